@@ -1,0 +1,214 @@
+// The query of `/attach`: what it says, checked, and written back. One reader for the Worker and the bridge, one writer for
+// every client.
+
+import {
+  DEFAULT_COLS,
+  DEFAULT_KEEP_SECONDS,
+  DEFAULT_ROWS,
+  MAX_COLS,
+  MAX_KEEP_SECONDS,
+  MAX_NAME_BYTES,
+  MAX_ROWS,
+} from "./constants.ts";
+import type { Mode, Role } from "./floor.ts";
+import type { Delivery } from "./pacing.ts";
+import { utf8Length } from "./utf8.ts";
+
+/** What describes the process: its creator's words count, a later client may omit them. */
+export type ProcessWish = {
+  /** Absent: `bash`. */
+  readonly cmd?: string;
+  readonly args: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly cwd?: string;
+  readonly tty: boolean;
+  readonly mode: Mode;
+  readonly delivery: Delivery;
+  /** Seconds it lives with nobody attached. */
+  readonly keep: number;
+};
+
+export type AttachQuery = {
+  readonly sandbox: string;
+  /** Absent: a fresh one. */
+  readonly session?: string;
+  readonly process: ProcessWish;
+  readonly size?: { readonly cols: number; readonly rows: number };
+  readonly name: string;
+  readonly role: Role;
+  /** How this client wants its output; {@link ProcessWish.delivery} is what its creator's wish makes of the session. */
+  readonly delivery: Delivery;
+  readonly wake: boolean;
+  readonly offset?: number;
+  readonly resume?: string;
+};
+
+export type AttachQueryResult =
+  | { readonly ok: true; readonly query: AttachQuery }
+  /** `detail` says which parameter, what is wrong, and what would be right. */
+  | { readonly ok: false; readonly detail: string };
+
+const MAX_ARGS = 1024;
+const MAX_ENV = 256;
+/** Characters of one value; the whole query is bounded by what carries it. */
+const MAX_VALUE = 64 * 1024;
+/** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
+
+/** Whether a sandbox or a session may have this name. */
+export function isName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** Reads a query. Parameters that it does not know, and the credentials among them, are left to others. */
+export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult {
+  const problem = findProblem(params);
+  if (problem !== undefined) return { ok: false, detail: problem };
+  const cmd = params.get("cmd") ?? undefined;
+  const tty = params.get("tty") === null ? cmd === undefined : params.get("tty") === "1";
+  const delivery = (params.get("delivery") ?? (tty ? "live" : "lossless")) as Delivery;
+  const session = params.get("session") ?? undefined;
+  const cwd = params.get("cwd") ?? undefined;
+  const resume = params.get("resume") ?? undefined;
+  const cols = integer(params, "cols");
+  const rows = integer(params, "rows");
+  const offset = integer(params, "offset");
+  return {
+    ok: true,
+    query: {
+      sandbox: params.get("sandbox") ?? "default",
+      ...(session === undefined ? {} : { session }),
+      process: {
+        ...(cmd === undefined ? {} : { cmd }),
+        args: params.getAll("arg"),
+        env: params.getAll("env").map((pair): [string, string] => {
+          const at = pair.indexOf("=");
+          return [pair.slice(0, at), pair.slice(at + 1)];
+        }),
+        ...(cwd === undefined ? {} : { cwd }),
+        tty,
+        mode: (params.get("mode") ?? "collaborative") as Mode,
+        delivery,
+        keep: integer(params, "keep") ?? DEFAULT_KEEP_SECONDS,
+      },
+      ...(cols === undefined && rows === undefined
+        ? {}
+        : { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } }),
+      name: params.get("name") ?? "",
+      role: (params.get("role") ?? "driver") as Role,
+      delivery,
+      wake: params.get("wake") !== "0",
+      ...(offset === undefined ? {} : { offset }),
+      ...(resume === undefined ? {} : { resume }),
+    },
+  };
+}
+
+/** The query's parameters, in order, for whoever builds a URL. Defaults are left out. */
+export function attachParams(
+  query: Partial<Omit<AttachQuery, "process">> & { process?: Partial<ProcessWish> },
+): [string, string][] {
+  const params: [string, string][] = [];
+  const add = (name: string, value: string | number | undefined) => {
+    if (value !== undefined && value !== "") params.push([name, String(value)]);
+  };
+  add("sandbox", query.sandbox);
+  add("session", query.session);
+  const process = query.process;
+  add("cmd", process?.cmd);
+  for (const arg of process?.args ?? []) params.push(["arg", arg]);
+  for (const [name, value] of process?.env ?? []) params.push(["env", `${name}=${value}`]);
+  add("cwd", process?.cwd);
+  if (process?.tty !== undefined) add("tty", process.tty ? 1 : 0);
+  add("mode", process?.mode);
+  add("delivery", query.delivery ?? process?.delivery);
+  add("keep", process?.keep);
+  add("cols", query.size?.cols);
+  add("rows", query.size?.rows);
+  add("name", query.name);
+  add("role", query.role);
+  if (query.wake === false) add("wake", 0);
+  add("offset", query.offset);
+  add("resume", query.resume);
+  return params;
+}
+
+/** What is used of a URLSearchParams: this package knows no platform's types. */
+export interface URLSearchParamsLike {
+  get(name: string): string | null;
+  getAll(name: string): string[];
+}
+
+function findProblem(params: URLSearchParamsLike): string | undefined {
+  for (const name of ["sandbox", "session"]) {
+    const value = params.get(name);
+    if (value !== null && !isName(value)) {
+      return `"${name}" must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash`;
+    }
+  }
+  for (const [name, ...allowed] of [
+    ["tty", "0", "1"],
+    ["role", "driver", "viewer"],
+    ["mode", "collaborative", "exclusive"],
+    ["delivery", "live", "lossless"],
+    ["wake", "0", "1"],
+  ] as const) {
+    const value = params.get(name);
+    if (value !== null && !(allowed as readonly string[]).includes(value)) {
+      return `"${name}" must be ${allowed.join(" or ")}`;
+    }
+  }
+  for (const [name, min, max] of [
+    ["cols", 1, MAX_COLS],
+    ["rows", 1, MAX_ROWS],
+    ["keep", 0, MAX_KEEP_SECONDS],
+    ["offset", 0, Number.MAX_SAFE_INTEGER],
+  ] as const) {
+    const value = params.get(name);
+    if (value === null) continue;
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max)) return `"${name}" must be an integer from ${min} to ${max}`;
+  }
+  return findTextProblem(params);
+}
+
+function findTextProblem(params: URLSearchParamsLike): string | undefined {
+  const name = params.get("name");
+  if (name !== null && (utf8Length(name) > MAX_NAME_BYTES || hasControlCharacter(name))) {
+    return `"name" must be at most ${MAX_NAME_BYTES} bytes with no control characters`;
+  }
+  const args = params.getAll("arg");
+  const env = params.getAll("env");
+  if (args.length > MAX_ARGS) return `"arg" may be given ${MAX_ARGS} times at most`;
+  if (env.length > MAX_ENV) return `"env" may be given ${MAX_ENV} times at most`;
+  if (params.get("cmd") === "") return '"cmd" must not be empty';
+  for (const [label, values] of [
+    ["cmd", params.getAll("cmd")],
+    ["arg", args],
+    ["env", env],
+    ["cwd", params.getAll("cwd")],
+    ["resume", params.getAll("resume")],
+  ] as const) {
+    for (const value of values) {
+      if (value.includes("\0")) return `"${label}" must not have a NUL character`;
+      if (value.length > MAX_VALUE) return `"${label}" must be at most ${MAX_VALUE} characters`;
+    }
+  }
+  if (env.some((pair) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(pair))) return '"env" must be NAME=VALUE';
+  if (args.length > 0 && params.get("cmd") === null) return '"arg" needs a "cmd"';
+  return undefined;
+}
+
+/** Checked before: a number, or absent. */
+function integer(params: URLSearchParamsLike, name: string): number | undefined {
+  const value = params.get(name);
+  return value === null ? undefined : Number(value);
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return true;
+  }
+  return false;
+}

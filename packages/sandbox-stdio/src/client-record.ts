@@ -1,0 +1,88 @@
+// What a session knows of one client: who it is, how far its output and input have come, and whether it is there.
+
+import type { Participant } from "./control.ts";
+import type { Role } from "./floor.ts";
+import type { InputQueue } from "./input.ts";
+import type { Delivery, Paced } from "./pacing.ts";
+import type { OutputPeer, OutputReader } from "./reader.ts";
+
+export type TerminalSize = { readonly cols: number; readonly rows: number };
+
+/** The connection of a client that is sent to directly. */
+export interface Peer extends OutputPeer {
+  /** Says `bye`, where the client's dialect can, and closes. Nothing is sent to it afterwards. */
+  bye(code: number, reason: string, retry: "never" | "now" | "after", seconds?: number): void;
+  /** The exit has been sent: closes with 1000. */
+  finish(): void;
+}
+
+/** How a client is reached: by a connection of its own, through the inner hop, or not at all just now. */
+export type Reach =
+  | { readonly kind: "direct"; readonly peer: Peer; readonly reader: OutputReader }
+  | { readonly kind: "remote"; acked: number; windowBytes: number }
+  | { readonly kind: "none"; readonly acked: number; readonly windowBytes: number };
+
+/**
+ * `attached`; `vanished` without leaving, and within its grace; `absent` since the grace has passed: only its place in
+ * the input is remembered, so that nothing is taken twice when it comes back after all.
+ */
+export type Presence =
+  | { readonly phase: "attached" }
+  | { readonly phase: "vanished"; readonly sinceMs: number }
+  | { readonly phase: "absent" };
+
+export class ClientRecord implements Paced {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly isAdmin: boolean;
+  readonly delivery: Delivery;
+  readonly acknowledges: boolean;
+  /** Position in the order of arrival. */
+  readonly order: number;
+  readonly input: InputQueue;
+  size: TerminalSize | undefined;
+  presence: Presence = { phase: "attached" };
+  reach: Reach;
+  /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
+  isActive = false;
+  /** Input up to here has been acknowledged to the client. */
+  inputAckSent: number;
+  /** When the next acknowledgement of input is due at the latest. */
+  inputAckDueMs: number | undefined;
+
+  constructor(
+    who: { id: string; name: string; role: Role; isAdmin: boolean; delivery: Delivery; acknowledges: boolean },
+    order: number,
+    input: InputQueue,
+    reach: Reach,
+  ) {
+    this.id = who.id;
+    this.name = who.name;
+    this.role = who.role;
+    this.isAdmin = who.isAdmin;
+    this.delivery = who.delivery;
+    this.acknowledges = who.acknowledges;
+    this.order = order;
+    this.input = input;
+    this.inputAckSent = input.taken;
+    this.reach = reach;
+  }
+
+  get acked(): number {
+    return this.reach.kind === "direct" ? this.reach.reader.flow.acked : this.reach.acked;
+  }
+
+  get windowBytes(): number {
+    return this.reach.kind === "direct" ? this.reach.reader.flow.bytes : this.reach.windowBytes;
+  }
+
+  /** The connection, where it has one of its own. */
+  get peer(): Peer | undefined {
+    return this.reach.kind === "direct" ? this.reach.peer : undefined;
+  }
+
+  get participant(): Participant {
+    return { id: this.id, name: this.name, role: this.role };
+  }
+}

@@ -1,0 +1,472 @@
+// What any client does, whatever it is shown on: attach, count, acknowledge, come back, send again. Sockets, timers and
+// chance are handed in; no DOM, no process.
+
+import {
+  ACK_BYTES,
+  ACK_DELAY_MS,
+  CLOSE,
+  MAX_CONTROL_IN_BYTES,
+  PING_INTERVAL_MS,
+  SILENCE_MS,
+  type SignalName,
+} from "./constants.ts";
+import {
+  type Bye,
+  type ClientMessage,
+  type Hello,
+  PING_TEXT,
+  parseServerMessage,
+  type ServerMessage,
+} from "./control.ts";
+import { decodeFrame } from "./frames.ts";
+import type { OutputStream } from "./log.ts";
+import { Outbox } from "./outbox.ts";
+import { backoffMs, decideRetry } from "./retry.ts";
+
+/** One WebSocket, as the client needs it. */
+export interface ClientSocket {
+  send(message: string | Uint8Array): void;
+  close(code: number): void;
+  /** Drops the connection without waiting for the other side: it may be gone. */
+  abort(): void;
+}
+
+/** What a socket reports. After `closed` it reports nothing more. */
+export interface ClientSocketEvents {
+  open(): void;
+  text(text: string): void;
+  binary(bytes: Uint8Array): void;
+  /** @param detail What is known beyond the code, for a person: an HTTP status, a network error. */
+  closed(code: number, detail: string): void;
+}
+
+export interface ClientPorts {
+  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume` and `offset` once
+   * they are known; what describes the process, and the credentials, the caller adds. */
+  connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
+  /** Calls back once after so many ms. The result cancels it. */
+  setTimer(ms: number, callback: () => void): () => void;
+  now(): number;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/** How it ended, for good. */
+export type ClientEnd =
+  | { readonly kind: "exit"; readonly code: number; readonly signal?: string }
+  /** The server said no, or the connection could not be made: the close code and why. */
+  | { readonly kind: "refused"; readonly code: number; readonly reason: string }
+  /** {@link StdioClient.leave} was called. */
+  | { readonly kind: "left" };
+
+export type ClientState =
+  | { readonly phase: "connecting"; readonly attempt: number }
+  /** Connected, and the container is still on its way. */
+  | { readonly phase: "starting" }
+  | { readonly phase: "attached"; readonly hello: Hello; readonly isResumed: boolean }
+  /** The connection is lost. `retryAtMs` is undefined where it comes back at the next key. */
+  | {
+      readonly phase: "waiting";
+      readonly retryAtMs: number | undefined;
+      readonly reason: string;
+      readonly attempt: number;
+    }
+  | { readonly phase: "ended"; readonly end: ClientEnd };
+
+export interface ClientEvents {
+  state(state: ClientState): void;
+  /** Output, each byte once and in order. When it has been dealt with, call {@link StdioClient.dealtWith} with `end`. */
+  output(stream: OutputStream, bytes: Uint8Array, end: number): void;
+  /** Redraws the screen as it stood at `offset`. To be dealt with likewise. */
+  snapshot(bytes: Uint8Array, offset: number): void;
+  /** The PTY has this size from the byte at `offset` on. */
+  resize(cols: number, rows: number, offset: number): void;
+  /** So much output was lost before what comes next: never silently. */
+  gap(from: number, to: number): void;
+  /** Everything else that the server says: presence, keyboard, errors, warnings. */
+  message(message: ServerMessage): void;
+  /** Keys were pressed while the connection is down: they are gone. */
+  discarded(bytes: Uint8Array): void;
+  /** More input may be written: see {@link StdioClient.write}. */
+  inputDrained(): void;
+}
+
+export type ClientOptions = {
+  /** The session's name. Our clients always name it, so that a repeated attach never starts a second process. */
+  readonly session: string;
+  /** From an earlier life: the proof, and the offset up to which output was dealt with (absent: the screen is empty). */
+  readonly resume?: string;
+  readonly offset?: number;
+  /** Failed attempts before the first `hello` after which it gives up. Later on it never gives up by itself. */
+  readonly firstAttempts?: number;
+};
+
+/** Attached for this long, the next break counts as the first again. */
+const STABLE_MS = 5_000;
+
+export class StdioClient {
+  readonly #ports: ClientPorts;
+  readonly #events: ClientEvents;
+  readonly #session: string;
+  readonly #firstAttempts: number;
+  readonly #outbox = new Outbox();
+  #state: ClientState = { phase: "connecting", attempt: 0 };
+  #socket: ClientSocket | undefined;
+  /** Distinguishes connections: what an old one still reports counts for nothing. */
+  #generation = 0;
+  #hello: Hello | undefined;
+  #resume: string | undefined;
+  #bye: Bye | undefined;
+  /** Next output byte that will come. */
+  #received: number | undefined;
+  #dealt = 0;
+  #acked = 0;
+  #answerer = { id: "", offset: 0 };
+  #eofAt: number | undefined;
+  /** The connection in which the end of input was told last: a new one is told again. */
+  #eofSentIn = -1;
+  #attempt = 0;
+  #attachedAtMs = 0;
+  #heardAtMs = 0;
+  #size: { cols: number; rows: number } | undefined;
+  #cancelRetry: () => void = nothing;
+  #cancelAck: () => void = nothing;
+  #isAckDue = false;
+  #cancelPing: () => void = nothing;
+  #cancelSilence: () => void = nothing;
+
+  constructor(options: ClientOptions, ports: ClientPorts, events: ClientEvents) {
+    this.#session = options.session;
+    this.#resume = options.resume;
+    this.#received = options.offset;
+    this.#dealt = options.offset ?? 0;
+    this.#acked = this.#dealt;
+    this.#firstAttempts = options.firstAttempts ?? Number.POSITIVE_INFINITY;
+    this.#ports = ports;
+    this.#events = events;
+  }
+
+  get state(): ClientState {
+    return this.#state;
+  }
+
+  /** The last greeting. */
+  get hello(): Hello | undefined {
+    return this.#hello;
+  }
+
+  /** What a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
+  get resumePoint(): { session: string; resume: string; offset: number } | undefined {
+    if (this.#hello === undefined || this.#resume === undefined) return undefined;
+    return { session: this.#session, resume: this.#resume, offset: this.#dealt };
+  }
+
+  /** Input bytes that are written and not yet taken by the process. */
+  get unackedInput(): number {
+    return this.#outbox.length;
+  }
+
+  start(): void {
+    this.#connect();
+  }
+
+  /** Comes back at once if it is waiting. */
+  retryNow(): void {
+    if (this.#state.phase === "waiting") this.#connect();
+  }
+
+  /** Leaves the session: it lives on, this client's place in it does not. */
+  leave(): void {
+    if (this.#state.phase === "ended") return;
+    this.#socket?.close(CLOSE.normal);
+    this.#end({ kind: "left" });
+  }
+
+  // ---- Input ---------------------------------------------------------------------------------------------------
+
+  /**
+   * Input that must arrive: kept until it is acknowledged, sent again after a break. Keeps a view of `bytes`.
+   * @returns Whether more may be written now; if not, `inputDrained` says when.
+   */
+  write(bytes: Uint8Array): boolean {
+    this.#outbox.write(bytes);
+    this.#flushInput();
+    return this.#outbox.hasRoom;
+  }
+
+  /** Keys that a person pressed: sent if the connection is up, else discarded, visibly. @returns Whether they were sent. */
+  type(bytes: Uint8Array): boolean {
+    if (this.#state.phase !== "attached") {
+      this.#events.discarded(bytes);
+      if (this.#state.phase === "waiting" && this.#state.retryAtMs === undefined) this.#connect();
+      return false;
+    }
+    this.write(bytes);
+    return true;
+  }
+
+  /** No input after what has been written. */
+  endInput(): void {
+    this.#eofAt = this.#outbox.end;
+    this.#flushInput();
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#size = { cols, rows };
+    this.#control({ type: "resize", cols, rows });
+  }
+
+  signal(signal: SignalName): void {
+    this.#control({ type: "signal", signal });
+  }
+
+  /** Any other message. @returns Whether it was sent: nothing but input is kept for later. */
+  send(message: ClientMessage): boolean {
+    return this.#control(message);
+  }
+
+  // ---- Output --------------------------------------------------------------------------------------------------
+
+  /** Every output byte before `end` has been dealt with: drawn, or written. */
+  dealtWith(end: number): void {
+    if (end > this.#dealt) this.#dealt = end;
+    const waiting = this.#dealt - this.#acked;
+    if (waiting <= 0) return;
+    if (waiting >= ACK_BYTES) this.#sendAck();
+    else if (!this.#isAckDue) {
+      this.#isAckDue = true;
+      this.#cancelAck = this.#ports.setTimer(ACK_DELAY_MS, () => this.#sendAck());
+    }
+  }
+
+  /** Whether this client's emulator is the one to answer a terminal query that ends at this offset. */
+  mayAnswer(offset: number): boolean {
+    const hello = this.#hello;
+    return (
+      hello !== undefined &&
+      hello.you.id === this.#answerer.id &&
+      offset >= this.#answerer.offset &&
+      offset >= hello.live
+    );
+  }
+
+  // ---- Connection ----------------------------------------------------------------------------------------------
+
+  #connect(): void {
+    this.#cancelRetry();
+    this.#generation += 1;
+    const generation = this.#generation;
+    this.#bye = undefined;
+    this.#setState({ phase: "connecting", attempt: this.#attempt });
+    const resume = new Map([["session", this.#session]]);
+    if (this.#resume !== undefined) {
+      resume.set("resume", this.#resume);
+      if (this.#received !== undefined) resume.set("offset", String(this.#received));
+    }
+    const isCurrent = () => generation === this.#generation;
+    this.#socket = this.#ports.connect(resume, {
+      open: () => isCurrent() && this.#opened(),
+      text: (text) => isCurrent() && this.#text(text),
+      binary: (bytes) => isCurrent() && this.#binary(bytes),
+      closed: (code, detail) => isCurrent() && this.#closed(code, detail),
+    });
+    this.#heard();
+    this.#watchSilence(SILENCE_MS);
+  }
+
+  #opened(): void {
+    this.#heard();
+    this.#ping();
+  }
+
+  /** At once, so that a server which can't close an unheard client can; then at intervals. */
+  #ping(): void {
+    this.#socket?.send(PING_TEXT);
+    this.#cancelPing();
+    this.#cancelPing = this.#ports.setTimer(PING_INTERVAL_MS, () => this.#ping());
+  }
+
+  #heard(): void {
+    this.#heardAtMs = this.#ports.now();
+  }
+
+  /** One timer for all that is heard: it looks when it fires how long ago the last was. */
+  #watchSilence(waitMs: number): void {
+    this.#cancelSilence();
+    this.#cancelSilence = this.#ports.setTimer(waitMs, () => {
+      const left = this.#heardAtMs + SILENCE_MS - this.#ports.now();
+      if (left > 0) {
+        this.#watchSilence(left);
+        return;
+      }
+      this.#socket?.abort();
+      this.#closed(1006, `nothing was heard for ${SILENCE_MS / 1000} s`);
+    });
+  }
+
+  #closed(code: number, detail: string): void {
+    this.#generation += 1;
+    this.#quiet();
+    this.#socket = undefined;
+    const wasAttachedFor = this.#state.phase === "attached" ? this.#ports.now() - this.#attachedAtMs : 0;
+    if (wasAttachedFor >= STABLE_MS) this.#attempt = 0;
+    const bye = this.#bye;
+    const reason = bye?.reason || detail || `connection closed with ${code}`;
+    const decision = decideRetry(code, bye);
+    const isHopeless = this.#hello === undefined && this.#attempt + 1 >= this.#firstAttempts;
+    if (decision.kind === "never" || (decision.kind === "backoff" && isHopeless)) {
+      this.#end({ kind: "refused", code: bye?.code ?? code, reason });
+      return;
+    }
+    const attempt = this.#attempt;
+    if (decision.kind === "on_input") {
+      this.#setState({ phase: "waiting", retryAtMs: undefined, reason, attempt });
+      return;
+    }
+    this.#attempt += 1;
+    // What the server asks for is kept to, but not over and over: a server that says `now` each time is not hammered.
+    const least = decision.kind === "wait" ? decision.ms : 0;
+    const isTrusted = decision.kind === "wait" && attempt < 3;
+    const ms = isTrusted ? least : Math.max(least, backoffMs(attempt, this.#ports.random()));
+    this.#cancelRetry = this.#ports.setTimer(ms, () => this.#connect());
+    this.#setState({ phase: "waiting", retryAtMs: this.#ports.now() + ms, reason, attempt });
+  }
+
+  #text(text: string): void {
+    this.#heard();
+    const result = parseServerMessage(text);
+    if (!result.ok) {
+      if (result.fault === "unknown_type") return; // From a newer server.
+      this.#socket?.close(CLOSE.policy);
+      this.#closed(1006, `the server sent what this client can't read: ${result.detail}`);
+      return;
+    }
+    const { message } = result;
+    switch (message.type) {
+      case "hello":
+        this.#greeted(message);
+        return;
+      case "stdin_ack":
+        this.#outbox.ack(message.offset);
+        this.#flushInput();
+        if (this.#outbox.hasRoom) this.#events.inputDrained();
+        return;
+      case "gap":
+        this.#received = message.to;
+        this.#events.gap(message.from, message.to);
+        this.dealtWith(message.to);
+        return;
+      case "resize":
+        this.#events.resize(message.cols, message.rows, message.offset);
+        return;
+      case "answerer":
+        this.#answerer = { id: message.id, offset: message.offset };
+        return;
+      case "exit": {
+        const { code, signal } = message;
+        this.#socket?.close(CLOSE.normal);
+        this.#end({ kind: "exit", code, ...(signal === undefined ? {} : { signal }) });
+        return;
+      }
+      case "bye":
+        // The end, whether or not a close follows: not every proxy delivers it.
+        this.#bye = message;
+        this.#socket?.close(CLOSE.normal);
+        this.#closed(message.code, message.reason);
+        return;
+      case "status":
+        if (message.status === "starting" && this.#state.phase === "connecting") this.#setState({ phase: "starting" });
+        else this.#events.message(message);
+        return;
+      case "pong":
+        return;
+      default:
+        this.#events.message(message);
+    }
+  }
+
+  #greeted(hello: Hello): void {
+    const isResumed = this.#hello !== undefined && this.#hello.incarnation === hello.incarnation;
+    this.#hello = hello;
+    this.#resume = hello.resume;
+    this.#answerer = { id: hello.answerer.id, offset: hello.answerer.offset };
+    this.#attachedAtMs = this.#ports.now();
+    this.#outbox.rewind(hello.stdin);
+    const isEmpty = this.#received === undefined;
+    this.#received = hello.offset;
+    if (isEmpty) {
+      this.#dealt = hello.offset;
+      this.#acked = hello.offset;
+    } else this.#acked = Math.min(this.#acked, this.#dealt);
+    this.#setState({ phase: "attached", hello, isResumed });
+    if (hello.gap !== undefined && hello.gap > 0) {
+      this.#events.gap(hello.offset - hello.gap, hello.offset);
+      this.dealtWith(hello.offset);
+    }
+    this.#events.resize(hello.cols, hello.rows, hello.offset);
+    if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
+    if (this.#dealt > 0) this.#sendAck();
+    this.#flushInput();
+    if (this.#outbox.hasRoom) this.#events.inputDrained();
+  }
+
+  #binary(message: Uint8Array): void {
+    this.#heard();
+    const frame = decodeFrame(message);
+    const at = this.#received;
+    if (frame.kind === "unknown" || at === undefined) return;
+    if (frame.kind === "snapshot") {
+      this.#events.snapshot(frame.bytes, at);
+      return;
+    }
+    this.#received = at + frame.bytes.length;
+    this.#events.output(frame.stream, frame.bytes, this.#received);
+  }
+
+  #flushInput(): void {
+    if (this.#state.phase !== "attached") return;
+    for (let frame = this.#outbox.next(); frame !== undefined; frame = this.#outbox.next()) this.#socket?.send(frame);
+    if (this.#eofAt !== undefined && this.#outbox.isAllSent && this.#eofSentIn !== this.#generation) {
+      this.#eofSentIn = this.#generation;
+      this.#control({ type: "eof", offset: this.#eofAt });
+    }
+  }
+
+  #sendAck(): void {
+    this.#cancelAck();
+    this.#isAckDue = false;
+    if (this.#control({ type: "ack", offset: this.#dealt })) this.#acked = this.#dealt;
+  }
+
+  #control(message: ClientMessage): boolean {
+    if (this.#state.phase !== "attached") return false;
+    const text = JSON.stringify(message);
+    if (text.length > MAX_CONTROL_IN_BYTES) throw new RangeError(`Cannot send a message of ${text.length} bytes`);
+    this.#socket?.send(text);
+    return true;
+  }
+
+  #end(end: ClientEnd): void {
+    this.#generation += 1;
+    this.#quiet();
+    this.#cancelRetry();
+    this.#socket = undefined;
+    this.#setState({ phase: "ended", end });
+  }
+
+  #quiet(): void {
+    this.#cancelPing();
+    this.#cancelSilence();
+    this.#cancelAck();
+    this.#isAckDue = false;
+  }
+
+  #setState(state: ClientState): void {
+    this.#state = state;
+    this.#events.state(state);
+  }
+}
+
+function nothing(): void {
+  // Nothing to cancel yet.
+}

@@ -1,0 +1,118 @@
+// The numbers of the protocol: version names, frame types, limits and close codes. PROTOCOL.md explains each.
+
+/** Subprotocol of the outer hop, client to Durable Object (and client to bridge, where nothing stands between). */
+export const OUTER_PROTOCOL = "stdio.v1";
+/** Subprotocol of the inner hop, Durable Object to bridge. */
+export const INNER_PROTOCOL = "stdio.inner.v1";
+
+/** First byte of a binary message from the server: standard output, or everything on a PTY. */
+export const STREAM_STDOUT = 0x01;
+/** First byte of a binary message from the server: standard error, pipes only. */
+export const STREAM_STDERR = 0x02;
+/** First byte of a binary message from the server: redraws the screen, does not advance the offset. */
+export const STREAM_SNAPSHOT = 0x03;
+/** First byte of a binary message to the bridge: (client slot, offset, bytes) of standard input. */
+export const INNER_STDIN = 0x10;
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+
+/** Payload bytes of one output frame at most. A message costs the platform the same whatever its size, so larger is
+ * cheaper; but a frame is also what a keystroke's echo waits behind. */
+export const MAX_FRAME_BYTES = 64 * KIB;
+/** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that what a client
+ * may still ask for is always held. */
+export const LOG_BYTES = MIB;
+/** Most bytes in flight to one client, whatever its link. */
+export const MAX_WINDOW_BYTES = 512 * KIB;
+/** Fewest bytes in flight to one client: below this the acknowledgements cost more than the bytes. */
+export const MIN_WINDOW_BYTES = 16 * KIB;
+/** A client acknowledges after this many bytes … */
+export const ACK_BYTES = 64 * KIB;
+/** … or this long after the oldest byte not yet acknowledged was dealt with, whichever is first. */
+export const ACK_DELAY_MS = 50;
+/** Input bytes that a client may have sent and `stdin_ack` has not covered. Beyond it a client stops reading its own input. */
+export const MAX_UNACKED_INPUT_BYTES = 256 * KIB;
+/** Bytes of one stdin frame at most. */
+export const MAX_STDIN_FRAME_BYTES = 64 * KIB;
+/** UTF-8 bytes of one control message from a client at most. */
+export const MAX_CONTROL_IN_BYTES = 16 * KIB;
+/** UTF-8 bytes of one control message from a server at most. */
+export const MAX_CONTROL_OUT_BYTES = 64 * KIB;
+/** Clients on one session at most; one more is told 1013. */
+export const MAX_CLIENTS = 64;
+/** UTF-8 bytes of a participant's name at most. */
+export const MAX_NAME_BYTES = 64;
+export const MAX_COLS = 1000;
+export const MAX_ROWS = 500;
+/** A PTY's size until somebody gives one. */
+export const DEFAULT_COLS = 80;
+export const DEFAULT_ROWS = 24;
+
+/** A `stdio.v1` client sends a ping as soon as it is open and this often. */
+export const PING_INTERVAL_MS = 15_000;
+/** A peer that has said nothing for this long has vanished. */
+export const SILENCE_MS = 40_000;
+/** How long a vanished client keeps cursor, pacing, keyboard and size. */
+export const RESUME_GRACE_MS = 30_000;
+/** A lossless client that leaves its window full for this long is closed with 1011. */
+export const STALL_MS = 60_000;
+/** What a plain client's bytes count as acknowledged by, where nobody better paces: bytes a second. */
+export const PLAIN_RATE = 8 * MIB;
+/** A plain client is not sent to while its socket has queued more than this. */
+export const PLAIN_QUEUE_BYTES = MIB;
+/** A plain client whose socket stays above {@link PLAIN_QUEUE_BYTES} for this long is closed with 1011. */
+export const PLAIN_STALL_MS = 30_000;
+/** How long a session with nobody attached lives, in seconds, unless its creator says otherwise. */
+export const DEFAULT_KEEP_SECONDS = 30 * 60;
+export const MAX_KEEP_SECONDS = 24 * 60 * 60;
+/** How long the bridge keeps an exited session's log and status. */
+export const EXITED_KEEP_MS = 10 * 60_000;
+
+/** Close codes of a WebSocket, the standard ones and ours. */
+export const CLOSE = {
+  normal: 1000,
+  goingAway: 1001,
+  policy: 1008,
+  tooBig: 1009,
+  internal: 1011,
+  restart: 1012,
+  tryLater: 1013,
+  badRequest: 4400,
+  unauthenticated: 4401,
+  forbidden: 4403,
+  notFound: 4404,
+  idle: 4408,
+  conflict: 4409,
+  cannotStart: 4422,
+  tooMany: 4429,
+  unavailable: 4503,
+} as const;
+
+/** The HTTP status that says the same as one of our close codes, for a client that is refused before its upgrade. */
+export function httpStatusOf(closeCode: number): number {
+  if (closeCode >= 4400 && closeCode <= 4599) return closeCode - 4000;
+  if (closeCode === CLOSE.tryLater) return 503;
+  return closeCode === CLOSE.policy ? 400 : 503;
+}
+
+/** Signals that a client may send, by POSIX name. */
+export const SIGNALS = [
+  "SIGHUP",
+  "SIGINT",
+  "SIGQUIT",
+  "SIGABRT",
+  "SIGKILL",
+  "SIGUSR1",
+  "SIGUSR2",
+  "SIGALRM",
+  "SIGTERM",
+  "SIGCHLD",
+  "SIGCONT",
+  "SIGSTOP",
+  "SIGTSTP",
+  "SIGTTIN",
+  "SIGTTOU",
+  "SIGWINCH",
+] as const;
+export type SignalName = (typeof SIGNALS)[number];

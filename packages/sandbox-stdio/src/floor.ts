@@ -1,0 +1,100 @@
+// Who may type: roles, the mode of the session, and the keyboard that is handed over in an exclusive one. Decides only;
+// whoever calls it tells the others.
+
+export type Role = "driver" | "viewer";
+export type Mode = "collaborative" | "exclusive";
+
+/** Why a client may not do what it asked for. The first two are the `code` of an `error` message. */
+export type FloorFault = "not_stdin_holder" | "viewer" | "not_allowed" | "no_such_client";
+export type FloorResult = { readonly ok: true } | { readonly ok: false; readonly fault: FloorFault };
+
+type Member = { readonly id: string; readonly role: Role; readonly isAdmin: boolean };
+
+const GRANTED: FloorResult = { ok: true };
+const refuse = (fault: FloorFault): FloorResult => ({ ok: false, fault });
+
+export class Floor {
+  readonly mode: Mode;
+  /** Members in the order in which they came. */
+  #members = new Map<string, Member>();
+  #holder = "";
+
+  constructor(mode: Mode, holder = "") {
+    this.mode = mode;
+    this.#holder = holder;
+  }
+
+  /** The client that may type, where the session is exclusive; "" where nobody holds the keyboard. */
+  get holder(): string {
+    return this.#holder;
+  }
+
+  /** The first driver takes the floor; later ones find it taken, or free after the holder left and until somebody asks. */
+  join(member: Member): void {
+    const isFirstDriver = member.role === "driver" && ![...this.#members.values()].some((m) => m.role === "driver");
+    this.#members.set(member.id, member);
+    if (this.mode === "exclusive" && this.#holder === "" && isFirstDriver && !this.#hasBeenHeld) this.#give(member.id);
+  }
+
+  /** @returns Whether the keyboard became free. */
+  leave(id: string): boolean {
+    this.#members.delete(id);
+    if (this.#holder !== id) return false;
+    this.#holder = "";
+    return true;
+  }
+
+  /** Takes over what another copy of this floor decided. */
+  setHolder(id: string): void {
+    this.#give(id);
+  }
+
+  /** Whether what this client sends may reach the process: input, and in an exclusive session signals and size too. */
+  mayDrive(id: string): FloorResult {
+    const member = this.#members.get(id);
+    if (member === undefined) return refuse("no_such_client");
+    if (member.role === "viewer") return refuse("viewer");
+    return this.mode === "exclusive" && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
+  }
+
+  /** A free keyboard goes to who asks; otherwise the holder is to be told of the wish. */
+  request(id: string): FloorResult & { readonly isTaken?: boolean } {
+    const member = this.#members.get(id);
+    if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");
+    if (this.#holder === id) return GRANTED;
+    if (this.#holder !== "") return { ok: true, isTaken: true };
+    this.#give(id);
+    return GRANTED;
+  }
+
+  release(id: string): FloorResult {
+    if (this.#holder !== id) return refuse("not_stdin_holder");
+    this.#holder = "";
+    return GRANTED;
+  }
+
+  grant(id: string, to: string): FloorResult {
+    if (this.#holder !== id) return refuse("not_stdin_holder");
+    const receiver = this.#members.get(to);
+    if (receiver === undefined) return refuse("no_such_client");
+    if (receiver.role !== "driver") return refuse("viewer");
+    this.#give(to);
+    return GRANTED;
+  }
+
+  forceTake(id: string): FloorResult {
+    const member = this.#members.get(id);
+    if (member === undefined) return refuse("no_such_client");
+    if (!member.isAdmin) return refuse("not_allowed");
+    if (member.role !== "driver") return refuse("viewer");
+    this.#give(id);
+    return GRANTED;
+  }
+
+  #hasBeenHeld = false;
+
+  #give(id: string): void {
+    this.#holder = id;
+    if (id !== "") this.#hasBeenHeld = true;
+  }
+}

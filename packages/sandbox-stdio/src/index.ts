@@ -1,0 +1,64 @@
+// What the package offers. Everything is listed, so that a reader sees the whole surface here.
+
+export {
+  type AttachQuery,
+  type AttachQueryResult,
+  attachParams,
+  isName,
+  type ProcessWish,
+  parseAttachQuery,
+} from "./attach.ts";
+export {
+  type ClientEnd,
+  type ClientEvents,
+  type ClientOptions,
+  type ClientPorts,
+  type ClientSocket,
+  type ClientSocketEvents,
+  type ClientState,
+  StdioClient,
+} from "./client.ts";
+export { ClientRecord, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
+export * from "./constants.ts";
+export {
+  type Bye,
+  type ClientMessage,
+  type ControlFault,
+  type ControlResult,
+  type ExitStatus,
+  type Hello,
+  isSize,
+  type Participant,
+  PING_TEXT,
+  PONG_TEXT,
+  parseClientMessage,
+  parseServerMessage,
+  type Retry,
+  type ServerMessage,
+} from "./control.ts";
+export { Floor, type FloorFault, type FloorResult, type Mode, type Role } from "./floor.ts";
+export {
+  decodeFrame,
+  decodeStdin,
+  encodeFrame,
+  encodeStdin,
+  type OutputFrame,
+  STDIN_HEADER_BYTES,
+  type StdinFrame,
+} from "./frames.ts";
+export { type InputEntry, InputQueue } from "./input.ts";
+export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
+export { Outbox } from "./outbox.ts";
+export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";
+export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
+export {
+  type AttachRequest,
+  type AttachResult,
+  Session,
+  type SessionFacts,
+  type SessionOptions,
+  type Upstream,
+} from "./session.ts";
+export { clipUtf8, utf8Length } from "./utf8.ts";
+export { Window } from "./window.ts";

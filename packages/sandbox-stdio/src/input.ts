@@ -1,0 +1,145 @@
+// One client's input on its way to the process: numbered by offset, every byte taken once. The bridge keeps here what the
+// process has not read yet; the Durable Object keeps what the bridge has not confirmed, and sends it again after a break.
+// Both hops need the same: tell what is new from what is a duplicate, and acknowledge in order.
+
+/** Something that waits its turn in the input. `start` and `end` are offsets of the client's input. */
+export type InputEntry =
+  | { readonly kind: "bytes"; readonly start: number; readonly end: number; readonly bytes: Uint8Array }
+  /** Bytes that were refused: never written, but counted, so that they are never sent again. */
+  | { readonly kind: "refused"; readonly start: number; readonly end: number }
+  /** No more input after `end`. */
+  | { readonly kind: "eof"; readonly start: number; readonly end: number };
+
+export class InputQueue {
+  readonly #hop: "process" | "relay";
+  #entries: InputEntry[] = [];
+  #received: number;
+  #taken: number;
+  /** Offset of the newest `eof` accepted, so that a repeated one is applied once. */
+  #eof: number | undefined;
+  #queuedBytes = 0;
+
+  /**
+   * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
+   *   has said so ({@link takenUpTo}), since it must know the count before the client hears of it.
+   * @param offset Where this client's input goes on, and `eof` the end of input that was already applied.
+   */
+  constructor(hop: "process" | "relay", offset = 0, eof?: number) {
+    this.#hop = hop;
+    this.#received = offset;
+    this.#taken = offset;
+    this.#eof = eof;
+  }
+
+  /** Offset of the next byte that is not a duplicate. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** Every byte before this has been written to the process, or refused. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get eof(): number | undefined {
+    return this.#eof;
+  }
+
+  /** Bytes held here. */
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** What is still to be taken, oldest first. */
+  get entries(): readonly InputEntry[] {
+    return this.#entries;
+  }
+
+  /**
+   * Takes in bytes that start at `offset`. Those before {@link received} are duplicates and dropped. An offset ahead of
+   * it counts the bytes between as refused: whoever sent them was told so. Keeps a view of `bytes`, not a copy.
+   * @returns The entry that is new, if there is one.
+   */
+  push(offset: number, bytes: Uint8Array): InputEntry | undefined {
+    if (offset > this.#received) this.refuse(offset);
+    const fresh = offset + bytes.length - this.#received;
+    if (fresh <= 0) return undefined;
+    const entry: InputEntry = {
+      kind: "bytes",
+      start: this.#received,
+      end: this.#received + fresh,
+      bytes: fresh === bytes.length ? bytes : bytes.subarray(bytes.length - fresh),
+    };
+    this.#entries.push(entry);
+    this.#received = entry.end;
+    this.#queuedBytes += fresh;
+    return entry;
+  }
+
+  /** Counts everything up to `end` as refused, as far as it has not been received. */
+  refuse(end: number): InputEntry | undefined {
+    if (end <= this.#received) return undefined;
+    const entry: InputEntry = { kind: "refused", start: this.#received, end };
+    this.#entries.push(entry);
+    this.#received = end;
+    this.#settle();
+    return entry;
+  }
+
+  /** No input after byte `offset`. Applied once for each offset; a repetition answers undefined. */
+  pushEof(offset: number): InputEntry | undefined {
+    if (this.#eof !== undefined && offset <= this.#eof) return undefined;
+    this.#eof = offset;
+    const entry: InputEntry = { kind: "eof", start: this.#received, end: this.#received };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  /** The first `count` bytes of the oldest entry have been written. It must be of kind `bytes`. */
+  wrote(count: number): void {
+    const oldest = this.#entries[0];
+    if (oldest?.kind !== "bytes" || count > oldest.bytes.length) {
+      throw new RangeError(`Cannot take ${count} bytes: they are not next`);
+    }
+    this.#taken += count;
+    this.#queuedBytes -= count;
+    if (count === oldest.bytes.length) this.#entries.shift();
+    else this.#entries[0] = { ...oldest, start: oldest.start + count, bytes: oldest.bytes.subarray(count) };
+    this.#settle();
+  }
+
+  /** The oldest entry was an `eof` and has been applied. */
+  appliedEof(): void {
+    if (this.#entries[0]?.kind !== "eof") throw new RangeError("Cannot apply an end of input: it is not next");
+    this.#entries.shift();
+    this.#settle();
+  }
+
+  /** The other side has taken everything before `offset`; nothing of that is kept. Going back is ignored. */
+  takenUpTo(offset: number): void {
+    while (this.#entries.length > 0 && this.#taken < offset) {
+      const oldest = this.#entries[0];
+      if (oldest === undefined) break;
+      if (oldest.kind === "bytes") {
+        const count = Math.min(offset - this.#taken, oldest.bytes.length);
+        this.wrote(count);
+      } else if (oldest.kind === "eof") {
+        this.appliedEof();
+      } else {
+        this.#taken = Math.min(offset, oldest.end);
+        if (this.#taken < oldest.end) break;
+        this.#entries.shift();
+      }
+    }
+    if (offset > this.#received) this.#received = offset;
+    if (offset > this.#taken && this.#entries.length === 0) this.#taken = offset;
+  }
+
+  #settle(): void {
+    if (this.#hop === "relay") return;
+    for (let oldest = this.#entries[0]; oldest?.kind === "refused"; oldest = this.#entries[0]) {
+      this.#taken = oldest.end;
+      this.#entries.shift();
+    }
+  }
+}

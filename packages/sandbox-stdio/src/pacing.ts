@@ -1,0 +1,48 @@
+// Who sets the pace of the process: whose unacknowledged bytes decide when the bridge stops reading it.
+
+import { MAX_FRAME_BYTES } from "./constants.ts";
+import type { Role } from "./floor.ts";
+
+/** `lossless`: the process waits for this client. `live`: it may fall behind and be told so with a `gap`. */
+export type Delivery = "live" | "lossless";
+
+/** What pacing looks at of one client, attached or vanished and still in its grace. */
+export type Paced = {
+  readonly id: string;
+  readonly role: Role;
+  readonly delivery: Delivery;
+  /** Whether it acknowledges; a plain or foreign client paces only where no such client does. */
+  readonly acknowledges: boolean;
+  readonly acked: number;
+  readonly windowBytes: number;
+};
+
+/** The client that sets the pace: the slowest lossless driver, else the holder, else the fastest live driver, else the
+ * fastest viewer. Those that acknowledge go before those that do not. */
+export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: string): C | undefined {
+  let best: C | undefined;
+  let bestRank = Number.POSITIVE_INFINITY;
+  for (const client of clients) {
+    const rank = rankOf(client, holder);
+    if (best === undefined || rank < bestRank) {
+      best = client;
+      bestRank = rank;
+    } else if (rank === bestRank) {
+      const isSlower = client.acked < best.acked;
+      // Lossless drivers: the slowest one. All others: the fastest.
+      if (client.delivery === "lossless" && client.role === "driver" ? isSlower : client.acked > best.acked)
+        best = client;
+    }
+  }
+  return best;
+}
+
+function rankOf(client: Paced, holder: string): number {
+  const rank = client.role === "driver" ? (client.delivery === "lossless" ? 0 : client.id === holder ? 1 : 2) : 3;
+  return client.acknowledges ? rank : rank + 4;
+}
+
+/** Whether the process is to be held: the pacing client has its window and one frame more still to deal with. */
+export function isWindowSpent(pacer: Paced, endOffset: number): boolean {
+  return endOffset - pacer.acked >= pacer.windowBytes + MAX_FRAME_BYTES;
+}

@@ -1,0 +1,199 @@
+// One consumer of the log: an offset, a flow that says how much may be in flight, and a peer to send to. Nothing is queued
+// for it; the log is the queue. Used for each client that is sent to directly, and for the inner hop as a whole.
+
+import { MAX_FRAME_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "./constants.ts";
+import type { ExitStatus, ServerMessage } from "./control.ts";
+import type { OutputLog, OutputStream, SizeMark } from "./log.ts";
+
+/** Where a reader's output goes. */
+export interface OutputPeer {
+  send(message: ServerMessage): void;
+  /** A whole frame with its type byte. Where frames are reused the peer must be done with it when it returns. */
+  sendOutput(frame: Uint8Array): void;
+  /** Whether output may be sent now; where not, `Session.drained` is called once it may. */
+  isWritable(): boolean;
+}
+
+/** How much may be in flight to a reader. */
+export interface Flow {
+  readonly acked: number;
+  /** The most that may be in flight. */
+  readonly bytes: number;
+  room(cursor: number, nowMs: number): number;
+  noteFull(): void;
+  sent(end: number, nowMs: number): void;
+  ack(offset: number, nowMs: number): void;
+  restart(offset: number): void;
+}
+
+/** No limit but the socket's own: the inner hop, whose far end relays its clients' acknowledgements. */
+export class OpenFlow implements Flow {
+  acked: number;
+  readonly bytes = MIB;
+  constructor(offset: number) {
+    this.acked = offset;
+  }
+  room(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+  noteFull(): void {
+    // Never full.
+  }
+  sent(end: number): void {
+    this.acked = end;
+  }
+  ack(): void {
+    // Nobody acknowledges here.
+  }
+  restart(offset: number): void {
+    this.acked = offset;
+  }
+}
+
+/** A client that can't acknowledge: its bytes count as dealt with when handed to its socket, at so many a second at most. */
+export class RatedFlow implements Flow {
+  acked: number;
+  readonly bytes = MAX_FRAME_BYTES;
+  /** How long a burst may be, at the rate. */
+  static readonly burstMs = 100;
+  #tokens: number;
+  #at: number;
+  readonly #bytesPerMs: number;
+
+  constructor(offset: number, nowMs: number, bytesPerSecond = PLAIN_RATE) {
+    this.acked = offset;
+    this.#at = nowMs;
+    this.#bytesPerMs = bytesPerSecond / 1000;
+    this.#tokens = this.#bytesPerMs * RatedFlow.burstMs;
+  }
+
+  room(_cursor: number, nowMs: number): number {
+    this.#tokens = Math.min(this.#bytesPerMs * RatedFlow.burstMs, this.#tokens + (nowMs - this.#at) * this.#bytesPerMs);
+    this.#at = nowMs;
+    return Math.floor(this.#tokens);
+  }
+  noteFull(): void {
+    // The rate is no measure of the link.
+  }
+  sent(end: number): void {
+    this.#tokens -= end - this.acked;
+    this.acked = end;
+  }
+  ack(): void {
+    // It can't.
+  }
+  restart(offset: number): void {
+    this.acked = offset;
+  }
+}
+
+/** Makes frames of the log's bytes, and makes each once: readers at the same place share it. */
+export class FrameSource {
+  readonly #log: OutputLog;
+  readonly #reused: Uint8Array | undefined;
+  #offset = -1;
+  #frame = new Uint8Array(0);
+
+  /** @param isReused One buffer for all frames, where sending copies at once; else each frame has memory of its own. */
+  constructor(log: OutputLog, isReused: boolean) {
+    this.#log = log;
+    this.#reused = isReused ? new Uint8Array(1 + MAX_FRAME_BYTES) : undefined;
+  }
+
+  /** The frame of `length` bytes at `offset`, which must be of one stream. */
+  frame(offset: number, length: number, stream: OutputStream): Uint8Array {
+    if (this.#offset === offset && this.#frame.length === length + 1) return this.#frame;
+    const frame = this.#reused?.subarray(0, length + 1) ?? new Uint8Array(length + 1);
+    frame[0] = stream;
+    this.#log.copy(offset, length, frame, 1);
+    return this.keep(offset, frame);
+  }
+
+  /** Takes a frame that has just been appended at `offset`, so that it is passed on as it came. */
+  keep(offset: number, frame: Uint8Array): Uint8Array {
+    this.#offset = offset;
+    this.#frame = frame as Uint8Array<ArrayBuffer>;
+    return frame;
+  }
+}
+
+export class OutputReader {
+  readonly flow: Flow;
+  readonly peer: OutputPeer;
+  readonly #log: OutputLog;
+  readonly #frames: FrameSource;
+  #cursor: number;
+  #toldMark: SizeMark | undefined;
+  #hasExited = false;
+  /** Since when there is something to send and no room for it. */
+  blockedSinceMs: number | undefined;
+
+  constructor(log: OutputLog, frames: FrameSource, cursor: number, flow: Flow, peer: OutputPeer) {
+    this.#log = log;
+    this.#frames = frames;
+    this.#cursor = cursor;
+    this.flow = flow;
+    this.peer = peer;
+    // The greeting has told the size at the cursor.
+    const mark = log.markFrom(cursor);
+    this.#toldMark = mark?.offset === cursor ? mark : undefined;
+  }
+
+  /** Offset of the next byte to send. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** Whether the exit has been told: nothing follows it. */
+  get hasExited(): boolean {
+    return this.#hasExited;
+  }
+
+  /**
+   * Sends what may be sent now. `exit` is told after the last byte.
+   * @returns Whether the exit was told in this call.
+   */
+  pump(nowMs: number, exit: ExitStatus | undefined): boolean {
+    const { flow, peer } = this;
+    while (!this.#hasExited) {
+      if (!peer.isWritable()) return false;
+      if (this.#cursor > this.#log.endOffset) return false; // A relay's log that has not caught up with this reader.
+      const mark = this.#log.markFrom(this.#cursor);
+      if (mark !== undefined && mark.offset === this.#cursor && mark !== this.#toldMark) {
+        this.#toldMark = mark;
+        peer.send({ type: "resize", cols: mark.cols, rows: mark.rows, offset: mark.offset });
+        continue;
+      }
+      const item = this.#log.itemAt(this.#cursor);
+      if (item.kind === "end") {
+        this.blockedSinceMs = undefined;
+        if (exit === undefined) return false;
+        this.#hasExited = true;
+        peer.send({ type: "exit", ...exit, offset: this.#cursor });
+        return true;
+      }
+      const room = flow.room(this.#cursor, nowMs);
+      // Not less than a decent frame while more is waiting: slivers cost as much as frames.
+      const wanted = item.kind === "gap" ? 1 : Math.min(item.length, MIN_WINDOW_BYTES / 2, flow.bytes);
+      if (room < wanted) {
+        flow.noteFull();
+        this.blockedSinceMs ??= nowMs;
+        return false;
+      }
+      if (item.kind === "gap") {
+        peer.send({ type: "gap", from: this.#cursor, to: item.startOffset });
+        this.#cursor = item.startOffset;
+        flow.restart(item.startOffset);
+        continue;
+      }
+      this.blockedSinceMs = undefined;
+      const length = Math.min(item.length, room);
+      const frame = this.#frames.frame(this.#cursor, length, item.stream);
+      this.#cursor += length;
+      // Counted before it is sent: whatever the send does, these bytes are on their way exactly once.
+      flow.sent(this.#cursor, nowMs);
+      peer.sendOutput(frame);
+    }
+    return false;
+  }
+}
