@@ -1,0 +1,19 @@
+// Whether a token was made for one of our clients. Shared by signed and by introspected tokens.
+
+import { AuthFault } from "./fault.ts";
+import type { Claims } from "./identity.ts";
+
+/**
+ * Refuses a token that says it was issued to a client which is not on the list, whatever its audience:
+ * anyone can register a client at the issuer and ask it for a token with our address as `resource` (RFC 8707),
+ * which then stands in `aud`.
+ * @throws {AuthFault} `wrong_audience`.
+ */
+export function requireAllowedClient(claims: Claims, allowed: readonly string[]): void {
+  for (const client of [claims.client_id, claims.azp]) {
+    if (client === undefined) continue;
+    if (typeof client !== "string" || !allowed.includes(client)) {
+      throw new AuthFault("wrong_audience", "The token was made for another application");
+    }
+  }
+}

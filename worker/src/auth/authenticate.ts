@@ -1,0 +1,39 @@
+// A request in, an identity out: host, credential, origin, token, in this order.
+// Whoever calls it passes the identity on, and nothing else of the client.
+
+import { type CredentialSource, findCredential } from "./credentials.ts";
+import { AuthFault } from "./fault.ts";
+import { hasAnySandboxScope, type Identity, parseScopes } from "./identity.ts";
+import { needsOrigin, requireAllowedHost, requirePublicOrigin } from "./origin.ts";
+import { openSession, sessionCookieName } from "./session.ts";
+import type { AuthSettings } from "./settings.ts";
+import { verifyToken } from "./verify-token.ts";
+
+export interface Authenticated {
+  readonly identity: Identity;
+  readonly source: CredentialSource;
+}
+
+/**
+ * Authenticates one request. Says who it is, not what they may do: see `requireScope`.
+ * @throws {AuthFault}
+ */
+export async function authenticate(request: Request, settings: AuthSettings): Promise<Authenticated> {
+  requireAllowedHost(request, settings);
+  const credential = findCredential(request, sessionCookieName(settings));
+  if (credential === undefined) throw new AuthFault("no_token", "Log in, or give a token");
+  const { source, value } = credential;
+  if (source !== "cookie") return { source, identity: await verifyToken(value, settings) };
+  if (needsOrigin(request)) requirePublicOrigin(request, settings);
+  return { source, identity: await identityOfSession(value, settings) };
+}
+
+async function identityOfSession(cookie: string, settings: AuthSettings): Promise<Identity> {
+  const session = await openSession(cookie, settings);
+  // An ID token carries no scopes: what the issuer granted at login stands in for them, and only then the default.
+  const granted = parseScopes(session.scope);
+  const defaultScopes = hasAnySandboxScope(granted) ? granted : (settings.defaultScopes ?? []);
+  const identity = await verifyToken(session.accessToken, { ...settings, defaultScopes });
+  const { email, name } = session;
+  return { ...(email !== undefined && { email }), ...(name !== undefined && { name }), ...identity };
+}

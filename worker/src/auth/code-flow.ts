@@ -1,0 +1,76 @@
+// The authorization code flow with PKCE, as the issuer's client: the way there, and the exchange of the code.
+// Knows nothing of cookies. What comes back is unverified.
+
+import { askIssuer } from "./ask-issuer.ts";
+import { AuthFault } from "./fault.ts";
+import type { PendingLogin } from "./pending-login.ts";
+import type { AuthSettings } from "./settings.ts";
+
+export interface IssuedTokens {
+  readonly accessToken: string;
+  readonly idToken?: string;
+  /** The scopes that were granted, where the issuer says so. */
+  readonly scope?: string;
+}
+
+const SCOPE = "openid profile email";
+
+/** 256 random bits, as text for URLs. */
+export function randomText(): string {
+  return base64url(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** The address at the issuer that a browser is sent to. */
+export async function authorizeUrl(pending: PendingLogin, settings: AuthSettings): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(pending.verifier));
+  const url = new URL(settings.authorizeUri);
+  url.searchParams.set("response_type", "code");
+  url.searchParams.set("client_id", clientId(settings));
+  url.searchParams.set("redirect_uri", redirectUri(settings));
+  url.searchParams.set("scope", SCOPE);
+  url.searchParams.set("state", pending.state);
+  url.searchParams.set("nonce", pending.nonce);
+  url.searchParams.set("code_challenge", base64url(new Uint8Array(digest)));
+  url.searchParams.set("code_challenge_method", "S256");
+  return url.href;
+}
+
+/**
+ * Exchanges a code for tokens.
+ * @throws {AuthFault} `login_failed` when the issuer refuses, `issuer_unreachable` when it does not answer.
+ */
+export async function exchangeCode(code: string, verifier: string, settings: AuthSettings): Promise<IssuedTokens> {
+  const { status, body } = await askIssuer(settings.tokenUri, {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: redirectUri(settings),
+    client_id: clientId(settings),
+    code_verifier: verifier,
+  });
+  const { access_token, id_token, scope } = body;
+  if (status !== 200 || typeof access_token !== "string") {
+    throw new AuthFault("login_failed", "The issuer refused the login", { cause: `status ${status}` });
+  }
+  return {
+    accessToken: access_token,
+    ...(typeof id_token === "string" && { idToken: id_token }),
+    ...(typeof scope === "string" && { scope }),
+  };
+}
+
+/** @throws {AuthFault} `misconfigured` where the browser login is not set up. */
+export function clientId(settings: AuthSettings): string {
+  if (settings.clientId !== undefined) return settings.clientId;
+  throw new AuthFault("misconfigured", "This server is not set up for logins by browser: OAUTH_CLIENT_ID is missing");
+}
+
+function redirectUri(settings: AuthSettings): string {
+  return `${settings.publicOrigin}/callback`;
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}

@@ -1,0 +1,67 @@
+// Why a request is refused: one fixed list of reasons, each with the HTTP status the contract gives it.
+// Knows nothing of tokens, cookies or routes.
+
+/** Every reason, with its HTTP status. 401: authenticate (again). 403: known, not allowed. 503: not the client's fault. */
+export const FAULT_STATUS = {
+  /** No credential in any of the four places. */
+  no_token: 401,
+  /** Neither a JWT nor an opaque token of this issuer. */
+  malformed: 401,
+  /** Not signed with RS256 by a key the issuer publishes now; also `alg: none` and other algorithms. */
+  bad_signature: 401,
+  wrong_issuer: 401,
+  /** Made for a client that is not on our list, or for no one in particular. */
+  wrong_audience: 401,
+  expired: 401,
+  not_yet_valid: 401,
+  /** A claim that must be there is not, or has the wrong type. */
+  missing_claim: 401,
+  /** The issuer does not know the opaque token any more, or never did. */
+  inactive: 401,
+  /** The session cookie is not ours, was tampered with, or has run out. */
+  bad_session: 401,
+  /** The login did not come back to the browser that began it, or came back too late. */
+  bad_login: 400,
+  /** The issuer refused the login or answered with something that is not one. */
+  login_failed: 401,
+  /** Subprotocol `bearer.TOKEN` with no other beside it, or twice. */
+  bad_subprotocol: 400,
+  /** A sandbox or session name outside the rules of names.ts. */
+  bad_name: 400,
+  bad_host: 403,
+  bad_origin: 403,
+  /** A valid token without the claim that names the tenant: never put into another tenant. */
+  no_tenant: 403,
+  insufficient_scope: 403,
+  issuer_unreachable: 503,
+  /** A setting is missing or wrong: everything is refused until it is put right. */
+  misconfigured: 503,
+} as const;
+
+export type FaultCode = keyof typeof FAULT_STATUS;
+export type FaultStatus = (typeof FAULT_STATUS)[FaultCode];
+
+/** A refusal. The message goes to the peer: it never holds a token, a secret or an inner error (that is `cause`). */
+export class AuthFault extends Error {
+  override readonly name = "AuthFault";
+  readonly code: FaultCode;
+  readonly status: FaultStatus;
+
+  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.status = FAULT_STATUS[code];
+  }
+}
+
+/** The HTTP answer to a fault: one line of JSON, never cached. */
+export function refusal(fault: AuthFault): Response {
+  const headers = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
+  // RFC 6750 §3.1: no error code where the request had no credential at all.
+  if (fault.status === 401) {
+    headers.set("WWW-Authenticate", fault.code === "no_token" ? "Bearer" : 'Bearer error="invalid_token"');
+  }
+  if (fault.code === "insufficient_scope") headers.set("WWW-Authenticate", 'Bearer error="insufficient_scope"');
+  const body = `${JSON.stringify({ error: fault.code, message: fault.message })}\n`;
+  return new Response(body, { status: fault.status, headers });
+}

@@ -1,0 +1,108 @@
+// Who a verified token speaks for, and what they may do. Claims in, identity out.
+// Knows nothing of how the claims were verified, nor of HTTP.
+
+import { AuthFault } from "./fault.ts";
+
+/** The claim that separates tenants. */
+export type TenantClaim = "sub" | "org_id";
+
+export const SANDBOX_SCOPES = ["sandbox:connect", "sandbox:exec", "sandbox:admin"] as const;
+/** connect: attach to what exists. exec: also create and drive. admin: also take the keyboard and read audit. */
+export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
+
+export interface Identity {
+  /** The configured issuer, also where the token came under one of its aliases: one person, one tenant. */
+  readonly issuer: string;
+  readonly subject: string;
+  readonly tenantClaim: TenantClaim;
+  /** Never empty. */
+  readonly tenantValue: string;
+  /** For display only, no control characters. Chosen by the person, verified by nobody. */
+  readonly email?: string;
+  /** As `email`. */
+  readonly name?: string;
+  /** As granted or by default; each `sandbox:*` scope brings those it includes. */
+  readonly scopes: ReadonlySet<string>;
+  /** Seconds since 1970. From then on the identity counts for nothing. */
+  readonly expiresAt: number;
+  /** The client the token was issued to, where the token says so. */
+  readonly clientId?: string;
+}
+
+export interface IdentityOptions {
+  readonly issuer: string;
+  /** Default: `sub`. */
+  readonly tenantClaim?: TenantClaim;
+  /** The scopes of a token that has no `sandbox:*` scope. Default: none. */
+  readonly defaultScopes?: readonly string[];
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Longest e-mail address or name kept, in UTF-16 units. */
+const MAX_DISPLAY_LENGTH = 256;
+
+/**
+ * Makes an identity of claims that have been verified.
+ * @throws {AuthFault} `missing_claim` without `sub` or `exp`, `no_tenant` without the tenant claim.
+ */
+export function identityFrom(claims: Claims, options: IdentityOptions): Identity {
+  const { sub, exp } = claims;
+  if (!isNonEmptyText(sub)) throw new AuthFault("missing_claim", "The token has no subject");
+  if (typeof exp !== "number" || !Number.isFinite(exp)) throw new AuthFault("missing_claim", "The token has no expiry");
+  const tenantClaim = options.tenantClaim ?? "sub";
+  const tenantValue = claims[tenantClaim];
+  if (!isNonEmptyText(tenantValue)) throw new AuthFault("no_tenant", `The token has no ${tenantClaim}`);
+  const email = displayText(claims.email);
+  const name = displayText(claims.name);
+  const clientId = claims.client_id ?? claims.azp;
+  return {
+    issuer: options.issuer,
+    subject: sub,
+    tenantClaim,
+    tenantValue,
+    scopes: effectiveScopes(claims.scope, options.defaultScopes ?? []),
+    expiresAt: exp,
+    ...(email !== undefined && { email }),
+    ...(name !== undefined && { name }),
+    ...(isNonEmptyText(clientId) && { clientId }),
+  };
+}
+
+export function isSandboxScope(scope: string): scope is SandboxScope {
+  return (SANDBOX_SCOPES as readonly string[]).includes(scope);
+}
+
+/** The scopes in a `scope` value: space separated text, or an array of texts. Anything else holds none. */
+export function parseScopes(value: unknown): string[] {
+  const items = typeof value === "string" ? value.split(" ") : Array.isArray(value) ? value : [];
+  return items.filter(isNonEmptyText);
+}
+
+/** @throws {AuthFault} `insufficient_scope`. */
+export function requireScope(identity: Identity, scope: SandboxScope): void {
+  if (!identity.scopes.has(scope)) throw new AuthFault("insufficient_scope", `This needs the scope ${scope}`);
+}
+
+/** An unknown `sandbox:*` scope also counts as one: whoever granted it did think about sandboxes. */
+export function hasAnySandboxScope(scopes: readonly string[]): boolean {
+  return scopes.some((scope) => scope.startsWith("sandbox:"));
+}
+
+function effectiveScopes(claim: unknown, defaults: readonly string[]): Set<string> {
+  const granted = parseScopes(claim);
+  const scopes = new Set(hasAnySandboxScope(granted) ? granted : [...granted, ...defaults]);
+  if (scopes.has("sandbox:admin")) scopes.add("sandbox:exec");
+  if (scopes.has("sandbox:exec")) scopes.add("sandbox:connect");
+  return scopes;
+}
+
+function isNonEmptyText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+// Names are shown in other people's terminals: an escape sequence in one would be typed for them.
+function displayText(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return value.replace(/\p{C}/gu, "").slice(0, MAX_DISPLAY_LENGTH) || undefined;
+}

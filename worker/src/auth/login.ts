@@ -1,0 +1,168 @@
+// The browser's login, as routes to be mounted at the root: /login, /callback, /logout, /api/me.
+// No answer holds a token; the page learns who it is and nothing that opens a door.
+
+import { type Context, Hono } from "hono";
+import { html } from "hono/html";
+import { authenticate } from "./authenticate.ts";
+import { authorizeUrl, clientId, exchangeCode, type IssuedTokens, randomText } from "./code-flow.ts";
+import { cookieValue } from "./cookie.ts";
+import { AuthFault, refusal } from "./fault.ts";
+import { identityFrom } from "./identity.ts";
+import { verifyJwt } from "./jwt.ts";
+import { requireAllowedHost, requirePublicOrigin } from "./origin.ts";
+import { beginLogin, endLogin, loginCookieName, openLogin, type PendingLogin } from "./pending-login.ts";
+import { beginSession, endSession, type Session } from "./session.ts";
+import { type AuthEnv, type AuthSettings, readAuthSettings } from "./settings.ts";
+import { acceptedIssuers, isJwtShaped, verifyToken } from "./verify-token.ts";
+
+type LoginContext = Context<{ Bindings: AuthEnv }>;
+
+/** Longer than any address of ours, short enough for the cookie. */
+const MAX_RETURN_TO = 1024;
+
+export const loginRoutes = new Hono<{ Bindings: AuthEnv }>();
+
+loginRoutes.get("/login", (c) => asPage(c, startLogin));
+loginRoutes.get("/callback", (c) => asPage(c, finishLogin));
+
+loginRoutes.post("/logout", (c) =>
+  asJson(c, (settings) => {
+    requirePublicOrigin(c.req.raw, settings);
+    c.header("Set-Cookie", endSession(settings));
+    return c.body(null, 204);
+  }),
+);
+
+loginRoutes.get("/api/me", (c) =>
+  asJson(c, async (settings) => {
+    try {
+      const { identity } = await authenticate(c.req.raw, settings);
+      const { subject, email, name, scopes, expiresAt } = identity;
+      const sandboxScopes = [...scopes].filter((scope) => scope.startsWith("sandbox:")).sort();
+      const until = new Date(expiresAt * 1000).toISOString();
+      return c.json({ authenticated: true, subject, name, email, scopes: sandboxScopes, expiresAt: until });
+    } catch (error) {
+      // Not to be logged in is an answer here, not an error.
+      if (error instanceof AuthFault && error.status === 401) return c.json({ authenticated: false });
+      throw error;
+    }
+  }),
+);
+
+async function startLogin(c: LoginContext, settings: AuthSettings): Promise<Response> {
+  clientId(settings); // before anything else: without a client there is nowhere to go
+  const requested = c.req.query("return_to");
+  if (new URL(c.req.url).origin !== settings.publicOrigin) {
+    // The issuer comes back to the public origin, and the cookie has to be there already.
+    const url = new URL("/login", settings.publicOrigin);
+    if (requested !== undefined) url.searchParams.set("return_to", requested);
+    return c.redirect(url.href);
+  }
+  const pending: PendingLogin = {
+    state: randomText(),
+    nonce: randomText(),
+    verifier: randomText(),
+    returnTo: returnTarget(requested, settings.publicOrigin),
+  };
+  c.header("Set-Cookie", await beginLogin(pending, settings));
+  return c.redirect(await authorizeUrl(pending, settings));
+}
+
+async function finishLogin(c: LoginContext, settings: AuthSettings): Promise<Response> {
+  const cookie = cookieValue(c.req.raw, loginCookieName(settings));
+  const pending = cookie === undefined ? undefined : await openLogin(cookie, settings);
+  const { state, code, iss, error } = c.req.query();
+  if (pending === undefined || state !== pending.state) {
+    throw new AuthFault("bad_login", "This login was not begun in this browser, or took too long");
+  }
+  // Only now: a stranger's link to this address must not end a login that is under way.
+  c.header("Set-Cookie", endLogin(settings), { append: true });
+  // RFC 9207: where the answer says whose it is, it must be our issuer's.
+  if (iss !== undefined && !acceptedIssuers(settings.issuer).includes(iss)) {
+    throw new AuthFault("wrong_issuer", "The login came back from another issuer");
+  }
+  if (error !== undefined || !code) throw new AuthFault("login_failed", "The issuer refused the login");
+  const tokens = await exchangeCode(code, pending.verifier, settings);
+  const session = await sessionFrom(tokens, pending.nonce, settings);
+  c.header("Set-Cookie", await beginSession(session, settings), { append: true });
+  return c.redirect(pending.returnTo);
+}
+
+async function sessionFrom(tokens: IssuedTokens, nonce: string, settings: AuthSettings): Promise<Session> {
+  const { accessToken, idToken, scope } = tokens;
+  // An opaque access token would have to be asked about again and again; the ID token proves itself.
+  const token = isJwtShaped(accessToken) ? accessToken : (idToken ?? accessToken);
+  const identity = await verifyToken(token, settings);
+  const person = idToken === undefined ? identity : await verifyIdToken(idToken, nonce, settings);
+  if (person.subject !== identity.subject) {
+    throw new AuthFault("login_failed", "The issuer's tokens are of two different people");
+  }
+  return {
+    userId: identity.subject,
+    accessToken: token,
+    expiresAt: identity.expiresAt * 1000,
+    ...(scope !== undefined && { scope }),
+    ...(person.email !== undefined && { email: person.email }),
+    ...(person.name !== undefined && { name: person.name }),
+  };
+}
+
+interface Person {
+  readonly subject: string;
+  readonly email?: string;
+  readonly name?: string;
+}
+
+async function verifyIdToken(idToken: string, nonce: string, settings: AuthSettings): Promise<Person> {
+  const { jwksUri } = settings;
+  const audience = [clientId(settings)];
+  const claims = await verifyJwt(idToken, { issuers: acceptedIssuers(settings.issuer), audience, jwksUri });
+  if (claims.nonce !== nonce) throw new AuthFault("bad_login", "The issuer's token is of another login");
+  // The tenant is the access token's matter, and an ID token may lack its claim.
+  return identityFrom(claims, { issuer: settings.issuer });
+}
+
+/** Where to go after the login: `requested` if it is a path here, else the root. An absolute URL of ours. */
+export function returnTarget(requested: string | undefined, publicOrigin: string): string {
+  const home = `${publicOrigin}/`;
+  if (!requested?.startsWith("/") || requested.length > MAX_RETURN_TO) return home;
+  // Parsed as a browser would: "//elsewhere", "/\elsewhere" and their like are not paths.
+  const url = URL.parse(requested, publicOrigin);
+  if (url?.origin !== publicOrigin || url.pathname === "/login" || url.pathname === "/callback") return home;
+  // Never the path alone: "/.//elsewhere" becomes "//elsewhere" once parsed.
+  return `${publicOrigin}${url.pathname}${url.search}${url.hash}`;
+}
+
+type Handler = (c: LoginContext, settings: AuthSettings) => Promise<Response>;
+
+async function asPage(c: LoginContext, handle: Handler): Promise<Response> {
+  // The callback's address holds the code.
+  c.header("Referrer-Policy", "no-referrer");
+  c.header("Cache-Control", "no-store");
+  try {
+    const settings = readAuthSettings(c.env);
+    requireAllowedHost(c.req.raw, settings);
+    return await handle(c, settings);
+  } catch (error) {
+    if (!(error instanceof AuthFault)) throw error;
+    c.header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Not logged in</title>
+<h1>Not logged in</h1><p>${error.message} (${error.code}).</p><p><a href="/login">Log in again</a></p></html>`;
+    return c.html(page, error.status);
+  }
+}
+
+async function asJson(
+  c: LoginContext,
+  handle: (settings: AuthSettings) => Response | Promise<Response>,
+): Promise<Response> {
+  c.header("Cache-Control", "no-store");
+  try {
+    const settings = readAuthSettings(c.env);
+    requireAllowedHost(c.req.raw, settings);
+    return await handle(settings);
+  } catch (error) {
+    if (error instanceof AuthFault) return refusal(error);
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+// Names of sandboxes and sessions: which ones a client may give, and the qualified names they stand for.
+// The tenant is part of every qualified name, so no look-up has to remember to check it.
+
+import { AuthFault } from "./fault.ts";
+import type { Identity } from "./identity.ts";
+
+/** The part of an identity that owns sandboxes. */
+export type Tenant = Pick<Identity, "issuer" | "tenantClaim" | "tenantValue">;
+
+/**
+ * 240 bits of SHA-256. The Sandbox SDK takes 1 to 63 characters that neither begin nor end with a hyphen
+ * and are no reserved word; lower-case hex always fits.
+ */
+const KEY_CHARACTERS = 60;
+/** 1 to 64 characters, all one byte. No leading dot or hyphen: neither a hidden file nor an option to a program. */
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * Returns `name` if a client may use it.
+ * @throws {AuthFault} `bad_name`.
+ */
+export function checkName(kind: "sandbox" | "session", name: string): string {
+  if (NAME.test(name)) return name;
+  throw new AuthFault("bad_name", `A ${kind} name is 1 to 64 of A-Z a-z 0-9 . _ - and starts with none of . -`);
+}
+
+/**
+ * The name of a sandbox's container and Durable Object: 60 lower-case hex digits.
+ * @throws {AuthFault} `bad_name`.
+ */
+export function sandboxKey(tenant: Tenant, sandbox: string): Promise<string> {
+  return digest([...owner(tenant), checkName("sandbox", sandbox)]);
+}
+
+/**
+ * The name of a session's Durable Object: 60 lower-case hex digits, never one of `sandboxKey`.
+ * @throws {AuthFault} `bad_name`.
+ */
+export function sessionKey(tenant: Tenant, sandbox: string, session: string): Promise<string> {
+  return digest([...owner(tenant), checkName("sandbox", sandbox), checkName("session", session)]);
+}
+
+function owner(tenant: Tenant): string[] {
+  return [tenant.issuer, tenant.tenantClaim, tenant.tenantValue];
+}
+
+async function digest(parts: readonly string[]): Promise<string> {
+  // JSON quotes every part, so no choice of values can move a boundary between two of them.
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.slice(0, KEY_CHARACTERS);
+}

@@ -1,0 +1,34 @@
+// Which addresses this server answers under, and which pages may use a person's cookie here.
+// A live shell stands behind these two rules: DNS rebinding breaks on the first, cross-site WebSockets on the second.
+
+import { AuthFault } from "./fault.ts";
+import type { AuthSettings } from "./settings.ts";
+
+/**
+ * Refuses a request to a host name that is not on the list. To be called on every request, logged in or not.
+ * @throws {AuthFault} `bad_host`.
+ */
+export function requireAllowedHost(request: Request, { allowedHosts }: Pick<AuthSettings, "allowedHosts">): void {
+  const url = new URL(request.url);
+  const header = request.headers.get("Host");
+  // The URL is made from the header, unless something between did otherwise: then both must be right.
+  const named = header === null ? url.host : URL.parse(`${url.protocol}//${header}`)?.host;
+  if (named === undefined || !allowedHosts.has(named) || !allowedHosts.has(url.host)) {
+    throw new AuthFault("bad_host", "This server does not answer under that host name");
+  }
+}
+
+/** Whether a request that the cookie authenticates may do more than read: then its page must be ours. */
+export function needsOrigin(request: Request): boolean {
+  return request.method !== "GET" || request.headers.has("Upgrade");
+}
+
+/**
+ * Refuses a request that does not come from our own page. No Origin is refused too.
+ * @throws {AuthFault} `bad_origin`.
+ */
+export function requirePublicOrigin(request: Request, { publicOrigin }: Pick<AuthSettings, "publicOrigin">): void {
+  if (request.headers.get("Origin") !== publicOrigin) {
+    throw new AuthFault("bad_origin", "With the cookie, only this server's own page may do this");
+  }
+}

@@ -1,0 +1,58 @@
+// The browser's session: its token in a cookie that only this server opens. Nothing is stored here.
+// Knows nothing of how the token was got, nor whether it still holds.
+
+import { cookieName, setCookie } from "./cookie.ts";
+import { seal, unseal } from "./envelope.ts";
+import { AuthFault } from "./fault.ts";
+import type { AuthSettings } from "./settings.ts";
+
+type SessionSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret">;
+
+export interface Session {
+  readonly userId: string;
+  /** The access token, or the ID token where the access token is opaque. Verified on each use. */
+  readonly accessToken: string;
+  /** Milliseconds since 1970; the token's own end. */
+  readonly expiresAt: number;
+  /** The scopes that the issuer granted at login, space separated. */
+  readonly scope?: string;
+  readonly email?: string;
+  readonly name?: string;
+}
+
+export function sessionCookieName({ publicOrigin }: Pick<AuthSettings, "publicOrigin">): string {
+  return cookieName("sbx_session", publicOrigin);
+}
+
+/**
+ * The `Set-Cookie` value that begins a session.
+ * @throws {AuthFault} `login_failed` when the token is too long for a cookie.
+ */
+export async function beginSession(session: Session, settings: SessionSettings): Promise<string> {
+  const value = await seal({ ...session }, settings.sessionSecret);
+  const maxAgeSeconds = Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1000));
+  return setCookie(sessionCookieName(settings), value, maxAgeSeconds, settings.publicOrigin);
+}
+
+/**
+ * Opens the session cookie's value.
+ * @throws {AuthFault} `bad_session` when it is not ours, was changed, or has run out.
+ */
+export async function openSession(value: string, settings: SessionSettings): Promise<Session> {
+  const fields = await unseal(value, settings.sessionSecret);
+  if (fields === undefined) throw new AuthFault("bad_session", "The session has ended, log in again");
+  const { userId, accessToken, expiresAt, scope, email, name } = fields;
+  return {
+    userId,
+    accessToken,
+    expiresAt,
+    ...(typeof scope === "string" && { scope }),
+    ...(email !== undefined && { email }),
+    ...(name !== undefined && { name }),
+  };
+}
+
+/** The `Set-Cookie` value that ends a session. */
+export function endSession(settings: SessionSettings): string {
+  return setCookie(sessionCookieName(settings), "", 0, settings.publicOrigin);
+}

@@ -1,0 +1,61 @@
+// The one door: a token text becomes an identity, or a fault says why not.
+// oauth.do 0.3.3 has no verifyToken of its own; a later one can take this file's place.
+
+import { AuthFault } from "./fault.ts";
+import { type Identity, type IdentityOptions, identityFrom } from "./identity.ts";
+import { introspect } from "./introspection.ts";
+import { verifyJwt } from "./jwt.ts";
+
+export interface VerifyOptions extends IdentityOptions {
+  /** Exact. `https://id.org.ai` also admits the aliases under which it signs. */
+  readonly issuer: string;
+  /** The clients and audiences whose tokens are accepted. Empty: every token is refused. */
+  readonly audience: readonly string[];
+  /** Default: the issuer + `/.well-known/jwks.json`. */
+  readonly jwksUri?: string;
+  /** Default: the issuer + `/oauth/introspect`. */
+  readonly introspectionUri?: string;
+}
+
+/** The same identity provider by its present and former names; `COMPATIBLE_AUTH_ISSUERS` of id.org.ai 0.2.8. */
+const ID_ORG_AI_ISSUERS = ["https://id.org.ai", "https://oauth.do", "https://auth.apis.do"] as const;
+/** Longer ones are refused unread; a session cookie has to hold one within 4 KiB anyway. */
+const MAX_TOKEN_CHARACTERS = 8192;
+const JWT_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+/** What id.org.ai hands out. Nothing else is worth a question to the issuer, which any stranger could cause. */
+const OPAQUE_SHAPE = /^at_[\w-]{16,512}$/;
+
+/**
+ * Verifies a token of either kind, anew on each call: a JWT by the issuer's keys, an opaque `at_…` by asking
+ * the issuer (an answer is believed for up to 60 s, never past the expiry it names).
+ * @throws {AuthFault} One of the 401s, `no_tenant` (403), `issuer_unreachable` or `misconfigured` (503).
+ */
+export async function verifyToken(token: string, options: VerifyOptions): Promise<Identity> {
+  const { audience } = options;
+  if (audience.length === 0) {
+    throw new AuthFault("misconfigured", "This server is not set up: the list of accepted clients is empty");
+  }
+  const base = options.issuer.replace(/\/$/, "");
+  const issuers = acceptedIssuers(options.issuer);
+  if (token.length <= MAX_TOKEN_CHARACTERS) {
+    if (isJwtShaped(token)) {
+      const jwksUri = options.jwksUri ?? `${base}/.well-known/jwks.json`;
+      return identityFrom(await verifyJwt(token, { issuers, audience, jwksUri }), options);
+    }
+    if (OPAQUE_SHAPE.test(token)) {
+      const introspectionUri = options.introspectionUri ?? `${base}/oauth/introspect`;
+      return identityFrom(await introspect(token, { issuers, audience, introspectionUri }), options);
+    }
+  }
+  throw new AuthFault("malformed", "The token can't be read");
+}
+
+/** The values of `iss` that stand for a configured issuer. */
+export function acceptedIssuers(issuer: string): readonly string[] {
+  return issuer === ID_ORG_AI_ISSUERS[0] ? ID_ORG_AI_ISSUERS : [issuer];
+}
+
+/** Whether a text has the three parts of a JWT. Says nothing of its truth. */
+export function isJwtShaped(token: string): boolean {
+  return JWT_SHAPE.test(token);
+}
