@@ -1,0 +1,77 @@
+// `npm run build`, and the first step of `npm start`: the page (packages/dashboard/dist) and the command line
+// (packages/sbx-cli/dist/sbx-stdio.js, one file). Starts nothing that stays.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { childEnv } from "./local/env.ts";
+import { ROOT } from "./local/paths.ts";
+
+/** A build failed; the message says which and holds the tool's own output. */
+export class BuildError extends Error {
+  override readonly name = "BuildError";
+}
+
+/** Builds the page with vite. @throws {BuildError} */
+export async function buildPage(signal?: AbortSignal): Promise<void> {
+  const cwd = join(ROOT, "packages/dashboard");
+  const vite = join(ROOT, "node_modules/vite/bin/vite.js");
+  const child = spawn(process.execPath, [vite, "build", "--logLevel", "warn"], {
+    cwd,
+    env: childEnv({ NODE_ENV: "production" }),
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const output: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) throw new BuildError(`Cannot build the page (vite: exit code ${code}):\n${Buffer.concat(output)}`);
+  const index = join(cwd, "dist/index.html");
+  if (!existsSync(index)) throw new BuildError(`Cannot build the page: vite wrote no ${index}`);
+}
+
+// Some dependencies are CommonJS and call require(), which an ES module doesn't have.
+const REQUIRE =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
+/** Bundles the command line. @throws {BuildError} */
+export async function buildCli(): Promise<void> {
+  const cli = join(ROOT, "packages/sbx-cli");
+  try {
+    await build({
+      absWorkingDir: cli,
+      entryPoints: ["src/main.ts"],
+      outfile: "dist/sbx-stdio.js",
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node22",
+      banner: { js: REQUIRE },
+      // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
+      external: ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers"],
+      logLevel: "silent",
+      legalComments: "none",
+    });
+  } catch (error) {
+    throw new BuildError(`Cannot build the command line: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Both, side by side. @throws {BuildError} The first that failed; an AbortError once `signal` is aborted. */
+export async function buildAll(signal?: AbortSignal): Promise<void> {
+  await Promise.all([buildPage(signal), buildCli()]);
+}
+
+if (import.meta.main) {
+  try {
+    await buildAll();
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,130 @@
+// Long-running child processes: each in its own process group, its output in a log file, ended as a group, and ended
+// too when this process dies without a chance to (guard.ts). Knows nothing of what the children are.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isErrorCode, makePrivateDirectory } from "./files.ts";
+
+export type ExitStatus = { code: number } | { signal: NodeJS.Signals };
+
+export interface ChildOptions {
+  /** What messages call it. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Gets stdout and stderr; started anew, mode 600. */
+  readonly logFile: string;
+}
+
+export interface Child {
+  readonly name: string;
+  readonly pid: number;
+  readonly logFile: string;
+  /** Settles when the process has ended, for whatever reason. Never rejects. */
+  readonly exited: Promise<ExitStatus>;
+  readonly hasExited: boolean;
+  /** The last lines of its log, at most `count`. */
+  lastLines(count: number): string;
+  /**
+   * SIGTERM to the group, and SIGKILL to what is left of it once the first process has ended or `graceMs` has passed. 0:
+   * SIGKILL at once.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function describeExit(status: ExitStatus): string {
+  return "code" in status ? `exit code ${status.code}` : status.signal;
+}
+
+/** Starts children and answers for them: none outlives this process. */
+export class ChildKeeper {
+  readonly #guard: ChildProcess;
+
+  constructor() {
+    const script = join(dirname(fileURLToPath(import.meta.url)), "guard.ts");
+    // A group of its own: Ctrl+C in the terminal must not reach it.
+    this.#guard = spawn(process.execPath, [script], { detached: true, stdio: ["pipe", "ignore", "inherit"] });
+    this.#guard.unref();
+    if (this.#guard.stdin instanceof Socket) this.#guard.stdin.unref();
+    // A guard that was killed can't be told anything; the children are then only as safe as without one.
+    this.#guard.stdin?.on("error", () => undefined);
+  }
+
+  #tellGuard(line: string): void {
+    this.#guard.stdin?.write(`${line}\n`);
+  }
+
+  /** @throws {Error} If the program can't be started. */
+  async start(options: ChildOptions): Promise<Child> {
+    makePrivateDirectory(dirname(options.logFile));
+    const log = openSync(options.logFile, "w", 0o600);
+    const child = spawn(options.command, options.args, {
+      cwd: options.cwd,
+      env: options.env,
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+    closeSync(log);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error) => reject(new Error(`Cannot start ${options.name}: ${error.message}`)));
+    });
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`Cannot start ${options.name}: no process id`);
+    this.#tellGuard(`+${pid}`);
+
+    const exited = new Promise<ExitStatus>((resolve) => {
+      child.once("exit", (code, signal) => resolve(signal === null ? { code: code ?? 0 } : { signal }));
+    });
+    const stop = async (graceMs: number): Promise<void> => {
+      if (graceMs > 0 && signalGroup(pid, "SIGTERM")) {
+        const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), graceMs);
+        await exited;
+        clearTimeout(timer);
+      }
+      // The first process may have left others of its group behind, also when it died by itself.
+      signalGroup(pid, "SIGKILL");
+      await exited;
+      this.#tellGuard(`-${pid}`);
+    };
+    return {
+      name: options.name,
+      pid,
+      logFile: options.logFile,
+      exited,
+      get hasExited() {
+        return child.exitCode !== null || child.signalCode !== null;
+      },
+      lastLines: (count) => lastLines(options.logFile, count),
+      stop,
+    };
+  }
+
+  /** Lets the guard go; whatever was not stopped before is ended by it. */
+  close(): void {
+    this.#guard.stdin?.end();
+  }
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-group, signal);
+    return true;
+  } catch (error) {
+    if (isErrorCode(error, "ESRCH")) return false;
+    throw error;
+  }
+}
+
+function lastLines(file: string, count: number): string {
+  try {
+    return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
+  } catch (error) {
+    if (isErrorCode(error, "ENOENT")) return `(no ${basename(file)})`;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+// Which directory a run of `npm start` may keep its files in: two at once must not share their state. Knows nothing of
+// what is kept there.
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isErrorCode } from "./files.ts";
+
+/** `base` itself, or where another run already holds it, `base/also-PORT`; held until this process ends. */
+export async function claimDirectory(base: string, port: number): Promise<string> {
+  const second = join(base, `also-${port}`);
+  for (const dir of [base, second]) {
+    if (await hold(dir)) return dir;
+  }
+  throw new Error(`Cannot use ${base}: runs of this checkout already hold it and ${second}`);
+}
+
+/**
+ * Listens on a socket whose name stands for `dir`; false where another process does. The kernel lets go of it when its
+ * process ends, which no lock file can do. The name is short, since the system allows about 100 bytes.
+ */
+async function hold(dir: string): Promise<boolean> {
+  const hash = createHash("sha256").update(dir).digest("hex").slice(0, 16);
+  const path = join(tmpdir(), `sbx-stdio-${process.getuid?.()}-${hash}.sock`);
+  if (await listen(path)) return true;
+  if (await answers(path)) return false;
+  // Left by a process that was killed.
+  rmSync(path, { force: true });
+  return listen(path);
+}
+
+function listen(path: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once("error", (error) => (isErrorCode(error, "EADDRINUSE") ? resolve(false) : reject(error)));
+    server.listen(path, () => {
+      server.unref();
+      resolve(true);
+    });
+  });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}

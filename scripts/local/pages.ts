@@ -1,0 +1,77 @@
+// The local issuer's pages, as HTML text. Plain forms, no script; everything from outside is escaped here.
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; display: grid; place-items: center; min-height: 100vh; }
+main { width: min(24rem, 90vw); }
+h1 { font-size: 1.4rem; margin: 0 0 .5rem; }
+label { display: block; margin-top: 1rem; }
+input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem; }
+.row { display: flex; gap: .5rem; margin-top: 1rem; flex-wrap: wrap; }
+button { font: inherit; padding: .4rem 1rem; cursor: pointer; }
+.note { opacity: .75; font-size: .9rem; }
+[role=alert] { color: light-dark(#b00020, #ff8a8a); }`;
+
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>
+<style>${STYLE}</style></head>
+<body><main><h1>${escapeHtml(title)}</h1>${body}</main></body>
+</html>
+`;
+}
+
+export interface SignInPage {
+  readonly title: string;
+  /** One sentence: who asks, and for what. */
+  readonly explanation: string;
+  /** Path that the form is posted to. */
+  readonly action: string;
+  /** Sent back unchanged with the form. */
+  readonly hidden: Record<string, string>;
+  /** A code that the person has to see, and may have to type. Absent: the page has no such field. */
+  readonly userCode?: string;
+  readonly suggestedUser?: string | undefined;
+  readonly problem?: string;
+  /** Label of the button that refuses. */
+  readonly refusal: string;
+}
+
+/** A page on which a person says who they are. The form posts `user`, `org`, and `refuse` when that button was used. */
+export function signInPage(options: SignInPage): string {
+  const hidden = Object.entries(options.hidden)
+    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
+    .join("\n");
+  const code =
+    options.userCode === undefined
+      ? ""
+      : `<label>Code shown by the program
+<input name="user_code" value="${escapeHtml(options.userCode)}" autocomplete="off" required></label>`;
+  const problem = options.problem === undefined ? "" : `<p role="alert">${escapeHtml(options.problem)}</p>`;
+  // The first button is the one that Enter presses, so it must be the one without a name of its own.
+  return page(
+    options.title,
+    `<p>${escapeHtml(options.explanation)}</p>${problem}
+<form method="post" action="${escapeHtml(options.action)}">
+${hidden}
+${code}
+<label>User name <input name="user" value="${escapeHtml(options.suggestedUser ?? "alice")}" autocomplete="username"></label>
+<label>Organisation <input name="org" value="local" autocomplete="organization"></label>
+<div class="row"><button>Sign in</button>
+<button name="as" value="alice">Continue as alice</button>
+<button name="as" value="bob">Continue as bob</button></div>
+<div class="row"><button name="refuse" value="1">${escapeHtml(options.refusal)}</button></div>
+</form>
+<p class="note">This sign-in belongs to a local run: it asks for no password and answers on this machine only.</p>`,
+  );
+}
+
+/** A page that only says something. */
+export function messagePage(title: string, message: string): string {
+  return page(title, `<p>${escapeHtml(message)}</p>`);
+}

@@ -1,0 +1,90 @@
+// One server of the local run, which may be killed and started again in the same place. Knows how servers come up and
+// go down, not what they do.
+import { type Child, type ChildKeeper, type ChildOptions, describeExit } from "./children.ts";
+import { waitUntilReady } from "./ready.ts";
+
+export interface ServerOptions extends ChildOptions {
+  /** Answers 200 once the server is up. */
+  readonly healthUrl: string;
+  /** How long it may take until then, in milliseconds. */
+  readonly readyWithinMs: number;
+  /** How long it may take to stop after SIGTERM, in milliseconds. */
+  readonly graceMs: number;
+}
+
+export class Server {
+  readonly #keeper: ChildKeeper;
+  readonly #options: ServerOptions;
+  readonly #onDeath: (message: string) => void;
+  /** Set from the moment that a start was asked for, so that a stop never overtakes it. */
+  #spawned: Promise<Child> | undefined;
+  #pid: number | undefined;
+
+  /** `onDeath` is told, once per start, when the server ends without having been told to. */
+  constructor(keeper: ChildKeeper, options: ServerOptions, onDeath: (message: string) => void) {
+    this.#keeper = keeper;
+    this.#options = options;
+    this.#onDeath = onDeath;
+  }
+
+  /** The id of the process and of its group. @throws {Error} While it is not running. */
+  get pid(): number {
+    if (this.#pid === undefined) throw new Error(`The ${this.#options.name} is not running`);
+    return this.#pid;
+  }
+
+  get logFile(): string {
+    return this.#options.logFile;
+  }
+
+  /** Starts it and waits until it answers. @throws {NotReadyError} If it doesn't; then nothing of it is left. */
+  async start(): Promise<void> {
+    if (this.#spawned !== undefined) throw new Error(`The ${this.#options.name} is already running`);
+    const spawned = this.#keeper.start(this.#options);
+    this.#spawned = spawned;
+    try {
+      const child = await spawned;
+      this.#pid = child.pid;
+      this.#watch(child, spawned);
+      await waitUntilReady(child, this.#options.healthUrl, this.#options.readyWithinMs);
+    } catch (error) {
+      if (this.#spawned === spawned) await this.kill();
+      throw error;
+    }
+  }
+
+  #watch(child: Child, spawned: Promise<Child>): void {
+    child.exited.then((status) => {
+      if (this.#spawned !== spawned) return;
+      const lines = child.lastLines(20);
+      this.#onDeath(
+        `The ${child.name} has ended (${describeExit(status)}). Its log, ${child.logFile}, ends:\n${lines}`,
+      );
+    });
+  }
+
+  /** SIGTERM, and SIGKILL where that is not enough. Resolves at once where it is not running. */
+  stop(): Promise<void> {
+    return this.#end(this.#options.graceMs);
+  }
+
+  /** SIGKILL, as a crash would end it. */
+  kill(): Promise<void> {
+    return this.#end(0);
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    const spawned = this.#spawned;
+    this.#spawned = undefined;
+    this.#pid = undefined;
+    // One that could not be spawned has told its starter why; here it is just not running.
+    const child = await spawned?.catch(() => undefined);
+    await child?.stop(graceMs);
+  }
+
+  /** Kills it and starts it again: same port, same settings, same files. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+}

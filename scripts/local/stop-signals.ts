@@ -1,0 +1,13 @@
+// The ways in which a task is told to stop: signals, and the end of the bootstrap that started it. Knows no task.
+
+/**
+ * Aborts at the first SIGINT, SIGTERM or SIGHUP, or when run.mjs is gone. Later ones change nothing: Ctrl+C arrives
+ * twice, once from the terminal and once through run.mjs.
+ */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
+  process.on("disconnect", stop);
+  return controller.signal;
+}

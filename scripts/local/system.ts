@@ -1,0 +1,222 @@
+// A whole local system: bridge, issuer and Worker, on loopback ports, with its files in one directory. Used by
+// `npm start` and by the end-to-end tests; any number of systems may run at once, each in its own directory.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { ChildKeeper } from "./children.ts";
+import { childEnv } from "./env.ts";
+import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "./files.ts";
+import { type Issuer, startIssuer } from "./issuer.ts";
+import { BIN, ROOT } from "./paths.ts";
+import { anyFreePort } from "./ports.ts";
+import { Server } from "./server.ts";
+import { type TokenMinter, tokenMinter } from "./token-minter.ts";
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
+
+export interface SystemOptions {
+  /** Directory of everything that this system keeps: state, sandboxes, logs. Made if missing. */
+  readonly dir: string;
+  /** Directory of the issuer's key and the session secret. Default: `dir`. */
+  readonly keysDir?: string;
+  /** Any free port where absent. */
+  readonly ports?: { worker?: number; bridge?: number; issuer?: number };
+  /** Settings of the bridge, over the ones given here. */
+  readonly bridgeEnv?: Record<string, string>;
+  /** Variables of the Worker, over the ones given here. */
+  readonly workerVars?: Record<string, string>;
+  /** As in IssuerOptions. */
+  readonly accessTokens?: "jwt" | "opaque";
+  readonly accessTokenLifetime?: number;
+  readonly deviceInterval?: number;
+  /** Stops the system, in mid-start too. */
+  readonly signal?: AbortSignal;
+}
+
+export interface System {
+  /** The public origin, `http://localhost:PORT`: the page, `/attach`, `/api`. */
+  readonly origin: string;
+  /** `http://127.0.0.1:PORT` */
+  readonly bridgeUrl: string;
+  /** The bridge's STDIO_TOKEN, random per system. */
+  readonly bridgeToken: string;
+  readonly issuerUrl: string;
+  readonly dir: string;
+  /** Parent of the sandboxes' working directories. */
+  readonly sandboxesDir: string;
+  readonly worker: Server;
+  readonly bridge: Server;
+  readonly pids: { readonly worker: number; readonly bridge: number };
+  /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
+  readonly mintToken: TokenMinter;
+  /** kill -9 of wrangler and workerd, then a start in the same place. Stored Durable Object state survives. */
+  restartWorker(): Promise<void>;
+  /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
+  restartBridge(): Promise<void>;
+  /** Settles, with a message for people, when a server ended that nobody told to. */
+  readonly failed: Promise<string>;
+  /** Ends everything. May be called at any time, more than once, and again while it works. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a system and waits until all of it answers. The page must have been built before.
+ *
+ * @throws {unknown} The reason of `signal`, once it is aborted.
+ * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
+ */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { dir } = options;
+  const keysDir = options.keysDir ?? dir;
+  const sandboxesDir = join(dir, "sandboxes");
+  for (const path of [dir, keysDir, sandboxesDir]) makePrivateDirectory(path);
+
+  const port = options.ports?.worker ?? (await anyFreePort());
+  const bridgePort = options.ports?.bridge ?? (await anyFreePort());
+  const origin = `http://localhost:${port}`;
+  const bridgeUrl = `http://127.0.0.1:${bridgePort}`;
+  const bridgeToken = randomBytes(32).toString("base64url");
+  const newSecret = (): string => randomBytes(32).toString("base64url");
+  const sessionSecret = await readOrCreatePrivateFile(join(keysDir, "session-secret"), newSecret);
+
+  const keeper = new ChildKeeper();
+  let issuer: Issuer | undefined;
+  let reportFailure: (message: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => {
+    reportFailure = resolve;
+  });
+
+  const bridge = new Server(
+    keeper,
+    {
+      name: "bridge",
+      command: join(BIN, "bun"),
+      args: [join(ROOT, "sandbox/stdio-ws.ts")],
+      cwd: ROOT,
+      env: childEnv({
+        HOST: "127.0.0.1",
+        PORT: String(bridgePort),
+        STDIO_TOKEN: bridgeToken,
+        SANDBOX_ROOT: sandboxesDir,
+        ...options.bridgeEnv,
+      }),
+      logFile: join(dir, "logs/bridge.log"),
+      healthUrl: `${bridgeUrl}/healthz`,
+      readyWithinMs: 30_000,
+      // It ends its sessions itself, and some of them only after SIGHUP and SIGTERM.
+      graceMs: 15_000,
+    },
+    reportFailure,
+  );
+
+  const varsFile = join(dir, "worker.env");
+  const worker = new Server(
+    keeper,
+    {
+      name: "Worker",
+      command: process.execPath,
+      args: workerArgs(port, varsFile, join(dir, "state")),
+      cwd: ROOT,
+      env: workerEnv(dir),
+      logFile: join(dir, "logs/worker.log"),
+      healthUrl: `${origin}/healthz`,
+      readyWithinMs: 120_000,
+      graceMs: 5_000,
+    },
+    reportFailure,
+  );
+
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      // The Worker first: without its clients the bridge has nothing left to tell anybody.
+      await worker.stop();
+      await bridge.stop();
+      await issuer?.close();
+      keeper.close();
+    })();
+    return stopping;
+  };
+
+  options.signal?.addEventListener("abort", stop);
+  try {
+    options.signal?.throwIfAborted();
+    issuer = await startIssuer({
+      port: options.ports?.issuer ?? 0,
+      dir: keysDir,
+      publicOrigin: origin,
+      accessTokens: options.accessTokens,
+      accessTokenLifetime: options.accessTokenLifetime,
+      deviceInterval: options.deviceInterval,
+    });
+    const vars = {
+      BRIDGE_URL: bridgeUrl,
+      STDIO_TOKEN: bridgeToken,
+      OAUTH_ISSUER: issuer.url,
+      OAUTH_AUDIENCE: `${CLI_CLIENT_ID},${WEB_CLIENT_ID}`,
+      OAUTH_CLIENT_ID: WEB_CLIENT_ID,
+      PUBLIC_ORIGIN: origin,
+      SESSION_SECRET: sessionSecret.trim(),
+      ...options.workerVars,
+    };
+    // A file, not --var: command lines are for all users of a machine to read.
+    writePrivateFile(varsFile, dotenv(vars));
+    await Promise.all([bridge.start(), worker.start()]);
+  } catch (error) {
+    await stop();
+    options.signal?.throwIfAborted();
+    throw error;
+  }
+
+  return {
+    origin,
+    bridgeUrl,
+    bridgeToken,
+    issuerUrl: issuer.url,
+    dir,
+    sandboxesDir,
+    worker,
+    bridge,
+    get pids() {
+      return { worker: worker.pid, bridge: bridge.pid };
+    },
+    mintToken: await tokenMinter({ keysDir, issuerUrl: issuer.url }),
+    restartWorker: () => worker.restart(),
+    restartBridge: () => bridge.restart(),
+    failed,
+    stop,
+  };
+}
+
+function workerArgs(port: number, varsFile: string, stateDir: string): string[] {
+  return [
+    join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
+    "dev",
+    ...["--local", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
+    ...["--enable-containers=false", "--env-file", varsFile, "--persist-to", stateDir],
+    ...["--show-interactive-dev-session=false", "--log-level", "info"],
+  ];
+}
+
+/** No network beyond loopback, no files outside `dir`, no questions. */
+function workerEnv(dir: string): NodeJS.ProcessEnv {
+  return childEnv({
+    CI: "1",
+    NO_COLOR: "1",
+    WRANGLER_SEND_METRICS: "false",
+    WRANGLER_SEND_ERROR_REPORTS: "false",
+    // The banner is what looks for a newer version.
+    WRANGLER_HIDE_BANNER: "true",
+    WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
+    WRANGLER_REGISTRY_PATH: join(dir, "registry"),
+    WRANGLER_CACHE_DIR: join(dir, "cache"),
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  });
+}
+
+/** @throws {TypeError} For a value that the format can't hold, or that would be expanded. */
+function dotenv(vars: Record<string, string>): string {
+  const lines = Object.entries(vars).map(([name, value]) => {
+    if (/['$\n]/.test(value)) throw new TypeError(`Cannot pass ${name} to the Worker: it holds a quote, $ or newline`);
+    return `${name}='${value}'\n`;
+  });
+  return lines.join("");
+}

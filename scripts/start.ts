@@ -1,0 +1,83 @@
+// `npm start`: builds the page and the command line, runs the local system until it is told to stop, and says how to
+// use it. All it decides is what is printed; local/system.ts does the work.
+import { BuildError, buildAll } from "./build.ts";
+import { claimDirectory } from "./local/claim.ts";
+import { localDir } from "./local/paths.ts";
+import { chosenPort, isPortFree, nextFreePort, PortError } from "./local/ports.ts";
+import { NotReadyError } from "./local/ready.ts";
+import { currentIssuer, DEFAULT_ISSUER_PORT, isAlive, readRunRecords, writeRunRecord } from "./local/run-record.ts";
+import { stopSignal } from "./local/stop-signals.ts";
+import { startSystem } from "./local/system.ts";
+
+const DEFAULT_PORT = 8787;
+
+/** The issuer's last port where that is free, since tokens made meanwhile name it; else the default or the next one. */
+async function issuerPort(dir: string, taken: number): Promise<number> {
+  const last = Number(new URL(currentIssuer(dir)).port);
+  if (last !== taken && (await isPortFree(last))) return last;
+  return nextFreePort(DEFAULT_ISSUER_PORT, [taken]);
+}
+
+function welcome(
+  system: { origin: string; issuerUrl: string; dir: string },
+  isOnlyRun: boolean,
+  seconds: string,
+): string {
+  const token = `npm run --silent token${isOnlyRun ? "" : ` -- --issuer ${system.issuerUrl}`}`;
+  return `
+sbx-stdio is running (${seconds} s)
+
+  In a browser   ${system.origin}/
+                 sign in as alice, bob or anybody: no password, this machine only
+  In a terminal  SBX_TOKEN=$(${token}) npx sbx-stdio ${system.origin}/attach --sandbox dev
+  Files          ${system.dir} (sandboxes, logs)
+  Stop           Ctrl+C
+`;
+}
+
+/** Runs until `signal` stops it. @throws {NotReadyError} If a part of the system ends by itself. */
+async function run(signal: AbortSignal): Promise<void> {
+  const startedAt = Date.now();
+  const dir = localDir();
+  const port = await chosenPort(process.env.PORT, DEFAULT_PORT);
+  const claim = await claimDirectory(dir, port);
+  console.log("Building the page and the command line");
+  await buildAll(signal);
+  console.log("Starting the bridge, the issuer and the Worker");
+  const isOnlyRun = !readRunRecords(dir).some((record) => isAlive(record.pid));
+  const system = await startSystem({
+    dir: claim,
+    keysDir: dir,
+    ports: { worker: port, issuer: await issuerPort(dir, port) },
+    accessTokens: process.env.SBX_ACCESS_TOKENS === "opaque" ? "opaque" : "jwt",
+    signal,
+  });
+  const { origin, issuerUrl: issuer } = system;
+  writeRunRecord(dir, { pid: process.pid, origin, issuer, startedAt });
+  console.log(welcome(system, isOnlyRun, ((Date.now() - startedAt) / 1000).toFixed(1)));
+
+  const failure = await Promise.race([system.failed, abortOf(signal)]);
+  console.log("\nStopping");
+  await system.stop();
+  if (failure !== undefined) throw new NotReadyError(failure);
+  console.log("Stopped");
+}
+
+function abortOf(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
+const signal = stopSignal();
+try {
+  await run(signal);
+} catch (error) {
+  const isExpected = error instanceof PortError || error instanceof BuildError || error instanceof NotReadyError;
+  if (signal.aborted) console.error("Stopped before everything was up");
+  else console.error(isExpected ? error.message : error);
+  process.exitCode = 1;
+}
+// The claim's socket and signal handlers would not keep the process, a forgotten handle would: nothing is left to do.
+process.exit();
