@@ -19,6 +19,7 @@ export {
   StdioClient,
 } from "./client.ts";
 export { ClientRecord, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
+export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./connection.ts";
 export * from "./constants.ts";
 export {
   type Bye,
@@ -36,6 +37,7 @@ export {
   type Retry,
   type ServerMessage,
 } from "./control.ts";
+export type { ClientCommand, DecodedCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
 export { Floor, type FloorFault, type FloorResult, type Mode, type Role } from "./floor.ts";
 export {
   decodeFrame,
@@ -46,6 +48,9 @@ export {
   STDIN_HEADER_BYTES,
   type StdinFrame,
 } from "./frames.ts";
+export type { InnerCommand, InnerMessage, KnownClient } from "./inner.ts";
+export { InnerClient, type InnerClientEvents, type InnerHello, type InnerSocket } from "./inner-client.ts";
+export { InnerServer, type ProcessFacts } from "./inner-server.ts";
 export { type InputEntry, InputQueue } from "./input.ts";
 export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
 export { Outbox } from "./outbox.ts";
@@ -60,5 +65,6 @@ export {
   type SessionOptions,
   type Upstream,
 } from "./session.ts";
+export { PLAIN, STDIO } from "./stdio.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
 export { Window } from "./window.ts";

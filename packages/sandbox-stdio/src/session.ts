@@ -16,6 +16,7 @@ import {
 } from "./constants.ts";
 import type { ClientMessage, ExitStatus, Hello, ServerMessage } from "./control.ts";
 import { Floor, type FloorResult, type Mode, type Role } from "./floor.ts";
+import type { KnownClient } from "./inner.ts";
 import { type InputEntry, InputQueue } from "./input.ts";
 import type { OutputLog, OutputStream } from "./log.ts";
 import { type Delivery, isWindowSpent, pacingClient } from "./pacing.ts";
@@ -57,6 +58,8 @@ export type AttachResult =
 
 /** Towards the process: the process itself, or the inner hop. */
 export interface Upstream {
+  /** A client is here, or here again. */
+  attached(client: ClientRecord): void;
   /** The client's input queue has a new entry, at its end. */
   input(client: ClientRecord, entry: InputEntry): void;
   signal(client: ClientRecord, signal: SignalName): void;
@@ -217,24 +220,28 @@ export class Session {
     this.#depart(client, "left");
   }
 
-  /** The connection ended in any other way: the client keeps its place for the grace. */
-  vanish(client: ClientRecord): void {
-    if (client.presence.phase !== "attached") return;
+  /**
+   * The connection ended in any other way: the client keeps its place for the grace, if it ever took part or `isSure`
+   * that it is still there and only the way to it is broken.
+   */
+  vanish(client: ClientRecord, isSure = false): void {
+    if (client.presence.phase !== "attached" || this.#clients.get(client.id) !== client) return;
     const { acked, windowBytes } = client;
     client.presence = { phase: "vanished", sinceMs: this.#now() };
     client.reach = { kind: "none", acked, windowBytes };
-    if (!client.isActive) this.#forget(client);
+    if (!client.isActive && !isSure) this.expire(client);
   }
 
-  /** What a relay is told about clients that it has forgotten, or that the process's side knows better. */
-  restore(known: { id: string; role: Role; stdin: number; eof?: number; acked: number }): void {
+  /** What a relay is told of a client that the bridge knows. Unknown here, it has vanished just now, or long ago. */
+  restore(known: KnownClient): void {
     const client = this.#clients.get(known.id);
     if (client === undefined) {
       const who = { ...known, name: "", isAdmin: false, delivery: "live" as const, acknowledges: true };
       const input = new InputQueue(this.#hop, known.stdin, known.eof);
       const reach = { kind: "none" as const, acked: known.acked, windowBytes: MAX_FRAME_BYTES };
       const restored = new ClientRecord(who, this.#order++, input, reach);
-      restored.presence = { phase: "absent" };
+      restored.isActive = true;
+      restored.presence = known.isAbsent ? { phase: "absent" } : { phase: "vanished", sinceMs: this.#now() };
       this.#clients.set(known.id, restored);
       return;
     }
@@ -455,8 +462,7 @@ export class Session {
     const now = this.#now();
     for (const client of [...this.#clients.values()]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#ackInput(client, true);
-      if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now)
-        this.#forget(client);
+      if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);
       if (client.reach.kind !== "direct") continue;
       const { reader } = client.reach;
       if (reader.blockedSinceMs === undefined) continue;
@@ -509,6 +515,7 @@ export class Session {
     this.floor.join(client);
     if (this.floor.holder !== holder) this.#upstream.holder(this.floor.holder);
     this.#chooseAnswerer();
+    this.#upstream.attached(client);
     if (this.#hop === "process") this.#fitSize();
     return client;
   }
@@ -612,9 +619,12 @@ export class Session {
     this.leave(client);
   }
 
-  /** The grace has passed: the others are told that it left. */
-  #forget(client: ClientRecord): void {
+  /** The client's grace has passed: the others are told that it left. Its place in the input is remembered. */
+  expire(client: ClientRecord): void {
+    if (client.presence.phase === "absent") return;
     this.#noteHeld(client);
+    const { acked, windowBytes } = client;
+    client.reach = { kind: "none", acked, windowBytes };
     client.presence = { phase: "absent" };
     this.#depart(client, "vanished");
     let absent = 0;

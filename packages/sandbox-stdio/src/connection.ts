@@ -1,0 +1,189 @@
+// One client's WebSocket on the server's side: decodes what comes by its dialect, asks the session, and sends what the
+// session says. Knows the order of a connection's life; knows no socket but through three verbs.
+
+import type { ClientRecord, Peer } from "./client-record.ts";
+import { CLOSE, KIB, SILENCE_MS } from "./constants.ts";
+import type { Bye, ServerMessage } from "./control.ts";
+import type { ClientCommand, Dialect, Frame } from "./dialect.ts";
+import type { AttachRequest, Session } from "./session.ts";
+import { clipUtf8 } from "./utf8.ts";
+
+/** What a connection needs of its socket. */
+export interface ServerSocket {
+  send(frame: Frame): void;
+  close(code: number, reason: string): void;
+  /** Whether output should be sent now, as far as the runtime can tell. */
+  isWritable(): boolean;
+}
+
+/** What a connection leaves to its shell. */
+export interface ConnectionHooks {
+  /** A fresh token has come. */
+  auth?(token: string): void;
+}
+
+/** A WebSocket's close reason is at most this many bytes of UTF-8. */
+const MAX_REASON_BYTES = 123;
+/** What a client may send before its session is ready. */
+const MAX_EARLY_BYTES = 256 * KIB;
+
+type Phase =
+  | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
+  | { readonly phase: "attached"; readonly session: Session; readonly client: ClientRecord }
+  | { readonly phase: "ended" };
+
+export class ServerConnection implements Peer {
+  readonly dialect: Dialect;
+  readonly #socket: ServerSocket;
+  readonly #hooks: ConnectionHooks;
+  #phase: Phase = { phase: "opening", early: [], earlyBytes: 0 };
+  /** When the client was last heard of. */
+  heardAtMs: number;
+  /** This connection's place in its client's input. */
+  #stdinOffset = 0;
+
+  constructor(dialect: Dialect, socket: ServerSocket, nowMs: number, hooks: ConnectionHooks = {}) {
+    this.dialect = dialect;
+    this.#socket = socket;
+    this.#hooks = hooks;
+    this.heardAtMs = nowMs;
+  }
+
+  get client(): ClientRecord | undefined {
+    return this.#phase.phase === "attached" ? this.#phase.client : undefined;
+  }
+
+  get isEnded(): boolean {
+    return this.#phase.phase === "ended";
+  }
+
+  /** Attaches to the session and takes in what came early. A refusal has been told to the client. */
+  attach(session: Session, request: AttachRequest): void {
+    const opening = this.#phase;
+    if (opening.phase !== "opening") return;
+    const result = session.attach(request, this);
+    if (!result.ok) {
+      this.bye(result.code, result.reason, result.retry);
+      return;
+    }
+    if (this.isEnded) return; // The session had exited, and its log is already out.
+    this.#phase = { phase: "attached", session, client: result.client };
+    this.#stdinOffset = result.client.input.taken;
+    for (const frame of opening.early) this.receive(frame, this.heardAtMs);
+  }
+
+  /** A WebSocket message has come. The session may keep a view of its bytes. */
+  receive(frame: Frame, nowMs: number): void {
+    this.heardAtMs = nowMs;
+    const phase = this.#phase;
+    if (phase.phase === "ended") return;
+    const decoded = this.dialect.decode(frame);
+    switch (decoded.kind) {
+      case "nothing":
+        return;
+      case "close":
+        this.bye(decoded.code, decoded.reason, "never");
+        if (phase.phase === "attached") phase.session.leave(phase.client);
+        return;
+      case "error":
+        this.send({ type: "error", code: decoded.code, message: decoded.message });
+        return;
+      case "command":
+        if (decoded.command.type === "ping") this.send({ type: "pong" });
+        else if (phase.phase === "attached") this.#command(phase.session, phase.client, decoded.command);
+        else this.#early(phase, frame, decoded.command);
+    }
+  }
+
+  /** The socket has closed. */
+  closed(code: number): void {
+    const phase = this.#phase;
+    this.#phase = { phase: "ended" };
+    if (phase.phase !== "attached" || phase.client.peer !== this) return;
+    if (code === CLOSE.normal) phase.session.leave(phase.client);
+    else phase.session.vanish(phase.client);
+  }
+
+  /** The socket takes output again. */
+  drained(): void {
+    if (this.#phase.phase !== "attached") return;
+    const { session, client } = this.#phase;
+    if (client.reach.kind === "direct") session.drained(client.reach.reader);
+  }
+
+  /** When a client that pings counts as vanished unless it is heard of before; undefined for one that never pings. */
+  get silentAtMs(): number | undefined {
+    return this.dialect.acknowledges && !this.isEnded ? this.heardAtMs + SILENCE_MS : undefined;
+  }
+
+  // ---- Peer: what the session tells the client -----------------------------------------------------------------
+
+  send(message: ServerMessage): void {
+    if (this.isEnded) return;
+    for (const frame of this.dialect.encode(message)) this.#socket.send(frame);
+  }
+
+  sendOutput(frame: Uint8Array): void {
+    if (this.isEnded) return;
+    for (const encoded of this.dialect.encode({ type: "output", frame })) this.#socket.send(encoded);
+  }
+
+  isWritable(): boolean {
+    return this.#socket.isWritable();
+  }
+
+  bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
+    if (this.isEnded) return;
+    if (this.dialect.acknowledges) {
+      this.send({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
+    }
+    this.#phase = { phase: "ended" };
+    this.#socket.close(code, clipUtf8(reason, MAX_REASON_BYTES));
+  }
+
+  finish(): void {
+    if (this.isEnded) return;
+    this.#phase = { phase: "ended" };
+    this.#socket.close(CLOSE.normal, "");
+  }
+
+  // ---- Inside --------------------------------------------------------------------------------------------------
+
+  #command(session: Session, client: ClientRecord, command: ClientCommand): void {
+    switch (command.type) {
+      case "stdin": {
+        if (!this.dialect.acknowledges) {
+          session.stdin(client, command.bytes);
+          return;
+        }
+        const offset = this.#stdinOffset;
+        this.#stdinOffset += command.bytes.length;
+        session.stdin(client, command.bytes, offset);
+        return;
+      }
+      case "auth":
+        this.#hooks.auth?.(command.token);
+        return;
+      case "eof":
+        session.command(client, { type: "eof", offset: command.offset ?? this.#endOfInput(client) });
+        return;
+      default:
+        session.command(client, command);
+    }
+  }
+
+  #endOfInput(client: ClientRecord): number {
+    return this.dialect.acknowledges ? this.#stdinOffset : client.input.received;
+  }
+
+  #early(opening: Extract<Phase, { phase: "opening" }>, frame: Frame, command: ClientCommand): void {
+    if (this.dialect.acknowledges && command.type === "stdin") {
+      this.bye(CLOSE.policy, "stdin came before hello", "never");
+      return;
+    }
+    opening.early.push(frame);
+    opening.earlyBytes += frame.length + 16;
+    if (opening.earlyBytes > MAX_EARLY_BYTES)
+      this.bye(CLOSE.policy, "too much came before the session was ready", "never");
+  }
+}

@@ -1,0 +1,202 @@
+// The bridge's end of the inner hop: one Durable Object's connection, which carries all output once and every client's
+// input and messages.
+
+import type { ClientRecord } from "./client-record.ts";
+import type { ServerSocket } from "./connection.ts";
+import { CLOSE, INNER_PROTOCOL, SILENCE_MS } from "./constants.ts";
+import type { ServerMessage } from "./control.ts";
+import type { Frame } from "./dialect.ts";
+import { decodeStdin } from "./frames.ts";
+import { type InnerCommand, type InnerMessage, type KnownClient, parseInnerCommand } from "./inner.ts";
+import type { OutputPeer, OutputReader } from "./reader.ts";
+import type { Session } from "./session.ts";
+
+/** What the greeting says of the process beyond what the session knows. */
+export type ProcessFacts = { readonly cmd: readonly string[]; readonly createdAt: string };
+
+export class InnerServer implements OutputPeer {
+  readonly #session: Session;
+  readonly #socket: ServerSocket;
+  readonly #slots = new Map<number, ClientRecord>();
+  #link: OutputReader | undefined;
+  heardAtMs: number;
+
+  constructor(session: Session, socket: ServerSocket, nowMs: number) {
+    this.#session = session;
+    this.#socket = socket;
+    this.heardAtMs = nowMs;
+  }
+
+  /** Greets, and sends all output from `asked` on (absent: from the oldest byte held). */
+  open(process: ProcessFacts, asked: number | undefined): void {
+    const { log, facts, floor, creator } = this.#session;
+    const offset = Math.max(asked ?? 0, log.startOffset);
+    const size = log.sizeAt(offset);
+    this.#say({
+      type: "hello",
+      protocol: INNER_PROTOCOL,
+      incarnation: facts.incarnation,
+      tty: facts.tty,
+      mode: facts.mode,
+      delivery: facts.delivery,
+      cols: size.cols,
+      rows: size.rows,
+      offset,
+      live: log.endOffset,
+      holder: floor.holder,
+      creator,
+      ...process,
+      clients: [...this.#session.clients].map(knownOf),
+    });
+    this.#link = this.#session.addLink(offset, this);
+    this.#session.drained(this.#link);
+  }
+
+  receive(frame: Frame, nowMs: number): void {
+    this.heardAtMs = nowMs;
+    if (typeof frame !== "string") {
+      const stdin = decodeStdin(frame);
+      const client = stdin === undefined ? undefined : this.#slots.get(stdin.slot);
+      // A frame for a client that was refused or has just gone: its sender hears of that, or has.
+      if (stdin !== undefined && client !== undefined) this.#session.stdin(client, stdin.bytes, stdin.offset);
+      return;
+    }
+    const result = parseInnerCommand(frame);
+    if (!result.ok) {
+      if (result.fault !== "unknown_type") this.close(CLOSE.policy, result.detail);
+      return; // A newer Durable Object may say more than this bridge knows.
+    }
+    this.#command(result.message);
+  }
+
+  /** A message of the session to one of this connection's clients. @returns Whether it is one of them. */
+  tell(client: ClientRecord, message: ServerMessage): boolean {
+    if (![...this.#slots.values()].includes(client)) return false;
+    if (message.type === "stdin_ack") this.#say({ type: "stdin_ack", client: client.id, offset: message.offset });
+    else if (message.type === "error") {
+      this.#say({ type: "error", client: client.id, code: message.code, message: message.message });
+    } else if (message.type === "bye") {
+      this.#say({ type: "bye", client: client.id, code: message.code, reason: message.reason });
+    }
+    return true;
+  }
+
+  /** The socket takes output again. */
+  drained(): void {
+    if (this.#link !== undefined) this.#session.drained(this.#link);
+  }
+
+  get silentAtMs(): number {
+    return this.heardAtMs + SILENCE_MS;
+  }
+
+  close(code: number, reason: string): void {
+    this.#say({ type: "bye", code, reason });
+    this.#socket.close(code, reason);
+    this.closed(code);
+  }
+
+  /** The socket has closed. With 1000 the Durable Object has nobody left to attach; else it is on its way back. */
+  closed(_code: number): void {
+    if (this.#link !== undefined) this.#session.removeLink(this.#link);
+    this.#link = undefined;
+    for (const client of this.#slots.values()) {
+      if (client.reach.kind === "remote") this.#session.vanish(client, true);
+    }
+    this.#slots.clear();
+  }
+
+  // ---- OutputPeer ----------------------------------------------------------------------------------------------
+
+  send(message: ServerMessage): void {
+    // What a reader says of the log is the same on both hops.
+    if (message.type === "resize" || message.type === "gap" || message.type === "exit") this.#say(message);
+  }
+
+  sendOutput(frame: Uint8Array): void {
+    this.#socket.send(frame);
+  }
+
+  isWritable(): boolean {
+    return this.#socket.isWritable();
+  }
+
+  // ---- Inside --------------------------------------------------------------------------------------------------
+
+  #say(message: InnerMessage): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  #command(command: InnerCommand): void {
+    switch (command.type) {
+      case "ping":
+        this.#say({ type: "pong" });
+        return;
+      case "attach":
+        this.#attach(command);
+        return;
+      case "stdin_holder":
+        this.#session.holderChanged(command.id);
+        return;
+      default: {
+        const client = this.#session.client(command.client);
+        if (client === undefined) return; // It left, and this was on its way.
+        this.#commandOf(client, command);
+      }
+    }
+  }
+
+  #commandOf(client: ClientRecord, command: Exclude<InnerCommand, { type: "ping" | "attach" | "stdin_holder" }>): void {
+    switch (command.type) {
+      case "detach":
+        if (command.how === "left") this.#session.leave(client);
+        else this.#session.expire(client);
+        return;
+      case "ack":
+        this.#session.remoteAck(client, command.offset, command.window);
+        return;
+      case "eof":
+        this.#session.command(client, { type: "eof", offset: command.offset });
+        return;
+      case "signal":
+        this.#session.command(client, { type: "signal", signal: command.signal });
+        return;
+      case "resize":
+        this.#session.command(client, { type: "resize", cols: command.cols, rows: command.rows });
+        return;
+      case "kill":
+        this.#session.command(client, { type: "kill" });
+    }
+  }
+
+  #attach(command: Extract<InnerCommand, { type: "attach" }>): void {
+    const { cols, rows } = command;
+    const result = this.#session.attachRemote({
+      id: command.client,
+      name: command.name,
+      role: command.role,
+      isAdmin: command.admin,
+      delivery: command.delivery,
+      acknowledges: command.acknowledges,
+      acked: command.acked,
+      windowBytes: command.window,
+      isResume: false,
+      resume: "",
+      ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
+    });
+    for (const [slot, client] of this.#slots) if (client.id === command.client) this.#slots.delete(slot);
+    if (result.ok) this.#slots.set(command.slot, result.client);
+  }
+}
+
+function knownOf(client: ClientRecord): KnownClient {
+  const { eof, taken } = client.input;
+  return {
+    id: client.id,
+    role: client.role,
+    stdin: taken,
+    ...(eof === undefined ? {} : { eof }),
+    acked: client.acked,
+    isAbsent: client.presence.phase === "absent",
+  };
+}

@@ -1,0 +1,154 @@
+// The messages of the inner hop, Durable Object to bridge: what a client says or is told, with whose it is.
+
+import { MAX_COLS, MAX_ROWS, MIB, SIGNALS, type SignalName } from "./constants.ts";
+import { type ControlResult, parse } from "./control.ts";
+import type { Mode, Role } from "./floor.ts";
+import type { Delivery } from "./pacing.ts";
+import {
+  isArrayOf,
+  isBoolean,
+  isInteger,
+  isNumber,
+  isObject,
+  isOffset,
+  isOneOf,
+  isString,
+  type Shape,
+} from "./schema.ts";
+
+/** Text of the inner hop at most: a greeting lists every client that may still come back. */
+export const MAX_INNER_TEXT_BYTES = MIB;
+
+/** Durable Object to bridge. */
+export type InnerCommand =
+  | {
+      readonly type: "attach";
+      readonly client: string;
+      /** Stands for the client in stdin frames on this connection. */
+      readonly slot: number;
+      readonly name: string;
+      readonly role: Role;
+      readonly admin: boolean;
+      readonly delivery: Delivery;
+      readonly acknowledges: boolean;
+      readonly acked: number;
+      readonly window: number;
+      readonly cols?: number;
+      readonly rows?: number;
+    }
+  | { readonly type: "detach"; readonly client: string; readonly how: "left" | "vanished" }
+  | { readonly type: "ack"; readonly client: string; readonly offset: number; readonly window: number }
+  | { readonly type: "eof"; readonly client: string; readonly offset: number }
+  | { readonly type: "signal"; readonly client: string; readonly signal: SignalName }
+  | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
+  | { readonly type: "kill"; readonly client: string }
+  | { readonly type: "stdin_holder"; readonly id: string }
+  | { readonly type: "ping" };
+
+/** What the bridge knows of a client. */
+export type KnownClient = {
+  readonly id: string;
+  readonly role: Role;
+  readonly stdin: number;
+  readonly eof?: number;
+  readonly acked: number;
+  /** Its grace has passed: only its place in the input is remembered. */
+  readonly isAbsent: boolean;
+};
+
+/** Bridge to Durable Object. Output is in binary frames, as on the outer hop. */
+export type InnerMessage =
+  | {
+      readonly type: "hello";
+      readonly protocol: string;
+      readonly incarnation: string;
+      readonly tty: boolean;
+      readonly mode: Mode;
+      readonly delivery: Delivery;
+      readonly cols: number;
+      readonly rows: number;
+      readonly offset: number;
+      readonly live: number;
+      readonly holder: string;
+      readonly creator: string;
+      readonly cmd: readonly string[];
+      readonly createdAt: string;
+      readonly clients: readonly KnownClient[];
+    }
+  | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
+  | { readonly type: "gap"; readonly from: number; readonly to: number }
+  | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
+  | { readonly type: "stdin_ack"; readonly client: string; readonly offset: number }
+  | { readonly type: "error"; readonly client: string; readonly code: string; readonly message: string }
+  | { readonly type: "bye"; readonly code: number; readonly reason: string; readonly client?: string }
+  | { readonly type: "pong" };
+
+const isId = isString(128);
+
+const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
+  attach: {
+    client: isId,
+    slot: isInteger(0, 0xffff_ffff),
+    name: isString(256),
+    role: isOneOf("driver", "viewer"),
+    admin: isBoolean,
+    delivery: isOneOf("live", "lossless"),
+    acknowledges: isBoolean,
+    acked: isOffset,
+    window: isNumber,
+    "cols?": isInteger(1, MAX_COLS),
+    "rows?": isInteger(1, MAX_ROWS),
+  },
+  detach: { client: isId, how: isOneOf("left", "vanished") },
+  ack: { client: isId, offset: isOffset, window: isNumber },
+  eof: { client: isId, offset: isOffset },
+  signal: { client: isId, signal: isOneOf(...SIGNALS) },
+  resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
+  kill: { client: isId },
+  stdin_holder: { id: isString(128) },
+  ping: {},
+};
+
+const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
+  hello: {
+    protocol: isString(64),
+    incarnation: isId,
+    tty: isBoolean,
+    mode: isOneOf("collaborative", "exclusive"),
+    delivery: isOneOf("live", "lossless"),
+    cols: isInteger(1, MAX_COLS),
+    rows: isInteger(1, MAX_ROWS),
+    offset: isOffset,
+    live: isOffset,
+    holder: isString(128),
+    creator: isString(128),
+    cmd: isArrayOf(isString(MIB), 2048),
+    createdAt: isString(64),
+    clients: isArrayOf(
+      isObject({
+        id: isId,
+        role: isOneOf("driver", "viewer"),
+        stdin: isOffset,
+        "eof?": isOffset,
+        acked: isOffset,
+        isAbsent: isBoolean,
+      }),
+      4096,
+    ),
+  },
+  resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
+  gap: { from: isOffset, to: isOffset },
+  exit: { code: isInteger(0, 255), "signal?": isString(32), offset: isOffset },
+  stdin_ack: { client: isId, offset: isOffset },
+  error: { client: isId, code: isString(64), message: isString() },
+  bye: { code: isInteger(1000, 4999), reason: isString(), "client?": isId },
+  pong: {},
+};
+
+export function parseInnerCommand(text: string): ControlResult<InnerCommand> {
+  return parse<InnerCommand>(text, COMMAND_SHAPES, MAX_INNER_TEXT_BYTES);
+}
+
+export function parseInnerMessage(text: string): ControlResult<InnerMessage> {
+  return parse<InnerMessage>(text, MESSAGE_SHAPES, MAX_INNER_TEXT_BYTES);
+}
