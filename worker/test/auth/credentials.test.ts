@@ -1,0 +1,78 @@
+// Where the token is found, in which order, and what is refused on the way.
+import { describe, expect, test } from "vitest";
+import { findCredential, offeredProtocols } from "../../src/auth/credentials.ts";
+import { faultOf, ORIGIN } from "./realm.ts";
+
+const COOKIE = "__Host-sbx_session";
+
+function find(headers: Record<string, string>, query = "") {
+  return findCredential(new Request(`${ORIGIN}/attach${query}`, { headers }), COOKIE);
+}
+
+describe("places", () => {
+  test("a request without a token has none", () => {
+    expect(find({ Cookie: "other=1; sbx_session=2", "Sec-WebSocket-Protocol": "stdio.v1" }, "?sandbox=a")).toBe(
+      undefined,
+    );
+    expect(find({ Cookie: `${COOKIE}=` }, "?token=")).toBe(undefined);
+  });
+
+  test("each place is found, and named", () => {
+    expect(find({ Authorization: "Bearer a.b-_c" })).toEqual({ source: "authorization", value: "a.b-_c" });
+    expect(find({ Authorization: "bearer   abc=" })).toEqual({ source: "authorization", value: "abc=" });
+    expect(find({ "Sec-WebSocket-Protocol": "stdio.v1, bearer.a.b.c" })).toEqual({
+      source: "subprotocol",
+      value: "a.b.c",
+    });
+    expect(find({ "Sec-WebSocket-Protocol": "bearer.a.b.c,tty" })).toEqual({ source: "subprotocol", value: "a.b.c" });
+    expect(find({ Cookie: `x=1;  ${COOKIE}=ab+/c== ; y=2` })).toEqual({ source: "cookie", value: "ab+/c==" });
+    expect(find({}, "?token=a.b.c")).toEqual({ source: "query", value: "a.b.c" });
+  });
+
+  test("the header comes before the subprotocol, that before the cookie, that before the query", () => {
+    const query = "?token=query";
+    const cookie = { Cookie: `${COOKIE}=cookie` };
+    const protocol = { "Sec-WebSocket-Protocol": "stdio.v1, bearer.protocol" };
+    const header = { Authorization: "Bearer header" };
+    expect(find({ ...cookie, ...protocol, ...header }, query)?.value).toBe("header");
+    expect(find({ ...cookie, ...protocol }, query)?.value).toBe("protocol");
+    expect(find({ ...cookie }, query)?.value).toBe("cookie");
+    expect(find({}, query)?.value).toBe("query");
+  });
+
+  test("another scheme's Authorization is not for us", () => {
+    expect(find({ Authorization: "Basic YTpi" }, "?token=t")).toEqual({ source: "query", value: "t" });
+    expect(find({ Authorization: "Bearerx" })).toBe(undefined);
+  });
+
+  test("of two cookies of the name, the first counts", () => {
+    expect(find({ Cookie: `${COOKIE}=one; ${COOKIE}=two` })?.value).toBe("one");
+  });
+});
+
+describe("refusals", () => {
+  test.each(["Bearer", "Bearer ", "Bearer a b", "Bearer a, Bearer b", "Bearer ü"])(
+    "%j can't be read, and the query does not stand in",
+    async (value) => {
+      expect(await faultOf(() => find({ Authorization: value }, "?token=t"))).toBe("malformed");
+    },
+  );
+
+  test("bearer.TOKEN alone is refused with 400, also beside a good header", async () => {
+    const act = () => find({ "Sec-WebSocket-Protocol": "bearer.a.b.c", Authorization: "Bearer a" });
+    expect(await faultOf(act)).toBe("bad_subprotocol");
+    expect(act).toThrow(expect.objectContaining({ status: 400 }));
+  });
+
+  test("two tokens as subprotocols are refused", async () => {
+    expect(await faultOf(() => find({ "Sec-WebSocket-Protocol": "stdio.v1, bearer.a, bearer.b" }))).toBe(
+      "bad_subprotocol",
+    );
+  });
+});
+
+test("the subprotocols to select from never hold the token", () => {
+  const headers = { "Sec-WebSocket-Protocol": " stdio.v1 ,bearer.a.b.c,, tty" };
+  expect(offeredProtocols(new Request(ORIGIN, { headers }))).toEqual(["stdio.v1", "tty"]);
+  expect(offeredProtocols(new Request(ORIGIN))).toEqual([]);
+});

@@ -1,0 +1,87 @@
+// Claims to identity: tenants, scopes and what is shown of a person.
+import { describe, expect, test } from "vitest";
+import { type IdentityOptions, identityFrom, requireScope, SANDBOX_SCOPES } from "../../src/auth/identity.ts";
+import { faultOf } from "./realm.ts";
+
+const OPTIONS: IdentityOptions = { issuer: "https://issuer.example" };
+const CLAIMS = { sub: "alice", exp: 2_000_000_000 };
+
+function scopesOf(scope: unknown, defaultScopes: readonly string[] = []): string[] {
+  return [...identityFrom({ ...CLAIMS, scope }, { ...OPTIONS, defaultScopes }).scopes].sort();
+}
+
+describe("tenant", () => {
+  test("is the subject where no other claim is set", () => {
+    const { tenantClaim, tenantValue } = identityFrom({ ...CLAIMS, org_id: "acme" }, OPTIONS);
+    expect([tenantClaim, tenantValue]).toEqual(["sub", "alice"]);
+  });
+
+  test("is the organisation where TENANT_CLAIM says so", () => {
+    const { tenantValue, subject } = identityFrom({ ...CLAIMS, org_id: "acme" }, { ...OPTIONS, tenantClaim: "org_id" });
+    expect([tenantValue, subject]).toEqual(["acme", "alice"]);
+  });
+
+  test.each([undefined, "", null, 7, ["acme"]])(
+    "an organisation of %j is refused, never another tenant",
+    async (org_id) => {
+      const act = () => identityFrom({ ...CLAIMS, org_id }, { ...OPTIONS, tenantClaim: "org_id" });
+      expect(await faultOf(act)).toBe("no_tenant");
+    },
+  );
+});
+
+describe("scopes", () => {
+  test("are read from a text and from an array alike", () => {
+    expect(scopesOf("openid sandbox:connect")).toEqual(["openid", "sandbox:connect"]);
+    expect(scopesOf(["openid", "sandbox:connect", 7, ""])).toEqual(["openid", "sandbox:connect"]);
+  });
+
+  test("a scope brings those it includes", () => {
+    expect(scopesOf("sandbox:connect")).toEqual(["sandbox:connect"]);
+    expect(scopesOf("sandbox:exec")).toEqual(["sandbox:connect", "sandbox:exec"]);
+    expect(scopesOf("sandbox:admin")).toEqual(["sandbox:admin", "sandbox:connect", "sandbox:exec"]);
+  });
+
+  test("a token with no sandbox scope gets the default, beside what it has", () => {
+    expect(scopesOf("openid", ["sandbox:connect"])).toEqual(["openid", "sandbox:connect"]);
+    expect(scopesOf(undefined, ["sandbox:connect"])).toEqual(["sandbox:connect"]);
+    expect(scopesOf({ "sandbox:admin": true }, [])).toEqual([]);
+  });
+
+  test("a token with any sandbox scope, also an unknown one, gets no default", () => {
+    expect(scopesOf("sandbox:connect", ["sandbox:exec"])).toEqual(["sandbox:connect"]);
+    expect(scopesOf("sandbox:other", ["sandbox:exec"])).toEqual(["sandbox:other"]);
+  });
+
+  test("one that only looks like a scope is none", () => {
+    expect(scopesOf("SANDBOX:ADMIN sandbox:administrator")).toEqual(["SANDBOX:ADMIN", "sandbox:administrator"]);
+  });
+
+  test("requireScope passes who has it and refuses who has not", async () => {
+    const identity = identityFrom({ ...CLAIMS, scope: "sandbox:exec" }, OPTIONS);
+    requireScope(identity, "sandbox:connect");
+    requireScope(identity, "sandbox:exec");
+    expect(await faultOf(() => requireScope(identity, "sandbox:admin"))).toBe("insufficient_scope");
+    const nobody = identityFrom(CLAIMS, OPTIONS);
+    for (const scope of SANDBOX_SCOPES) {
+      expect(await faultOf(() => requireScope(nobody, scope))).toBe("insufficient_scope");
+    }
+  });
+});
+
+describe("name and e-mail", () => {
+  test("lose what would move a cursor or turn a line around in someone's terminal", () => {
+    const { name, email } = identityFrom(
+      { ...CLAIMS, name: "\u001b]0;x\u0007A\u202eb\r\nc", email: "\u0000" },
+      OPTIONS,
+    );
+    expect(name).toBe("]0;xAbc");
+    expect(email).toBe(undefined);
+  });
+
+  test("are cut to 256 characters, and left out where they are no text", () => {
+    const { name, email } = identityFrom({ ...CLAIMS, name: "n".repeat(300), email: ["a"] }, OPTIONS);
+    expect(name).toBe("n".repeat(256));
+    expect(email).toBe(undefined);
+  });
+});
