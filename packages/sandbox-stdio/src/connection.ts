@@ -104,6 +104,13 @@ export class ServerConnection implements Peer {
     else phase.session.vanish(phase.client);
   }
 
+  /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */
+  drop(): void {
+    const phase = this.#phase;
+    this.bye(CLOSE.goingAway, "nothing was heard", "now");
+    if (phase.phase === "attached" && phase.client.peer === this) phase.session.vanish(phase.client);
+  }
+
   /** The socket takes output again. */
   drained(): void {
     if (this.#phase.phase !== "attached") return;

@@ -1,0 +1,286 @@
+// One session and its process: feeds the process what the session's clients type, holds it back when the session says so,
+// and ends it when nobody is left. Decisions are the session's; this carries them out.
+
+import {
+  type AttachQuery,
+  DEFAULT_COLS,
+  DEFAULT_ROWS,
+  EXITED_KEEP_MS,
+  type ExitStatus,
+  type InnerServer,
+  MAX_FRAME_BYTES,
+  OutputLog,
+  type ProcessFacts,
+  type ServerConnection,
+  Session,
+  type SignalName,
+  type TerminalSize,
+} from "@sbx/sandbox-stdio";
+import { InputWriter } from "./input-writer.ts";
+import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
+
+/** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
+const HANGUP_GRACE_MS = 1_000;
+const TERMINATE_GRACE_MS = 2_000;
+/** The first read of an idle process asks for little, so that an idle session's log stays small. */
+const SMALL_READ_BYTES = 4_096;
+
+export type HostNames = { readonly sandbox: string; readonly label: string; readonly session: string };
+
+export class SessionHost {
+  readonly names: HostNames;
+  readonly session: Session;
+  readonly facts: ProcessFacts;
+  readonly #child: ChildProcess;
+  readonly #writer: InputWriter;
+  readonly #keepMs: number;
+  readonly #onEnd: (host: SessionHost) => void;
+  readonly #connections = new Set<ServerConnection>();
+  /** The newest inner hop: a Durable Object that comes back replaces its older connection. */
+  #inner: InnerServer | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = Number.POSITIVE_INFINITY;
+  #isHeld = false;
+  #abandonedAtMs: number | undefined;
+  #exitedAtMs: number | undefined;
+  #isKilling = false;
+  #isRemoved = false;
+  readonly exited: Promise<ExitStatus>;
+
+  /** @returns The host, or why the process can't be started: nothing has run then. */
+  static start(
+    names: HostNames,
+    query: AttachQuery,
+    surroundings: { env: Record<string, string>; home: string },
+    onEnd: (host: SessionHost) => void,
+  ): SessionHost | StartFault {
+    const wish = query.process;
+    const cmd = wish.cmd ?? "bash";
+    const size = query.size ?? { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
+    const log = new OutputLog(size);
+    let host: SessionHost | undefined;
+    let readBytes = SMALL_READ_BYTES;
+    const child = startProcess(
+      {
+        cmd,
+        args: wish.args,
+        env: surroundings.env,
+        cwd: wish.cwd ?? surroundings.home,
+        tty: wish.tty,
+        ...size,
+      },
+      {
+        reserve: () => log.reserve(readBytes),
+        commit: (length, stream) => {
+          readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
+          log.commit(length, stream);
+        },
+        flush: () => host?.appended(),
+      },
+      { onWritable: () => host?.writable(), onExit: (status) => host?.ended(status) },
+    );
+    if ("fault" in child) return child;
+    host = new SessionHost(names, query, [cmd, ...wish.args], log, child, onEnd);
+    return host;
+  }
+
+  #resolveExited: (status: ExitStatus) => void = () => {
+    throw new Error("Cannot end before the start");
+  };
+
+  private constructor(
+    names: HostNames,
+    query: AttachQuery,
+    cmd: readonly string[],
+    log: OutputLog,
+    child: ChildProcess,
+    onEnd: (host: SessionHost) => void,
+  ) {
+    const wish = query.process;
+    this.names = names;
+    this.facts = { cmd, createdAt: new Date().toISOString() };
+    this.#child = child;
+    this.#keepMs = wish.keep * 1000;
+    this.#onEnd = onEnd;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExited = resolve;
+    });
+    this.session = new Session({
+      hop: "process",
+      facts: {
+        sandbox: names.label,
+        session: names.session,
+        incarnation: crypto.randomUUID(),
+        tty: wish.tty,
+        mode: wish.mode,
+        delivery: wish.delivery,
+      },
+      log,
+      now: () => performance.now(),
+      reuseFrames: true, // Bun's send copies before it returns.
+      upstream: {
+        attached: () => this.changed(),
+        input: (client) => this.#writer.push(client),
+        signal: (_client, signal) => this.#signal(signal),
+        resize: (_client, size) => this.#resize(size),
+        kill: () => void this.kill(),
+        acked: () => this.changed(),
+        departed: () => this.changed(),
+        holder: () => undefined,
+      },
+    });
+    this.#writer = new InputWriter(child, this.session);
+    this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
+    this.#abandonedAtMs = performance.now();
+    this.changed();
+  }
+
+  get state(): "running" | "exited" {
+    return this.session.exit === undefined ? "running" : "exited";
+  }
+
+  get clientCount(): number {
+    return this.session.attachedCount;
+  }
+
+  /** Whether a later client's `cmd` is this process. A client that names none takes what there is. */
+  matches(query: AttachQuery): boolean {
+    const { cmd, args } = query.process;
+    return cmd === undefined || JSON.stringify([cmd, ...args]) === JSON.stringify(this.facts.cmd);
+  }
+
+  // ---- Connections ---------------------------------------------------------------------------------------------
+
+  addConnection(connection: ServerConnection): void {
+    this.#connections.add(connection);
+    this.changed();
+  }
+
+  removeConnection(connection: ServerConnection): void {
+    this.#connections.delete(connection);
+    this.changed();
+  }
+
+  setInner(inner: InnerServer, asked: number | undefined): void {
+    const old = this.#inner;
+    this.#inner = inner;
+    // The old one's clients vanish before the new one attaches them again.
+    old?.close(4409, "replaced by a newer connection");
+    inner.open(this.facts, asked);
+    this.changed();
+  }
+
+  removeInner(inner: InnerServer): void {
+    if (this.#inner === inner) this.#inner = undefined;
+    this.changed();
+  }
+
+  // ---- Process -------------------------------------------------------------------------------------------------
+
+  appended(): void {
+    this.session.appended();
+    this.changed();
+  }
+
+  writable(): void {
+    this.#writer.pump();
+    this.changed();
+  }
+
+  ended(status: ExitStatus): void {
+    this.#exitedAtMs = performance.now();
+    this.#writer.close();
+    this.session.exited(status);
+    this.#resolveExited(status);
+    this.changed();
+  }
+
+  /** SIGHUP, then SIGTERM, then SIGKILL to every process of the session. Resolves once the exit is known. */
+  async kill(): Promise<void> {
+    if (!this.#isKilling) {
+      this.#isKilling = true;
+      // A process that is held back must be read to its end, or its exit is never seen.
+      this.#child.release();
+      this.#child.signalAll("SIGHUP");
+      const steps: [number, string][] = [
+        [HANGUP_GRACE_MS, "SIGTERM"],
+        [HANGUP_GRACE_MS + TERMINATE_GRACE_MS, "SIGKILL"],
+      ];
+      for (const [ms, signal] of steps) setTimeout(() => this.#child.signalAll(signal), ms).unref();
+    }
+    await this.exited;
+  }
+
+  /** Tells everybody that the bridge goes away. */
+  shutDown(): void {
+    for (const connection of this.#connections) connection.bye(1001, "the bridge is shutting down", "after");
+    this.#inner?.close(1001, "the bridge is shutting down");
+  }
+
+  // ---- Time and pace -------------------------------------------------------------------------------------------
+
+  /** To be called after anything that may have changed who is there, what is acknowledged or what is due. */
+  changed(): void {
+    if (this.#isRemoved) return;
+    const shouldHold = this.session.shouldHold && !this.#isKilling;
+    if (shouldHold !== this.#isHeld && this.#exitedAtMs === undefined) {
+      this.#isHeld = shouldHold;
+      if (shouldHold) this.#child.hold();
+      else this.#child.release();
+    }
+    const isAttended = this.session.presentCount > 0;
+    if (isAttended) this.#abandonedAtMs = undefined;
+    else this.#abandonedAtMs ??= performance.now();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    let next = this.session.nextTickMs ?? Number.POSITIVE_INFINITY;
+    if (this.#exitedAtMs !== undefined) next = Math.min(next, this.#exitedAtMs + EXITED_KEEP_MS);
+    else if (this.#abandonedAtMs !== undefined) next = Math.min(next, this.#abandonedAtMs + this.#keepMs);
+    for (const connection of this.#connections) next = Math.min(next, connection.silentAtMs ?? next);
+    if (this.#inner !== undefined) next = Math.min(next, this.#inner.silentAtMs);
+    // A timer that fires early looks again; only an earlier need moves it.
+    if (next >= this.#timerAtMs) return;
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#timerAtMs = next;
+    if (next === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(() => this.#tick(), Math.max(0, Math.ceil(next - performance.now())));
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    for (const connection of [...this.#connections]) {
+      if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
+    }
+    if (this.#inner !== undefined && this.#inner.silentAtMs <= now) this.#inner.close(1001, "nothing was heard");
+    this.session.tick();
+    if (this.#exitedAtMs !== undefined && this.#exitedAtMs + EXITED_KEEP_MS <= now) {
+      this.#isRemoved = true;
+      this.#onEnd(this);
+      return;
+    }
+    if (this.#abandonedAtMs !== undefined && this.#abandonedAtMs + this.#keepMs <= now && this.state === "running") {
+      void this.kill();
+    }
+    this.changed();
+  }
+
+  /** Forgets the session: its exit need not be told any more. */
+  remove(): void {
+    this.#isRemoved = true;
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#onEnd(this);
+  }
+
+  #signal(signal: SignalName): void {
+    this.#child.signal(signal);
+  }
+
+  #resize(size: TerminalSize): void {
+    if (this.#exitedAtMs === undefined) this.#child.resize(size.cols, size.rows);
+  }
+}

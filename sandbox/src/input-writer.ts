@@ -1,0 +1,53 @@
+// Writes the clients' input to the process in the order in which it came, as fast as the process takes it.
+
+import type { ClientRecord, Session } from "@sbx/sandbox-stdio";
+import type { ChildProcess } from "./process/process.ts";
+
+export class InputWriter {
+  readonly #child: ChildProcess;
+  readonly #session: Session;
+  /** One entry for each entry of a client's queue, oldest first. */
+  #turns: ClientRecord[] = [];
+  #isClosed = false;
+
+  constructor(child: ChildProcess, session: Session) {
+    this.#child = child;
+    this.#session = session;
+  }
+
+  /** The client's queue has one more entry. */
+  push(client: ClientRecord): void {
+    this.#turns.push(client);
+    if (this.#turns.length === 1) this.pump();
+  }
+
+  /** Writes what the process takes now; the rest when it says that it takes more. */
+  pump(): void {
+    let done = 0;
+    for (; done < this.#turns.length; done += 1) {
+      const client = this.#turns[done];
+      const entry = client?.input.entries[0];
+      if (client === undefined || entry === undefined) continue; // Refused bytes settle by themselves.
+      if (this.#isClosed) {
+        if (entry.kind === "bytes") this.#session.wrote(client, entry.bytes.length);
+        else this.#session.appliedEof(client);
+      } else if (entry.kind === "bytes") {
+        const count = this.#child.write(entry.bytes);
+        if (count > 0) this.#session.wrote(client, count);
+        if (count < entry.bytes.length) break;
+      } else if (entry.kind === "eof") {
+        if (!this.#child.tty) this.#child.closeStdin();
+        else if (this.#child.write(new Uint8Array([this.#child.veof()])) === 0) break;
+        this.#session.appliedEof(client);
+      }
+    }
+    this.#turns.splice(0, done);
+  }
+
+  /** The process takes nothing more: what waits counts as taken, since it can never be. */
+  close(): void {
+    this.#isClosed = true;
+    this.#session.inputClosed();
+    this.pump();
+  }
+}

@@ -1,0 +1,89 @@
+// All sessions of this bridge, by qualified sandbox and name.
+
+import type { AttachQuery } from "@sbx/sandbox-stdio";
+import { type HostNames, SessionHost } from "./host.ts";
+import type { StartFault } from "./process/process.ts";
+import type { BridgeSettings } from "./settings.ts";
+import { environmentOf, homeOf } from "./surroundings.ts";
+
+export type FindResult =
+  | { readonly ok: true; readonly host: SessionHost }
+  | { readonly ok: false; readonly fault: "not_found" | "conflict" | StartFault["fault"]; readonly detail: string };
+
+/** What `GET /sessions` says of one. */
+export type SessionListing = {
+  readonly session: string;
+  readonly incarnation: string;
+  readonly state: "running" | "exited";
+  readonly tty: boolean;
+  readonly cmd: readonly string[];
+  readonly createdAt: string;
+  readonly clients: number;
+  readonly offset: number;
+  readonly exit?: { readonly code: number; readonly signal?: string };
+};
+
+export class Registry {
+  readonly #settings: BridgeSettings;
+  readonly #hosts = new Map<string, SessionHost>();
+
+  constructor(settings: BridgeSettings) {
+    this.#settings = settings;
+  }
+
+  get hosts(): IterableIterator<SessionHost> {
+    return this.#hosts.values();
+  }
+
+  find(sandbox: string, session: string): SessionHost | undefined {
+    return this.#hosts.get(keyOf(sandbox, session));
+  }
+
+  /**
+   * The session, made if there is none.
+   * @param incarnation Given: this one and no other, and nothing is started.
+   */
+  findOrStart(names: HostNames, query: AttachQuery, incarnation: string | undefined, mayStart: boolean): FindResult {
+    const existing = this.find(names.sandbox, names.session);
+    if (incarnation !== undefined && existing?.session.facts.incarnation !== incarnation) {
+      return { ok: false, fault: "not_found", detail: "process lost: this session's process is not here any more" };
+    }
+    if (existing !== undefined) {
+      if (existing.matches(query)) return { ok: true, host: existing };
+      return { ok: false, fault: "conflict", detail: `session "${names.session}" runs another command` };
+    }
+    if (!mayStart) return { ok: false, fault: "not_found", detail: `no session "${names.session}"` };
+    const home = homeOf(this.#settings, names.sandbox, names.label);
+    const env = environmentOf(this.#settings, home, query.process);
+    const started = SessionHost.start(names, query, { env, home }, (host) => {
+      const key = keyOf(host.names.sandbox, host.names.session);
+      if (this.#hosts.get(key) === host) this.#hosts.delete(key);
+    });
+    if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
+    this.#hosts.set(keyOf(names.sandbox, names.session), started);
+    return { ok: true, host: started };
+  }
+
+  list(sandbox: string): SessionListing[] {
+    return [...this.#hosts.values()].filter((host) => host.names.sandbox === sandbox).map(listingOf);
+  }
+}
+
+function listingOf(host: SessionHost): SessionListing {
+  const { facts, log, exit } = host.session;
+  return {
+    session: facts.session,
+    incarnation: facts.incarnation,
+    state: host.state,
+    tty: facts.tty,
+    ...host.facts,
+    clients: host.clientCount,
+    offset: log.endOffset,
+    ...(exit === undefined ? {} : { exit }),
+  };
+}
+
+/** A space is in no name. */
+function keyOf(sandbox: string, session: string): string {
+  return `${sandbox} ${session}`;
+}

@@ -1,0 +1,275 @@
+// The bridge's HTTP and WebSocket server: who may speak to it, and which session each connection belongs to.
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import {
+  type AttachQuery,
+  CLOSE,
+  clipUtf8,
+  httpStatusOf,
+  INNER_PROTOCOL,
+  InnerServer,
+  isName,
+  OUTER_PROTOCOL,
+  PLAIN,
+  parseAttachQuery,
+  ServerConnection,
+  type ServerSocket,
+  STDIO,
+} from "@sbx/sandbox-stdio";
+import type { Server, ServerWebSocket } from "bun";
+import type { SessionHost } from "./host.ts";
+import { type FindResult, Registry } from "./registry.ts";
+import type { BridgeSettings } from "./settings.ts";
+
+/** Where a socket has more than this queued, output waits for it to drain. */
+const HIGH_WATER_BYTES = 256 * 1024;
+/** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
+const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+/** What a socket is for: set before its upgrade, carried out when it opens. */
+type SocketData = {
+  readonly open: (socket: ServerWebSocket<SocketData>) => void;
+  receive: (frame: string | Uint8Array) => void;
+  drained: () => void;
+  closed: (code: number) => void;
+};
+
+export type Bridge = { readonly url: string; stop(): Promise<void> };
+
+export function startBridge(settings: BridgeSettings): Bridge {
+  const registry = new Registry(settings);
+  const server = Bun.serve<SocketData>({
+    hostname: settings.hostname,
+    port: settings.port,
+    fetch: (request, self) => route(request, self, settings, registry),
+    websocket: {
+      maxPayloadLength: MAX_MESSAGE_BYTES,
+      backpressureLimit: QUEUE_LIMIT_BYTES,
+      closeOnBackpressureLimit: true,
+      perMessageDeflate: false,
+      idleTimeout: 60,
+      open: (socket) => socket.data.open(socket),
+      message: (socket, message) => socket.data.receive(message),
+      drain: (socket) => socket.data.drained(),
+      close: (socket, code) => socket.data.closed(code),
+    },
+  });
+  return {
+    url: `http://${server.hostname}:${server.port}`,
+    stop: async () => {
+      const hosts = [...registry.hosts];
+      await Promise.all(hosts.filter((host) => host.state === "running").map((host) => host.kill()));
+      for (const host of hosts) host.shutDown();
+      await server.stop(true);
+    },
+  };
+}
+
+async function route(
+  request: Request,
+  server: Server<SocketData>,
+  settings: BridgeSettings,
+  registry: Registry,
+): Promise<Response | undefined> {
+  const url = new URL(request.url);
+  if (url.pathname === "/healthz" || url.pathname === "/") return Response.json({ ok: true });
+  // A page in a developer's browser must not open a shell on their laptop: no page speaks to the bridge.
+  if (request.headers.has("origin")) return refuse(403, "forbidden", "requests with an Origin are refused");
+  if (!isAuthorized(request, settings.token)) {
+    return refuse(401, "unauthenticated", "need Authorization: Bearer with the bridge's secret");
+  }
+  const sandbox = url.searchParams.get("sandbox") ?? "default";
+  if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
+  if (url.pathname === "/attach") return attach(request, url, server, settings, registry);
+  if (url.pathname === "/sessions" && request.method === "GET")
+    return Response.json({ sessions: registry.list(sandbox) });
+  const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (name !== undefined && request.method === "DELETE") {
+    const host = registry.find(sandbox, decodeURIComponent(name));
+    if (host === undefined) return refuse(404, "not_found", `no session "${name}"`);
+    await host.kill();
+    host.remove();
+    return new Response(null, { status: 204 });
+  }
+  return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
+}
+
+function attach(
+  request: Request,
+  url: URL,
+  server: Server<SocketData>,
+  settings: BridgeSettings,
+  registry: Registry,
+): Response | undefined {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+    return refuse(426, "upgrade_required", "/attach is a WebSocket");
+  }
+  const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
+  const protocol = [INNER_PROTOCOL, OUTER_PROTOCOL].find((name) => offered.includes(name));
+  if (protocol === undefined && offered.some((name) => name !== "")) {
+    return refuse(400, "bad_request", `no subprotocol of ${offered.join(", ")} is spoken here`);
+  }
+  const accept = (data: SocketData): Response | undefined => {
+    const headers: Record<string, string> = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
+    if (server.upgrade(request, { data, headers })) return undefined;
+    return refuse(400, "bad_request", "this is not a WebSocket upgrade");
+  };
+  /** A `stdio.v1` client can't see an HTTP refusal: it is accepted, told, and closed. */
+  const turnAway = (code: number, error: string, detail: string): Response | undefined => {
+    if (protocol !== OUTER_PROTOCOL) return refuse(httpStatusOf(code), error, detail);
+    return accept(refusal(code, error === "bad_request" || code === CLOSE.notFound ? detail : `${error}: ${detail}`));
+  };
+
+  const parsed = parseAttachQuery(url.searchParams);
+  if (!parsed.ok) return turnAway(CLOSE.badRequest, "bad_request", parsed.detail);
+  const { query } = parsed;
+  const label = url.searchParams.get("label") ?? query.sandbox;
+  if (!isName(label)) return turnAway(CLOSE.badRequest, "bad_request", '"label" is not a name');
+  const names = { sandbox: query.sandbox, label, session: query.session ?? freshName() };
+  const incarnation = url.searchParams.get("incarnation") ?? undefined;
+  const proof = query.resume === undefined ? undefined : readProof(query.resume, settings.token);
+  if (query.resume !== undefined && proof === undefined) {
+    return turnAway(CLOSE.badRequest, "bad_request", '"resume" is not one that this bridge gave');
+  }
+  if (query.offset !== undefined && query.offset !== 0 && proof === undefined && protocol !== INNER_PROTOCOL) {
+    return turnAway(CLOSE.badRequest, "bad_request", '"offset" other than 0 needs a "resume"');
+  }
+  const mayStart = url.searchParams.get("create") !== "0" && query.role === "driver";
+  const found = registry.findOrStart(names, query, incarnation ?? proof?.incarnation, mayStart);
+  if (!found.ok) return turnAway(codeOf(found.fault), found.fault, found.detail);
+  const { host } = found;
+  if (protocol === INNER_PROTOCOL) {
+    if ((query.offset ?? 0) > host.session.log.endOffset) {
+      return refuse(400, "bad_request", `offset ${query.offset} is beyond the log`);
+    }
+    return accept(innerSocket(host, query.offset));
+  }
+  return accept(outerSocket(host, query, proof?.client, protocol === OUTER_PROTOCOL, settings.token));
+}
+
+function outerSocket(
+  host: SessionHost,
+  query: AttachQuery,
+  resumed: string | undefined,
+  isStdio: boolean,
+  secret: string,
+): SocketData {
+  const data: SocketData = {
+    open: (socket) => {
+      const dialect = isStdio ? STDIO : PLAIN;
+      const connection = new ServerConnection(dialect, socketOf(socket), performance.now());
+      host.addConnection(connection);
+      data.receive = (frame) => {
+        connection.receive(frame, performance.now());
+        host.changed();
+      };
+      data.drained = () => connection.drained();
+      data.closed = (code) => {
+        connection.closed(code);
+        host.removeConnection(connection);
+      };
+      const id = resumed ?? freshName();
+      connection.attach(host.session, {
+        id,
+        name: query.name,
+        role: query.role,
+        isAdmin: true, // Whoever knows the bridge's secret owns the sandbox.
+        delivery: query.delivery,
+        acknowledges: dialect.acknowledges,
+        isResume: resumed !== undefined,
+        resume: makeProof(host.session.facts.incarnation, id, secret),
+        ...(query.size === undefined ? {} : { size: query.size }),
+        ...(query.offset === undefined ? {} : { offset: query.offset }),
+      });
+      host.changed();
+    },
+    receive: ignore,
+    drained: ignore,
+    closed: ignore,
+  };
+  return data;
+}
+
+function innerSocket(host: SessionHost, asked: number | undefined): SocketData {
+  const data: SocketData = {
+    open: (socket) => {
+      const inner = new InnerServer(host.session, socketOf(socket), performance.now());
+      data.receive = (frame) => {
+        inner.receive(frame, performance.now());
+        host.changed();
+      };
+      data.drained = () => inner.drained();
+      data.closed = (code) => {
+        inner.closed(code);
+        host.removeInner(inner);
+      };
+      host.setInner(inner, asked);
+    },
+    receive: ignore,
+    drained: ignore,
+    closed: ignore,
+  };
+  return data;
+}
+
+function refusal(code: number, reason: string): SocketData {
+  return {
+    open: (socket) => {
+      socket.send(JSON.stringify({ type: "bye", code, reason, retry: "never" }));
+      socket.close(code, clipUtf8(reason, 123));
+    },
+    receive: ignore,
+    drained: ignore,
+    closed: ignore,
+  };
+}
+
+function socketOf(socket: ServerWebSocket<SocketData>): ServerSocket {
+  return {
+    send: (frame) => {
+      // 0: it is closing, and `close` will say so; -1: queued, and `drain` will say when it is out.
+      socket.send(frame);
+    },
+    close: (code, reason) => socket.close(code, clipUtf8(reason, 123)),
+    isWritable: () => socket.getBufferedAmount() < HIGH_WATER_BYTES,
+  };
+}
+
+function isAuthorized(request: Request, token: string): boolean {
+  const given = Buffer.from(request.headers.get("authorization") ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** What a client that attaches directly shows to come back as itself. */
+function makeProof(incarnation: string, client: string, secret: string): string {
+  const claim = `${incarnation}.${client}`;
+  return `${claim}.${createHmac("sha256", secret).update(claim).digest("base64url")}`;
+}
+
+function readProof(proof: string, secret: string): { incarnation: string; client: string } | undefined {
+  const [incarnation, client] = proof.split(".");
+  if (incarnation === undefined || client === undefined) return undefined;
+  const given = Buffer.from(proof);
+  const wanted = Buffer.from(makeProof(incarnation, client, secret));
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
+  return { incarnation, client };
+}
+
+function codeOf(fault: (FindResult & { ok: false })["fault"]): number {
+  if (fault === "not_found") return CLOSE.notFound;
+  return fault === "conflict" ? CLOSE.conflict : CLOSE.cannotStart;
+}
+
+function refuse(status: number, error: string, message: string): Response {
+  return Response.json({ error, message }, { status });
+}
+
+function freshName(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+}
+
+function ignore(): void {
+  // The socket is not open yet, or was turned away.
+}

@@ -1,0 +1,35 @@
+// What a process finds around it: its directory and its environment.
+
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessWish } from "@sbx/sandbox-stdio";
+import type { BridgeSettings } from "./settings.ts";
+
+/** The bridge's own variables, its secret among them, are nobody else's business. */
+const PRIVATE_PREFIX = "STDIO_";
+const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT"]);
+
+/** @param label A readable name for the directory; `sandbox` is the qualified one. */
+export function homeOf(settings: BridgeSettings, sandbox: string, label: string): string {
+  if (settings.sandboxRoot === undefined) {
+    return existsSync(settings.workspace) ? settings.workspace : (process.env.HOME ?? "/");
+  }
+  const directory = join(settings.sandboxRoot, label === sandbox ? sandbox : `${label}-${sandbox.slice(0, 12)}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}
+
+export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !name.startsWith(PRIVATE_PREFIX) && !OWN.has(name)) env[name] = value;
+  }
+  env.TERM = "xterm-256color";
+  env.COLORTERM = "truecolor";
+  env.LANG ??= "C.UTF-8";
+  env.PATH ??= "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  if (settings.sandboxRoot !== undefined) env.HOME = home;
+  env.HOME ??= home;
+  for (const [name, value] of wish.env) env[name] = value;
+  return env;
+}
