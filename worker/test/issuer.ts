@@ -64,6 +64,9 @@ export async function startTestIssuer(): Promise<TestIssuer> {
       case "POST oauth/token":
         realm.counts.token++;
         return token(realm, new URLSearchParams(body), response);
+      case "POST moved":
+        response.writeHead(307, { Location: `${realm.issuer}/oauth/introspect` }).end();
+        return;
       default:
         return json(response, 404, { error: "not_found" });
     }

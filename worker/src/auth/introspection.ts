@@ -25,7 +25,7 @@ interface CachedAnswer {
   readonly goodUntil: number;
 }
 
-// The answers, not verdicts: each use checks them against its own settings. Keys are hashes, so that no
+// The answers, not verdicts: each use checks expiry, issuer and client anew. Keys are hashes, so that no
 // usable token lies in memory. Only "active" is kept; an unknown token may become known in a moment.
 const answers = new Map<string, CachedAnswer>();
 
@@ -59,9 +59,7 @@ async function activeClaims(token: string, uri: string): Promise<Claims> {
   answers.delete(key);
   const claims = await ask(token, uri);
   if (claims.active !== true) throw new AuthFault("inactive", "The token is not active");
-  const { exp } = claims;
-  const expiresAt = typeof exp === "number" ? exp * 1000 : 0;
-  remember(key, { claims, goodUntil: Math.min(Date.now() + CACHE_TTL_MS, expiresAt) });
+  remember(key, { claims, goodUntil: Date.now() + CACHE_TTL_MS });
   return claims;
 }
 

@@ -40,6 +40,8 @@ describe("host", () => {
     for (const Host of ["evil.example", "sbx.example@evil.example", "sbx.example:444", "a b", ""]) {
       expect(await faultOf(() => ask(realm, { headers: { Authorization, Host } }))).toBe("bad_host");
     }
+    const url = "https://evil.example/attach";
+    expect(await faultOf(() => ask(realm, { url, headers: { Authorization, Host: "sbx.example" } }))).toBe("bad_host");
     for (const Host of ["sbx.example", "SBX.example:443"]) {
       expect((await ask(realm, { headers: { Authorization, Host } })).identity.subject).toBe("alice");
     }

@@ -107,7 +107,7 @@ test("an issuer that fails is not a verdict on the token", async () => {
 });
 
 test("an issuer that sends elsewhere does not get the token carried there", async () => {
-  const realm = newRealm();
+  const realm = await realmWith();
   const introspectionUri = `${realm.issuer}/moved`;
   expect(await faultOf(() => verifyToken(TOKEN, { ...realm, introspectionUri }))).toBe("issuer_unreachable");
   expect(await realm.counts()).toMatchObject({ introspect: 0 });

@@ -1,7 +1,10 @@
 // The browser's login, from the button to the cookie, against the test issuer; and everything that must not work.
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
+import { seal } from "../../src/auth/envelope.ts";
 import { loginRoutes, returnTarget } from "../../src/auth/login.ts";
+import { openLogin } from "../../src/auth/pending-login.ts";
+import { readAuthSettings } from "../../src/auth/settings.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
 import { newRealm, ORIGIN, OTHER_CLIENT, type Realm, seconds } from "./realm.ts";
 
@@ -186,6 +189,14 @@ describe("a callback is refused", () => {
     await expectRefused(browser, "/callback?code=x&state=x", 400, "bad_login");
   });
 
+  test("with a login's cookie under the session's key", async () => {
+    const realm = newRealm();
+    const fields = { userId: "login", accessToken: "state", nonce: "n", verifier: "v", returnTo: `${ORIGIN}/` };
+    const settings = readAuthSettings(realm.env);
+    const value = await seal({ ...fields, expiresAt: Date.now() + 60_000 }, settings.sessionSecret);
+    expect(await openLogin(value, settings)).toBe(undefined);
+  });
+
   test("with the login's cookie in the place of the session's", async () => {
     const browser = new Browser(newRealm());
     await browser.request("/login");
@@ -355,6 +366,7 @@ describe("return_to", () => {
     "https://evil.example/",
     "https://sbx.example.evil.example/",
     "//evil.example",
+    "//evil.example/path",
     "///evil.example",
     "/\\evil.example",
     "/\t/evil.example",
