@@ -1,5 +1,6 @@
 // What the package offers. Everything is listed, so that a reader sees the whole surface here.
 
+export { decodeArchive, encodeArchive } from "./archive.ts";
 export {
   type AttachQuery,
   type AttachQueryResult,

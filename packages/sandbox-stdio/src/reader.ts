@@ -156,7 +156,10 @@ export class OutputReader {
   pump(nowMs: number, exit: ExitStatus | undefined): boolean {
     const { flow, peer } = this;
     while (!this.#hasExited) {
-      if (!peer.isWritable()) return false;
+      if (!peer.isWritable()) {
+        this.blockedSinceMs ??= nowMs;
+        return false;
+      }
       if (this.#cursor > this.#log.endOffset) return false; // A relay's log that has not caught up with this reader.
       const mark = this.#log.markFrom(this.#cursor);
       if (mark !== undefined && mark.offset === this.#cursor && mark !== this.#toldMark) {

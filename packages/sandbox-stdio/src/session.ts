@@ -10,6 +10,7 @@ import {
   MAX_FRAME_BYTES,
   MAX_UNACKED_INPUT_BYTES,
   OUTER_PROTOCOL,
+  PLAIN_STALL_MS,
   RESUME_GRACE_MS,
   type SignalName,
   STALL_MS,
@@ -466,8 +467,12 @@ export class Session {
       if (client.reach.kind !== "direct") continue;
       const { reader } = client.reach;
       if (reader.blockedSinceMs === undefined) continue;
-      if (!client.acknowledges) this.#pumpReader(client, reader, now);
-      else if (client.delivery === "lossless" && reader.blockedSinceMs + STALL_MS <= now) {
+      if (!client.acknowledges) {
+        this.#pumpReader(client, reader, now);
+        if (now - (reader.blockedSinceMs ?? now) < PLAIN_STALL_MS) continue;
+        client.peer?.bye(CLOSE.internal, "the client can't be written to", "now");
+        this.vanish(client);
+      } else if (client.delivery === "lossless" && reader.blockedSinceMs + STALL_MS <= now) {
         client.peer?.bye(CLOSE.internal, "output was not acknowledged for too long", "now");
         this.vanish(client);
       }
