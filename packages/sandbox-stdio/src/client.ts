@@ -101,6 +101,8 @@ export type ClientOptions = {
   readonly firstAttempts?: number;
 };
 
+type Answerer = { readonly id: string; readonly offset: number };
+
 /** Attached for this long, the next break counts as the first again. */
 const STABLE_MS = 5_000;
 
@@ -121,7 +123,12 @@ export class StdioClient {
   #received: number | undefined;
   #dealt = 0;
   #acked = 0;
-  #answerer = { id: "", offset: 0 };
+  /** Places where output is missing that lie after what has been dealt with. */
+  #gaps: { readonly from: number; readonly to: number }[] = [];
+  /** A snapshot at this offset has not been acknowledged: it uses up the window, though the offset does not move. */
+  #snapshotAt: number | undefined;
+  /** Who answers from which offset on, oldest first: bytes of before a hand-over may still wait to be drawn. */
+  #answerers: Answerer[] = [];
   #eofAt: number | undefined;
   /** The connection in which the end of input was told last: a new one is told again. */
   #eofSentIn = -1;
@@ -230,24 +237,35 @@ export class StdioClient {
   /** Every output byte before `end` has been dealt with: drawn, or written. */
   dealtWith(end: number): void {
     if (end > this.#dealt) this.#dealt = end;
+    this.#skipGaps();
+    const isSnapshotDue = this.#snapshotAt !== undefined && end >= this.#snapshotAt;
     const waiting = this.#dealt - this.#acked;
-    if (waiting <= 0) return;
-    if (waiting >= ACK_BYTES) this.#sendAck();
+    if (waiting <= 0 && !isSnapshotDue) return;
+    if (waiting >= ACK_BYTES || isSnapshotDue) this.#sendAck();
     else if (!this.#isAckDue) {
       this.#isAckDue = true;
       this.#cancelAck = this.#ports.setTimer(ACK_DELAY_MS, () => this.#sendAck());
     }
   }
 
-  /** Whether this client's emulator is the one to answer a terminal query that ends at this offset. */
+  /**
+   * Whether this client's emulator is the one to answer a terminal query whose last byte stands at `offset` (the count of
+   * bytes before that last one, not after it). To be asked when the bytes arrive: a later greeting knows only replay and
+   * what comes after it.
+   */
   mayAnswer(offset: number): boolean {
     const hello = this.#hello;
-    return (
-      hello !== undefined &&
-      hello.you.id === this.#answerer.id &&
-      offset >= this.#answerer.offset &&
-      offset >= hello.live
-    );
+    if (hello === undefined || offset < hello.live) return false;
+    return this.#answerers.findLast((answerer) => answerer.offset <= offset)?.id === hello.you.id;
+  }
+
+  /** The first offset after `offset` where {@link mayAnswer} may say something else, as far as is known: infinity if none. */
+  nextAnswerChange(offset: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const at of [this.#hello?.live ?? 0, ...this.#answerers.map((answerer) => answerer.offset)]) {
+      if (at > offset && at < next) next = at;
+    }
+    return next;
   }
 
   // ---- Connection ----------------------------------------------------------------------------------------------
@@ -337,7 +355,7 @@ export class StdioClient {
     const result = parseServerMessage(text);
     if (!result.ok) {
       if (result.fault === "unknown_type") return; // From a newer server.
-      this.#socket?.close(CLOSE.policy);
+      this.#socket?.abort();
       this.#closed(1006, `the server sent what this client can't read: ${result.detail}`);
       return;
     }
@@ -353,14 +371,17 @@ export class StdioClient {
         return;
       case "gap":
         this.#received = message.to;
-        this.#events.gap(message.from, message.to);
-        this.dealtWith(message.to);
+        this.#missed(message.from, message.to);
         return;
       case "resize":
         this.#events.resize(message.cols, message.rows, message.offset);
         return;
       case "answerer":
-        this.#answerer = { id: message.id, offset: message.offset };
+        // What was decided before stays true for the bytes before it, as long as they may still be undrawn.
+        this.#answerers = [
+          ...this.#answerers.filter((_, i) => (this.#answerers[i + 1]?.offset ?? message.offset) > this.#dealt),
+          { id: message.id, offset: message.offset },
+        ];
         return;
       case "exit": {
         const { code, signal } = message;
@@ -371,7 +392,8 @@ export class StdioClient {
       case "bye":
         // The end, whether or not a close follows: not every proxy delivers it.
         this.#bye = message;
-        this.#socket?.close(CLOSE.normal);
+        // Not with 1000: that would say that this client leaves, and it may be about to come back.
+        this.#socket?.abort();
         this.#closed(message.code, message.reason);
         return;
       case "status":
@@ -386,10 +408,18 @@ export class StdioClient {
   }
 
   #greeted(hello: Hello): void {
+    if (hello.stdin > this.#outbox.end && this.#outbox.length > 0) {
+      // The session has taken input here that this client never wrote, in the place of what it still keeps.
+      this.#socket?.abort();
+      const reason = "another connection has typed in this client's place";
+      this.#end({ kind: "refused", code: CLOSE.conflict, reason });
+      return;
+    }
     const isResumed = this.#hello !== undefined && this.#hello.incarnation === hello.incarnation;
     this.#hello = hello;
     this.#resume = hello.resume;
-    this.#answerer = { id: hello.answerer.id, offset: hello.answerer.offset };
+    this.#answerers = [hello.answerer];
+    this.#snapshotAt = undefined;
     this.#attachedAtMs = this.#ports.now();
     this.#outbox.rewind(hello.stdin);
     const isEmpty = this.#received === undefined;
@@ -399,13 +429,11 @@ export class StdioClient {
       this.#acked = hello.offset;
     } else this.#acked = Math.min(this.#acked, this.#dealt);
     this.#setState({ phase: "attached", hello, isResumed });
-    if (hello.gap !== undefined && hello.gap > 0) {
-      this.#events.gap(hello.offset - hello.gap, hello.offset);
-      this.dealtWith(hello.offset);
-    }
+    if (hello.gap !== undefined && hello.gap > 0) this.#missed(hello.offset - hello.gap, hello.offset);
     this.#events.resize(hello.cols, hello.rows, hello.offset);
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
-    if (this.#dealt > 0) this.#sendAck();
+    // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
+    if (!isEmpty && this.#dealt > 0) this.#sendAck();
     this.#flushInput();
     if (this.#outbox.hasRoom) this.#events.inputDrained();
   }
@@ -416,11 +444,26 @@ export class StdioClient {
     const at = this.#received;
     if (frame.kind === "unknown" || at === undefined) return;
     if (frame.kind === "snapshot") {
+      this.#snapshotAt = at;
       this.#events.snapshot(frame.bytes, at);
       return;
     }
     this.#received = at + frame.bytes.length;
     this.#events.output(frame.stream, frame.bytes, this.#received);
+  }
+
+  /** Bytes that are gone count as dealt with once those before them are: whoever starts again there has lost no others. */
+  #missed(from: number, to: number): void {
+    this.#gaps.push({ from, to });
+    this.#events.gap(from, to);
+    this.dealtWith(this.#dealt);
+  }
+
+  #skipGaps(): void {
+    for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#dealt; gap = this.#gaps[0]) {
+      this.#dealt = Math.max(this.#dealt, gap.to);
+      this.#gaps.shift();
+    }
   }
 
   #flushInput(): void {
@@ -435,7 +478,9 @@ export class StdioClient {
   #sendAck(): void {
     this.#cancelAck();
     this.#isAckDue = false;
-    if (this.#control({ type: "ack", offset: this.#dealt })) this.#acked = this.#dealt;
+    if (!this.#control({ type: "ack", offset: this.#dealt })) return;
+    this.#acked = this.#dealt;
+    if (this.#snapshotAt !== undefined && this.#dealt >= this.#snapshotAt) this.#snapshotAt = undefined;
   }
 
   #control(message: ClientMessage): boolean {
