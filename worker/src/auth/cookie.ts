@@ -5,9 +5,13 @@ import { AuthFault } from "./fault.ts";
 /** Browsers drop a longer cookie without a word (RFC 6265 §6.1: 4096 bytes for name, value and attributes). */
 const MAX_COOKIE_BYTES = 4096;
 
-/** `name`, where https allows with the prefix that binds a cookie to this very host: no sibling can plant one. */
+/**
+ * `name`, made this server's own: with https by the prefix that binds a cookie to its host, so that no sibling can
+ * plant one; on loopback by the port, which cookies themselves don't tell apart.
+ */
 export function cookieName(name: string, publicOrigin: string): string {
-  return publicOrigin.startsWith("https:") ? `__Host-${name}` : name;
+  const { protocol, port } = new URL(publicOrigin);
+  return protocol === "https:" ? `__Host-${name}` : `${name}_${port || 80}`;
 }
 
 /** A request's cookie of that name; of several, the first. Not percent-decoded: our values never need it. */

@@ -54,8 +54,14 @@ export class AuthFault extends Error {
   }
 }
 
-/** The HTTP answer to a fault: one line of JSON, never cached. */
+/** Writes a fault that is not the client's to the log, with the inner error that the client is not told. */
+export function logFault(fault: AuthFault): void {
+  if (fault.status === 503) console.error(`${fault.code}: ${fault.message}`, fault.cause ?? "");
+}
+
+/** The HTTP answer to a fault: one line of JSON, never cached. Logs it by `logFault`. */
 export function refusal(fault: AuthFault): Response {
+  logFault(fault);
   const headers = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
   // RFC 6750 §3.1: no error code where the request had no credential at all.
   if (fault.status === 401) {

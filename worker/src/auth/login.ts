@@ -6,7 +6,7 @@ import { html } from "hono/html";
 import { authenticate } from "./authenticate.ts";
 import { authorizeUrl, clientId, exchangeCode, type IssuedTokens, randomText } from "./code-flow.ts";
 import { cookieValue } from "./cookie.ts";
-import { AuthFault, refusal } from "./fault.ts";
+import { AuthFault, logFault, refusal } from "./fault.ts";
 import { identityFrom } from "./identity.ts";
 import { verifyJwt } from "./jwt.ts";
 import { requireAllowedHost, requirePublicOrigin } from "./origin.ts";
@@ -52,7 +52,8 @@ loginRoutes.get("/api/me", (c) =>
 async function startLogin(c: LoginContext, settings: AuthSettings): Promise<Response> {
   clientId(settings); // before anything else: without a client there is nowhere to go
   const requested = c.req.query("return_to");
-  if (new URL(c.req.url).origin !== settings.publicOrigin) {
+  // Hosts, not schemes: behind a tunnel that ends TLS, the scheme seen here is never the public one.
+  if (new URL(c.req.url).host !== new URL(settings.publicOrigin).host) {
     // The issuer comes back to the public origin, and the cookie has to be there already.
     const url = new URL("/login", settings.publicOrigin);
     if (requested !== undefined) url.searchParams.set("return_to", requested);
@@ -145,6 +146,7 @@ async function asPage(c: LoginContext, handle: Handler): Promise<Response> {
     return await handle(c, settings);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
+    logFault(error);
     c.header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Not logged in</title>
 <h1>Not logged in</h1><p>${error.message} (${error.code}).</p><p><a href="/login">Log in again</a></p></html>`;

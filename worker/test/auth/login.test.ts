@@ -129,6 +129,12 @@ describe("a login", () => {
     expect(response.headers.get("Location")).toBe("http://localhost:8787/login?return_to=%2Fs%2Fdev");
     expect(response.headers.get("Set-Cookie")).toBe(null);
   });
+
+  test("behind a tunnel that ends TLS goes to the issuer, not round and round", async () => {
+    const realm = newRealm();
+    const response = await app.request("http://sbx.example/login", {}, realm.env);
+    expect(response.headers.get("Location")?.startsWith(`${realm.issuer}/oauth/authorize?`)).toBe(true);
+  });
 });
 
 describe("a callback is refused", () => {

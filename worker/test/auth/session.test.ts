@@ -32,9 +32,9 @@ test("the cookie is out of reach of scripts and other sites, and ends with its t
   expect(endSession(SETTINGS)).toBe("__Host-sbx_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure");
 });
 
-test("with https its name has the prefix that no sibling domain can use", () => {
+test("its name is this server's own: no sibling domain can plant one, no other port overwrites it", () => {
   expect(sessionCookieName(SETTINGS)).toBe("__Host-sbx_session");
-  expect(sessionCookieName(LOCAL)).toBe("sbx_session");
+  expect(sessionCookieName(LOCAL)).toBe("sbx_session_8787");
 });
 
 test("a session is refused once it has run out, though oauth.do still opens it", async () => {
