@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 import { childEnv } from "./local/env.ts";
 import { ROOT } from "./local/paths.ts";
 
@@ -58,6 +58,9 @@ export async function buildCli(): Promise<void> {
     });
   } catch (error) {
     throw new BuildError(`Cannot build the command line: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    // Its helper process would otherwise stay as long as we do.
+    await stop();
   }
 }
 

@@ -110,12 +110,14 @@ export class ChildKeeper {
   }
 }
 
+/** False when nobody is left to signal. */
 function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-group, signal);
     return true;
   } catch (error) {
-    if (isErrorCode(error, "ESRCH")) return false;
+    // EPERM: what macOS says of a group whose last member has ended and not been waited for.
+    if (isErrorCode(error, "ESRCH") || isErrorCode(error, "EPERM")) return false;
     throw error;
   }
 }

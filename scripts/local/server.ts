@@ -1,6 +1,7 @@
 // One server of the local run, which may be killed and started again in the same place. Knows how servers come up and
 // go down, not what they do.
 import { type Child, type ChildKeeper, type ChildOptions, describeExit } from "./children.ts";
+import { watchLog } from "./log-watch.ts";
 import { waitUntilReady } from "./ready.ts";
 
 export interface ServerOptions extends ChildOptions {
@@ -8,6 +9,8 @@ export interface ServerOptions extends ChildOptions {
   readonly healthUrl: string;
   /** How long it may take until then, in milliseconds. */
   readonly readyWithinMs: number;
+  /** A line of the log that means that it is dead although its process lives. */
+  readonly fatalLine?: RegExp;
   /** How long it may take to stop after SIGTERM, in milliseconds. */
   readonly graceMs: number;
 }
@@ -54,13 +57,15 @@ export class Server {
   }
 
   #watch(child: Child, spawned: Promise<Child>): void {
-    child.exited.then((status) => {
+    const report = (what: string): void => {
+      endWatch();
       if (this.#spawned !== spawned) return;
-      const lines = child.lastLines(20);
-      this.#onDeath(
-        `The ${child.name} has ended (${describeExit(status)}). Its log, ${child.logFile}, ends:\n${lines}`,
-      );
-    });
+      this.#onDeath(`The ${child.name} ${what}. Its log, ${child.logFile}, ends:\n${child.lastLines(20)}`);
+    };
+    const { fatalLine } = this.#options;
+    const endWatch =
+      fatalLine === undefined ? () => undefined : watchLog(child.logFile, fatalLine, () => report("has crashed"));
+    child.exited.then((status) => report(`has ended (${describeExit(status)})`));
   }
 
   /** SIGTERM, and SIGKILL where that is not enough. Resolves at once where it is not running. */

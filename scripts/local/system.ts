@@ -119,6 +119,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       logFile: join(dir, "logs/worker.log"),
       healthUrl: `${origin}/healthz`,
       readyWithinMs: 120_000,
+      // wrangler starts a workerd that died again, but where that was its own proxy, no request gets through any more.
+      fatalLine: /Workers runtime crashed unexpectedly/,
       graceMs: 5_000,
     },
     reportFailure,
@@ -201,6 +203,7 @@ function workerEnv(dir: string): NodeJS.ProcessEnv {
   return childEnv({
     CI: "1",
     NO_COLOR: "1",
+    FORCE_COLOR: "0",
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_SEND_ERROR_REPORTS: "false",
     // The banner is what looks for a newer version.
@@ -209,6 +212,8 @@ function workerEnv(dir: string): NodeJS.ProcessEnv {
     WRANGLER_REGISTRY_PATH: join(dir, "registry"),
     WRANGLER_CACHE_DIR: join(dir, "cache"),
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    // Keeps every request, with its URL and headers, in a database.
+    X_LOCAL_OBSERVABILITY: "false",
   });
 }
 

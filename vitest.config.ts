@@ -1,0 +1,19 @@
+// The unit tests: everything that runs in plain Node. The Worker's, the bridge's and the end-to-end tests have
+// configurations of their own, since they need workerd, Bun or a running system.
+import { defineConfig } from "vitest/config";
+
+const unit = (name: string, root: string) => ({
+  test: { name, root, include: ["test/**/*.test.ts", "test/**/*.test.tsx"], environment: "node" as const },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      unit("sandbox-stdio", "packages/sandbox-stdio"),
+      unit("sbx-cli", "packages/sbx-cli"),
+      unit("chaos", "packages/chaos"),
+      unit("dashboard", "packages/dashboard"),
+      unit("scripts", "scripts"),
+    ],
+  },
+});
