@@ -295,7 +295,8 @@ describe("logout", () => {
 describe("/api/me", () => {
   test("knows a bearer token too, and never answers with a token", async () => {
     const realm = newRealm();
-    const token = await realm.sign({ exp: seconds(60), scope: "sandbox:exec" });
+    const exp = seconds(60);
+    const token = await realm.sign({ exp, scope: "sandbox:exec" });
     const response = await app.request(
       `${ORIGIN}/api/me`,
       { headers: { Authorization: `Bearer ${token}` } },
@@ -306,7 +307,7 @@ describe("/api/me", () => {
       authenticated: true,
       subject: "alice",
       scopes: ["sandbox:connect", "sandbox:exec"],
-      expiresAt: new Date(seconds(60) * 1000).toISOString(),
+      expiresAt: new Date(exp * 1000).toISOString(),
     });
     expect(text).not.toContain(token.split(".")[2]);
     expect(response.headers.get("Cache-Control")).toBe("no-store");

@@ -1,10 +1,11 @@
 // The session cookie: oauth.do's helpers in workerd, and what they leave to us.
 import { decodeSession, encodeSession } from "oauth.do/session";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { beginSession, endSession, openSession, sessionCookieName } from "../../src/auth/session.ts";
-import { advanceClock, restoreClock } from "./clock.ts";
+import { advanceClock, restoreClock, stopClock } from "./clock.ts";
 import { faultOf, ORIGIN } from "./realm.ts";
 
+beforeEach(stopClock);
 afterEach(restoreClock);
 
 const SETTINGS = { publicOrigin: ORIGIN, sessionSecret: "a secret of these tests, longer than 32 characters" };
@@ -23,7 +24,7 @@ test("what was sealed comes back, and can't be read in the cookie", async () => 
 });
 
 test("the cookie is out of reach of scripts and other sites, and ends with its token", async () => {
-  const session = { ...SESSION, expiresAt: Date.now() + 60_500 };
+  const session = { ...SESSION, expiresAt: Date.now() + 60_999 };
   const attributes = (cookie: string) => cookie.slice(cookie.indexOf(";"));
   expect(attributes(await beginSession(session, SETTINGS))).toBe(
     "; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure",
