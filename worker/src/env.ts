@@ -1,0 +1,17 @@
+// The Worker's bindings and variables.
+
+import type { AuthEnv } from "./auth/settings.ts";
+import type { SandboxDirectory } from "./directory.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { SessionObject } from "./session-object.ts";
+
+export interface Env extends AuthEnv {
+  readonly Sandbox: DurableObjectNamespace<Sandbox>;
+  readonly SESSION: DurableObjectNamespace<SessionObject>;
+  readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;
+  readonly ASSETS: Fetcher;
+  /** A bridge that is reached directly, `http://HOST:PORT`; empty: the bridge in the sandbox's container. */
+  readonly BRIDGE_URL?: string;
+  /** The secret of the bridge at BRIDGE_URL, or what each container's own secret is derived from. */
+  readonly STDIO_TOKEN?: string;
+}

@@ -1,0 +1,38 @@
+// The Worker: who may come in, and to which Durable Object a request belongs. Everything else is theirs.
+
+import { Hono } from "hono";
+import { attachRoute } from "./attach-route.ts";
+import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
+import { loginRoutes } from "./auth/login.ts";
+import { requireAllowedHost } from "./auth/origin.ts";
+import { readAuthSettings } from "./auth/settings.ts";
+import type { Env } from "./env.ts";
+import { page } from "./page.ts";
+import { sessionRoutes } from "./session-routes.ts";
+
+export { SandboxDirectory } from "./directory.ts";
+export { Sandbox } from "./sandbox.ts";
+export { SessionObject } from "./session-object.ts";
+
+const app = new Hono<{ Bindings: Env }>();
+
+app.onError((error) => {
+  if (error instanceof AuthFault) return authRefusal(error);
+  // What went wrong inside stays in the log.
+  console.error(error);
+  return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
+});
+
+app.use(async (c, next) => {
+  requireAllowedHost(c.req.raw, readAuthSettings(c.env));
+  await next();
+});
+
+app.get("/healthz", (c) => c.json({ ok: true }));
+app.get("/attach", (c) => attachRoute(c.req.raw, c.env));
+app.route("/api/sandboxes", sessionRoutes);
+app.route("/", loginRoutes);
+app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
+app.all("*", (c) => page(c.req.raw, c.env));
+
+export default app;

@@ -1,0 +1,158 @@
+// The Durable Object's connection to the bridge: opened when it is needed, kept alive, made again when it breaks, and
+// closed when nobody is left. What the messages mean is InnerClient's business.
+
+import {
+  backoffMs,
+  CLOSE,
+  type ClientRecord,
+  InnerClient,
+  type InnerHello,
+  PING_INTERVAL_MS,
+} from "@sbx/sandbox-stdio";
+import type { AttachOutcome } from "./upstream.ts";
+
+export type HopOutcome =
+  | { readonly kind: "open"; readonly hello: InnerHello }
+  | Exclude<AttachOutcome, { kind: "open" }>;
+
+export interface InnerHopEvents {
+  /** Opens a WebSocket to the bridge, for the process that is known or to be made. */
+  attach(): Promise<AttachOutcome>;
+  /** The bridge has greeted. */
+  hello(hello: InnerHello): void;
+  /** Something came that may have changed what is due. */
+  received(): void;
+  /** The connection broke. @returns Whether it is to be made again. */
+  broken(): boolean;
+  /** An attempt to make it again ended so. @returns Whether there is to be another. */
+  failed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean;
+  clientBye(client: ClientRecord, code: number, reason: string): void;
+}
+
+export class InnerHop {
+  readonly client: InnerClient;
+  readonly #events: InnerHopEvents;
+  #socket: WebSocket | undefined;
+  #opening: Promise<HopOutcome> | undefined;
+  #settle: ((outcome: HopOutcome) => void) | undefined;
+  #attempt = 0;
+  #nextPingMs = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(events: InnerHopEvents) {
+    this.#events = events;
+    this.client = new InnerClient({
+      hello: (hello) => {
+        this.#attempt = 0;
+        this.#events.hello(hello);
+        this.#settle?.({ kind: "open", hello });
+      },
+      // The close that follows says the same; some proxies lose it.
+      bye: (code) => this.#closed(code),
+      clientBye: (client, code, reason) => this.#events.clientBye(client, code, reason),
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.client.isReady;
+  }
+
+  /** When a ping or the end of patience is due; undefined while there is no connection. */
+  get nextTickMs(): number | undefined {
+    return this.#socket === undefined ? undefined : Math.min(this.#nextPingMs, this.client.silentAtMs);
+  }
+
+  tick(nowMs: number): void {
+    if (this.#socket === undefined) return;
+    if (this.client.silentAtMs <= nowMs) this.#closed(1006);
+    else if (this.#nextPingMs <= nowMs) {
+      this.#nextPingMs = nowMs + PING_INTERVAL_MS;
+      this.client.ping();
+    }
+  }
+
+  /** Resolves when the bridge has greeted, or has said no. Attempts under way are shared. */
+  open(): Promise<HopOutcome> {
+    if (this.#retry !== undefined) clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  /** Nobody needs the bridge any more: the process goes on without us. */
+  release(): void {
+    if (this.#retry !== undefined) clearTimeout(this.#retry);
+    this.#retry = undefined;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.client.closed();
+    closeQuietly(socket, CLOSE.normal, "");
+  }
+
+  async #open(): Promise<HopOutcome> {
+    const outcome = await this.#events.attach();
+    if (outcome.kind !== "open") return outcome;
+    const { socket } = outcome;
+    const greeted = new Promise<HopOutcome>((resolve) => {
+      this.#settle = resolve;
+    });
+    const now = Date.now();
+    this.#socket = socket;
+    this.#nextPingMs = now + PING_INTERVAL_MS;
+    this.client.opened({ send: (frame) => sendQuietly(socket, frame) }, now);
+    const isCurrent = () => this.#socket === socket;
+    socket.addEventListener("message", (event) => {
+      if (!isCurrent()) return;
+      const { data } = event;
+      this.client.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer), Date.now());
+      this.#events.received();
+    });
+    // An error may follow a close; each counts once.
+    socket.addEventListener("close", (event) => isCurrent() && this.#closed(event.code));
+    socket.addEventListener("error", () => isCurrent() && this.#closed(1006));
+    socket.accept();
+    return greeted;
+  }
+
+  #closed(code: number): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.client.closed();
+    closeQuietly(socket, CLOSE.goingAway, "");
+    const wasGreeting = this.#settle;
+    this.#settle = undefined;
+    wasGreeting?.({ kind: "unreachable", message: `the bridge closed with ${code}`, retryAfterSeconds: 1 });
+    if (this.#events.broken()) this.#retryLater();
+    this.#events.received();
+  }
+
+  #retryLater(): void {
+    if (this.#retry !== undefined) return;
+    const ms = this.#attempt === 0 ? 0 : backoffMs(this.#attempt, Math.random());
+    this.#attempt += 1;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      void this.open().then((outcome) => {
+        if (outcome.kind !== "open" && this.#events.failed(outcome)) this.#retryLater();
+      });
+    }, ms);
+  }
+}
+
+function sendQuietly(socket: WebSocket, frame: string | Uint8Array): void {
+  try {
+    socket.send(frame);
+  } catch {
+    // It closed just now: its close event comes, and what was to be sent is sent again on the next connection.
+  }
+}
+
+function closeQuietly(socket: WebSocket | undefined, code: number, reason: string): void {
+  try {
+    socket?.close(code, reason);
+  } catch {
+    // Already closed.
+  }
+}

@@ -1,0 +1,55 @@
+// What a client shows to come back as itself: signed, bound to this session, this start of its process, the client, the
+// person and the role. It is no authentication: a token is still needed.
+
+export type ResumeClaim = {
+  readonly incarnation: string;
+  readonly client: string;
+  readonly subject: string;
+  readonly role: string;
+};
+
+export class ResumeSigner {
+  readonly #key: Promise<CryptoKey>;
+
+  /** @param sessionKey The Durable Object's own name: a proof of one session is none in another. */
+  constructor(secret: string, sessionKey: string) {
+    const material = new TextEncoder().encode(`resume\0${sessionKey}\0${secret}`);
+    this.#key = crypto.subtle.importKey("raw", material, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+  }
+
+  async make(claim: ResumeClaim): Promise<string> {
+    const { incarnation, client, subject, role } = claim;
+    const payload = toBase64Url(new TextEncoder().encode(JSON.stringify([incarnation, client, subject, role])));
+    const signature = await crypto.subtle.sign("HMAC", await this.#key, new TextEncoder().encode(payload));
+    return `${payload}.${toBase64Url(new Uint8Array(signature))}`;
+  }
+
+  /** @returns The claim, or undefined where this signer did not make it. */
+  async read(proof: string): Promise<ResumeClaim | undefined> {
+    const [payload, signature] = proof.split(".");
+    if (payload === undefined || signature === undefined) return undefined;
+    const bytes = fromBase64Url(signature);
+    const claim = fromBase64Url(payload);
+    if (bytes === undefined || claim === undefined) return undefined;
+    const isOurs = await crypto.subtle.verify("HMAC", await this.#key, bytes, new TextEncoder().encode(payload));
+    if (!isOurs) return undefined;
+    const [incarnation, client, subject, role] = JSON.parse(new TextDecoder().decode(claim)) as string[];
+    return { incarnation: incarnation ?? "", client: client ?? "", subject: subject ?? "", role: role ?? "" };
+  }
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
+  try {
+    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  } catch {
+    return undefined; // Not base64: nothing that we made.
+  }
+}

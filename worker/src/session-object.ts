@@ -1,0 +1,546 @@
+// The session's Durable Object: carries out what the session core decides, between the clients' WebSockets and the inner
+// hop. It can die at any moment: the process, its log and its input live beside the process.
+
+import { DurableObject } from "cloudflare:workers";
+import {
+  type AttachRequest,
+  attachParams,
+  CLOSE,
+  clipUtf8,
+  type InnerHello,
+  OutputLog,
+  PING_TEXT,
+  PLAIN,
+  PONG_TEXT,
+  ServerConnection,
+  type ServerSocket,
+  Session,
+  STDIO,
+} from "@sbx/sandbox-stdio";
+import { type AttachSpec, specOf } from "./attach-spec.ts";
+import type { Env } from "./env.ts";
+import { type HopOutcome, InnerHop } from "./inner-hop.ts";
+import { type Refusal, refuseUpgrade } from "./refusal.ts";
+import { ResumeSigner } from "./resume.ts";
+import { type SessionRecord, SessionStore } from "./session-store.ts";
+import { askBridge, attachBridge, isAwake } from "./upstream.ts";
+
+/** How long the log and status of an ended process can be read. */
+const EXITED_KEEP_MS = 24 * 60 * 60_000;
+/** Above this a socket has enough queued, where the runtime can tell. */
+const HIGH_WATER_BYTES = 1024 * 1024;
+/** How long an end that was asked for may take to be told by the bridge. */
+const END_PATIENCE_MS = 3_000;
+
+/** What the API says of a session. */
+export type SessionListing = {
+  readonly session: string;
+  readonly incarnation: string;
+  readonly state: "running" | "exited" | "lost";
+  readonly tty: boolean;
+  readonly cmd: string;
+  readonly args: readonly string[];
+  readonly createdAt: string;
+  readonly clients: number;
+  readonly offset: number;
+  readonly exit?: { readonly code: number; readonly signal?: string };
+};
+
+/** A client that may attach: as itself again, or as a new one. */
+type Admission = { readonly id: string; readonly isResume: boolean };
+type Outcome = { readonly ok: true; readonly session: Session } | { readonly ok: false; readonly refusal: Refusal };
+
+export class SessionObject extends DurableObject<Env> {
+  readonly #store: SessionStore;
+  readonly #signer: ResumeSigner;
+  readonly #connections = new Map<WebSocket, ServerConnection>();
+  readonly #hop: InnerHop;
+  #session: Session | undefined;
+  /** What the process is to be, until it is there. */
+  #wish: AttachSpec | undefined;
+  /** Attaches under way: the inner hop is not let go of while there is one. */
+  #pendingAttaches = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#store = new SessionStore(ctx.storage);
+    this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
+    this.#hop = new InnerHop({
+      attach: () => this.#attachBridge(),
+      hello: (hello) => this.#adopt(hello),
+      received: () => this.#changed(),
+      broken: () => this.#hopBroken(),
+      failed: (outcome) => this.#hopFailed(outcome),
+      clientBye: (client, code, reason) => {
+        client.peer?.bye(code, reason, "never");
+        this.#session?.leave(client);
+      },
+    });
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
+    for (const socket of ctx.getWebSockets()) {
+      // A new life of this object: it holds none of the input that they sent and were not acknowledged.
+      quietly(() =>
+        socket.send(JSON.stringify({ type: "bye", code: CLOSE.restart, reason: "restarted", retry: "now" })),
+      );
+      quietly(() => socket.close(CLOSE.restart, "restarted"));
+    }
+  }
+
+  // ---- Attaching -----------------------------------------------------------------------------------------------
+
+  override async fetch(request: Request): Promise<Response> {
+    const spec = specOf(request);
+    this.#pendingAttaches += 1;
+    try {
+      const admission = await this.#admit(spec);
+      if ("code" in admission) return refuseUpgrade(spec.dialect, admission);
+      if (spec.dialect === "stdio") return this.#attachEarly(spec, admission);
+      // A plain client can be refused only before its upgrade.
+      const outcome = await this.#ensureSession(spec, admission);
+      if (!outcome.ok) return refuseUpgrade(spec.dialect, outcome.refusal);
+      const [response, connection] = this.#accept(spec);
+      await this.#attach(connection, spec, admission, outcome.session);
+      return response;
+    } finally {
+      this.#pendingAttaches -= 1;
+      this.#changed();
+    }
+  }
+
+  /** Whether this client may attach here: who it says it is, and what there is to attach to. */
+  async #admit(spec: AttachSpec): Promise<Admission | Refusal> {
+    const { query, who } = spec;
+    const record = this.#store.record;
+    if (query.role === "driver" && !who.mayExec) {
+      return {
+        code: CLOSE.forbidden,
+        error: "forbidden",
+        message: "to drive needs the scope sandbox:exec; role=viewer does not",
+      };
+    }
+    if (query.resume !== undefined) {
+      const claim = await this.#signer.read(query.resume);
+      if (claim === undefined) {
+        return {
+          code: CLOSE.badRequest,
+          error: "bad_request",
+          message: '"resume" is not one that was given for this session',
+        };
+      }
+      if (claim.subject !== who.subject || claim.role !== query.role) {
+        return {
+          code: CLOSE.forbidden,
+          error: "forbidden",
+          message: '"resume" was given to somebody else, or for another role',
+        };
+      }
+      if (record?.facts.incarnation !== claim.incarnation) return PROCESS_LOST;
+      return { id: claim.client, isResume: true };
+    }
+    if (query.offset !== undefined && query.offset !== 0) {
+      return { code: CLOSE.badRequest, error: "bad_request", message: '"offset" other than 0 needs a "resume"' };
+    }
+    const wanted = query.process;
+    if (record !== undefined && wanted.cmd !== undefined) {
+      const isSame = JSON.stringify([wanted.cmd, ...wanted.args]) === JSON.stringify(record.cmd);
+      if (!isSame) {
+        return { code: CLOSE.conflict, error: "conflict", message: `session "${spec.session}" runs another command` };
+      }
+    }
+    if (record === undefined && query.role === "viewer") {
+      return { code: CLOSE.notFound, error: "not_found", message: `no session "${spec.session}" to view` };
+    }
+    return { id: crypto.randomUUID().replaceAll("-", "").slice(0, 16), isResume: false };
+  }
+
+  #attachEarly(spec: AttachSpec, admission: Admission): Response {
+    const [response, connection] = this.#accept(spec);
+    this.ctx.waitUntil(this.#attachLater(connection, spec, admission));
+    return response;
+  }
+
+  async #attachLater(connection: ServerConnection, spec: AttachSpec, admission: Admission): Promise<void> {
+    this.#pendingAttaches += 1;
+    try {
+      if (this.#session === undefined && !this.env.BRIDGE_URL) connection.send({ type: "status", status: "starting" });
+      const outcome = await this.#ensureSession(spec, admission);
+      if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
+      else {
+        const { code, message, retryAfterSeconds } = outcome.refusal;
+        connection.bye(code, message, code === CLOSE.unavailable ? "after" : "never", retryAfterSeconds);
+      }
+    } finally {
+      this.#pendingAttaches -= 1;
+      this.#changed();
+    }
+  }
+
+  #accept(spec: AttachSpec): [Response, ServerConnection] {
+    const pair = new WebSocketPair();
+    const socket = pair[1];
+    this.ctx.acceptWebSocket(socket);
+    const dialect = spec.dialect === "stdio" ? STDIO : PLAIN;
+    const connection = new ServerConnection(dialect, socketOf(socket), Date.now());
+    this.#connections.set(socket, connection);
+    const headers = new Headers();
+    if (dialect.subprotocol !== undefined) headers.set("Sec-WebSocket-Protocol", dialect.subprotocol);
+    return [new Response(null, { status: 101, webSocket: pair[0], headers }), connection];
+  }
+
+  async #attach(connection: ServerConnection, spec: AttachSpec, admission: Admission, session: Session): Promise<void> {
+    const { query, who } = spec;
+    const { incarnation } = session.facts;
+    const resume = await this.#signer.make({
+      incarnation,
+      client: admission.id,
+      subject: who.subject,
+      role: query.role,
+    });
+    const request: AttachRequest = {
+      id: admission.id,
+      name: query.name || who.name,
+      role: query.role,
+      isAdmin: who.isAdmin,
+      delivery: query.delivery,
+      acknowledges: connection.dialect.acknowledges,
+      isResume: admission.isResume,
+      resume,
+      ...(query.size === undefined ? {} : { size: query.size }),
+      ...(query.offset === undefined ? {} : { offset: query.offset }),
+    };
+    connection.attach(session, request);
+    this.#changed();
+  }
+
+  /** The session, with its process: found, or made. */
+  async #ensureSession(spec: AttachSpec, admission: Admission): Promise<Outcome> {
+    if (this.#session !== undefined) return { ok: true, session: this.#session };
+    const record = this.#store.record;
+    if (record?.exit !== undefined) return { ok: true, session: this.#restoreExited(record) };
+    if (!spec.query.wake && !(await isAwake(this.env, spec.sandboxKey))) {
+      return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
+    }
+    this.#wish = spec;
+    const outcome = await this.#hop.open();
+    if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
+    if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
+      this.#forgetProcess();
+      if (admission.isResume) return { ok: false, refusal: PROCESS_LOST };
+      // This client has known no process of that name: it gets a new one.
+      return this.#ensureSession(spec, admission);
+    }
+    return { ok: false, refusal: refusalOf(outcome) };
+  }
+
+  #restoreExited(record: SessionRecord): Session {
+    const log = this.#store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
+    const session = this.#makeSession(record.facts, log, "", record.creator);
+    if (record.exit !== undefined) session.exited(record.exit);
+    this.#session = session;
+    return session;
+  }
+
+  // ---- The inner hop -------------------------------------------------------------------------------------------
+
+  async #attachBridge() {
+    const record = this.#store.record;
+    const spec = this.#wish;
+    const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
+    const params: (readonly [string, string])[] = [];
+    if (record !== undefined) {
+      params.push(["session", record.facts.session], ["incarnation", record.facts.incarnation]);
+      if (this.#session !== undefined) params.push(["offset", String(this.#session.log.endOffset)]);
+    } else if (spec !== undefined) {
+      const { size, process } = spec.query;
+      params.push(["label", spec.query.sandbox]);
+      params.push(...attachParams({ session: spec.session, process, ...(size === undefined ? {} : { size }) }));
+    }
+    return attachBridge(this.env, sandboxKey, params);
+  }
+
+  /** The bridge has greeted: the session is made, or goes on. */
+  #adopt(hello: InnerHello): void {
+    const wish = this.#wish;
+    let session = this.#session;
+    if (session === undefined) {
+      const record = this.#store.record ?? this.#newRecord(hello, wish);
+      const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
+      session = this.#makeSession(record.facts, log, hello.holder, hello.creator);
+      this.#session = session;
+    } else if (hello.offset > session.log.endOffset) session.skipped(hello.offset);
+    this.#hop.client.ready(session, hello);
+    for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
+  }
+
+  #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
+    if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
+    const record: SessionRecord = {
+      sandboxKey: wish.sandboxKey,
+      facts: {
+        sandbox: wish.query.sandbox,
+        session: wish.session,
+        incarnation: hello.incarnation,
+        tty: hello.tty,
+        mode: hello.mode,
+        delivery: hello.delivery,
+      },
+      cmd: hello.cmd,
+      createdAt: hello.createdAt,
+      creator: hello.creator,
+      offset: 0,
+    };
+    this.#store.record = record;
+    this.ctx.waitUntil(this.#directory(record.sandboxKey).add(record.facts.session, record.createdAt));
+    return record;
+  }
+
+  #makeSession(facts: SessionRecord["facts"], log: OutputLog, holder: string, creator: string): Session {
+    return new Session({
+      hop: "relay",
+      facts,
+      log,
+      upstream: this.#hop.client,
+      now: () => Date.now(),
+      reuseFrames: false, // send() here may keep the memory that it is given.
+      holder,
+      creator,
+    });
+  }
+
+  #hopBroken(): boolean {
+    const session = this.#session;
+    if (session === undefined || session.exit !== undefined) return false;
+    for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
+    return session.presentCount > 0;
+  }
+
+  #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
+    if (outcome.kind === "refused" && outcome.status === 404) {
+      this.#forgetProcess();
+      return false;
+    }
+    return (this.#session?.presentCount ?? 0) > 0;
+  }
+
+  /** The process is gone without an exit: its clients are told, and nothing of it is kept. */
+  #forgetProcess(): void {
+    const record = this.#store.record;
+    const session = this.#session;
+    this.#session = undefined;
+    this.#hop.release();
+    this.#store.clear();
+    if (record !== undefined) this.ctx.waitUntil(this.#directory(record.sandboxKey).remove(record.facts.session));
+    for (const client of [...(session?.clients ?? [])])
+      client.peer?.bye(PROCESS_LOST.code, PROCESS_LOST.message, "never");
+  }
+
+  // ---- WebSocket events ----------------------------------------------------------------------------------------
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const frame = typeof message === "string" ? message : new Uint8Array(message);
+    this.#connections.get(socket)?.receive(frame, Date.now());
+    this.#changed();
+  }
+
+  override webSocketClose(socket: WebSocket, code: number, reason: string): void {
+    this.#ended(socket, code);
+    // The runtime leaves the closing handshake of these sockets to us, and does not send 1005 or 1006.
+    const answer = code === 1005 || code === 1006 ? CLOSE.normal : code;
+    quietly(() => socket.close(answer, clipUtf8(reason, 123)));
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#ended(socket, 1006);
+  }
+
+  #ended(socket: WebSocket, code: number): void {
+    const connection = this.#connections.get(socket);
+    this.#connections.delete(socket);
+    connection?.closed(code);
+    this.#changed();
+  }
+
+  // ---- What is due ---------------------------------------------------------------------------------------------
+
+  #changed(): void {
+    const session = this.#session;
+    if (session?.exit !== undefined) this.#storeExit(session);
+    else if (session !== undefined && session.presentCount === 0 && this.#pendingAttaches === 0) this.#letGo(session);
+    this.#schedule();
+  }
+
+  /** Once: the process has ended, and all its output is here. */
+  #storeExit(session: Session): void {
+    const record = this.#store.record;
+    if (record === undefined || record.exit !== undefined || session.exit === undefined) return;
+    const now = Date.now();
+    this.#store.saveLog(session.log);
+    this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now };
+    void this.ctx.storage.setAlarm(now + EXITED_KEEP_MS);
+    this.#hop.release();
+  }
+
+  /** Nobody is left: the process goes on, and this object may sleep. */
+  #letGo(session: Session): void {
+    const record = this.#store.record;
+    if (record !== undefined) {
+      this.#store.saveLog(session.log);
+      this.#store.record = { ...record, offset: session.log.endOffset };
+    }
+    this.#session = undefined;
+    this.#hop.release();
+  }
+
+  #schedule(): void {
+    let next = this.#hop.nextTickMs ?? Number.POSITIVE_INFINITY;
+    if (this.#session !== undefined) next = Math.min(next, this.#session.nextTickMs ?? next);
+    for (const connection of this.#connections.values()) next = Math.min(next, connection.silentAtMs ?? next);
+    if (next >= this.#timerAtMs) return;
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#timerAtMs = next;
+    if (next === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(() => this.#tick(), Math.max(0, next - Date.now()));
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+    const now = Date.now();
+    for (const [socket, connection] of [...this.#connections]) {
+      if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) > now) continue;
+      // Its pings are answered without waking this object: the runtime knows when the last one came.
+      const pinged = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+      connection.heardAtMs = Math.max(connection.heardAtMs, pinged);
+      if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
+    }
+    this.#hop.tick(now);
+    this.#session?.tick();
+    this.#changed();
+  }
+
+  override async alarm(): Promise<void> {
+    const record = this.#store.record;
+    if (record?.exitedAtMs === undefined || record.exitedAtMs + EXITED_KEEP_MS > Date.now()) return;
+    await this.#remove(record);
+  }
+
+  // ---- What the API asks ---------------------------------------------------------------------------------------
+
+  async describe(): Promise<SessionListing | undefined> {
+    const record = this.#store.record;
+    if (record === undefined) return undefined;
+    const session = this.#session;
+    const { facts, exit, createdAt } = record;
+    const base = {
+      session: facts.session,
+      incarnation: facts.incarnation,
+      tty: facts.tty,
+      cmd: record.cmd[0] ?? "",
+      args: record.cmd.slice(1),
+      createdAt,
+    };
+    if (exit !== undefined)
+      return { ...base, state: "exited", clients: session?.attachedCount ?? 0, offset: record.offset, exit };
+    if (session !== undefined) {
+      return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
+    }
+    const response = await askBridge(this.env, record.sandboxKey, "GET", "/sessions");
+    const listed = response?.ok ? ((await response.json()) as { sessions: SessionListing[] }).sessions : [];
+    const found = listed.find((one) => one.incarnation === facts.incarnation);
+    if (found === undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
+    return {
+      ...base,
+      state: found.state,
+      clients: 0,
+      offset: found.offset,
+      ...(found.exit === undefined ? {} : { exit: found.exit }),
+    };
+  }
+
+  /** Ends the process and forgets the session. @returns Whether there was one. */
+  async end(): Promise<boolean> {
+    const record = this.#store.record;
+    if (record === undefined) return false;
+    if (record.exit === undefined) {
+      await askBridge(this.env, record.sandboxKey, "DELETE", `/sessions/${encodeURIComponent(record.facts.session)}`);
+      await this.#exitTold();
+    }
+    await this.#remove(record);
+    return true;
+  }
+
+  /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
+  async #exitTold(): Promise<void> {
+    const deadline = Date.now() + END_PATIENCE_MS;
+    while (
+      this.#session !== undefined &&
+      this.#session.exit === undefined &&
+      this.#hop.isOpen &&
+      Date.now() < deadline
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async #remove(record: SessionRecord): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    this.#hop.release();
+    for (const client of [...(session?.clients ?? [])])
+      client.peer?.bye(CLOSE.notFound, "the session was ended", "never");
+    this.#store.clear();
+    await this.ctx.storage.deleteAlarm();
+    await this.#directory(record.sandboxKey).remove(record.facts.session);
+  }
+
+  #directory(sandboxKey: string) {
+    return this.env.DIRECTORY.getByName(sandboxKey);
+  }
+}
+
+const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: "process lost" };
+
+function refused(code: number, error: string, message: string, retryAfterSeconds?: number): Outcome {
+  return {
+    ok: false,
+    refusal: { code, error, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
+  };
+}
+
+function refusalOf(outcome: HopOutcome): Refusal {
+  if (outcome.kind === "refused") {
+    const code = { 400: CLOSE.badRequest, 404: CLOSE.notFound, 409: CLOSE.conflict, 422: CLOSE.cannotStart }[
+      outcome.status
+    ];
+    const message = outcome.status === 422 ? `${outcome.error}: ${outcome.message}` : outcome.message;
+    return { code: code ?? CLOSE.internal, error: outcome.error, message };
+  }
+  const { message, retryAfterSeconds } =
+    outcome.kind === "unreachable" ? outcome : { message: "", retryAfterSeconds: 1 };
+  return {
+    code: CLOSE.unavailable,
+    error: "unavailable",
+    message: `the container is not running or did not start: ${message}`,
+    retryAfterSeconds,
+  };
+}
+
+function socketOf(socket: WebSocket): ServerSocket {
+  return {
+    send: (frame) => quietly(() => socket.send(frame)),
+    close: (code, reason) => quietly(() => socket.close(code, reason)),
+    isWritable: () => ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES,
+  };
+}
+
+/** A socket that closed just now throws on use; its close event is on the way and says the rest. */
+function quietly(use: () => void): void {
+  try {
+    use();
+  } catch {
+    // See above.
+  }
+}

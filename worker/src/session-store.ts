@@ -1,0 +1,64 @@
+// What a session's Durable Object stores: which process it belongs to, and how that ended.
+
+import { decodeArchive, type ExitStatus, encodeArchive, type OutputLog, type SessionFacts } from "@sbx/sandbox-stdio";
+
+/** The process that this session belongs to, from its first greeting on. */
+export type SessionRecord = {
+  readonly sandboxKey: string;
+  readonly facts: SessionFacts;
+  readonly cmd: readonly string[];
+  readonly createdAt: string;
+  /** The client that created it. */
+  readonly creator: string;
+  readonly offset: number;
+  readonly exit?: ExitStatus;
+  readonly exitedAtMs?: number;
+};
+
+type Archive = { start: number; cols: number; rows: number };
+
+export class SessionStore {
+  readonly #storage: DurableObjectStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    storage.sql.exec("CREATE TABLE IF NOT EXISTS log (piece INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+  }
+
+  get record(): SessionRecord | undefined {
+    return this.#storage.kv.get<SessionRecord>("session");
+  }
+
+  set record(record: SessionRecord) {
+    this.#storage.kv.put("session", record);
+  }
+
+  /** Stores the log, in place of one stored before. */
+  saveLog(log: OutputLog): void {
+    const archive: Archive = { start: log.startOffset, ...log.sizeAt(log.startOffset) };
+    this.#storage.transactionSync(() => {
+      this.#storage.sql.exec("DELETE FROM log");
+      encodeArchive(log).forEach((piece, i) => {
+        this.#storage.sql.exec("INSERT INTO log (piece, bytes) VALUES (?, ?)", i, piece);
+      });
+      this.#storage.kv.put("archive", archive);
+    });
+  }
+
+  loadLog(): OutputLog | undefined {
+    const archive = this.#storage.kv.get<Archive>("archive");
+    if (archive === undefined) return undefined;
+    const rows = this.#storage.sql.exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM log ORDER BY piece");
+    const pieces = rows.toArray().map((row) => new Uint8Array(row.bytes));
+    return decodeArchive(pieces, archive.start, archive);
+  }
+
+  /** Forgets the process: the next attach makes another. */
+  clear(): void {
+    this.#storage.transactionSync(() => {
+      this.#storage.sql.exec("DELETE FROM log");
+      this.#storage.kv.delete("archive");
+      this.#storage.kv.delete("session");
+    });
+  }
+}
