@@ -1,0 +1,57 @@
+// The line under the terminal: the connection in words, what can be done about it, and whose session this is. It draws
+// what it is given.
+
+import type { ReactNode } from "react";
+import type { Remedy, Status } from "./status.ts";
+
+export type StatusBarProps = {
+  readonly status: Status;
+  readonly place: string;
+  readonly size: string;
+  readonly link: string | undefined;
+  readonly isScreenReaderMode: boolean;
+  readonly onRemedy: (remedy: Remedy) => void;
+  readonly onScreenReaderMode: (isOn: boolean) => void;
+  readonly remedies: readonly Remedy[];
+  /** What the page around the terminal adds at the end. */
+  readonly children?: ReactNode;
+};
+
+export const REMEDY_WORDS: Readonly<Record<Remedy, string>> = {
+  retry: "Retry now",
+  login: "Log in",
+  new: "New session",
+};
+
+export function StatusBar(props: StatusBarProps) {
+  const { status } = props;
+  return (
+    <footer className="sbx-bar" data-tone={status.tone}>
+      <span className="sbx-dot" aria-hidden="true" />
+      <span className="sbx-words" title={status.detail}>
+        <span role="status">{status.words}</span>
+        {status.seconds === undefined ? null : <span className="sbx-seconds"> {status.seconds} s</span>}
+      </span>
+      {props.remedies.map((remedy) => (
+        <button type="button" className="sbx-button" key={remedy} onClick={() => props.onRemedy(remedy)}>
+          {REMEDY_WORDS[remedy]}
+        </button>
+      ))}
+      <span className="sbx-link">{props.link}</span>
+      <span className="sbx-place">{props.place}</span>
+      <span className="sbx-size" title="Columns by rows of the terminal">
+        {props.size}
+      </span>
+      <button
+        type="button"
+        className="sbx-quiet sbx-reader"
+        aria-pressed={props.isScreenReaderMode}
+        title="Let a screen reader follow the output"
+        onClick={() => props.onScreenReaderMode(!props.isScreenReaderMode)}
+      >
+        Reader
+      </button>
+      {props.children}
+    </footer>
+  );
+}

@@ -1,0 +1,195 @@
+// The terminal as a React component: a session on a stage, the bar under it, and a card over it where there is nothing to
+// see. What to do is decided in terminal-session.ts and status.ts; this draws.
+
+import "@xterm/xterm/css/xterm.css";
+import "./style.css";
+import { type ReactNode, useEffect, useEffectEvent, useReducer, useRef, useState, useSyncExternalStore } from "react";
+import type { ResumeStore } from "./resume-store.ts";
+import { REMEDY_WORDS, StatusBar } from "./StatusBar.tsx";
+import { describe, missedWords, type Remedy, type Status, unsentWords } from "./status.ts";
+import { TouchKeys } from "./TouchKeys.tsx";
+import { TerminalSession, type View } from "./terminal-session.ts";
+
+export type TerminalProps = {
+  /** Address of `/attach`, http(s) or ws(s), with what describes sandbox and process in its query. */
+  readonly wsUrl: string;
+  /** A bearer token. Without one the browser's cookie speaks. A new one is told to the session without reconnecting. */
+  readonly token?: string;
+  /** The process has ended. `signal` where one killed it; `code` is then 128 and its number. */
+  readonly onExit?: (code: number, signal?: string) => void;
+  /** The session's name; else that in `wsUrl`, else one made up for this mount. */
+  readonly session?: string;
+  /** Where the place in the session is kept over a reload; read once, when the terminal is mounted. */
+  readonly resumes?: ResumeStore;
+  /** `auto` (WebGL with fallback) or `dom`. */
+  readonly renderer?: "auto" | "dom";
+  /** What the buttons "Log in" and "New session" do; where one is missing, its button is too. */
+  readonly onLogin?: () => void;
+  readonly onNewSession?: () => void;
+  /** The process names its window. */
+  readonly onTitle?: (title: string) => void;
+  /** Called with what is behind the component, once it is mounted: for debugging and tests. */
+  readonly onReady?: (session: TerminalSession) => void;
+  /** More for the end of the bar. */
+  readonly children?: ReactNode;
+};
+
+export function Terminal(props: TerminalProps) {
+  const { wsUrl, token, session, renderer, resumes } = props;
+  const stage = useRef<HTMLDivElement>(null);
+  const [live, setLive] = useState<TerminalSession>();
+  const view = useSyncExternalStore(live?.subscribe ?? neverChanges, live?.getView ?? noView);
+  const [isScreenReaderMode, setScreenReaderMode] = useState(false);
+
+  const make = useEffectEvent((element: HTMLDivElement) => {
+    const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
+    const options = { url: wsUrl, session: name, token, resumes, renderer };
+    const made = new TerminalSession(element, options);
+    made.screen.focus();
+    props.onReady?.(made);
+    return made;
+  });
+  // Another address or name is another session; another token is not.
+  useEffect(() => {
+    if (stage.current === null) return;
+    const made = make(stage.current);
+    setLive(made);
+    return () => {
+      setLive(undefined);
+      made.dispose();
+    };
+  }, [wsUrl, session, renderer]);
+
+  useEffect(() => live?.connection.setToken(token), [live, token]);
+  useEffect(() => {
+    if (live !== undefined) live.screen.isScreenReaderMode = isScreenReaderMode;
+  }, [live, isScreenReaderMode]);
+
+  const told = useEffectEvent((view: View) => {
+    if (view.client.phase !== "ended" || view.client.end.kind !== "exit") return;
+    const { code, signal } = view.client.end;
+    props.onExit?.(code, signal);
+  });
+  const hasEnded = view?.client.phase === "ended";
+  // Told once when it ends, whatever else changes.
+  useEffect(() => {
+    if (hasEnded && view !== undefined) told(view);
+  }, [hasEnded]);
+  const title = view?.title ?? "";
+  const named = useEffectEvent((text: string) => props.onTitle?.(text));
+  useEffect(() => named(title), [title]);
+
+  const status = useStatus(view);
+  const can = { retry: true, login: props.onLogin !== undefined, new: props.onNewSession !== undefined };
+  const remedies = status?.remedies.filter((remedy) => can[remedy]) ?? [];
+  const remedy = (which: Remedy) => {
+    if (which === "login") props.onLogin?.();
+    else if (which === "new") props.onNewSession?.();
+    else live?.connection.retryNow();
+    live?.screen.focus();
+  };
+
+  return (
+    <section className="sbx-terminal" aria-label="Terminal" {...dataOf(view, status)}>
+      <div className="sbx-stage-area">
+        <div className="sbx-stage" ref={stage} />
+        {status?.name === "refused" ? <RefusalCard status={status} remedies={remedies} onRemedy={remedy} /> : null}
+      </div>
+      {view === undefined || live === undefined ? null : (
+        <Notices view={view} onDismiss={() => live.dismissNotices()} />
+      )}
+      {live === undefined ? null : <TouchKeys terminal={live.screen.terminal} />}
+      {view === undefined || status === undefined ? null : (
+        <StatusBar
+          status={status}
+          remedies={status.name === "refused" ? [] : remedies}
+          onRemedy={remedy}
+          place={placeOf(view)}
+          size={`${view.cols}×${view.rows}`}
+          link={view.link}
+          isScreenReaderMode={isScreenReaderMode}
+          onScreenReaderMode={setScreenReaderMode}
+        >
+          {props.children}
+        </StatusBar>
+      )}
+    </section>
+  );
+}
+
+/** The words for now; looks again every second while they pass. */
+function useStatus(view: View | undefined): Status | undefined {
+  const [, look] = useReducer((count: number) => count + 1, 0);
+  const status = view === undefined ? undefined : describe(view, performance.now());
+  const isPassing = status?.isPassing ?? false;
+  useEffect(() => {
+    if (!isPassing) return;
+    const timer = setInterval(look, 1000);
+    return () => clearInterval(timer);
+  }, [isPassing]);
+  return status;
+}
+
+/** What tests and style sheets may read of the state. */
+function dataOf(view: View | undefined, status: Status | undefined): Record<`data-${string}`, string | number> {
+  if (view === undefined || status === undefined) return { "data-state": "connecting" };
+  const end = view.client.phase === "ended" && view.client.end.kind === "exit" ? view.client.end : undefined;
+  return {
+    "data-state": status.name,
+    "data-cols": view.cols,
+    "data-rows": view.rows,
+    "data-renderer": view.renderer,
+    "data-resumes": view.resumes,
+    "data-unsent-keys": view.unsentKeys,
+    "data-missed-bytes": view.missedBytes,
+    ...(end === undefined ? {} : { "data-exit-code": end.code }),
+    ...(end?.signal === undefined ? {} : { "data-exit-signal": end.signal }),
+  };
+}
+
+function placeOf({ client }: View): string {
+  return client.phase === "attached" ? `${client.hello.sandbox} / ${client.hello.session}` : "";
+}
+
+function Notices({ view, onDismiss }: { readonly view: View; readonly onDismiss: () => void }) {
+  const texts = view.notices.map((notice) => notice.text);
+  if (view.missedBytes > 0) texts.push(missedWords(view.missedBytes));
+  if (view.unsentKeys > 0) texts.push(unsentWords(view.unsentKeys));
+  return (
+    <div className="sbx-notices" aria-live="polite">
+      {texts.map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+      {texts.length === 0 ? null : (
+        <button type="button" className="sbx-quiet" onClick={onDismiss} aria-label="Dismiss">
+          ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+type RefusalCardProps = {
+  readonly status: Status;
+  readonly remedies: readonly Remedy[];
+  readonly onRemedy: (remedy: Remedy) => void;
+};
+
+function RefusalCard({ status, remedies, onRemedy }: RefusalCardProps) {
+  return (
+    <div className="sbx-veil">
+      <div className="sbx-card" role="alert">
+        <h1>{status.words}</h1>
+        <p>{status.detail}</p>
+        {remedies.map((remedy) => (
+          <button type="button" className="sbx-button" key={remedy} onClick={() => onRemedy(remedy)}>
+            {REMEDY_WORDS[remedy]}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const neverChanges = () => () => undefined;
+const noView = () => undefined;

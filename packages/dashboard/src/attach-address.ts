@@ -1,0 +1,39 @@
+// The address and the subprotocols of one attach, from what the caller gave and what the client knows. Pure.
+
+import { OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
+
+/** What a subprotocol's name may consist of (RFC 9110, token). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * @param base Address of `/attach`, http(s) or ws(s), with what describes the process in its query.
+ * @param page What a relative `base` is relative to.
+ * @param resume What the client adds: session, resume, offset.
+ */
+export function attachAddress(
+  base: string,
+  page: string,
+  resume: ReadonlyMap<string, string>,
+  size: { readonly cols: number; readonly rows: number } | undefined,
+): string {
+  const url = new URL(base, page);
+  url.protocol = url.protocol.replace(/^http/, "ws");
+  url.hash = "";
+  // A place in the log belongs to the client that remembers it, never to an address that was copied.
+  for (const name of ["session", "resume", "offset"]) url.searchParams.delete(name);
+  for (const [name, value] of resume) url.searchParams.set(name, value);
+  if (size !== undefined) {
+    url.searchParams.set("cols", String(size.cols));
+    url.searchParams.set("rows", String(size.rows));
+  }
+  return url.href;
+}
+
+/**
+ * The subprotocols to offer. The token rides beside the protocol's name, since addresses are logged.
+ * @returns undefined where the token has characters that a subprotocol can't have.
+ */
+export function attachProtocols(token: string | undefined): string[] | undefined {
+  if (token === undefined) return [OUTER_PROTOCOL];
+  return TOKEN.test(token) ? [OUTER_PROTOCOL, `bearer.${token}`] : undefined;
+}

@@ -1,0 +1,47 @@
+// Who is logged in, and out again. The page never sees a token.
+
+export type Me =
+  | { readonly kind: "known"; readonly name: string; readonly key: string }
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "unreachable"; readonly reason: string };
+
+/** Asks `/api/me`. Never throws. */
+export async function fetchMe(): Promise<Me> {
+  try {
+    const response = await fetch("/api/me", { headers: { Accept: "application/json" }, cache: "no-store" });
+    if (response.status === 401) return { kind: "anonymous" };
+    const answer: unknown = await response.json();
+    if (!response.ok) return { kind: "unreachable", reason: textOf(answer, "message") ?? `HTTP ${response.status}` };
+    if (!isRecord(answer) || answer.authenticated !== true) return { kind: "anonymous" };
+    const subject = textOf(answer, "subject") ?? "";
+    return { kind: "known", key: subject, name: textOf(answer, "name") ?? textOf(answer, "email") ?? subject };
+  } catch (error) {
+    // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
+    return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** @returns Whether the server has ended the login. */
+export async function logout(): Promise<boolean> {
+  try {
+    return (await fetch("/logout", { method: "POST" })).ok;
+  } catch {
+    // fetch rejects where nobody answers: then nobody has logged out.
+    return false;
+  }
+}
+
+/** Where to log in, so as to come back here. */
+export function loginAddress(location: Pick<Location, "pathname" | "search" | "hash">): string {
+  return `/login?${new URLSearchParams({ return_to: location.pathname + location.search + location.hash })}`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(value: unknown, field: string): string | undefined {
+  if (!isRecord(value)) return undefined;
+  const text = value[field];
+  return typeof text === "string" && text !== "" ? text : undefined;
+}

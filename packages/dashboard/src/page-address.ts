@@ -1,0 +1,73 @@
+// What the page's own address says: which sandbox and session, what to run there, and how to show it. Pure.
+
+import { isName } from "@sbx/sandbox-stdio";
+
+export type PageAddress = {
+  readonly sandbox: string;
+  readonly session: string;
+  /** Address of `/attach` for it, without the session, which the client adds. */
+  readonly attachUrl: string;
+  /** The page's query with the session in it: what a reload is to find. */
+  readonly search: string;
+  /** What the link would run or change, in words; empty where it only opens a shell or what is there already. */
+  readonly wishes: readonly string[];
+  readonly renderer: "auto" | "dom";
+  readonly isDebug: boolean;
+};
+
+/** What the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
+const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "keep", "mode", "delivery", "role", "name"];
+
+/** @param makeName For a session that the address does not name. */
+export function readPageAddress(search: string, makeName: () => string): PageAddress {
+  const params = new URLSearchParams(search);
+  const sandbox = params.get("sandbox") || "default";
+  const session = params.get("session") || makeName();
+  params.set("session", session);
+  const attach = new URLSearchParams({ sandbox });
+  for (const name of PASSED_ON) for (const value of params.getAll(name)) attach.append(name, value);
+  // A command gets pipes unless it asks for a PTY; this is a terminal.
+  if (attach.has("cmd") && !attach.has("tty")) attach.set("tty", "1");
+  return {
+    sandbox,
+    session,
+    attachUrl: `/attach?${attach}`,
+    search: `?${params}`,
+    wishes: wishesOf(params),
+    renderer: params.get("renderer") === "dom" ? "dom" : "auto",
+    isDebug: params.get("debug") === "1",
+  };
+}
+
+/** The same address with another session. */
+export function withSession(search: string, session: string): string {
+  const params = new URLSearchParams(search);
+  params.set("session", session);
+  return `?${params}`;
+}
+
+/** A name that nobody else has: 40 random bits, in letters and digits that can't be mistaken for each other. */
+export function randomSessionName(random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array = defaultRandom): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz123456789";
+  const letters = [...random(new Uint8Array(8))].map((byte) => alphabet.charAt(byte % alphabet.length));
+  const name = `web-${letters.join("")}`;
+  if (!isName(name)) throw new Error(`Cannot use ${name} as a session's name`);
+  return name;
+}
+
+function defaultRandom(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
+  return crypto.getRandomValues(bytes);
+}
+
+function wishesOf(params: URLSearchParams): string[] {
+  const command = [...params.getAll("cmd"), ...params.getAll("arg")].map(quote).join(" ");
+  return [
+    ...(command === "" ? [] : [command]),
+    ...params.getAll("env").map((pair) => `with ${pair}`),
+    ...params.getAll("cwd").map((path) => `in ${path}`),
+  ];
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

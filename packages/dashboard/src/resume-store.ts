@@ -1,0 +1,83 @@
+// What a tab remembers of its place in a session, so that a reload comes back as the same client. A tab that was
+// duplicated starts with a copy of that memory and must not use it: two connections with one proof would throw each
+// other out for ever. A Web Lock tells which of the two was first.
+
+export interface ResumeStore {
+  /** The proof that this tab may come back with, if it has one and no other tab is using it. */
+  claim(): Promise<string | undefined>;
+  /** Remembers the proof for the next load of this tab. */
+  keep(resume: string): void;
+  /** The place is given up, or gone. */
+  forget(): void;
+}
+
+/** How long a tab that is just being reloaded may take to let go of its lock. */
+const LOCK_WAIT_MS = 500;
+
+/**
+ * @param key Names the session among those of this origin, for one person.
+ * @param storage sessionStorage, or undefined where the browser refuses it.
+ * @param locks undefined where the page is in no secure context: duplicated tabs then get in each other's way.
+ */
+export function tabResumeStore(key: string, storage: Storage | undefined, locks: LockManager | undefined): ResumeStore {
+  const name = `sbx.resume.${key}`;
+  let held: string | undefined;
+  let release = (): void => undefined;
+
+  async function hold(resume: string): Promise<boolean> {
+    if (resume === held) return true;
+    release();
+    held = resume;
+    if (locks === undefined) return true;
+    const unlock = await lock(locks, `sbx.resume.${resume}`);
+    if (unlock === undefined) held = undefined;
+    else if (held === resume) release = unlock;
+    else unlock();
+    return unlock !== undefined;
+  }
+
+  return {
+    async claim() {
+      const resume = storage?.getItem(name) ?? undefined;
+      return resume !== undefined && (await hold(resume)) ? resume : undefined;
+    },
+    keep(resume) {
+      storage?.setItem(name, resume);
+      void hold(resume);
+    },
+    forget() {
+      storage?.removeItem(name);
+      held = undefined;
+      release();
+      release = () => undefined;
+    },
+  };
+}
+
+/** @returns How to let go of it; undefined where another page holds it. */
+function lock(locks: LockManager, name: string): Promise<(() => void) | undefined> {
+  return new Promise((resolve) => {
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => giveUp.abort(), LOCK_WAIT_MS);
+    const holding = locks.request(name, { signal: giveUp.signal }, () => {
+      clearTimeout(timer);
+      return new Promise<void>((release) => resolve(release));
+    });
+    // Aborted: another page holds it. Refused by the browser: as if there were no locks.
+    holding.catch((error: unknown) => resolve(isAbort(error) ? undefined : () => undefined));
+  });
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** sessionStorage, where the browser lets a page have it. */
+export function sessionStorageIfAllowed(): Storage | undefined {
+  try {
+    return window.sessionStorage;
+  } catch {
+    // SecurityError: storage is blocked for this site. A reload then starts as a new client.
+    return undefined;
+  }
+}

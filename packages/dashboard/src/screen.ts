@@ -1,0 +1,185 @@
+// The terminal on the page: its renderer, its links, how many cells fit, and the frame around a PTY of another size.
+// It knows what fits and what the terminal has; what that is told to, its owner decides. No React.
+
+import { FitAddon } from "@xterm/addon-fit";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import type { IDisposable } from "@xterm/xterm";
+import { Terminal } from "@xterm/xterm";
+import { TERMINAL_OPTIONS } from "./theme.ts";
+
+export type Renderer = "webgl" | "dom";
+export type Cells = { readonly cols: number; readonly rows: number };
+
+export type ScreenEvents = {
+  /** So many cells fit now. */
+  fits(cells: Cells): void;
+  /** What a person sees has changed: size, frame, renderer. */
+  changed(): void;
+  /** The pointer is over a link that leads here; undefined: it has left. */
+  link(uri: string | undefined): void;
+};
+
+/** What xterm.js keeps free at the right for its scrollbar. */
+const SCROLLBAR_PX = 14;
+/** A PTY follows the window within a round trip: only what stays different for longer is framed. */
+const FRAME_DELAY_MS = 300;
+
+export class Screen {
+  readonly terminal: Terminal;
+  readonly #stage: HTMLElement;
+  readonly #events: ScreenEvents;
+  readonly #fit = new FitAddon();
+  readonly #disposables: IDisposable[] = [];
+  #fits: Cells | undefined;
+  #renderer: Renderer = "dom";
+  #isFramed = false;
+  #isDisposed = false;
+  #frame = 0;
+  #frameTimer = 0;
+
+  /**
+   * @param stage An element with a size of its own and nothing in it.
+   * @param renderer `auto`: WebGL, and the DOM where there is none or its context is lost.
+   */
+  constructor(stage: HTMLElement, renderer: "auto" | "dom", label: string, events: ScreenEvents) {
+    this.#stage = stage;
+    this.#events = events;
+    this.terminal = new Terminal({
+      ...TERMINAL_OPTIONS,
+      linkHandler: {
+        // The text of such a link may say anything: where it leads is shown before it is gone to.
+        activate: (_event, uri) => confirm(`Open this address?\n\n${uri}`) && open(uri),
+        hover: (_event, uri) => events.link(uri),
+        leave: () => events.link(undefined),
+      },
+    });
+    const { terminal } = this;
+    terminal.loadAddon(this.#fit);
+    terminal.loadAddon(new Unicode11Addon());
+    terminal.unicode.activeVersion = "11";
+    const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
+    terminal.loadAddon(new WebLinksAddon((_event, uri) => open(uri), hover));
+    terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
+    terminal.open(stage);
+    terminal.textarea?.setAttribute("aria-label", label);
+    this.#measure();
+    if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
+    if (renderer === "auto") void this.#useWebgl();
+    const observer = new ResizeObserver(() => this.#measureSoon());
+    observer.observe(stage);
+    this.#disposables.push(
+      { dispose: () => observer.disconnect() },
+      terminal.onResize(() => this.#resized()),
+    );
+  }
+
+  /** How many cells fit; undefined while the stage is not laid out. */
+  get fits(): Cells | undefined {
+    return this.#fits;
+  }
+
+  get renderer(): Renderer {
+    return this.#renderer;
+  }
+
+  /** Whether the terminal is smaller or larger than what fits, and framed. */
+  get isFramed(): boolean {
+    return this.#isFramed;
+  }
+
+  set isScreenReaderMode(isOn: boolean) {
+    this.terminal.options.screenReaderMode = isOn;
+  }
+
+  focus(): void {
+    this.terminal.focus();
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#frameTimer);
+    for (const disposable of this.#disposables) disposable.dispose();
+    this.terminal.dispose();
+  }
+
+  // ---- Size ----------------------------------------------------------------------------------------------------
+
+  #measureSoon(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#measure());
+  }
+
+  #measure(): void {
+    const cells = this.#fit.proposeDimensions();
+    if (cells === undefined || !Number.isFinite(cells.cols) || !Number.isFinite(cells.rows)) return;
+    if (cells.cols === this.#fits?.cols && cells.rows === this.#fits.rows) return;
+    this.#fits = { cols: cells.cols, rows: cells.rows };
+    this.#events.fits(this.#fits);
+    this.#resized();
+  }
+
+  #resized(): void {
+    const { cols, rows } = this.terminal;
+    clearTimeout(this.#frameTimer);
+    if (cols === this.#fits?.cols && rows === this.#fits.rows) this.#setFrame(false);
+    else this.#frameTimer = window.setTimeout(() => this.#setFrame(true), this.#isFramed ? 0 : FRAME_DELAY_MS);
+    this.#events.changed();
+  }
+
+  /** Gives the terminal its own size in the middle of the stage, or the whole stage. */
+  #setFrame(isFramed: boolean): void {
+    const element = this.terminal.element;
+    const cells = element?.querySelector<HTMLElement>(".xterm-screen");
+    if (element === undefined || cells === null || cells === undefined) return;
+    element.style.width = isFramed ? `${cells.offsetWidth + SCROLLBAR_PX}px` : "";
+    element.style.height = isFramed ? `${cells.offsetHeight}px` : "";
+    this.#stage.classList.toggle("sbx-framed", isFramed);
+    if (isFramed === this.#isFramed) return;
+    this.#isFramed = isFramed;
+    this.#events.changed();
+  }
+
+  // ---- Renderer and keys ---------------------------------------------------------------------------------------
+
+  async #useWebgl(): Promise<void> {
+    const { WebglAddon } = await import("@xterm/addon-webgl");
+    if (this.#isDisposed) return;
+    const webgl = new WebglAddon();
+    // The context goes when the driver restarts, or when too many pages have one. The DOM renderer takes over.
+    webgl.onContextLoss(() => {
+      webgl.dispose();
+      this.#setRenderer("dom");
+    });
+    try {
+      this.terminal.loadAddon(webgl);
+      this.#setRenderer("webgl");
+    } catch {
+      // No WebGL 2 here, which the addon says by throwing: the DOM renderer stays.
+      webgl.dispose();
+    }
+  }
+
+  #setRenderer(renderer: Renderer): void {
+    this.#renderer = renderer;
+    this.#measureSoon();
+    this.#events.changed();
+  }
+
+  /** Ctrl+Shift+C copies, and Ctrl+F6 leads out of the terminal, which takes every other key, Tab included. */
+  #isForTerminal(event: KeyboardEvent): boolean {
+    if (event.ctrlKey && event.shiftKey && event.code === "KeyC" && this.terminal.hasSelection()) {
+      if (event.type === "keydown") {
+        event.preventDefault();
+        void navigator.clipboard?.writeText(this.terminal.getSelection());
+      }
+      return false;
+    }
+    return !(event.ctrlKey && event.key === "F6");
+  }
+}
+
+function open(uri: string): void {
+  window.open(uri, "_blank", "noopener,noreferrer");
+}

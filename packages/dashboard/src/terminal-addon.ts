@@ -1,0 +1,167 @@
+// An xterm.js addon that puts a connection on a terminal: output is acknowledged when it has been drawn, sizes change
+// between the bytes between which they changed, and the emulator's own answers are sent only by the one client that is to
+// answer. No React, no layout.
+
+import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
+import type { Connection } from "./connection.ts";
+import { watchQueries } from "./queries.ts";
+
+/** What the addon needs of a connection; {@link Connection} is one. */
+export type TerminalLink = Pick<
+  Connection,
+  "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange"
+>;
+
+type Chunk = {
+  readonly kind: "bytes";
+  readonly bytes: Uint8Array;
+  /** Offset after its last byte; undefined where there is nothing to acknowledge. */
+  readonly end: number | undefined;
+  /** Whether the emulator's answers to what it asks are to be sent. */
+  readonly mayAnswer: boolean;
+  /** Which client it came to. */
+  readonly epoch: number;
+};
+type Step = Chunk | { readonly kind: "size"; readonly cols: number; readonly rows: number };
+
+const CAN = 0x18;
+/** Ends whatever sequence was cut off, then clears screen, scrollback and modes (RIS). */
+const START_OVER = Uint8Array.of(CAN, 0x1b, 0x63);
+/** Reports that a person's hand causes without meaning to type: the mouse, and the focus coming and going. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
+const REPORT = /^\x1b\[(?:[IO]$|M|<|\d+;\d+;\d+M)/;
+
+export class StdioAddon implements ITerminalAddon {
+  readonly #link: TerminalLink;
+  readonly #encoder = new TextEncoder();
+  #terminal: Terminal | undefined;
+  #disposables: IDisposable[] = [];
+  /** What waits for a change of size to be applied, and that for the bytes before it to be drawn. */
+  readonly #steps: Step[] = [];
+  /** What the terminal has and has not drawn, oldest first. */
+  readonly #drawing: Chunk[] = [];
+  /** The terminal is dealing with something that it may answer: what it sends until it has parsed the chunk is an answer. */
+  #isAtQuery = false;
+  #epoch = 0;
+  /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
+  #isPipe = false;
+
+  constructor(link: TerminalLink) {
+    this.#link = link;
+  }
+
+  activate(terminal: Terminal): void {
+    this.#terminal = terminal;
+    const unsubscribe = this.#link.subscribe({
+      state: (state) => {
+        if (state.phase !== "attached") return;
+        this.#isPipe = !state.hello.tty;
+        terminal.options.convertEol = this.#isPipe;
+      },
+      output: (_stream, bytes, end) => this.#output(bytes, end),
+      snapshot: (bytes, offset) => this.#snapshot(bytes, offset),
+      resize: (cols, rows) => this.#push({ kind: "size", cols, rows }),
+      // The sequence that the gap may have torn must not swallow what comes after it.
+      gap: () => this.#push(this.#chunk(Uint8Array.of(CAN), undefined, false)),
+      reset: () => this.#reset(),
+    });
+    this.#disposables = [
+      { dispose: unsubscribe },
+      watchQueries(terminal, () => {
+        this.#isAtQuery = true;
+      }),
+      terminal.onData((text) => this.#sent(text)),
+      terminal.onBinary((binary) =>
+        this.#type(
+          Uint8Array.from(binary, (unit) => unit.charCodeAt(0) & 0xff),
+          true,
+        ),
+      ),
+    ];
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+    this.#disposables = [];
+    this.#terminal = undefined;
+    this.#steps.length = 0;
+  }
+
+  // ---- From the connection -------------------------------------------------------------------------------------
+
+  /** Cut where the right to answer changes, so that each chunk has one answer to it. */
+  #output(bytes: Uint8Array, end: number): void {
+    let start = end - bytes.length;
+    while (start < end) {
+      const until = Math.min(end, this.#link.nextAnswerChange(start));
+      const from = bytes.length - (end - start);
+      const part = bytes.subarray(from, from + (until - start));
+      this.#push(this.#chunk(part, until, this.#link.mayAnswer(start)));
+      start = until;
+    }
+  }
+
+  #snapshot(bytes: Uint8Array, offset: number): void {
+    const screen = new Uint8Array(START_OVER.length + bytes.length);
+    screen.set(START_OVER);
+    screen.set(bytes, START_OVER.length);
+    this.#push(this.#chunk(screen, offset, false));
+  }
+
+  #reset(): void {
+    this.#epoch += 1;
+    this.#steps.length = 0;
+    this.#push(this.#chunk(START_OVER, undefined, false));
+  }
+
+  #chunk(bytes: Uint8Array, end: number | undefined, mayAnswer: boolean): Chunk {
+    return { kind: "bytes", bytes, end, mayAnswer, epoch: this.#epoch };
+  }
+
+  #push(step: Step): void {
+    this.#steps.push(step);
+    this.#advance();
+  }
+
+  /** Hands on what can be handed on. A new size waits until what was printed in the old one is drawn. */
+  #advance(): void {
+    const terminal = this.#terminal;
+    if (terminal === undefined) return;
+    for (let step = this.#steps[0]; step !== undefined; step = this.#steps[0]) {
+      if (step.kind === "size" && this.#drawing.length > 0) return;
+      this.#steps.shift();
+      if (step.kind === "size") {
+        if (step.cols !== terminal.cols || step.rows !== terminal.rows) terminal.resize(step.cols, step.rows);
+        continue;
+      }
+      this.#drawing.push(step);
+      terminal.write(step.bytes, () => this.#drawn());
+    }
+  }
+
+  #drawn(): void {
+    // The terminal parses a chunk whole and calls back at once: no key can come between.
+    this.#isAtQuery = false;
+    const chunk = this.#drawing.shift();
+    if (chunk?.end !== undefined && chunk.epoch === this.#epoch) this.#link.dealtWith(chunk.end);
+    if (this.#drawing.length === 0) this.#advance();
+  }
+
+  // ---- From the terminal ---------------------------------------------------------------------------------------
+
+  /** Something to send: the emulator's answer, or what a person typed or pasted. */
+  #sent(text: string): void {
+    if (this.#isAtQuery) {
+      const isOurs = this.#drawing[0]?.mayAnswer ?? false;
+      if (isOurs && this.#link.state.phase === "attached") this.#link.type(this.#encoder.encode(text));
+      return;
+    }
+    this.#type(this.#encoder.encode(this.#isPipe ? text.replaceAll("\r", "\n") : text), REPORT.test(text));
+  }
+
+  /** Keys that can't be sent are told to the person; a mouse that moves meanwhile is nobody's loss. */
+  #type(bytes: Uint8Array, isReport: boolean): void {
+    if (isReport && this.#link.state.phase !== "attached") return;
+    this.#link.type(bytes);
+  }
+}

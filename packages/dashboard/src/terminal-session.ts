@@ -1,0 +1,145 @@
+// One session on the page: connection, screen and addon put together, and one immutable view of them for whatever draws
+// it. No React.
+
+import type { ClientState, ServerMessage } from "@sbx/sandbox-stdio";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { type Renderer, Screen } from "./screen.ts";
+import { countKeys, type SessionFacts } from "./status.ts";
+import { StdioAddon } from "./terminal-addon.ts";
+
+/** Something to tell beside the state: the newest of each kind. */
+export type Notice = { readonly kind: "error" | "expiring" | "started-over"; readonly text: string };
+
+export type View = SessionFacts & {
+  /** The terminal's size in cells: the PTY's, as far as it has been drawn. */
+  readonly cols: number;
+  readonly rows: number;
+  /** Whether that is another size than what fits. */
+  readonly isFramed: boolean;
+  readonly renderer: Renderer;
+  /** What the process calls its window; "" where it never did. */
+  readonly title: string;
+  /** Where the link under the pointer leads. */
+  readonly link: string | undefined;
+  readonly missedBytes: number;
+  /** Keys that were pressed while nothing could be sent, since the last that was. */
+  readonly unsentKeys: number;
+  /** How often the connection came back. */
+  readonly resumes: number;
+  readonly notices: readonly Notice[];
+};
+
+export type TerminalSessionOptions = Omit<ConnectionOptions, "size"> & {
+  readonly renderer?: "auto" | "dom" | undefined;
+};
+
+export class TerminalSession {
+  readonly connection: Connection;
+  readonly screen: Screen;
+  #view: View;
+  readonly #listeners = new Set<() => void>();
+
+  /** Draws into `stage` and starts connecting. */
+  constructor(stage: HTMLElement, options: TerminalSessionOptions) {
+    this.connection = new Connection({ ...options, size: () => this.screen.fits });
+    this.screen = new Screen(stage, options.renderer ?? "auto", `Terminal, session ${options.session}`, {
+      fits: ({ cols, rows }) => this.#fits(cols, rows),
+      changed: () => this.#screenChanged(),
+      link: (link) => this.#change({ link }),
+    });
+    const { terminal } = this.screen;
+    this.#view = {
+      client: this.connection.state,
+      upstream: "running",
+      resumedAtMs: undefined,
+      hasMissedOutput: false,
+      cols: terminal.cols,
+      rows: terminal.rows,
+      isFramed: false,
+      renderer: "dom",
+      title: "",
+      link: undefined,
+      missedBytes: 0,
+      unsentKeys: 0,
+      resumes: 0,
+      notices: [],
+    };
+    terminal.loadAddon(new StdioAddon(this.connection));
+    terminal.onTitleChange((title) => this.#change({ title }));
+    this.connection.subscribe({
+      state: (client) => this.#stateChanged(client),
+      gap: (from, to) => this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true }),
+      message: (message) => this.#told(message),
+      discarded: (bytes) => this.#change({ unsentKeys: this.#view.unsentKeys + countKeys(bytes) }),
+      typed: () => this.#view.unsentKeys > 0 && this.#change({ unsentKeys: 0 }),
+      startedOver: (reason) => this.#notice("started-over", `What was here before is gone (${reason}): started over`),
+    });
+    void this.connection.start();
+  }
+
+  /** The same object until something changes. */
+  readonly getView = (): View => this.#view;
+
+  /** @returns How to stop listening. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  dismissNotices(): void {
+    this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
+  }
+
+  /** Leaves the session and takes the terminal off the page. */
+  dispose(): void {
+    this.#listeners.clear();
+    this.connection.leave();
+    this.screen.dispose();
+  }
+
+  #fits(cols: number, rows: number): void {
+    // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
+    this.connection?.resize(cols, rows);
+    // With the process gone, nobody will say what size it is: the screen is just paper.
+    if (this.connection?.state.phase === "ended") this.screen.terminal.resize(cols, rows);
+  }
+
+  #screenChanged(): void {
+    if (this.#view === undefined) return;
+    const { terminal, isFramed, renderer } = this.screen;
+    this.#change({ cols: terminal.cols, rows: terminal.rows, isFramed, renderer });
+  }
+
+  #stateChanged(client: ClientState): void {
+    if (client.phase !== "attached") {
+      this.#change({ client });
+      return;
+    }
+    const { isResumed, hello } = client;
+    const change: Partial<View> = { client, upstream: "running" };
+    // A gap of this greeting is told after its state.
+    if (!isResumed) this.#change(change);
+    else {
+      const resumes = this.#view.resumes + 1;
+      const hasMissedOutput = (hello.gap ?? 0) > 0;
+      this.#change({ ...change, resumes, hasMissedOutput, resumedAtMs: performance.now() });
+    }
+  }
+
+  #told(message: ServerMessage): void {
+    if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
+    else if (message.type === "error") this.#notice("error", `Refused: ${message.message}`);
+    else if (message.type === "expiring") {
+      this.#notice("expiring", `The login ends in ${Math.round(message.seconds)} s: log in again to stay connected`);
+    }
+  }
+
+  #notice(kind: Notice["kind"], text: string): void {
+    this.#change({ notices: [...this.#view.notices.filter((notice) => notice.kind !== kind), { kind, text }] });
+  }
+
+  #change(change: Partial<View>): void {
+    this.#view = { ...this.#view, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}

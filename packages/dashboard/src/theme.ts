@@ -1,0 +1,55 @@
+// How the terminal looks: colours and type. The background and foreground are those of the project's first sketch.
+
+import type { ITerminalOptions, ITheme } from "@xterm/xterm";
+
+export const THEME: ITheme = {
+  background: "#1a1a2e",
+  foreground: "#eaeaea",
+  cursor: "#8ab4ff",
+  cursorAccent: "#1a1a2e",
+  selectionBackground: "#3d4a78",
+  selectionInactiveBackground: "#33395c",
+  black: "#2b2b45",
+  red: "#ff7a90",
+  green: "#7ee2a8",
+  yellow: "#f2c46d",
+  blue: "#8ab4ff",
+  magenta: "#d6a1ff",
+  cyan: "#6fd9e8",
+  white: "#d5d5e3",
+  brightBlack: "#7b7b9c",
+  brightRed: "#ff9dae",
+  brightGreen: "#a6f0c6",
+  brightYellow: "#ffdb97",
+  brightBlue: "#b0ccff",
+  brightMagenta: "#e6c6ff",
+  brightCyan: "#a2eaf4",
+  brightWhite: "#ffffff",
+};
+
+/** Monospace faces of the common systems, then their emoji faces. */
+export const FONT_FAMILY = [
+  '"JetBrains Mono"',
+  '"Cascadia Mono"',
+  '"SF Mono"',
+  "Menlo",
+  "Consolas",
+  '"DejaVu Sans Mono"',
+  '"Liberation Mono"',
+  '"Noto Sans Mono"',
+  "monospace",
+  '"Apple Color Emoji"',
+  '"Segoe UI Emoji"',
+  '"Noto Color Emoji"',
+].join(", ");
+
+export const TERMINAL_OPTIONS: ITerminalOptions = {
+  allowProposedApi: true, // The Unicode version is chosen through an interface that xterm.js calls proposed.
+  cursorBlink: true,
+  fontFamily: FONT_FAMILY,
+  fontSize: 14,
+  macOptionIsMeta: true,
+  rescaleOverlappingGlyphs: true,
+  scrollback: 10_000,
+  theme: THEME,
+};

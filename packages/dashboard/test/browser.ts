@@ -1,0 +1,114 @@
+// Chromium, the built page, and what a test reads off it. Nothing here knows the page's code, only its DOM.
+
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+const CANDIDATES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** @throws {Error} Naming what is missing: these tests are never skipped. */
+export function chromiumPath(): string {
+  const given = process.env.CHROMIUM_PATH;
+  if (given !== undefined) return given;
+  const bundled = chromium.executablePath();
+  const found = [...CANDIDATES, bundled].find((path) => existsSync(path));
+  if (found === undefined) {
+    throw new Error(
+      `Cannot find Chromium: not at ${CANDIDATES.join(", ")} nor ${bundled}; set CHROMIUM_PATH, or install Debian's package "chromium"`,
+    );
+  }
+  return found;
+}
+
+/** Starts a browser of its own, with nothing in it that calls home. */
+export function launch(...more: string[]): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    args: [
+      "--no-sandbox",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      ...more,
+    ],
+  });
+}
+
+/** Builds the page into a directory of its own, as `npm run build` does. */
+export async function buildPage(): Promise<{ dist: string; remove: () => Promise<void> }> {
+  const dist = await mkdtemp(join(tmpdir(), "sbx-page-"));
+  const cwd = fileURLToPath(new URL("..", import.meta.url));
+  const vite = join(dirname(fileURLToPath(import.meta.resolve("vite/package.json"))), "bin/vite.js");
+  const args = [vite, "build", "--logLevel", "error", "--outDir", dist, "--emptyOutDir"];
+  // Under vitest NODE_ENV is "test", which would build React's development version.
+  await promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, NODE_ENV: "production" } });
+  return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
+}
+
+/** The page under test. */
+export class TerminalPage {
+  readonly page: Page;
+  readonly problems: string[] = [];
+
+  constructor(page: Page) {
+    this.page = page;
+    page.on("pageerror", (error) => this.problems.push(`error: ${error.message}`));
+    page.on("console", (message) => {
+      // The browser itself reports connections that fail, which some tests are about.
+      if (message.type() === "error" && !message.text().includes("WebSocket")) this.problems.push(message.text());
+    });
+  }
+
+  /** Waits until the terminal's state, as the page names it, is this one. */
+  async state(name: string): Promise<void> {
+    await this.page.locator(`.sbx-terminal[data-state="${name}"]`).waitFor();
+  }
+
+  async data(name: string): Promise<string | null> {
+    return this.page.locator(".sbx-terminal").getAttribute(`data-${name}`);
+  }
+
+  async waitForData(name: string, value: string | number): Promise<void> {
+    await this.page.locator(`.sbx-terminal[data-${name}="${value}"]`).waitFor();
+  }
+
+  /** The words of the status line. */
+  async words(): Promise<string> {
+    return (await this.page.locator(".sbx-words").textContent()) ?? "";
+  }
+
+  /** Waits until the status line says this. */
+  async says(words: string | RegExp): Promise<void> {
+    await this.page.locator(".sbx-words").filter({ hasText: words }).waitFor();
+  }
+
+  async button(name: string): Promise<void> {
+    await this.page.getByRole("button", { name }).click();
+  }
+
+  /** The rows of the screen, as the DOM renderer draws them, without what is blank at their ends. */
+  async rows(): Promise<string[]> {
+    const rows = await this.page.locator(".xterm-rows > div").allTextContents();
+    return rows.map((row) => row.replaceAll("\u00a0", " ").trimEnd());
+  }
+
+  /** Waits until a row of the screen reads just this. */
+  async shows(row: string): Promise<void> {
+    await this.page.waitForFunction((wanted) => {
+      const rows = [...document.querySelectorAll(".xterm-rows > div")];
+      return rows.some((each) => each.textContent.replaceAll("\u00a0", " ").trimEnd() === wanted);
+    }, row);
+  }
+
+  async type(text: string): Promise<void> {
+    await this.page.locator(".xterm-helper-textarea").focus();
+    await this.page.keyboard.type(text);
+  }
+}

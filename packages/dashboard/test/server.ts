@@ -1,0 +1,241 @@
+// A server to test clients against, in one process: the page's files, `/api/me`, and `stdio.v1` on `/attach` with the real
+// session core over processes that the test plays itself. Sockets can be cut, and the server can be made unreachable.
+
+import { createReadStream, existsSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import {
+  CLOSE,
+  type ExitStatus,
+  OUTER_PROTOCOL,
+  OutputLog,
+  parseAttachQuery,
+  type Retry,
+  ServerConnection,
+  Session,
+  STDIO,
+  STREAM_STDOUT,
+} from "@sbx/sandbox-stdio";
+import { type WebSocket, WebSocketServer } from "ws";
+
+/** The policy that the Worker sends with the page. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+/** A process on a PTY that the test plays: it says what to print and reads what was typed. */
+export class PlayedProcess {
+  readonly session: Session;
+  /** Every size that the PTY was given, in order. */
+  readonly sizes: string[] = [];
+  readonly connections = new Set<ServerConnection>();
+  #typed = "";
+  readonly #decoder = new TextDecoder();
+  /** Called with what was typed, as it comes. */
+  onInput: (text: string) => void = () => undefined;
+
+  constructor(sandbox: string, name: string, tty: boolean, logBytes: number) {
+    this.session = new Session({
+      hop: "process",
+      facts: {
+        sandbox,
+        session: name,
+        incarnation: `${name}-${Math.random()}`,
+        tty,
+        mode: "collaborative",
+        delivery: "live",
+      },
+      log: new OutputLog({ cols: 80, rows: 24 }, logBytes),
+      upstream: {
+        input: (client, entry) => {
+          if (entry.kind === "eof") this.session.appliedEof(client);
+          if (entry.kind !== "bytes") return;
+          const text = this.#decoder.decode(entry.bytes, { stream: true });
+          this.session.wrote(client, entry.bytes.length);
+          this.#typed += text;
+          this.onInput(text);
+        },
+        resize: (_client, { cols, rows }) => this.sizes.push(`${cols}x${rows}`),
+        signal: () => undefined,
+        kill: () => this.exit({ code: 129, signal: "SIGHUP" }),
+        acked: () => undefined,
+        attached: () => undefined,
+        departed: () => undefined,
+        holder: () => undefined,
+      },
+      now: () => performance.now(),
+      reuseFrames: false,
+    });
+  }
+
+  /** Everything that was typed so far. */
+  get typed(): string {
+    return this.#typed;
+  }
+
+  print(text: string | Uint8Array): void {
+    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+    this.session.log.append(bytes, STREAM_STDOUT);
+    this.session.appended();
+  }
+
+  exit(status: ExitStatus): void {
+    this.session.exited(status);
+  }
+}
+
+export class PageServer {
+  readonly url: string;
+  readonly processes = new Map<string, PlayedProcess>();
+  /** The query of every attach, oldest first. */
+  readonly attaches: URLSearchParams[] = [];
+  /** The subprotocols of every attach. */
+  readonly offered: string[] = [];
+  /** Who is logged in. */
+  user: string | undefined = "Ada Lovelace";
+  /** Whether `/attach` is answered. Where not, its connections are torn down, as by a dead network. */
+  isReachable = true;
+  /** What the next attaches are refused with. */
+  refusal: { code: number; reason: string; retry: Retry } | undefined;
+  /** Announced before `hello`, which then waits for {@link startContainer}. */
+  isStarting = false;
+  logBytes = 1024 * 1024;
+  #startContainer: () => void = () => undefined;
+  readonly #http: Server;
+  readonly #sockets = new Set<WebSocket>();
+  readonly #dist: string;
+  readonly #ticking: NodeJS.Timeout;
+
+  static async start(dist: string): Promise<PageServer> {
+    const http = createServer();
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    return new PageServer(http, dist);
+  }
+
+  private constructor(http: Server, dist: string) {
+    this.#http = http;
+    this.#dist = dist;
+    this.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    http.on("request", (request, response) => this.#answer(request, response));
+    const handleProtocols = () => OUTER_PROTOCOL;
+    const sockets = new WebSocketServer({ noServer: true, handleProtocols, perMessageDeflate: false });
+    http.on("upgrade", (request, socket, head) => {
+      if (!this.isReachable) socket.destroy();
+      else sockets.handleUpgrade(request, socket, head, (webSocket) => void this.#attach(webSocket, request));
+    });
+    this.#ticking = setInterval(() => {
+      for (const { session } of this.processes.values()) session.tick();
+    }, 10);
+  }
+
+  /** The process of a session, made if there is none: before or after the page attaches. */
+  process(name: string, sandbox = "default", tty = true): PlayedProcess {
+    const key = `${sandbox}/${name}`;
+    const process = this.processes.get(key) ?? new PlayedProcess(sandbox, name, tty, this.logBytes);
+    this.processes.set(key, process);
+    return process;
+  }
+
+  /** Tears every connection down without a word, as a dead network does. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.terminate();
+  }
+
+  startContainer(): void {
+    this.isStarting = false;
+    this.#startContainer();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#ticking);
+    this.cut();
+    this.#http.closeAllConnections();
+    await new Promise((resolve) => this.#http.close(resolve));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { pathname } = new URL(request.url ?? "/", this.url);
+    if (pathname === "/api/me") {
+      const who = { authenticated: true, subject: "u-1", name: this.user };
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify(this.user === undefined ? { authenticated: false } : who));
+    } else if (pathname === "/logout" && request.method === "POST") {
+      this.user = undefined;
+      response.writeHead(request.headers.origin === this.url ? 204 : 403).end();
+    } else {
+      const file = join(this.#dist, normalize(pathname === "/" ? "/index.html" : pathname));
+      if (!file.startsWith(this.#dist) || !existsSync(file)) {
+        response.writeHead(404).end();
+        return;
+      }
+      response.setHeader("Content-Type", TYPES[extname(file)] ?? "application/octet-stream");
+      response.setHeader("Content-Security-Policy", CONTENT_SECURITY_POLICY);
+      response.setHeader("Referrer-Policy", "no-referrer");
+      createReadStream(file).pipe(response);
+    }
+  }
+
+  async #attach(webSocket: WebSocket, request: IncomingMessage): Promise<void> {
+    const params = new URL(request.url ?? "/", this.url).searchParams;
+    this.attaches.push(params);
+    this.offered.push(request.headers["sec-websocket-protocol"] ?? "");
+    this.#sockets.add(webSocket);
+    webSocket.binaryType = "nodebuffer";
+    const connection = new ServerConnection(
+      STDIO,
+      {
+        send: (frame) => webSocket.send(frame),
+        close: (code, reason) => webSocket.close(code, reason),
+        isWritable: () => true,
+      },
+      performance.now(),
+    );
+    webSocket.on("message", (message: Buffer, isBinary) =>
+      connection.receive(isBinary ? Uint8Array.from(message) : message.toString(), performance.now()),
+    );
+    webSocket.on("close", (code) => {
+      this.#sockets.delete(webSocket);
+      connection.closed(code);
+    });
+    webSocket.on("error", () => undefined); // A cut in the middle of a frame: the close says it again.
+    if (this.refusal !== undefined) {
+      connection.bye(this.refusal.code, this.refusal.reason, this.refusal.retry);
+      return;
+    }
+    if (this.isStarting) {
+      connection.send({ type: "status", status: "starting" });
+      await new Promise<void>((resolve) => {
+        this.#startContainer = resolve;
+      });
+    }
+    const parsed = parseAttachQuery(params);
+    if (!parsed.ok || parsed.query.session === undefined) {
+      connection.bye(CLOSE.badRequest, parsed.ok ? "no session" : parsed.detail, "never");
+      return;
+    }
+    const { query } = parsed;
+    const process = this.process(parsed.query.session, query.sandbox, query.process.tty);
+    process.connections.add(connection);
+    const id = query.resume ?? `client-${this.attaches.length}`;
+    connection.attach(process.session, {
+      id,
+      name: query.name,
+      role: query.role,
+      isAdmin: false,
+      delivery: query.delivery,
+      acknowledges: true,
+      ...(query.size === undefined ? {} : { size: query.size }),
+      ...(query.offset === undefined ? {} : { offset: query.offset }),
+      isResume: query.resume !== undefined,
+      resume: id,
+    });
+  }
+}

@@ -1,0 +1,25 @@
+// Builds the page into dist/, as static files for the Worker. No plugin: vite's own transform knows React's JSX.
+// Nothing is inlined into the HTML, so that a policy without inline scripts fits (README.md has the policy).
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  base: "/",
+  oxc: { jsx: { runtime: "automatic", importSource: "react" } },
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    target: "es2023",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    // `vite` beside a Worker on its usual port: the page from here, everything else from there.
+    proxy: Object.fromEntries(
+      ["/attach", "/api", "/login", "/callback", "/logout"].map((path) => [
+        path,
+        { target: "http://localhost:8787", ws: path === "/attach" },
+      ]),
+    ),
+  },
+});
