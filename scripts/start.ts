@@ -79,5 +79,3 @@ try {
   else console.error(isExpected ? error.message : error);
   process.exitCode = 1;
 }
-// The claim's socket and signal handlers would not keep the process, a forgotten handle would: nothing is left to do.
-process.exit();

@@ -16,18 +16,18 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Gets stdout and stderr; started anew, mode 600. */
-  readonly logFile: string;
+  /** Gets stdout and stderr; started anew, mode 600. Absent: they go to ours. */
+  readonly logFile?: string;
 }
 
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  readonly logFile: string;
+  readonly logFile: string | undefined;
   /** Settles when the process has ended, for whatever reason. Never rejects. */
   readonly exited: Promise<ExitStatus>;
   readonly hasExited: boolean;
-  /** The last lines of its log, at most `count`. */
+  /** The last lines of its log, at most `count`; "" where it has none. */
   lastLines(count: number): string;
   /**
    * SIGTERM to the group, and SIGKILL to what is left of it once the first process has ended or `graceMs` has passed. 0:
@@ -60,15 +60,14 @@ export class ChildKeeper {
 
   /** @throws {Error} If the program can't be started. */
   async start(options: ChildOptions): Promise<Child> {
-    makePrivateDirectory(dirname(options.logFile));
-    const log = openSync(options.logFile, "w", 0o600);
+    const log = options.logFile === undefined ? "inherit" : openLog(options.logFile);
     const child = spawn(options.command, options.args, {
       cwd: options.cwd,
       env: options.env,
       detached: true,
       stdio: ["ignore", log, log],
     });
-    closeSync(log);
+    if (typeof log === "number") closeSync(log);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", (error) => reject(new Error(`Cannot start ${options.name}: ${error.message}`)));
@@ -122,7 +121,13 @@ function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-function lastLines(file: string, count: number): string {
+function openLog(file: string): number {
+  makePrivateDirectory(dirname(file));
+  return openSync(file, "w", 0o600);
+}
+
+function lastLines(file: string | undefined, count: number): string {
+  if (file === undefined) return "";
   try {
     return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
   } catch (error) {

@@ -5,6 +5,7 @@ import { watchLog } from "./log-watch.ts";
 import { waitUntilReady } from "./ready.ts";
 
 export interface ServerOptions extends ChildOptions {
+  readonly logFile: string;
   /** Answers 200 once the server is up. */
   readonly healthUrl: string;
   /** How long it may take until then, in milliseconds. */
@@ -57,14 +58,15 @@ export class Server {
   }
 
   #watch(child: Child, spawned: Promise<Child>): void {
+    const { fatalLine, logFile } = this.#options;
     const report = (what: string): void => {
       endWatch();
       if (this.#spawned !== spawned) return;
-      this.#onDeath(`The ${child.name} ${what}. Its log, ${child.logFile}, ends:\n${child.lastLines(20)}`);
+      this.#onDeath(`The ${child.name} ${what}. Its log, ${logFile}, ends:\n${child.lastLines(20)}`);
     };
-    const { fatalLine } = this.#options;
+
     const endWatch =
-      fatalLine === undefined ? () => undefined : watchLog(child.logFile, fatalLine, () => report("has crashed"));
+      fatalLine === undefined ? () => undefined : watchLog(logFile, fatalLine, () => report("has crashed"));
     child.exited.then((status) => report(`has ended (${describeExit(status)})`));
   }
 

@@ -9,5 +9,7 @@ export function stopSignal(): AbortSignal {
   const stop = (): void => controller.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
   process.on("disconnect", stop);
+  // Listening would keep this process alive for as long as run.mjs lives, which waits for this process.
+  process.channel?.unref();
   return controller.signal;
 }

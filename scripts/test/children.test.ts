@@ -21,7 +21,7 @@ async function start(code: string): Promise<Child> {
 
 /** The first line that the child has written. */
 async function firstLine(child: Child): Promise<string> {
-  return vi.waitUntil(() => /^(.*)\n/.exec(readFileSync(child.logFile, "utf8"))?.[1], { timeout: 10_000 });
+  return vi.waitUntil(() => /^(.*)\n/.exec(readFileSync(child.logFile ?? "", "utf8"))?.[1], { timeout: 10_000 });
 }
 
 test("a child's output, of both kinds, is in its log, which only its owner can read", async () => {
@@ -30,7 +30,7 @@ test("a child's output, of both kinds, is in its log, which only its owner can r
   expect(child.hasExited).toBe(true);
   expect(child.lastLines(10)).toBe("one\ntwo");
   expect(child.lastLines(1)).toBe("two");
-  expect(statSync(child.logFile).mode & 0o777).toBe(0o600);
+  expect(statSync(child.logFile ?? "").mode & 0o777).toBe(0o600);
 });
 
 test("a program that is not there is an error that names the child", async () => {

@@ -1,0 +1,32 @@
+// Finding a Chromium that the browser tests can drive. Installs nothing; prerequisites.ts does.
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { chromium } from "playwright-core";
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not to be run: no candidate either way.
+    return false;
+  }
+}
+
+/** The absolute path of a program in PATH. */
+export function findProgram(name: string): string | undefined {
+  const candidates = (process.env.PATH ?? "").split(delimiter).map((dir) => join(dir, name));
+  return candidates.find(isExecutable);
+}
+
+/** Path of a Chromium: CHROMIUM, else the system's, else Playwright's own download. */
+export function findChromium(): string | undefined {
+  const { CHROMIUM } = process.env;
+  if (CHROMIUM !== undefined && CHROMIUM !== "") return CHROMIUM;
+  for (const name of ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]) {
+    const path = findProgram(name);
+    if (path !== undefined) return path;
+  }
+  const fixed = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", chromium.executablePath()];
+  return fixed.find(isExecutable);
+}

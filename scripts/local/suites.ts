@@ -1,0 +1,93 @@
+// The suites of `npm test`, in the order in which they run: cheap ones first. A table; test.ts runs it.
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { BIN, ROOT } from "./paths.ts";
+
+export type Suite = {
+  readonly name: string;
+  /** Needs what build.ts makes: the page and the command line. */
+  readonly needsBuild?: boolean;
+} & (
+  | { readonly kind: "checks"; readonly checks: readonly Command[] }
+  | {
+      readonly kind: "vitest";
+      /** Added to `vitest run`. */
+      readonly args: readonly string[];
+      readonly runtime: "node" | "bun";
+      /** Directories, from the top of the checkout, each of which must have had a test. */
+      readonly directories: readonly string[];
+    }
+);
+
+/** A program with its arguments; it passes by ending with 0. */
+export interface Command {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+const tool = (name: string): string => join(BIN, name);
+
+/** Every tsconfig of the checkout, so that none is forgotten. */
+function typeChecks(): Command[] {
+  const exclude = ["**/node_modules", ".local", "tsconfig.base.json"];
+  const files = globSync("**/tsconfig*.json", { cwd: ROOT, exclude }).sort();
+  return files.map((file) => ({ name: `tsc -p ${file}`, command: tool("tsc"), args: ["-p", file] }));
+}
+
+/** @param outDir Where the bundle of the dry run is written; thrown away. */
+export function suites(outDir: string): Suite[] {
+  return [
+    {
+      name: "lint",
+      kind: "checks",
+      checks: [{ name: "biome check", command: tool("biome"), args: ["check", "--error-on-warnings", "."] }],
+    },
+    { name: "types", kind: "checks", checks: typeChecks() },
+    {
+      name: "unit",
+      kind: "vitest",
+      runtime: "node",
+      args: [],
+      directories: ["packages/sandbox-stdio", "packages/sbx-cli", "packages/chaos", "packages/dashboard", "scripts"],
+    },
+    {
+      name: "worker",
+      kind: "vitest",
+      runtime: "node",
+      args: ["--config", "worker/vitest.config.ts"],
+      directories: ["worker"],
+      needsBuild: true,
+    },
+    {
+      name: "bridge",
+      kind: "vitest",
+      runtime: "bun",
+      args: ["--config", "sandbox/vitest.config.ts"],
+      directories: ["sandbox"],
+    },
+    {
+      name: "e2e",
+      kind: "vitest",
+      runtime: "node",
+      args: ["--config", "test/e2e/vitest.config.ts"],
+      directories: ["test/e2e"],
+      needsBuild: true,
+    },
+    {
+      name: "deploy",
+      kind: "checks",
+      needsBuild: true,
+      checks: [
+        {
+          name: "wrangler deploy --dry-run",
+          command: tool("wrangler"),
+          // The rollout of containers would build the image, which needs Docker.
+          args: ["deploy", "--dry-run", "--containers-rollout=none", "--outdir", outDir],
+          env: { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
+        },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,99 @@
+// What the tests need beyond npm: finds it, or installs it, or fails saying what is missing and how to get it. Nothing
+// is ever skipped. `node scripts/run.mjs prerequisites` runs it alone.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { findChromium, findProgram } from "./local/chromium.ts";
+import { BIN } from "./local/paths.ts";
+
+interface Prerequisite {
+  readonly name: string;
+  /** What it is used for, for the message. */
+  readonly purpose: string;
+  /** Why it can't be used; undefined when it can. */
+  readonly problem: () => string | undefined;
+  /** Debian packages that bring it. */
+  readonly packages: readonly string[];
+}
+
+const program = (name: string, purpose: string, packages: readonly string[] = [name]): Prerequisite => ({
+  name,
+  purpose,
+  packages,
+  problem: () => (findProgram(name) === undefined ? "not in PATH" : undefined),
+});
+
+function chromiumProblem(): string | undefined {
+  const path = findChromium();
+  if (path === undefined) return "not found";
+  // A download without the system's libraries is there and yet does not start.
+  const { status, stderr, error } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 30_000 });
+  return status === 0 ? undefined : `${path} does not start: ${(error?.message ?? stderr).trim().split("\n")[0]}`;
+}
+
+const PREREQUISITES: readonly Prerequisite[] = [
+  {
+    name: "chromium",
+    purpose: "the browser tests",
+    problem: chromiumProblem,
+    // The fonts are for the screenshots: without any, Chromium draws boxes.
+    packages: ["chromium", "fonts-dejavu-core", "fonts-noto-color-emoji"],
+  },
+  program("vim", "the terminal tests"),
+  program("less", "the terminal tests"),
+  program("tmux", "the terminal tests"),
+];
+
+const missing = (): Prerequisite[] => PREREQUISITES.filter(({ problem }) => problem() !== undefined);
+
+function run(command: string, args: readonly string[], env: Record<string, string> = {}): boolean {
+  console.log(`+ ${command} ${args.join(" ")}`);
+  const options = { stdio: ["ignore", "inherit", "inherit"] as const, env: { ...process.env, ...env } };
+  return spawnSync(command, args, { ...options, stdio: [...options.stdio] }).status === 0;
+}
+
+function installWithApt(wanted: readonly Prerequisite[]): void {
+  const packages = wanted.flatMap((prerequisite) => prerequisite.packages);
+  const quiet = { DEBIAN_FRONTEND: "noninteractive" };
+  const install = (): boolean => run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], quiet);
+  // The lists may be missing, or name versions that are gone.
+  if (!install() && run("apt-get", ["update", "-q"], quiet)) install();
+}
+
+/** A prerequisite is missing and can't be installed; the message says which, and how to get it. */
+export class PrerequisiteError extends Error {
+  override readonly name = "PrerequisiteError";
+}
+
+/**
+ * Makes sure that everything is there.
+ *
+ * @throws {PrerequisiteError} If it is not, and can't be installed from here.
+ */
+export function ensurePrerequisites(): void {
+  const isRoot = process.getuid?.() === 0;
+  const hasApt = existsSync("/usr/bin/apt-get");
+  if (isRoot && hasApt && missing().length > 0) installWithApt(missing());
+  if (missing().some(({ name }) => name === "chromium")) {
+    run(process.execPath, [join(BIN, "playwright-core"), "install", "chromium"]);
+  }
+  const left = missing();
+  if (left.length === 0) return;
+  const lines = left.map(({ name, purpose, problem }) => `  ${name}, for ${purpose}: ${problem()}`);
+  const packages = left.flatMap((prerequisite) => prerequisite.packages).join(" ");
+  const how = hasApt
+    ? `sudo apt-get install ${packages}`
+    : `with your package manager: ${left.map(({ name }) => name).join(", ")} (CHROMIUM=/path names a browser elsewhere)`;
+  throw new PrerequisiteError(`Cannot run the tests, these are missing:\n${lines.join("\n")}\nInstall: ${how}`);
+}
+
+if (import.meta.main) {
+  try {
+    ensurePrerequisites();
+    console.log("Everything that the tests need is there");
+  } catch (error) {
+    if (!(error instanceof PrerequisiteError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

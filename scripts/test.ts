@@ -1,0 +1,127 @@
+// `npm test`: runs the suites in order, or those that are named, streams what they print, and ends with one line of
+// counts. Decides nothing about what counts as passed: local/counts.ts does.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BuildError, buildAll } from "./build.ts";
+import { ChildKeeper, describeExit } from "./local/children.ts";
+import { findChromium } from "./local/chromium.ts";
+import { addOutcomes, checkOutcome, type Outcome, vitestOutcome } from "./local/counts.ts";
+import { readTextIfPresent } from "./local/files.ts";
+import { BIN, ROOT } from "./local/paths.ts";
+import { stopSignal } from "./local/stop-signals.ts";
+import { type Command, type Suite, suites } from "./local/suites.ts";
+import { ensurePrerequisites, PrerequisiteError } from "./prerequisites.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
+const keeper = new ChildKeeper();
+const signal = stopSignal();
+
+/** Runs a program with our output; its exit in words, and whether it was 0. */
+async function run({ name, command, args, env }: Command): Promise<{ exit: string; succeeded: boolean }> {
+  signal.throwIfAborted();
+  const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env } });
+  const stop = (): void => void child.stop(10_000);
+  signal.addEventListener("abort", stop);
+  const status = await child.exited;
+  signal.removeEventListener("abort", stop);
+  await child.stop(0);
+  signal.throwIfAborted();
+  return { exit: describeExit(status), succeeded: "code" in status && status.code === 0 };
+}
+
+async function runSuite(suite: Suite): Promise<Outcome> {
+  if (suite.kind === "checks") {
+    const outcomes: Outcome[] = [];
+    for (const check of suite.checks) {
+      console.log(`+ ${check.name}`);
+      const { exit, succeeded } = await run(check);
+      outcomes.push(checkOutcome(check.name, exit, succeeded));
+    }
+    return outcomes.length === 0
+      ? { passed: 0, failed: 1, problems: [`${suite.name}: nothing to check`] }
+      : addOutcomes(outcomes);
+  }
+  const report = join(scratch, `${suite.name}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const args = ["run", ...suite.args, ...reporters];
+  const vitest = join(BIN, "vitest");
+  const command =
+    suite.runtime === "bun"
+      ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
+      : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
+  const { succeeded } = await run({ ...command, env: testEnv() });
+  const directories = suite.directories.map((directory) => join(ROOT, directory));
+  return vitestOutcome(readTextIfPresent(report), succeeded, directories);
+}
+
+/** What tests may count on: where Chromium is. */
+function testEnv(): Record<string, string> {
+  const path = findChromium();
+  return path === undefined ? {} : { CHROMIUM: path };
+}
+
+class UnknownSuiteError extends Error {}
+
+function select(all: readonly Suite[], names: readonly string[]): readonly Suite[] {
+  const unknown = names.filter((name) => !all.some((suite) => suite.name === name));
+  if (unknown.length > 0) {
+    throw new UnknownSuiteError(
+      `No such suite: ${unknown.join(", ")}. There are ${all.map(({ name }) => name).join(", ")}`,
+    );
+  }
+  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+}
+
+/** Runs the build as a suite of its own, so that a page that doesn't build is counted once and said once. */
+async function runBuild(): Promise<Outcome> {
+  try {
+    await buildAll(signal);
+    return checkOutcome("build", "", true);
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(error.message);
+    return checkOutcome("build", "see above", false);
+  }
+}
+
+async function runAll(names: readonly string[]): Promise<Outcome> {
+  const selected = select(suites(join(scratch, "deploy")), names);
+  if (selected.some(({ kind }) => kind === "vitest")) ensurePrerequisites();
+
+  const steps: { name: string; run: () => Promise<Outcome> }[] = selected.map((suite) => ({
+    name: suite.name,
+    run: () => runSuite(suite),
+  }));
+  const firstBuilt = selected.findIndex((suite) => suite.needsBuild);
+  if (firstBuilt >= 0) steps.splice(firstBuilt, 0, { name: "build", run: runBuild });
+
+  const table: string[] = [];
+  const outcomes: Outcome[] = [];
+  for (const step of steps) {
+    console.log(`\n=== ${step.name}`);
+    const startedAt = Date.now();
+    const outcome = await step.run();
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+    const columns = [String(outcome.passed).padStart(6), String(outcome.failed).padStart(6), seconds.padStart(8)];
+    table.push(`${step.name.padEnd(8)} ${columns.join("  ")}`);
+    outcomes.push(outcome);
+  }
+  const total = addOutcomes(outcomes);
+  console.log(`\nsuite    passed  failed   seconds\n${table.join("\n")}\n`);
+  for (const problem of total.problems) console.log(`- ${problem}`);
+  return total;
+}
+
+let total: Outcome = { passed: 0, failed: 1, problems: [] };
+try {
+  total = await runAll(process.argv.slice(2));
+} catch (error) {
+  const isExpected = error instanceof PrerequisiteError || error instanceof UnknownSuiteError;
+  console.error(signal.aborted ? "Stopped" : isExpected ? error.message : error);
+} finally {
+  keeper.close();
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.exitCode = total.failed === 0 ? 0 : 1;
+console.log(`${total.passed} passed, ${total.failed} failed`);

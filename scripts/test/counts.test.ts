@@ -1,0 +1,58 @@
+// What counts as passed: reports as vitest writes them.
+import { expect, test } from "vitest";
+import { addOutcomes, checkOutcome, vitestOutcome } from "../local/counts.ts";
+
+type Result = { name: string; status: string; message?: string; assertionResults: object[] };
+
+const file = (name: string, statuses: string[], status = "passed", message = ""): Result => ({
+  name,
+  status,
+  message,
+  assertionResults: statuses.map((state, index) => ({ status: state, fullName: `test ${index}` })),
+});
+const report = (...testResults: Result[]): string => JSON.stringify({ testResults });
+
+test("passed and failed tests are counted over all files", () => {
+  const text = report(file("/p/a.test.ts", ["passed", "passed"]), file("/p/b.test.ts", ["passed", "failed"], "failed"));
+  expect(vitestOutcome(text, false)).toEqual({ passed: 3, failed: 1, problems: [] });
+});
+
+test.each(["skipped", "pending", "todo"])("a test that is %s counts as failed and is named", (status) => {
+  expect(vitestOutcome(report(file("/p/a.test.ts", ["passed", status])), true)).toEqual({
+    passed: 1,
+    failed: 1,
+    problems: ["skipped: test 1 (/p/a.test.ts)"],
+  });
+});
+
+test("a file that can't be loaded counts as one failure, with its message", () => {
+  const text = report(file("/p/a.test.ts", ["passed"]), file("/p/b.test.ts", [], "failed", "No such module"));
+  expect(vitestOutcome(text, false)).toEqual({ passed: 1, failed: 1, problems: ["/p/b.test.ts: No such module"] });
+});
+
+test("a file without a test is a failure", () => {
+  expect(vitestOutcome(report(file("/p/a.test.ts", [])), true).problems).toEqual(["/p/a.test.ts has no test"]);
+});
+
+test("a suite that ran no test is a failure", () => {
+  expect(vitestOutcome(report(), true)).toEqual({ passed: 0, failed: 1, problems: ["no test ran"] });
+});
+
+test("a suite that left no report is a failure", () => {
+  expect(vitestOutcome(undefined, true).failed).toBe(1);
+});
+
+test("an error outside of the tests is a failure although all tests passed", () => {
+  const outcome = vitestOutcome(report(file("/p/a.test.ts", ["passed"])), false);
+  expect(outcome).toEqual({ passed: 1, failed: 1, problems: ["vitest failed outside of the tests, see above"] });
+});
+
+test("a directory of which no test has passed is a failure; one whose name begins alike doesn't count for it", () => {
+  const text = report(file("/p/one/a.test.ts", ["passed"]), file("/p/two-more/a.test.ts", ["passed"]));
+  expect(vitestOutcome(text, true, ["/p/one", "/p/two"]).problems).toEqual(["no test of /p/two has passed"]);
+});
+
+test("outcomes of checks and suites add up", () => {
+  const outcomes = [checkOutcome("tsc", "", true), checkOutcome("biome", "exit code 1", false)];
+  expect(addOutcomes(outcomes)).toEqual({ passed: 1, failed: 1, problems: ["biome failed (exit code 1)"] });
+});
