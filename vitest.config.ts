@@ -2,8 +2,11 @@
 // configurations of their own, since they need workerd, Bun or a running system.
 import { defineConfig } from "vitest/config";
 
+// The page's tests start a browser, the scripts' processes and npm's whole bootstrap: seconds, on a busy machine.
+const testTimeout = 30_000;
+
 const unit = (name: string, root: string) => ({
-  test: { name, root, include: ["test/**/*.test.ts", "test/**/*.test.tsx"], environment: "node" as const },
+  test: { testTimeout, name, root, include: ["test/**/*.test.ts", "test/**/*.test.tsx"], environment: "node" as const },
 });
 
 export default defineConfig({

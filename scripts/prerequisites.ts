@@ -83,7 +83,7 @@ export function ensurePrerequisites(): void {
   const packages = left.flatMap((prerequisite) => prerequisite.packages).join(" ");
   const how = hasApt
     ? `sudo apt-get install ${packages}`
-    : `with your package manager: ${left.map(({ name }) => name).join(", ")} (CHROMIUM=/path names a browser elsewhere)`;
+    : `with your package manager: ${left.map(({ name }) => name).join(", ")} (CHROMIUM_PATH=/path names a browser elsewhere)`;
   throw new PrerequisiteError(`Cannot run the tests, these are missing:\n${lines.join("\n")}\nInstall: ${how}`);
 }
 

@@ -58,7 +58,7 @@ async function runSuite(suite: Suite): Promise<Outcome> {
 /** What tests may count on: where Chromium is. */
 function testEnv(): Record<string, string> {
   const path = findChromium();
-  return path === undefined ? {} : { CHROMIUM: path };
+  return path === undefined ? {} : { CHROMIUM_PATH: path };
 }
 
 class UnknownSuiteError extends Error {}

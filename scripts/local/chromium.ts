@@ -19,10 +19,10 @@ export function findProgram(name: string): string | undefined {
   return candidates.find(isExecutable);
 }
 
-/** Path of a Chromium: CHROMIUM, else the system's, else Playwright's own download. */
+/** Path of a Chromium: CHROMIUM_PATH, else the system's, else Playwright's own download. */
 export function findChromium(): string | undefined {
-  const { CHROMIUM } = process.env;
-  if (CHROMIUM !== undefined && CHROMIUM !== "") return CHROMIUM;
+  const { CHROMIUM_PATH } = process.env;
+  if (CHROMIUM_PATH !== undefined && CHROMIUM_PATH !== "") return CHROMIUM_PATH;
   for (const name of ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]) {
     const path = findProgram(name);
     if (path !== undefined) return path;
