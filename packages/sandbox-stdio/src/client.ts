@@ -105,6 +105,8 @@ type Answerer = { readonly id: string; readonly offset: number };
 
 /** Attached for this long, the next break counts as the first again. */
 const STABLE_MS = 5_000;
+/** A connection that moved bytes was worth making, however short: the next break counts as the second at most. */
+const ATTEMPT_AFTER_PROGRESS = 1;
 
 export class StdioClient {
   readonly #ports: ClientPorts;
@@ -134,6 +136,8 @@ export class StdioClient {
   #eofSentIn = -1;
   #attempt = 0;
   #attachedAtMs = 0;
+  /** Whether this connection has moved a byte in either direction. */
+  #hasMoved = false;
   #heardAtMs = 0;
   #size: { cols: number; rows: number } | undefined;
   #cancelRetry: () => void = nothing;
@@ -186,6 +190,13 @@ export class StdioClient {
   leave(): void {
     if (this.#state.phase === "ended") return;
     this.#socket?.close(CLOSE.normal);
+    this.#end({ kind: "left" });
+  }
+
+  /** Stops without leaving: the session keeps this client's place, for a later life to take up from its resume point. */
+  suspend(): void {
+    if (this.#state.phase === "ended") return;
+    this.#socket?.abort();
     this.#end({ kind: "left" });
   }
 
@@ -328,6 +339,8 @@ export class StdioClient {
     this.#socket = undefined;
     const wasAttachedFor = this.#state.phase === "attached" ? this.#ports.now() - this.#attachedAtMs : 0;
     if (wasAttachedFor >= STABLE_MS) this.#attempt = 0;
+    else if (this.#hasMoved) this.#attempt = Math.min(this.#attempt, ATTEMPT_AFTER_PROGRESS);
+    this.#hasMoved = false;
     const bye = this.#bye;
     const reason = bye?.reason || detail || `connection closed with ${code}`;
     const decision = decideRetry(code, bye);
@@ -365,6 +378,7 @@ export class StdioClient {
         this.#greeted(message);
         return;
       case "stdin_ack":
+        if (message.offset > this.#outbox.acked) this.#hasMoved = true;
         this.#outbox.ack(message.offset);
         this.#flushInput();
         if (this.#outbox.hasRoom) this.#events.inputDrained();
@@ -449,6 +463,7 @@ export class StdioClient {
       return;
     }
     this.#received = at + frame.bytes.length;
+    this.#hasMoved = true;
     this.#events.output(frame.stream, frame.bytes, this.#received);
   }
 

@@ -2,12 +2,17 @@
 
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
 
+/** Smaller pieces that wait are put together into one frame: a message costs the same whatever its size. */
+const GATHER_BELOW_BYTES = 16 * 1024;
+
 export class Outbox {
   /** Chunks in order; the first starts at {@link acked}. */
   #chunks: Uint8Array[] = [];
   #acked = 0;
-  /** Where the next byte to hand to the connection stands. */
+  /** Where the next byte to hand to the connection stands: as an offset, and as a place in {@link #chunks}. */
   #sent = 0;
+  #sentChunk = 0;
+  #sentInChunk = 0;
   #end = 0;
 
   /** Everything before this has been taken by the process, or refused. */
@@ -49,17 +54,11 @@ export class Outbox {
       this.#end - this.#sent,
     );
     if (room <= 0) return undefined;
-    let skip = this.#sent - this.#acked;
-    for (const chunk of this.#chunks) {
-      if (skip >= chunk.length) {
-        skip -= chunk.length;
-        continue;
-      }
-      const frame = chunk.subarray(skip, skip + room);
-      this.#sent += frame.length;
-      return frame;
-    }
-    throw new RangeError(`Cannot find input at ${this.#sent}: ${this.#acked} to ${this.#end} are kept`);
+    const rest = this.#rest();
+    if (rest.length >= Math.min(room, GATHER_BELOW_BYTES)) return this.#took(rest.subarray(0, room));
+    const frame = new Uint8Array(room);
+    for (let at = 0; at < room; ) at += this.#took(this.#rest().subarray(0, room - at), frame, at).length;
+    return frame;
   }
 
   /** The server has taken everything before `offset`. Going back is ignored; beyond the end counts as the end. */
@@ -67,17 +66,17 @@ export class Outbox {
     let drop = Math.min(offset, this.#end) - this.#acked;
     if (drop <= 0) return;
     this.#acked += drop;
-    this.#sent = Math.max(this.#sent, this.#acked);
-    while (drop > 0) {
-      const oldest = this.#chunks[0];
-      if (oldest === undefined) break;
-      if (oldest.length > drop) {
-        this.#chunks[0] = oldest.subarray(drop);
-        return;
-      }
+    let gone = 0;
+    for (let oldest = this.#chunks[gone]; oldest !== undefined && drop >= oldest.length; oldest = this.#chunks[gone]) {
       drop -= oldest.length;
-      this.#chunks.shift();
+      gone += 1;
     }
+    this.#chunks.splice(0, gone);
+    const oldest = this.#chunks[0];
+    if (oldest !== undefined && drop > 0) this.#chunks[0] = oldest.subarray(drop);
+    this.#sentChunk -= gone;
+    if (this.#sentChunk === 0) this.#sentInChunk -= drop;
+    if (this.#sent < this.#acked) this.#sendFromStart();
   }
 
   /** A new connection numbers its input from `offset` on: what is kept after it is sent again. */
@@ -88,6 +87,33 @@ export class Outbox {
       this.#acked = offset;
       this.#end = offset;
     } else this.ack(offset);
+    this.#sendFromStart();
+  }
+
+  #sendFromStart(): void {
     this.#sent = this.#acked;
+    this.#sentChunk = 0;
+    this.#sentInChunk = 0;
+  }
+
+  /** What is left to send of the chunk that is next. */
+  #rest(): Uint8Array {
+    const chunk = this.#chunks[this.#sentChunk];
+    if (chunk === undefined) {
+      throw new RangeError(`Cannot find input at ${this.#sent}: ${this.#acked} to ${this.#end} are kept`);
+    }
+    return chunk.subarray(this.#sentInChunk);
+  }
+
+  /** Counts `bytes`, the next ones, as sent; copies them where they are gathered. */
+  #took(bytes: Uint8Array, frame?: Uint8Array, at = 0): Uint8Array {
+    frame?.set(bytes, at);
+    this.#sent += bytes.length;
+    this.#sentInChunk += bytes.length;
+    if (this.#sentInChunk === this.#chunks[this.#sentChunk]?.length) {
+      this.#sentChunk += 1;
+      this.#sentInChunk = 0;
+    }
+    return bytes;
   }
 }

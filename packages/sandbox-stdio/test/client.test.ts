@@ -1,0 +1,243 @@
+// The client and its outbox as a command line uses them: breaks that come often, input in crumbs, lives that follow one
+// another. Sockets and timers are in this file's hands.
+
+import { describe, expect, test } from "vitest";
+import {
+  type ClientOptions,
+  type ClientSocketEvents,
+  encodeFrame,
+  MAX_UNACKED_INPUT_BYTES,
+  Outbox,
+  STREAM_STDOUT,
+  StdioClient,
+} from "../src/index.ts";
+import { BACKOFF_BASE_MS } from "../src/retry.ts";
+
+/** A client whose connections are moved by hand, with the greatest chance: every backoff is as long as it may be. */
+function harness(options: Partial<ClientOptions> = {}) {
+  const sockets: {
+    sent: (string | Uint8Array)[];
+    farewell: number | "abort" | undefined;
+    events: ClientSocketEvents;
+  }[] = [];
+  const queries: string[] = [];
+  const waits: { ms: number; callback: () => void }[] = [];
+  let now = 0;
+  const ignore = () => undefined;
+  const client = new StdioClient(
+    { session: "main", ...options },
+    {
+      connect: (query, events) => {
+        queries.push([...query].map(([name, value]) => `${name}=${value}`).join("&"));
+        const socket = {
+          sent: [] as (string | Uint8Array)[],
+          farewell: undefined as number | "abort" | undefined,
+          events,
+        };
+        sockets.push(socket);
+        return {
+          send: (message) => void socket.sent.push(message),
+          close: (code) => {
+            socket.farewell = code;
+          },
+          abort: () => {
+            socket.farewell = "abort";
+          },
+        };
+      },
+      setTimer: (ms, callback) => {
+        const wait = { ms, callback };
+        waits.push(wait);
+        return () => void (waits.includes(wait) && waits.splice(waits.indexOf(wait), 1));
+      },
+      now: () => now,
+      random: () => 1,
+    },
+    {
+      state: ignore,
+      output: ignore,
+      snapshot: ignore,
+      resize: ignore,
+      gap: ignore,
+      message: ignore,
+      discarded: ignore,
+      inputDrained: ignore,
+    },
+  );
+  client.start();
+  const socket = () => {
+    const last = sockets.at(-1);
+    if (last === undefined) throw new Error("Cannot find a connection");
+    return last;
+  };
+  return {
+    client,
+    queries,
+    socket,
+    greet: (offset: number, stdin = 0) => {
+      socket().events.open();
+      socket().events.text(JSON.stringify(hello(offset, stdin)));
+    },
+    /** Cuts the connection and lets the wait pass. @returns How long it was, ms. */
+    cut: () => {
+      socket().events.closed(1006, "cut");
+      const wait = waits.at(-1);
+      if (wait === undefined) throw new Error("Cannot find a wait");
+      now += wait.ms;
+      waits.pop();
+      wait.callback();
+      return wait.ms;
+    },
+  };
+}
+
+function hello(offset: number, stdin: number) {
+  const you = { id: "me", name: "", role: "driver" };
+  return {
+    type: "hello",
+    protocol: "stdio.v1",
+    sandbox: "default",
+    session: "main",
+    incarnation: "i1",
+    tty: false,
+    cols: 80,
+    rows: 24,
+    offset,
+    live: offset,
+    stdin,
+    resume: "proof",
+    window: 524288,
+    delivery: "lossless",
+    you,
+    answerer: { id: "", offset: 0 },
+    holder: "",
+    mode: "collaborative",
+    participants: [you],
+  };
+}
+
+describe("a connection that breaks often", () => {
+  test("as long as each one moves bytes, the waits do not grow", () => {
+    const { greet, socket, cut } = harness();
+    const waits: number[] = [];
+    for (let offset = 0; offset < 8; offset += 1) {
+      greet(offset);
+      socket().events.binary(encodeFrame(STREAM_STDOUT, new Uint8Array(1)));
+      waits.push(cut());
+    }
+    expect(waits).toEqual([BACKOFF_BASE_MS, ...Array(7).fill(2 * BACKOFF_BASE_MS)]);
+  });
+
+  test("an acknowledgement of input counts as well as output", () => {
+    const { client, greet, socket, cut } = harness();
+    const waits: number[] = [];
+    for (let taken = 0; taken < 5; taken += 1) {
+      greet(0, taken);
+      client.write(new Uint8Array(1));
+      socket().events.text(JSON.stringify({ type: "stdin_ack", offset: taken + 1 }));
+      waits.push(cut());
+    }
+    expect(waits).toEqual([BACKOFF_BASE_MS, ...Array(4).fill(2 * BACKOFF_BASE_MS)]);
+  });
+
+  test("a server that greets and breaks without moving a byte is waited for longer each time", () => {
+    const { greet, cut } = harness();
+    const waits: number[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      greet(0);
+      waits.push(cut());
+    }
+    expect(waits).toEqual([1, 2, 4, 8].map((factor) => factor * BACKOFF_BASE_MS));
+  });
+});
+
+describe("one life after another", () => {
+  test("suspending drops the connection without leaving, and the resume point is what was dealt with", () => {
+    const { client, greet, socket } = harness();
+    greet(0);
+    socket().events.binary(encodeFrame(STREAM_STDOUT, new Uint8Array(10)));
+    client.dealtWith(4);
+    client.suspend();
+    expect(socket().farewell).toBe("abort");
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "left" } });
+    expect(client.resumePoint).toEqual({ session: "main", resume: "proof", offset: 4 });
+  });
+
+  test("a later life asks for what was not dealt with, and numbers its input from where the session stands", () => {
+    const { client, queries, greet, socket } = harness({ resume: "proof", offset: 4 });
+    expect(queries).toEqual(["session=main&resume=proof&offset=4"]);
+    greet(4, 1000);
+    client.write(new Uint8Array([7]));
+    client.endInput();
+    expect(socket().sent.slice(-2)).toEqual([new Uint8Array([7]), '{"type":"eof","offset":1001}']);
+  });
+});
+
+describe("the outbox", () => {
+  test("gathers crumbs that wait into one frame, in order", () => {
+    const outbox = new Outbox();
+    for (let i = 0; i < 5; i += 1) outbox.write(new Uint8Array([i]));
+    expect(outbox.next()).toEqual(new Uint8Array([0, 1, 2, 3, 4]));
+    expect(outbox.next()).toBeUndefined();
+  });
+
+  test("sends a large chunk without copying it", () => {
+    const outbox = new Outbox();
+    const chunk = new Uint8Array(100_000);
+    outbox.write(chunk);
+    const frame = outbox.next();
+    expect([frame?.length, frame?.buffer === chunk.buffer]).toEqual([65_536, true]);
+  });
+
+  test("sends each byte once, again only after a rewind, however acknowledgements, chunks and breaks fall", () => {
+    const seed = 20261120;
+    const random = generator(seed);
+    for (let round = 0; round < 50; round += 1) {
+      const outbox = new Outbox();
+      let written = 0;
+      let taken = 0;
+      /** Where the present connection stands. */
+      let wire = 0;
+      while (written < 400_000) {
+        const length = random() < 0.3 ? Math.floor(random() * 80_000) : Math.floor(random() * 20);
+        outbox.write(Uint8Array.from({ length }, (_, i) => (written + i) % 251));
+        written += length;
+        for (let frame = outbox.next(); frame !== undefined; frame = outbox.next()) {
+          if (!frame.every((byte, i) => byte === (wire + i) % 251)) {
+            throw new Error(`seed ${seed}, round ${round}: the frame of ${frame.length} bytes at ${wire} is wrong`);
+          }
+          wire += frame.length;
+          if (wire - taken > MAX_UNACKED_INPUT_BYTES) throw new Error(`seed ${seed}, round ${round}: too much is out`);
+          if (random() < 0.1) break;
+        }
+        const isBreak = random() < 0.2;
+        taken += Math.floor(random() * (wire - taken + 1));
+        if (isBreak) {
+          outbox.rewind(taken);
+          wire = taken;
+        } else outbox.ack(taken);
+        expect([outbox.acked, outbox.length, outbox.isAllSent]).toEqual([taken, written - taken, wire === written]);
+      }
+    }
+  });
+
+  test("a quarter of a megabyte of single bytes is sent again in no more than a few frames", () => {
+    const outbox = new Outbox();
+    for (let i = 0; i < MAX_UNACKED_INPUT_BYTES; i += 1) outbox.write(new Uint8Array([i % 251]));
+    for (let i = 0; i < 2; i += 1) {
+      let frames = 0;
+      while (outbox.next() !== undefined) frames += 1;
+      expect(frames).toBe(4);
+      outbox.rewind(0);
+    }
+  });
+});
+
+/** Numbers from 0 to 1 that are the same for the same seed. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
