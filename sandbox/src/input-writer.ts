@@ -37,7 +37,7 @@ export class InputWriter {
         if (count < entry.bytes.length) break;
       } else if (entry.kind === "eof") {
         if (!this.#child.tty) this.#child.closeStdin();
-        else if (this.#child.write(new Uint8Array([this.#child.veof()])) === 0) break;
+        else if (!this.#typeEof()) break;
         this.#session.appliedEof(client);
       }
     }
@@ -49,5 +49,11 @@ export class InputWriter {
     this.#isClosed = true;
     this.#session.inputClosed();
     this.pump();
+  }
+
+  /** @returns Whether it is typed. A terminal whose program has switched the character off takes no end of input. */
+  #typeEof(): boolean {
+    const character = this.#child.veof();
+    return character === 0 || this.#child.write(new Uint8Array([character])) === 1;
   }
 }
