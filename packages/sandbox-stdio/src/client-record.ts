@@ -46,6 +46,8 @@ export class ClientRecord implements Paced {
   reach: Reach;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;
+  /** Whether it has been sent its `hello`, which stands before everything else and holds what was said until then. */
+  isGreeted = false;
   /** Input up to here has been acknowledged to the client. */
   inputAckSent: number;
   /** When the next acknowledgement of input is due at the latest. */

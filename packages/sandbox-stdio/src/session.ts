@@ -199,6 +199,7 @@ export class Session {
       participants: this.#participants(),
       ...(isLive ? {} : { gap: offset - asked }),
     } satisfies Hello);
+    client.isGreeted = true;
     client.inputAckSent = client.input.taken;
     this.#pumpReader(client, reader, now);
     return { ok: true, client };
@@ -333,7 +334,7 @@ export class Session {
     const now = this.#now();
     for (const link of this.#links) link.pump(now, this.#exit);
     for (const client of this.#clients.values()) {
-      if (client.reach.kind === "direct") this.#pumpReader(client, client.reach.reader, now);
+      if (client.reach.kind === "direct" && client.isGreeted) this.#pumpReader(client, client.reach.reader, now);
     }
   }
 
@@ -584,7 +585,7 @@ export class Session {
   }
 
   #broadcast(message: ServerMessage): void {
-    for (const client of this.#clients.values()) client.peer?.send(message);
+    for (const client of this.#clients.values()) if (client.isGreeted) client.peer?.send(message);
   }
 
   #mayDrive(client: ClientRecord): boolean {
