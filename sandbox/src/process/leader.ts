@@ -1,0 +1,129 @@
+// The session leader, our direct child: how it ended, signals to it and to all of its session, and its reaping.
+// Knows process ids, no streams.
+
+import { readdirSync } from "node:fs";
+import { constants } from "node:os";
+import { LibcError, libc, O_NONBLOCK, Struct, SYS } from "./libc.ts";
+import { poller, READABLE, type Watch } from "./poller.ts";
+
+/** Death by signal S: `code` is 128+S and `signal` its name. */
+export type ExitStatus = { code: number; signal?: string };
+
+const P_PID = 1;
+const WNOHANG = 0x1;
+const WEXITED = 0x4;
+const WNOWAIT = 0x1000000;
+// siginfo_t as waitid fills it.
+const SIGINFO_BYTES = 128;
+const REASON_OFFSET = 8;
+const PID_OFFSET = 16;
+const STATUS_OFFSET = 24;
+const CLD_EXITED = 1;
+
+/** How often, and for how long, a dead leader is kept while others of its session live. */
+const REAP_INTERVAL_MS = 1_000;
+const REAP_ATTEMPTS = 60;
+/** Rounds of looking for members that were forked while the others were being signalled. */
+const SIGNAL_ROUNDS = 5;
+
+export class SessionLeader {
+  readonly pid: number;
+  readonly #pidfd: number;
+  readonly #watch: Watch;
+  readonly #onExit: (status: ExitStatus) => void;
+  #isReaped = false;
+
+  /** @throws {LibcError} If the process can't be watched; it is then still the caller's to reap. */
+  constructor(pid: number, onExit: (status: ExitStatus) => void) {
+    this.pid = pid;
+    this.#onExit = onExit;
+    this.#pidfd = libc.syscall(SYS.pidfd_open, pid, O_NONBLOCK, 0, 0, 0);
+    if (this.#pidfd < 0) throw new LibcError(`watch process ${pid}`);
+    this.#watch = poller().watch(this.#pidfd, READABLE, () => this.#ended());
+  }
+
+  /**
+   * To every process of the session, also in other process groups and stopped, as long as one is known to be of it.
+   * Processes that made a session of their own (daemons) are not of it. @throws {RangeError} If there is no such signal.
+   */
+  signalAll(name: string): void {
+    const signal = signalNumber(name);
+    // Once reaped, the id may be a stranger's session.
+    if (this.#isReaped) return;
+    const signalled = new Set<number>();
+    for (let round = 0; round < SIGNAL_ROUNDS; round++) {
+      const fresh = this.#members().filter((pid) => !signalled.has(pid));
+      if (fresh.length === 0) return;
+      for (const pid of fresh) {
+        signalled.add(pid);
+        kill(pid, signal);
+      }
+    }
+  }
+
+  #ended(): void {
+    const { view: info, bytes } = new Struct(SIGINFO_BYTES);
+    // WNOWAIT leaves it a zombie: until it is reaped its id, which is the session's, can't be given to another process.
+    if (libc.waitid(P_PID, this.pid, bytes, WEXITED | WNOHANG | WNOWAIT) !== 0) {
+      throw new LibcError(`learn how process ${this.pid} ended`);
+    }
+    if (info.getInt32(PID_OFFSET, true) === 0) return;
+    this.#watch.stop();
+    libc.close(this.#pidfd);
+    this.#reap(REAP_ATTEMPTS);
+    const status = info.getInt32(STATUS_OFFSET, true);
+    this.#onExit(
+      info.getInt32(REASON_OFFSET, true) === CLD_EXITED
+        ? { code: status }
+        : { code: 128 + status, signal: signalName(status) },
+    );
+  }
+
+  /** Reaps the leader once it is the last of its session, so that signalAll reaches the others until then. */
+  #reap(attempts: number): void {
+    if (attempts > 0 && this.#members().length > 1) {
+      setTimeout(() => this.#reap(attempts - 1), REAP_INTERVAL_MS).unref();
+      return;
+    }
+    if (libc.waitid(P_PID, this.pid, new Uint8Array(SIGINFO_BYTES), WEXITED | WNOHANG) !== 0) {
+      throw new LibcError(`reap process ${this.pid}`);
+    }
+    this.#isReaped = true;
+  }
+
+  /** Ids of the session's processes, the leader (also a dead one) among them. */
+  #members(): number[] {
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 0 && libc.getsid(pid) === this.pid);
+  }
+}
+
+/** Kills and reaps a child that could not be taken over. Waits for its death. */
+export function abandon(pid: number): void {
+  kill(-pid, constants.signals.SIGKILL);
+  libc.waitid(P_PID, pid, new Uint8Array(SIGINFO_BYTES), WEXITED);
+}
+
+/** Signals a process group. False: nobody is in it, or it is not ours to signal. */
+export function signalGroup(group: number, name: string): boolean {
+  return kill(-group, signalNumber(name));
+}
+
+function kill(pid: number, signal: number): boolean {
+  return libc.kill(pid, signal) === 0;
+}
+
+function signalNumber(name: string): number {
+  const found = Object.entries(constants.signals).find(([candidate]) => candidate === name);
+  if (found === undefined) throw new RangeError(`Cannot send ${name}: no such signal`);
+  return found[1];
+}
+
+const FIRST_REALTIME_SIGNAL = 34;
+
+function signalName(signal: number): string {
+  // The first of several names is the usual one: SIGABRT before SIGIOT, SIGIO before SIGPOLL.
+  const found = Object.entries(constants.signals).find(([, value]) => value === signal);
+  return found?.[0] ?? `SIGRTMIN+${signal - FIRST_REALTIME_SIGNAL}`;
+}

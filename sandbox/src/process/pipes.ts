@@ -1,0 +1,39 @@
+// Three real pipes for a program's standard streams. Bun.spawn would make socket pairs, which /dev/stdout can't reopen.
+// Knows descriptors only.
+
+import { F_SETFL, LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "./libc.ts";
+
+export type StreamDescriptors = { stdin: number; stdout: number; stderr: number };
+export type Pipes = {
+  /** Our ends, non-blocking. */
+  ours: StreamDescriptors;
+  /** The program's ends, blocking as programs expect; to be closed here once it runs. */
+  theirs: StreamDescriptors;
+};
+
+/** @throws {LibcError} If the machine has no more descriptors. */
+export function openPipes(): Pipes {
+  const opened: number[] = [];
+  try {
+    const [stdin, stdout, stderr] = [openPipe(opened), openPipe(opened), openPipe(opened)];
+    // The flag belongs to one end: the program's stays blocking.
+    for (const fd of [stdin.write, stdout.read, stderr.read]) {
+      if (libc.fcntl(fd, F_SETFL, O_NONBLOCK) !== 0) throw new LibcError("make a pipe non-blocking");
+    }
+    return {
+      ours: { stdin: stdin.write, stdout: stdout.read, stderr: stderr.read },
+      theirs: { stdin: stdin.read, stdout: stdout.write, stderr: stderr.write },
+    };
+  } catch (error) {
+    for (const fd of opened) libc.close(fd);
+    throw error;
+  }
+}
+
+function openPipe(opened: number[]): { read: number; write: number } {
+  const ends = new Int32Array(2);
+  if (libc.pipe2(ends, O_CLOEXEC) !== 0) throw new LibcError("open a pipe");
+  const [read = -1, write = -1] = ends;
+  opened.push(read, write);
+  return { read, write };
+}

@@ -1,0 +1,153 @@
+// One epoll set for every file descriptor of every session, and the turns in which it is looked at.
+// Knows descriptors and callbacks; what is read or written, and for whom, is the callbacks' affair.
+
+import { errno, LibcError, libc, O_CLOEXEC, Struct } from "./libc.ts";
+import { createWaker, type Waker, type WakerKind } from "./waker.ts";
+
+export const READABLE = 0x001;
+export const WRITABLE = 0x004;
+/** What the kernel reports unasked: an error, or the other end is gone. */
+export const BROKEN = 0x008 | 0x010;
+
+const EDGE_TRIGGERED = 0x8000_0000;
+const EPOLL_CTL_ADD = 1;
+const EPOLL_CTL_DEL = 2;
+const EPOLL_CTL_MOD = 3;
+const EINTR = 4;
+
+// struct epoll_event is packed on x86-64 only.
+const EVENT_BYTES = process.arch === "x64" ? 12 : 16;
+const TOKEN_OFFSET = EVENT_BYTES - 8;
+const EVENTS_AT_ONCE = 64;
+
+/**
+ * How long one turn may go on reading, in milliseconds. It bounds what a busy session costs everybody else: their
+ * keystrokes and sockets are looked at between turns. Time and not bytes, as terminals differ in speed fivefold.
+ */
+const TURN_MS = 0.2;
+
+/** Something with bytes to read, served in turns with all others. */
+export interface Reader {
+  /** One bounded read. False: nothing more for now; the reader is not called again before the next {@link Poller.enqueue}. */
+  readSome(): boolean;
+}
+
+/** A watched descriptor. Reports are edge triggered: one per change, so read or write until the kernel has no more. */
+export interface Watch {
+  /** Changes what is reported: READABLE, WRITABLE, both or 0. What holds already is reported again. */
+  want(interest: number): void;
+  /** Ends the reports. Call it before the descriptor is closed. */
+  stop(): void;
+}
+
+export class Poller {
+  readonly #set: number;
+  readonly #waker: Waker;
+  readonly #request = new Struct(EVENT_BYTES);
+  readonly #events = new Struct(EVENT_BYTES * EVENTS_AT_ONCE);
+  /** By token, never by descriptor: numbers of descriptors are reused while reports about the old one are still listed. */
+  readonly #watchers = new Map<number, (events: number) => void>();
+  readonly #queue = new Set<Reader>();
+  #nextToken = 1;
+  #isTurnDue = false;
+
+  /** @throws {Error} If the kernel refuses an epoll set, or `kind` was given and does not work here. */
+  constructor(kind?: WakerKind) {
+    this.#set = libc.epoll_create1(O_CLOEXEC);
+    if (this.#set < 0) throw new LibcError("make an epoll set");
+    this.#waker = createWaker(this.#set, () => this.#turn(), kind);
+  }
+
+  /** Reports `interest` in `fd` to `onEvents`, with {@link BROKEN} added unasked. Keeps the runtime alive until stopped. */
+  watch(fd: number, interest: number, onEvents: (events: number) => void): Watch {
+    const token = this.#nextToken++;
+    this.#control(EPOLL_CTL_ADD, fd, interest, token);
+    this.#watchers.set(token, onEvents);
+    if (this.#watchers.size === 1) {
+      this.#waker.start();
+      this.#waker.arm();
+    }
+    return {
+      want: (changed) => this.#control(EPOLL_CTL_MOD, fd, changed, token),
+      stop: () => {
+        if (!this.#watchers.delete(token)) return;
+        this.#control(EPOLL_CTL_DEL, fd, 0, token);
+        if (this.#watchers.size === 0) this.#waker.stop();
+      },
+    };
+  }
+
+  /** Has `reader` called in this turn, or soon in the next one. */
+  enqueue(reader: Reader): void {
+    this.#queue.add(reader);
+    this.#scheduleTurn();
+  }
+
+  /** Takes a reader out that will not read again, or not for now. */
+  dequeue(reader: Reader): void {
+    this.#queue.delete(reader);
+  }
+
+  #control(operation: number, fd: number, interest: number, token: number): void {
+    this.#request.view.setUint32(0, (interest | EDGE_TRIGGERED) >>> 0, true);
+    this.#request.view.setUint32(TOKEN_OFFSET, token, true);
+    if (libc.epoll_ctl(this.#set, operation, fd, this.#request.bytes) !== 0)
+      throw new LibcError(`watch descriptor ${fd}`);
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnDue) return;
+    this.#isTurnDue = true;
+    setImmediate(() => {
+      this.#isTurnDue = false;
+      this.#turn();
+    });
+  }
+
+  /** Serves whoever is ready, one read each and round again, until nobody is or the time is up. */
+  #turn(): void {
+    const end = performance.now() + TURN_MS;
+    try {
+      do {
+        // Looked at in every round: a keystroke's echo does not wait until a flooding neighbour has had its time.
+        this.#dispatch();
+        let left = this.#queue.size;
+        for (const reader of this.#queue) {
+          // To the back of the line, so that a turn cut short goes on with the next one.
+          this.#queue.delete(reader);
+          if (reader.readSome()) this.#queue.add(reader);
+          left -= 1;
+          if (left === 0 || performance.now() >= end) break;
+        }
+      } while (this.#queue.size > 0 && performance.now() < end);
+    } finally {
+      if (this.#queue.size > 0) this.#scheduleTurn();
+      else if (this.#watchers.size > 0) this.#waker.arm();
+    }
+  }
+
+  #dispatch(): void {
+    const count = libc.epoll_wait(this.#set, this.#events.bytes, EVENTS_AT_ONCE, 0);
+    if (count < 0 && errno() !== EINTR) throw new LibcError("look at the epoll set");
+    for (let index = 0; index < count; index++) {
+      const events = this.#events.view.getUint32(index * EVENT_BYTES, true);
+      const token = this.#events.view.getUint32(index * EVENT_BYTES + TOKEN_OFFSET, true);
+      try {
+        this.#watchers.get(token)?.(events);
+      } catch (error) {
+        // To the top, but not past the reports behind it: each is given once only.
+        setImmediate(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}
+
+let shared: Poller | undefined;
+
+/** The one poller of this thread, made on first use. */
+export function poller(): Poller {
+  shared ??= new Poller();
+  return shared;
+}

@@ -1,0 +1,257 @@
+// A program on a PTY or on three pipes: the interface the bridge uses, and its one implementation.
+// Knows nothing of sessions, clients or sockets. Single-threaded; no callback runs inside startProcess.
+
+import { resolveCommand, type StartFault } from "./command.ts";
+import { Input } from "./input.ts";
+import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
+import { LibcError, libc } from "./libc.ts";
+import { Output, type OutputSink } from "./output.ts";
+import { openPipes } from "./pipes.ts";
+import { poller } from "./poller.ts";
+import { endOfFileCharacter, foregroundGroup, openPty, resizePty } from "./pty.ts";
+import { type StandardStreams, spawn } from "./spawn.ts";
+
+export type { StartFault } from "./command.ts";
+export type { ExitStatus } from "./leader.ts";
+export type { OutputSink } from "./output.ts";
+
+export type ProcessSpec = {
+  /** A path if it has a slash (relative to `cwd`), else looked for on `env.PATH`. Never parsed by a shell. */
+  cmd: string;
+  args: readonly string[];
+  /** The whole environment: nothing is inherited. */
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  /** True: a PTY of `cols` by `rows`. False: three pipes. */
+  tty: boolean;
+  cols: number;
+  rows: number;
+};
+
+export type ProcessEvents = {
+  /** The kernel takes more input, after a write that it did not take whole. */
+  onWritable(): void;
+  /** Once, after the last output byte was committed and flushed. */
+  onExit(status: ExitStatus): void;
+};
+
+/** A started program, leader of its own session and process group. Everything is freed by itself after `onExit`. */
+export interface ChildProcess {
+  readonly pid: number;
+  readonly tty: boolean;
+  /**
+   * Stops reading output, after a last flush. The program then blocks in the kernel once its buffer is full (a PTY: some
+   * 20 KB, a pipe: 64 KB). If it exits meanwhile, the rest and `onExit` come after `release`.
+   */
+  hold(): void;
+  release(): void;
+  /** See {@link Input.write}: bytes taken, all of them (dropped) once nobody can read them. Never blocks. */
+  write(bytes: Uint8Array): number;
+  /** Ends the input of a program on pipes. On a PTY the end is typed instead: write {@link veof}. */
+  closeStdin(): void;
+  /** The character that ends input on the PTY, as the program has set it; 0: none, or no PTY. */
+  veof(): number;
+  /** The PTY's new size. Nothing on pipes and after the exit. */
+  resize(cols: number, rows: number): void;
+  /**
+   * Signals the foreground process group of the PTY; on pipes the program's own group. False: nobody is there.
+   * @throws {RangeError} If there is no such signal.
+   */
+  signal(name: string): boolean;
+  /**
+   * Signals every process of the session, so that no orphan is left: other process groups and, for a minute after the
+   * program's own exit, what it left behind. @throws {RangeError} If there is no such signal.
+   */
+  signalAll(name: string): void;
+}
+
+/** How long output may stay silent after the exit while something else still holds the other end. */
+const QUIET_MS = 1_000;
+
+/**
+ * Starts a program. Returns once the kernel has accepted it, or why it could not be started; nothing has run then.
+ * The poller keeps the runtime alive until the exit was told.
+ */
+export function startProcess(spec: ProcessSpec, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
+  const command = resolveCommand(spec.cmd, spec.cwd, spec.env.PATH);
+  if ("fault" in command) return command;
+  try {
+    const streams = spec.tty ? ptyStreams(spec.cols, spec.rows) : pipeStreams();
+    const pid = spawn(command.path, [spec.cmd, ...spec.args], spec.env, spec.cwd, streams.given);
+    for (const fd of streams.untilStart) libc.close(fd);
+    if (typeof pid === "number") return takeOver(pid, streams, sink, events);
+    closeOurs(streams);
+    return pid;
+  } catch (error) {
+    if (error instanceof LibcError) return { fault: "start_failed", detail: error.message };
+    throw error;
+  }
+}
+
+/** The descriptors of one program and who closes them when. */
+type Streams = {
+  given: StandardStreams;
+  input: number;
+  outputs: readonly { fd: number; stream: 1 | 2 }[];
+  untilStart: readonly number[];
+  untilExit: readonly number[];
+  /** The PTY's master, which is also the one output. */
+  master?: number;
+};
+
+function ptyStreams(cols: number, rows: number): Streams {
+  const { master, input, slave, slavePath } = openPty(cols, rows);
+  return {
+    given: { kind: "terminal", path: slavePath },
+    input,
+    outputs: [{ fd: master, stream: 1 }],
+    untilStart: [],
+    untilExit: [slave],
+    master,
+  };
+}
+
+function pipeStreams(): Streams {
+  const { ours, theirs } = openPipes();
+  return {
+    given: { kind: "descriptors", ...theirs },
+    input: ours.stdin,
+    outputs: [
+      { fd: ours.stdout, stream: 1 },
+      { fd: ours.stderr, stream: 2 },
+    ],
+    untilStart: [theirs.stdin, theirs.stdout, theirs.stderr],
+    untilExit: [],
+  };
+}
+
+function closeOurs(streams: Streams): void {
+  for (const fd of [streams.input, ...streams.untilExit]) libc.close(fd);
+  for (const { fd } of streams.outputs) libc.close(fd);
+}
+
+function takeOver(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents): ChildProcess {
+  try {
+    return new RunningProcess(pid, streams, sink, events);
+  } catch (error) {
+    abandon(pid);
+    closeOurs(streams);
+    throw error;
+  }
+}
+
+class RunningProcess implements ChildProcess {
+  readonly tty: boolean;
+  readonly #leader: SessionLeader;
+  readonly #input: Input;
+  readonly #outputs: Set<Output>;
+  readonly #master: number | undefined;
+  readonly #untilExit: readonly number[];
+  readonly #onExit: (status: ExitStatus) => void;
+  #status: ExitStatus | undefined;
+  #isHeld = false;
+  #isFinished = false;
+  /** From when on silence counts: the exit, or a later release. */
+  #quietSinceMs = 0;
+  #quietTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents) {
+    this.tty = streams.master !== undefined;
+    this.#master = streams.master;
+    this.#untilExit = streams.untilExit;
+    this.#onExit = (status) => events.onExit(status);
+    this.#leader = new SessionLeader(pid, (status) => this.#exited(status));
+    this.#input = new Input(streams.input, () => events.onWritable());
+    this.#outputs = new Set(
+      streams.outputs.map(({ fd, stream }) => {
+        const output: Output = new Output(fd, stream, sink, () => {
+          this.#outputs.delete(output);
+          this.#settle();
+        });
+        return output;
+      }),
+    );
+  }
+
+  get pid(): number {
+    return this.#leader.pid;
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+    for (const output of this.#outputs) output.hold();
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const output of this.#outputs) output.release();
+    this.#quietSinceMs = performance.now();
+    this.#settle();
+  }
+
+  write(bytes: Uint8Array): number {
+    return this.#input.write(bytes);
+  }
+
+  closeStdin(): void {
+    if (!this.tty) this.#input.close();
+  }
+
+  veof(): number {
+    return this.#master === undefined || this.#status !== undefined ? 0 : endOfFileCharacter(this.#master);
+  }
+
+  resize(cols: number, rows: number): void {
+    if (this.#master !== undefined && this.#status === undefined) resizePty(this.#master, cols, rows);
+  }
+
+  signal(name: string): boolean {
+    if (this.#status !== undefined) return false;
+    const group = this.#master === undefined ? this.pid : foregroundGroup(this.#master);
+    return group !== undefined && signalGroup(group, name);
+  }
+
+  signalAll(name: string): void {
+    this.#leader.signalAll(name);
+  }
+
+  #exited(status: ExitStatus): void {
+    this.#status = status;
+    this.#input.close();
+    // With the last slave closed the master can report its end.
+    for (const fd of this.#untilExit) libc.close(fd);
+    this.#quietSinceMs = performance.now();
+    this.#settle();
+  }
+
+  /** Ends it once it has exited and its output is read; as long as somebody else may write, watches for silence. */
+  #settle(): void {
+    if (this.#status === undefined || this.#isFinished) return;
+    if (this.#outputs.size === 0) this.#finish(this.#status);
+    else if (!this.#isHeld) this.#quietTimer ??= setTimeout(() => this.#checkQuiet(), this.#quietLeftMs());
+  }
+
+  #quietLeftMs(): number {
+    const lastByteAtMs = [...this.#outputs].map((output) => output.lastByteAtMs);
+    return Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + QUIET_MS - performance.now());
+  }
+
+  #checkQuiet(): void {
+    this.#quietTimer = undefined;
+    if (!this.#isHeld && this.#quietLeftMs() <= 0) {
+      // A last look: a busy loop may have run this timer before the reports of what there is to read.
+      for (const output of this.#outputs) if (output.readSome()) poller().enqueue(output);
+      if (!this.#isHeld && this.#quietLeftMs() <= 0) {
+        for (const output of this.#outputs) output.close();
+        this.#outputs.clear();
+      }
+    }
+    this.#settle();
+  }
+
+  #finish(status: ExitStatus): void {
+    this.#isFinished = true;
+    if (this.#quietTimer !== undefined) clearTimeout(this.#quietTimer);
+    this.#onExit(status);
+  }
+}

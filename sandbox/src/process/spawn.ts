@@ -1,0 +1,91 @@
+// Starts a program as the leader of a session of its own, with posix_spawn(3): one call, no shell, no helper in front.
+// Knows nothing of terminals but that opening one as a session leader makes it the controlling terminal.
+
+import { constants } from "node:os";
+import type { StartFault } from "./command.ts";
+import { addressOf, cString, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "./libc.ts";
+
+/** What the program gets as descriptors 0, 1 and 2: a terminal by its path, or three descriptors of ours. */
+export type StandardStreams =
+  | { kind: "terminal"; path: string }
+  | { kind: "descriptors"; stdin: number; stdout: number; stderr: number };
+
+const SETSIGDEF = 0x04;
+const SETSIGMASK = 0x08;
+const SETSID = 0x80;
+// Larger than the structures of any libc; they are opaque.
+const ACTIONS_BYTES = 256;
+const ATTRIBUTES_BYTES = 1024;
+const SIGNAL_SET_BYTES = 128;
+
+/** Every signal back to its default and none blocked: the runtime ignores SIGPIPE, which a child would inherit. */
+const attributes = new Uint8Array(ATTRIBUTES_BYTES);
+const allSignals = new Uint8Array(SIGNAL_SET_BYTES);
+libc.sigfillset(allSignals);
+libc.posix_spawnattr_init(attributes);
+libc.posix_spawnattr_setsigdefault(attributes, allSignals);
+libc.posix_spawnattr_setflags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
+
+const { EAGAIN, ENOMEM, EMFILE, ENFILE, ENOENT } = constants.errno;
+/** Errors that say nothing about the program: with them the machine, not the caller, is at fault. */
+const EXHAUSTED: readonly number[] = [EAGAIN, ENOMEM, EMFILE, ENFILE];
+
+/**
+ * Runs the program at the absolute `path`. The call returns once the kernel has accepted it, so that a refusal (bad
+ * interpreter, wrong format, arguments too long) is known here. The child gets no descriptor but the three.
+ * @returns The process id, of which the caller has to reap the exit.
+ */
+export function spawn(
+  path: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  streams: StandardStreams,
+): number | StartFault {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  if ([...argv, ...variables].some((text) => text.includes("\0"))) {
+    return { fault: "cmd_not_executable", detail: `Cannot execute ${path}: an argument or variable holds a NUL` };
+  }
+  const program = cString(path);
+  const directory = cString(cwd);
+  const terminal = cString(streams.kind === "terminal" ? streams.path : "");
+  const strings = [...argv, ...variables].map(cString);
+  const argvPointers = pointers(strings.slice(0, argv.length));
+  const envPointers = pointers(strings.slice(argv.length));
+  const pid = new Int32Array(1);
+  const actions = new Uint8Array(ACTIONS_BYTES);
+  check(libc.posix_spawn_file_actions_init(actions));
+  let failure: number;
+  try {
+    if (streams.kind === "terminal") {
+      check(libc.posix_spawn_file_actions_addopen(actions, 0, terminal, O_RDWR, 0));
+      check(libc.posix_spawn_file_actions_adddup2(actions, 0, 1));
+      check(libc.posix_spawn_file_actions_adddup2(actions, 0, 2));
+    } else {
+      check(libc.posix_spawn_file_actions_adddup2(actions, streams.stdin, 0));
+      check(libc.posix_spawn_file_actions_adddup2(actions, streams.stdout, 1));
+      check(libc.posix_spawn_file_actions_adddup2(actions, streams.stderr, 2));
+    }
+    check(libc.posix_spawn_file_actions_addchdir_np(actions, directory));
+    // Ours are all close-on-exec; what our own parent left open need not be.
+    if (optionalLibc !== undefined) check(optionalLibc.posix_spawn_file_actions_addclosefrom_np(actions, 3));
+    failure = libc.posix_spawn(pid, program, actions, attributes, argvPointers, envPointers);
+  } finally {
+    libc.posix_spawn_file_actions_destroy(actions);
+    // Still in use here, so that the collector can't have taken the strings while C was reading them.
+    strings.length = 0;
+  }
+  if (failure === 0) return pid[0] ?? 0;
+  const why = errnoName(failure);
+  if (EXHAUSTED.includes(failure)) return { fault: "start_failed", detail: `Cannot start ${path}: ${why}` };
+  const hint = failure === ENOENT ? "its interpreter is missing" : why;
+  return { fault: "cmd_not_executable", detail: `Cannot execute ${path}: ${hint}` };
+}
+
+function pointers(strings: readonly Uint8Array[]): BigUint64Array {
+  return BigUint64Array.from([...strings.map(addressOf), 0n]);
+}
+
+function check(code: number): void {
+  if (code !== 0) throw new LibcError("prepare a process", code);
+}
