@@ -1,11 +1,13 @@
 // Long-running child processes: each in its own process group, its output in a log file, ended as a group, and ended
 // too when this process dies without a chance to (guard.ts). Knows nothing of what the children are.
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isErrorCode, makePrivateDirectory } from "./files.ts";
+import { killMarked } from "./leftovers.ts";
 
 export type ExitStatus = { code: number } | { signal: NodeJS.Signals };
 
@@ -42,12 +44,17 @@ export function describeExit(status: ExitStatus): string {
 
 /** Starts children and answers for them: none outlives this process. */
 export class ChildKeeper {
+  /** Children that are given it in RUN_MARK take all their descendants along in the end, whatever group these are in. */
+  readonly runId = randomBytes(12).toString("hex");
   readonly #guard: ChildProcess;
 
   constructor() {
     const script = join(dirname(fileURLToPath(import.meta.url)), "guard.ts");
     // A group of its own: Ctrl+C in the terminal must not reach it.
-    this.#guard = spawn(process.execPath, [script], { detached: true, stdio: ["pipe", "ignore", "inherit"] });
+    this.#guard = spawn(process.execPath, [script, this.runId], {
+      detached: true,
+      stdio: ["pipe", "ignore", "inherit"],
+    });
     this.#guard.unref();
     if (this.#guard.stdin instanceof Socket) this.#guard.stdin.unref();
     // A guard that was killed can't be told anything; the children are then only as safe as without one.
@@ -103,8 +110,9 @@ export class ChildKeeper {
     };
   }
 
-  /** Lets the guard go; whatever was not stopped before is ended by it. */
+  /** Ends what carries the mark of this run, and lets the guard go, which ends whatever else was not stopped before. */
   close(): void {
+    killMarked(this.runId);
     this.#guard.stdin?.end();
   }
 }

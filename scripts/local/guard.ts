@@ -1,6 +1,8 @@
 // A process that outlives its parent by a moment: when the parent is gone, however it ended, it ends the process groups
-// that the parent had named on its standard input (`+PID` and `-PID`, a line each). Run by children.ts, never imported.
+// that the parent had named on its standard input (`+PID` and `-PID`, a line each), and whatever carries the mark of the
+// run, its argument. Run by children.ts, never imported.
 import { createInterface } from "node:readline";
+import { killMarked } from "./leftovers.ts";
 
 const GRACE_MS = 5000;
 const POLL_MS = 50;
@@ -33,3 +35,5 @@ while ([...groups].some((group) => signalGroup(group, 0)) && Date.now() < deadli
   await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 for (const group of groups) signalGroup(group, "SIGKILL");
+const [runId] = process.argv.slice(2);
+if (runId !== undefined) killMarked(runId);

@@ -6,6 +6,7 @@ import { ChildKeeper } from "./children.ts";
 import { childEnv } from "./env.ts";
 import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "./files.ts";
 import { type Issuer, startIssuer } from "./issuer.ts";
+import { RUN_MARK } from "./leftovers.ts";
 import { BIN, ROOT } from "./paths.ts";
 import { anyFreePort } from "./ports.ts";
 import { Server } from "./server.ts";
@@ -96,6 +97,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         PORT: String(bridgePort),
         STDIO_TOKEN: bridgeToken,
         SANDBOX_ROOT: sandboxesDir,
+        [RUN_MARK]: keeper.runId,
         ...options.bridgeEnv,
       }),
       logFile: join(dir, "logs/bridge.log"),

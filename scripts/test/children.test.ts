@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Child, ChildKeeper } from "../local/children.ts";
+import { RUN_MARK } from "../local/leftovers.ts";
 import { isAlive } from "../local/run-record.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
@@ -83,3 +84,23 @@ test("when the keeper itself is killed with SIGKILL, its children end", async ()
   // This one ignores SIGTERM: the guard waits 5 s and then kills.
   await vi.waitUntil(() => !isAlive(grandchild), { timeout: 10_000 });
 }, 30_000);
+
+test("a process that left its group ends with the run, by the mark that it inherited", async () => {
+  const dir = temporaryDirectory();
+  const keeper = new ChildKeeper();
+  const child = await keeper.start({
+    name: "child",
+    command: "/bin/sh",
+    args: ["-c", "setsid sh -c 'trap \"\" HUP TERM; echo $$; while :; do sleep 1; done' & wait"],
+    env: { ...process.env, [RUN_MARK]: keeper.runId },
+    cwd: dir,
+    logFile: join(dir, "log"),
+  });
+  const stray = Number(await firstLine(child));
+  await child.stop(1000);
+  expect(isAlive(stray)).toBe(true);
+
+  keeper.close();
+
+  await vi.waitUntil(() => !isAlive(stray), { timeout: 10_000 });
+});
