@@ -1,37 +1,44 @@
 // `npm run build`, and the first step of `npm start`: the page (packages/dashboard/dist) and the command line
 // (packages/sbx-cli/dist/sbx-stdio.js, one file). Starts nothing that stays.
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { build, stop } from "esbuild";
 import { childEnv } from "./local/env.ts";
-import { ROOT } from "./local/paths.ts";
+import { BIN, ROOT } from "./local/paths.ts";
 
 /** A build failed; the message says which and holds the tool's own output. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
-/** Builds the page with vite. @throws {BuildError} */
-export async function buildPage(signal?: AbortSignal): Promise<void> {
-  const cwd = join(ROOT, "packages/dashboard");
-  const vite = join(ROOT, "node_modules/vite/bin/vite.js");
-  const child = spawn(process.execPath, [vite, "build", "--logLevel", "warn"], {
-    cwd,
-    env: childEnv({ NODE_ENV: "production" }),
-    stdio: ["ignore", "pipe", "pipe"],
-    ...(signal === undefined ? {} : { signal }),
-  });
+/** Runs a build tool. @throws {BuildError} With the tool's output, unless it ends with 0. */
+async function runTool(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
+  const child = spawn(command, args, { ...options, stdio: "pipe" });
   const output: Buffer[] = [];
-  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
+  child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => output.push(chunk));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (code !== 0) throw new BuildError(`Cannot build the page (vite: exit code ${code}):\n${Buffer.concat(output)}`);
+  if (code !== 0) throw new BuildError(`Cannot build ${what} (exit code ${code}):\n${Buffer.concat(output)}`);
+}
+
+/** Builds the page with vite. @throws {BuildError} */
+export async function buildPage(signal?: AbortSignal): Promise<void> {
+  const cwd = join(ROOT, "packages/dashboard");
+  const args = [join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "warn"];
+  const env = childEnv({ NODE_ENV: "production" });
+  await runTool("the page", process.execPath, args, { cwd, env, ...(signal === undefined ? {} : { signal }) });
   const index = join(cwd, "dist/index.html");
   if (!existsSync(index)) throw new BuildError(`Cannot build the page: vite wrote no ${index}`);
+}
+
+/** Compiles the bridge for the container: one file, with the Bun that the project pins. @throws {BuildError} */
+export async function buildBridge(): Promise<void> {
+  const args = ["build", "--compile", "--target=bun-linux-x64", "--outfile", "dist/stdio-ws", "stdio-ws.ts"];
+  await runTool("the bridge", join(BIN, "bun"), args, { cwd: join(ROOT, "sandbox"), env: childEnv() });
 }
 
 // Some dependencies are CommonJS and call require(), which an ES module doesn't have.
