@@ -8,6 +8,7 @@ import { NotReadyError } from "./local/ready.ts";
 import { currentIssuer, DEFAULT_ISSUER_PORT, isAlive, readRunRecords, writeRunRecord } from "./local/run-record.ts";
 import { stopSignal } from "./local/stop-signals.ts";
 import { startSystem } from "./local/system.ts";
+import { CLI_CLIENT_ID } from "./local/tokens.ts";
 
 const DEFAULT_PORT = 8787;
 
@@ -30,6 +31,7 @@ sbx-stdio is running (${seconds} s)
   In a browser   ${system.origin}/
                  sign in as alice, bob or anybody: no password, this machine only
   In a terminal  SBX_TOKEN=$(${token}) npx sbx-stdio ${system.origin}/attach --sandbox dev
+                 or log in as the browser does: npx sbx-stdio login --issuer ${system.issuerUrl} --client-id ${CLI_CLIENT_ID}
   Files          ${system.dir} (sandboxes, logs)
   Stop           Ctrl+C
 `;

@@ -1,6 +1,11 @@
 // What a person does in the browser during a sign-in, for tests: posts the issuer's own forms. Knows only addresses.
 import type { Person } from "./tokens.ts";
 
+/** What the issuer's page says is wrong; the whole page where it has no such line. */
+function problemOf(page: string): string {
+  return /<p role="alert">(.*?)<\/p>/.exec(page)?.[1] ?? page;
+}
+
 async function postForm(url: URL, fields: Record<string, string>): Promise<Response> {
   return fetch(url, {
     method: "POST",
@@ -20,7 +25,7 @@ export async function approveDevice(issuerUrl: string, userCode: string, person:
   const fields = { user_code: userCode, user: person.sub, org: person.org ?? "" };
   const response = await postForm(new URL("/device", issuerUrl), fields);
   const body = await response.text();
-  if (!body.includes("is signed in as")) throw new Error(`Cannot approve ${userCode}: ${response.status} ${body}`);
+  if (!body.includes("is signed in as")) throw new Error(`Cannot approve ${userCode}: ${problemOf(body)}`);
 }
 
 /**
@@ -34,6 +39,6 @@ export async function signIn(authorizeUrl: string, person: Person): Promise<URL>
   const fields = { ...Object.fromEntries(url.searchParams), user: person.sub, org: person.org ?? "" };
   const response = await postForm(new URL(url.pathname, url), fields);
   const location = response.headers.get("location");
-  if (location === null) throw new Error(`Cannot sign in: ${response.status} ${await response.text()}`);
+  if (location === null) throw new Error(`Cannot sign in: ${problemOf(await response.text())}`);
   return new URL(location);
 }

@@ -161,7 +161,7 @@ export function issuerRoutes(context: IssuerContext): Map<string, Handler> {
   function authorizationPage(query: URLSearchParams, problem?: string): IssuerReply {
     const body = signInPage({
       title: "Sign in to sbx-stdio",
-      explanation: `The page at ${new URL(context.redirectUri).origin} asks: ${grantedScope(query.get("scope"))}`,
+      explanation: `The page at ${new URL(context.redirectUri).origin} asks for: ${grantedScope(query.get("scope"))}`,
       action: "/oauth/authorize",
       hidden: Object.fromEntries([...query].filter(([name]) => !["user", "as", "org", "refuse"].includes(name))),
       suggestedUser: query.get("login_hint") ?? undefined,
@@ -205,7 +205,7 @@ export function issuerRoutes(context: IssuerContext): Map<string, Handler> {
 
   function devicePage(userCode: string, problem?: string): IssuerReply {
     const device = grants.findDevice(userCode);
-    const asks = device === undefined ? "" : `, which asks: ${device.scope}`;
+    const asks = device === undefined ? "" : `, which asks for: ${device.scope}`;
     const body = signInPage({
       title: "Sign in a program",
       explanation: `Signs in the program that shows the code below${asks}. Go on only if you started it yourself.`,
