@@ -185,7 +185,10 @@ export class InnerServer implements OutputPeer {
       ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
     });
     for (const [slot, client] of this.#slots) if (client.id === command.client) this.#slots.delete(slot);
-    if (result.ok) this.#slots.set(command.slot, result.client);
+    if (!result.ok) return;
+    this.#slots.set(command.slot, result.client);
+    // What was taken after the greeting, with nobody to tell, would otherwise never be confirmed.
+    this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
   }
 }
 

@@ -209,8 +209,8 @@ export class Session {
   attachRemote(request: AttachRequest & { readonly acked: number; readonly windowBytes: number }): AttachResult {
     const old = this.#clients.get(request.id);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
-    const acked = Math.max(request.acked, old?.acked ?? 0);
-    const reach = { kind: "remote" as const, acked, windowBytes: request.windowBytes };
+    // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
+    const reach = { kind: "remote" as const, acked: request.acked, windowBytes: request.windowBytes };
     return { ok: true, client: this.#admit(request, old, reach) };
   }
 
@@ -357,13 +357,13 @@ export class Session {
   /** The first `count` bytes of the client's oldest entry were written to the process. */
   wrote(client: ClientRecord, count: number): void {
     client.input.wrote(count);
-    this.#ackInput(client, false);
+    this.#ackInput(this.#newest(client), false);
   }
 
   appliedEof(client: ClientRecord): void {
     client.input.appliedEof();
     if (!this.facts.tty) this.#isInputClosed = true;
-    this.#ackInput(client, true);
+    this.#ackInput(this.#newest(client), true);
   }
 
   /** The far end of the inner hop has taken this client's input before `offset`. */
@@ -527,8 +527,11 @@ export class Session {
   }
 
   #pumpReader(client: ClientRecord, reader: OutputReader, now: number): void {
-    if (!reader.pump(now, this.#exit)) return;
-    client.peer?.finish();
+    const { acked } = reader.flow;
+    const hasExited = reader.pump(now, this.#exit);
+    // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
+    if (!client.acknowledges && reader.flow.acked !== acked) this.#upstream.acked(client);
+    if (hasExited) client.peer?.finish();
   }
 
   #eof(client: ClientRecord, offset: number): void {
@@ -586,6 +589,12 @@ export class Session {
 
   #broadcast(message: ServerMessage): void {
     for (const client of this.#clients.values()) if (client.isGreeted) client.peer?.send(message);
+  }
+
+  /** A client that came back meanwhile has a new record, with the same queue: it is the one to be told. */
+  #newest(client: ClientRecord): ClientRecord {
+    const newest = this.#clients.get(client.id);
+    return newest?.input === client.input ? newest : client;
   }
 
   #mayDrive(client: ClientRecord): boolean {
