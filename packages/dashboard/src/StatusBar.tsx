@@ -8,6 +8,8 @@ export type StatusBarProps = {
   readonly status: Status;
   readonly place: string;
   readonly size: string;
+  /** The terminal has another size than what fits here. */
+  readonly isFramed: boolean;
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
   readonly onRemedy: (remedy: Remedy) => void;
@@ -16,6 +18,9 @@ export type StatusBarProps = {
   /** What the page around the terminal adds at the end. */
   readonly children?: ReactNode;
 };
+
+const SIZE_TITLE = "Columns by rows of the terminal";
+const FRAMED_TITLE = "Columns by rows of the terminal: another window on this session is smaller";
 
 export const REMEDY_WORDS: Readonly<Record<Remedy, string>> = {
   retry: "Retry now",
@@ -39,7 +44,7 @@ export function StatusBar(props: StatusBarProps) {
       ))}
       <span className="sbx-link">{props.link}</span>
       <span className="sbx-place">{props.place}</span>
-      <span className="sbx-size" title="Columns by rows of the terminal">
+      <span className="sbx-size" data-framed={props.isFramed} title={props.isFramed ? FRAMED_TITLE : SIZE_TITLE}>
         {props.size}
       </span>
       <button

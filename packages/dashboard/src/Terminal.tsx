@@ -6,7 +6,7 @@ import "./style.css";
 import { type ReactNode, useEffect, useEffectEvent, useReducer, useRef, useState, useSyncExternalStore } from "react";
 import type { ResumeStore } from "./resume-store.ts";
 import { REMEDY_WORDS, StatusBar } from "./StatusBar.tsx";
-import { describe, missedWords, type Remedy, type Status, unsentWords } from "./status.ts";
+import { describe, missedWords, type Remedy, type SessionFacts, type Status, unsentWords } from "./status.ts";
 import { TouchKeys } from "./TouchKeys.tsx";
 import { TerminalSession, type View } from "./terminal-session.ts";
 
@@ -81,7 +81,7 @@ export function Terminal(props: TerminalProps) {
 
   const status = useStatus(view);
   const can = { retry: true, login: props.onLogin !== undefined, new: props.onNewSession !== undefined };
-  const remedies = status?.remedies.filter((remedy) => can[remedy]) ?? [];
+  const remedies = status.remedies.filter((remedy) => can[remedy]);
   const remedy = (which: Remedy) => {
     if (which === "login") props.onLogin?.();
     else if (which === "new") props.onNewSession?.();
@@ -93,35 +93,41 @@ export function Terminal(props: TerminalProps) {
     <section className="sbx-terminal" aria-label="Terminal" {...dataOf(view, status)}>
       <div className="sbx-stage-area">
         <div className="sbx-stage" ref={stage} />
-        {status?.name === "refused" ? <RefusalCard status={status} remedies={remedies} onRemedy={remedy} /> : null}
+        {view === undefined ? null : <Notices view={view} onDismiss={() => live?.dismissNotices()} />}
+        {status.name === "refused" ? <RefusalCard status={status} remedies={remedies} onRemedy={remedy} /> : null}
       </div>
-      {view === undefined || live === undefined ? null : (
-        <Notices view={view} onDismiss={() => live.dismissNotices()} />
-      )}
-      {live === undefined ? null : <TouchKeys terminal={live.screen.terminal} />}
-      {view === undefined || status === undefined ? null : (
-        <StatusBar
-          status={status}
-          remedies={status.name === "refused" ? [] : remedies}
-          onRemedy={remedy}
-          place={placeOf(view)}
-          size={`${view.cols}×${view.rows}`}
-          link={view.link}
-          isScreenReaderMode={isScreenReaderMode}
-          onScreenReaderMode={setScreenReaderMode}
-        >
-          {props.children}
-        </StatusBar>
-      )}
+      {/* Both are there from the first moment: the stage has its size before it is measured. */}
+      <TouchKeys onPress={(text) => live?.screen.press(text)} />
+      <StatusBar
+        status={status}
+        remedies={status.name === "refused" ? [] : remedies}
+        onRemedy={remedy}
+        place={view?.place ?? ""}
+        size={view === undefined ? "" : `${view.cols}×${view.rows}`}
+        isFramed={view?.isFramed ?? false}
+        link={view?.link}
+        isScreenReaderMode={isScreenReaderMode}
+        onScreenReaderMode={setScreenReaderMode}
+      >
+        {props.children}
+      </StatusBar>
     </section>
   );
 }
 
+/** Before the terminal is on the page. */
+const NOT_YET: SessionFacts = {
+  client: { phase: "connecting", attempt: 0 },
+  upstream: "running",
+  resumedAtMs: undefined,
+  hasMissedOutput: false,
+};
+
 /** The words for now; looks again every second while they pass. */
-function useStatus(view: View | undefined): Status | undefined {
+function useStatus(view: View | undefined): Status {
   const [, look] = useReducer((count: number) => count + 1, 0);
-  const status = view === undefined ? undefined : describe(view, performance.now());
-  const isPassing = status?.isPassing ?? false;
+  const status = describe(view ?? NOT_YET, performance.now());
+  const { isPassing } = status;
   useEffect(() => {
     if (!isPassing) return;
     const timer = setInterval(look, 1000);
@@ -131,8 +137,8 @@ function useStatus(view: View | undefined): Status | undefined {
 }
 
 /** What tests and style sheets may read of the state. */
-function dataOf(view: View | undefined, status: Status | undefined): Record<`data-${string}`, string | number> {
-  if (view === undefined || status === undefined) return { "data-state": "connecting" };
+function dataOf(view: View | undefined, status: Status): Record<`data-${string}`, string | number> {
+  if (view === undefined) return { "data-state": status.name };
   const end = view.client.phase === "ended" && view.client.end.kind === "exit" ? view.client.end : undefined;
   return {
     "data-state": status.name,
@@ -142,13 +148,10 @@ function dataOf(view: View | undefined, status: Status | undefined): Record<`dat
     "data-resumes": view.resumes,
     "data-unsent-keys": view.unsentKeys,
     "data-missed-bytes": view.missedBytes,
+    "data-framed": String(view.isFramed),
     ...(end === undefined ? {} : { "data-exit-code": end.code }),
     ...(end?.signal === undefined ? {} : { "data-exit-signal": end.signal }),
   };
-}
-
-function placeOf({ client }: View): string {
-  return client.phase === "attached" ? `${client.hello.sandbox} / ${client.hello.session}` : "";
 }
 
 function Notices({ view, onDismiss }: { readonly view: View; readonly onDismiss: () => void }) {
@@ -157,9 +160,13 @@ function Notices({ view, onDismiss }: { readonly view: View; readonly onDismiss:
   if (view.unsentKeys > 0) texts.push(unsentWords(view.unsentKeys));
   return (
     <div className="sbx-notices" aria-live="polite">
-      {texts.map((text) => (
-        <p key={text}>{text}</p>
-      ))}
+      {texts.length === 0 ? null : (
+        <div>
+          {texts.map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+        </div>
+      )}
       {texts.length === 0 ? null : (
         <button type="button" className="sbx-quiet" onClick={onDismiss} aria-label="Dismiss">
           ×
@@ -181,8 +188,13 @@ function RefusalCard({ status, remedies, onRemedy }: RefusalCardProps) {
       <div className="sbx-card" role="alert">
         <h1>{status.words}</h1>
         <p>{status.detail}</p>
-        {remedies.map((remedy) => (
-          <button type="button" className="sbx-button" key={remedy} onClick={() => onRemedy(remedy)}>
+        {remedies.map((remedy, i) => (
+          <button
+            type="button"
+            className={i === 0 ? "sbx-button sbx-primary" : "sbx-button"}
+            key={remedy}
+            onClick={() => onRemedy(remedy)}
+          >
             {REMEDY_WORDS[remedy]}
           </button>
         ))}

@@ -1,7 +1,5 @@
 // The keys that a touch keyboard lacks. Shown where the pointer is a finger (style.css decides).
 
-import type { Terminal } from "@xterm/xterm";
-
 const KEYS: readonly { readonly label: string; readonly name: string; readonly text: string }[] = [
   { label: "Esc", name: "Escape", text: "\x1b" },
   { label: "Tab", name: "Tab", text: "\t" },
@@ -13,7 +11,8 @@ const KEYS: readonly { readonly label: string; readonly name: string; readonly t
   { label: "→", name: "Right", text: "\x1b[C" },
 ];
 
-export function TouchKeys({ terminal }: { readonly terminal: Terminal }) {
+/** @param onPress The key as a terminal in its usual mode sends it. */
+export function TouchKeys({ onPress }: { readonly onPress: (text: string) => void }) {
   return (
     <div className="sbx-touch-keys" role="toolbar" aria-label="Keys">
       {KEYS.map(({ label, name, text }) => (
@@ -23,7 +22,7 @@ export function TouchKeys({ terminal }: { readonly terminal: Terminal }) {
           aria-label={name}
           // Kept from taking the focus, which would fold the keyboard away.
           onPointerDown={(event) => event.preventDefault()}
-          onClick={() => terminal.input(terminal.modes.applicationCursorKeysMode ? text.replace("[", "O") : text)}
+          onClick={() => onPress(text)}
         >
           {label}
         </button>

@@ -96,6 +96,12 @@ export class Screen {
     this.terminal.focus();
   }
 
+  /** A key that is not on the keyboard, as a terminal in its usual mode sends it. */
+  press(text: string): void {
+    const isCursorKey = this.terminal.modes.applicationCursorKeysMode && text.startsWith("\x1b[");
+    this.terminal.input(isCursorKey ? text.replace("[", "O") : text);
+  }
+
   dispose(): void {
     this.#isDisposed = true;
     cancelAnimationFrame(this.#frame);

@@ -11,6 +11,8 @@ import { StdioAddon } from "./terminal-addon.ts";
 export type Notice = { readonly kind: "error" | "expiring" | "started-over"; readonly text: string };
 
 export type View = SessionFacts & {
+  /** Sandbox and session, by the names that a person knows. */
+  readonly place: string;
   /** The terminal's size in cells: the PTY's, as far as it has been drawn. */
   readonly cols: number;
   readonly rows: number;
@@ -38,6 +40,8 @@ export class TerminalSession {
   readonly screen: Screen;
   #view: View;
   readonly #listeners = new Set<() => void>();
+  /** Whether the view is there: a screen speaks up while it is being made. */
+  #isMade = false;
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
@@ -48,7 +52,9 @@ export class TerminalSession {
       link: (link) => this.#change({ link }),
     });
     const { terminal } = this.screen;
+    const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
     this.#view = {
+      place: `${sandbox} / ${options.session}`,
       client: this.connection.state,
       upstream: "running",
       resumedAtMs: undefined,
@@ -64,13 +70,14 @@ export class TerminalSession {
       resumes: 0,
       notices: [],
     };
+    this.#isMade = true;
     terminal.loadAddon(new StdioAddon(this.connection));
     terminal.onTitleChange((title) => this.#change({ title }));
     this.connection.subscribe({
       state: (client) => this.#stateChanged(client),
       gap: (from, to) => this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true }),
       message: (message) => this.#told(message),
-      discarded: (bytes) => this.#change({ unsentKeys: this.#view.unsentKeys + countKeys(bytes) }),
+      discarded: (bytes) => this.#unsent(countKeys(bytes)),
       typed: () => this.#view.unsentKeys > 0 && this.#change({ unsentKeys: 0 }),
       startedOver: (reason) => this.#notice("started-over", `What was here before is gone (${reason}): started over`),
     });
@@ -99,13 +106,13 @@ export class TerminalSession {
 
   #fits(cols: number, rows: number): void {
     // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
-    this.connection?.resize(cols, rows);
+    this.connection.resize(cols, rows);
     // With the process gone, nobody will say what size it is: the screen is just paper.
-    if (this.connection?.state.phase === "ended") this.screen.terminal.resize(cols, rows);
+    if (this.connection.state.phase === "ended") this.screen.terminal.resize(cols, rows);
   }
 
   #screenChanged(): void {
-    if (this.#view === undefined) return;
+    if (!this.#isMade) return;
     const { terminal, isFramed, renderer } = this.screen;
     this.#change({ cols: terminal.cols, rows: terminal.rows, isFramed, renderer });
   }
@@ -124,6 +131,11 @@ export class TerminalSession {
       const hasMissedOutput = (hello.gap ?? 0) > 0;
       this.#change({ ...change, resumes, hasMissedOutput, resumedAtMs: performance.now() });
     }
+  }
+
+  /** Of a process that has ended nobody expects to take keys. */
+  #unsent(keys: number): void {
+    if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
   }
 
   #told(message: ServerMessage): void {

@@ -46,9 +46,11 @@ export const FONT_FAMILY = [
 export const TERMINAL_OPTIONS: ITerminalOptions = {
   allowProposedApi: true, // The Unicode version is chosen through an interface that xterm.js calls proposed.
   cursorBlink: true,
+  drawBoldTextInBrightColors: false,
   fontFamily: FONT_FAMILY,
   fontSize: 14,
   macOptionIsMeta: true,
+  minimumContrastRatio: 3,
   rescaleOverlappingGlyphs: true,
   scrollback: 10_000,
   theme: THEME,

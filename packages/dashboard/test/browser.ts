@@ -2,11 +2,12 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { build as bundle } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const CANDIDATES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -25,6 +26,14 @@ export function chromiumPath(): string {
   return found;
 }
 
+const COMPONENT_HTML = `<!doctype html>
+<title>Somebody's page</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/component.css">
+<div id="root"></div>
+<script type="module" src="/component.js"></script>
+`;
+
 /** Starts a browser of its own, with nothing in it that calls home. */
 export function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({
@@ -41,7 +50,7 @@ export function launch(...more: string[]): Promise<Browser> {
   });
 }
 
-/** Builds the page into a directory of its own, as `npm run build` does. */
+/** Builds the page into a directory of its own, as `npm run build` does, and a host page for the component beside it. */
 export async function buildPage(): Promise<{ dist: string; remove: () => Promise<void> }> {
   const dist = await mkdtemp(join(tmpdir(), "sbx-page-"));
   const cwd = fileURLToPath(new URL("..", import.meta.url));
@@ -49,6 +58,16 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   const args = [vite, "build", "--logLevel", "error", "--outDir", dist, "--emptyOutDir"];
   // Under vitest NODE_ENV is "test", which would build React's development version.
   await promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, NODE_ENV: "production" } });
+  await bundle({
+    entryPoints: [fileURLToPath(new URL("component.tsx", import.meta.url))],
+    outfile: join(dist, "component.js"),
+    bundle: true,
+    format: "esm",
+    jsx: "automatic",
+    define: { "process.env.NODE_ENV": '"production"' },
+    logLevel: "error",
+  });
+  await writeFile(join(dist, "component.html"), COMPONENT_HTML);
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
 }
 

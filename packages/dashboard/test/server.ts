@@ -37,7 +37,7 @@ export class PlayedProcess {
   /** Every size that the PTY was given, in order. */
   readonly sizes: string[] = [];
   readonly connections = new Set<ServerConnection>();
-  #typed = "";
+  readonly #typed: Uint8Array[] = [];
   readonly #decoder = new TextDecoder();
   /** Called with what was typed, as it comes. */
   onInput: (text: string) => void = () => undefined;
@@ -58,10 +58,9 @@ export class PlayedProcess {
         input: (client, entry) => {
           if (entry.kind === "eof") this.session.appliedEof(client);
           if (entry.kind !== "bytes") return;
-          const text = this.#decoder.decode(entry.bytes, { stream: true });
+          this.#typed.push(entry.bytes.slice());
           this.session.wrote(client, entry.bytes.length);
-          this.#typed += text;
-          this.onInput(text);
+          this.onInput(this.#decoder.decode(entry.bytes, { stream: true }));
         },
         resize: (_client, { cols, rows }) => this.sizes.push(`${cols}x${rows}`),
         signal: () => undefined,
@@ -77,8 +76,12 @@ export class PlayedProcess {
   }
 
   /** Everything that was typed so far. */
+  get typedBytes(): Buffer {
+    return Buffer.concat(this.#typed);
+  }
+
   get typed(): string {
-    return this.#typed;
+    return this.typedBytes.toString();
   }
 
   print(text: string | Uint8Array): void {
@@ -99,6 +102,8 @@ export class PageServer {
   readonly attaches: URLSearchParams[] = [];
   /** The subprotocols of every attach. */
   readonly offered: string[] = [];
+  /** Fresh tokens that clients have sent. */
+  readonly tokens: string[] = [];
   /** Who is logged in. */
   user: string | undefined = "Ada Lovelace";
   /** Whether `/attach` is answered. Where not, its connections are torn down, as by a dead network. */
@@ -197,6 +202,7 @@ export class PageServer {
         isWritable: () => true,
       },
       performance.now(),
+      { auth: (token) => this.tokens.push(token) },
     );
     webSocket.on("message", (message: Buffer, isBinary) =>
       connection.receive(isBinary ? Uint8Array.from(message) : message.toString(), performance.now()),

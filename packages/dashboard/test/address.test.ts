@@ -1,0 +1,83 @@
+// Addresses: what the page reads from its own, and what it asks the server for. No browser.
+
+import { describe, expect, test } from "vitest";
+import { attachAddress, attachProtocols } from "../src/attach-address.ts";
+import { randomSessionName, readPageAddress, withSession } from "../src/page-address.ts";
+
+const PAGE = "https://sbx.example/?x=1#y";
+
+describe("the address of an attach", () => {
+  test("is a WebSocket's, with what the client knows and the window's size", () => {
+    const known = new Map([
+      ["session", "main"],
+      ["resume", "r 1"],
+      ["offset", "7"],
+    ]);
+    expect(attachAddress("/attach?sandbox=dev", PAGE, known, { cols: 100, rows: 30 })).toBe(
+      "wss://sbx.example/attach?sandbox=dev&session=main&resume=r+1&offset=7&cols=100&rows=30",
+    );
+    expect(attachAddress("http://localhost:1/attach", PAGE, new Map(), undefined)).toBe("ws://localhost:1/attach");
+    expect(attachAddress("wss://other/attach?a=1#x", PAGE, new Map(), undefined)).toBe("wss://other/attach?a=1");
+  });
+
+  test("takes no place in a log from the address it is made of", () => {
+    const base = "/attach?session=old&resume=r&offset=3&cmd=top";
+    expect(attachAddress(base, PAGE, new Map([["session", "new"]]), undefined)).toBe(
+      "wss://sbx.example/attach?cmd=top&session=new",
+    );
+  });
+
+  test("has the token beside the protocol's name, where a subprotocol may hold it", () => {
+    expect(attachProtocols(undefined)).toEqual(["stdio.v1"]);
+    expect(attachProtocols("eyJ.a-b_c")).toEqual(["stdio.v1", "bearer.eyJ.a-b_c"]);
+    expect([attachProtocols("a b"), attachProtocols("a,b"), attachProtocols("a=")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("the page's own address", () => {
+  test("that says nothing is the default sandbox and a session that is made up", () => {
+    expect(readPageAddress("", () => "made")).toEqual({
+      sandbox: "default",
+      session: "made",
+      attachUrl: "/attach?sandbox=default",
+      search: "?session=made",
+      wishes: [],
+      renderer: "auto",
+      isDebug: false,
+    });
+  });
+
+  test("passes on what describes the process, and asks for a PTY where it names a command", () => {
+    const { attachUrl } = readPageAddress("?sandbox=dev&session=s&cmd=ls&arg=-l&arg=a+b&env=A%3DB&keep=5", () => "");
+    expect(attachUrl).toBe("/attach?sandbox=dev&cmd=ls&arg=-l&arg=a+b&env=A%3DB&keep=5&tty=1");
+    expect(readPageAddress("?session=s&cmd=ls&tty=0", () => "").attachUrl).toBe("/attach?sandbox=default&cmd=ls&tty=0");
+  });
+
+  test("never passes on a credential or a place that a link may hold", () => {
+    const search = "?session=s&token=t&ticket=u&resume=r&offset=1";
+    expect(readPageAddress(search, () => "").attachUrl).toBe("/attach?sandbox=default");
+  });
+
+  test("says in words what it would run, quoted as for a shell", () => {
+    const search = "?session=s&cmd=sh&arg=-c&arg=rm+-rf+'x'&env=BASH_ENV%3D/tmp/x&cwd=/etc";
+    expect(readPageAddress(search, () => "").wishes).toEqual([
+      "sh -c 'rm -rf '\\''x'\\'''",
+      "with BASH_ENV=/tmp/x",
+      "in /etc",
+    ]);
+  });
+
+  test("keeps everything else when the session changes", () => {
+    expect(withSession("?sandbox=dev&session=a&renderer=dom", "b")).toBe("?sandbox=dev&session=b&renderer=dom");
+  });
+
+  test("makes up names from random bytes, and another each time", () => {
+    expect(randomSessionName((bytes) => bytes.fill(0))).toBe("web-aaaaaaaa");
+    expect(randomSessionName((bytes) => bytes.fill(255))).toBe("web-99999999");
+    expect(new Set(Array.from({ length: 100 }, () => randomSessionName())).size).toBe(100);
+  });
+});

@@ -1,0 +1,73 @@
+// The frame of every browser test: one build and one browser a file, one server a test, and nothing may go wrong unseen.
+
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import { buildPage, launch, TerminalPage } from "./browser.ts";
+import { PageServer } from "./server.ts";
+
+/** The page on session "main", drawn so that a test can read its rows. */
+export const MAIN = "/?session=main&renderer=dom";
+
+export type Fixture = {
+  readonly server: PageServer;
+  /** A page in a browser profile of its own. */
+  open(path?: string, viewport?: { width: number; height: number }): Promise<TerminalPage>;
+  /** Such a page, once it is attached. */
+  attached(path?: string, viewport?: { width: number; height: number }): Promise<TerminalPage>;
+  /** Takes on a page that the browser opened by itself. */
+  adopt(page: TerminalPage["page"]): TerminalPage;
+};
+
+/** @param flags More for Chromium. */
+export function useBrowser(...flags: string[]): Fixture {
+  vi.setConfig({ testTimeout: 30_000, hookTimeout: 120_000 });
+  let browser: Browser | undefined;
+  let built: Awaited<ReturnType<typeof buildPage>> | undefined;
+  let server: PageServer | undefined;
+  let pages: TerminalPage[] = [];
+
+  beforeAll(async () => {
+    built = await buildPage();
+    browser = await launch(...flags);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await built?.remove();
+  });
+  beforeEach(async () => {
+    if (built !== undefined) server = await PageServer.start(built.dist);
+  });
+  afterEach(async () => {
+    const problems = pages.flatMap((page) => page.problems);
+    for (const context of new Set(pages.map(({ page }) => page.context()))) await context.close();
+    pages = [];
+    await server?.stop();
+    expect(problems).toEqual([]);
+  });
+
+  const fixture: Fixture = {
+    get server() {
+      if (server === undefined) throw new Error("Cannot use the server outside a test");
+      return server;
+    },
+    async open(path = MAIN, viewport = { width: 900, height: 500 }) {
+      if (browser === undefined) throw new Error("Cannot open a page outside a test");
+      const context = await browser.newContext({ viewport });
+      const page = fixture.adopt(await context.newPage());
+      await page.page.goto(fixture.server.url + path);
+      return page;
+    },
+    async attached(path, viewport) {
+      const page = await fixture.open(path, viewport);
+      await page.state("attached");
+      return page;
+    },
+    adopt(page) {
+      page.setDefaultTimeout(10_000);
+      const adopted = new TerminalPage(page);
+      pages.push(adopted);
+      return adopted;
+    },
+  };
+  return fixture;
+}

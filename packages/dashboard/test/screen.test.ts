@@ -1,0 +1,152 @@
+// What is drawn and what size it has, in a real browser against the real session core.
+
+import { describe, expect, test } from "vitest";
+import { type Fixture, MAIN, useBrowser } from "./fixture.ts";
+
+const browser: Fixture = useBrowser("--disable-gpu");
+const encode = (text: string) => new TextEncoder().encode(text);
+
+describe("what is drawn", () => {
+  test("colours are the theme's, and bold does not change them", async () => {
+    const page = await browser.attached();
+    browser.server
+      .process("main")
+      .print("\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[0m \x1b[38;2;10;200;30mtrue\x1b[0m\r\n");
+    await page.shows("red green true");
+    const colors = await page.page
+      .locator(".xterm-rows span")
+      .evaluateAll((spans) => spans.map((span) => [span.textContent, getComputedStyle(span).color]));
+    expect(colors.filter(([text]) => /^[a-z]+$/.test(text ?? ""))).toEqual([
+      ["red", "rgb(255, 122, 144)"],
+      ["green", "rgb(126, 226, 168)"],
+      ["true", "rgb(10, 200, 30)"],
+    ]);
+  });
+
+  test("an emoji and a wide character take two cells each, to the pixel", async () => {
+    const page = await browser.attached();
+    browser.server.process("main").print("abcd|\r\n🚀✅|\r\n日本|\r\n");
+    await page.shows("日本|");
+    const ends = await page.page.locator(".xterm-rows > div").evaluateAll((rows) =>
+      rows.slice(0, 3).map((row) => {
+        const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+          const at = node.textContent?.indexOf("|") ?? -1;
+          if (at < 0) continue;
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return Math.round(range.getBoundingClientRect().left);
+        }
+        return -1;
+      }),
+    );
+    expect(ends[0]).toBeGreaterThan(0);
+    expect(ends).toEqual([ends[0], ends[0], ends[0]]);
+  });
+
+  test("a character that is torn between two frames is drawn whole, once", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    for (const byte of encode("é🚀ß.\r\n")) process.print(Uint8Array.of(byte));
+    await page.shows("é🚀ß.");
+  });
+
+  test("5 MB at once are drawn to the last line, and all of it is acknowledged", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    const lines = encode(`${"x".repeat(98)}\r\n`.repeat(200));
+    // A process that is held while its reader is behind, as a bridge holds it.
+    let left = 250;
+    while (left > 0) {
+      for (; left > 0 && !process.session.shouldHold; left -= 1) process.print(lines);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    process.print("the end\r\n");
+    await page.shows("the end");
+    await expect.poll(() => [...process.session.clients].map((client) => client.acked)).toEqual([5_000_009]);
+    expect(await page.data("missed-bytes")).toBe("0");
+  });
+
+  test("the title that a program sets is the page's, beside where it runs", async () => {
+    const page = await browser.attached();
+    browser.server.process("main").print("\x1b]2;vim README.md\x07");
+    await page.page.waitForFunction(() => document.title === "vim README.md · default/main");
+  });
+
+  test("a link is shown before it is followed, and opens apart from this page", async () => {
+    const page = await browser.attached();
+    browser.server.process("main").print(`see ${browser.server.url}/icon.svg now\r\n`);
+    await page.shows(`see ${browser.server.url}/icon.svg now`);
+    const box = await page.page.locator(".xterm-screen").boundingBox();
+    if (box === null) throw new Error("Cannot find the screen");
+    await page.page.mouse.move(box.x + 80, box.y + 8, { steps: 4 });
+    await page.page.locator(".xterm-cursor-pointer").waitFor();
+    await expect.poll(() => page.page.locator(".sbx-link").textContent()).toBe(`${browser.server.url}/icon.svg`);
+    const opened = page.page.context().waitForEvent("page");
+    await page.page.mouse.click(box.x + 80, box.y + 8);
+    const other = await opened;
+    await other.waitForLoadState();
+    expect([other.url(), await other.evaluate(() => window.opener)]).toEqual([`${browser.server.url}/icon.svg`, null]);
+  });
+});
+
+describe("size", () => {
+  test("the process is started with the window's size and follows it, once for each change", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    const first = process.sizes[0];
+    expect(`${browser.server.attaches[0]?.get("cols")}x${browser.server.attaches[0]?.get("rows")}`).toBe(first);
+    await page.waitForData("cols", first?.split("x")[0] ?? "");
+    await page.page.setViewportSize({ width: 600, height: 380 });
+    await expect.poll(() => process.sizes.length).toBe(2);
+    await page.page.waitForFunction((size) => {
+      const { cols, rows } = document.querySelector<HTMLElement>(".sbx-terminal")?.dataset ?? {};
+      return `${cols}x${rows}` === size;
+    }, process.sizes[1]);
+    expect([process.sizes.length, await page.data("framed")]).toEqual([2, "false"]);
+    expect(await page.page.locator(".sbx-size").textContent()).toBe(process.sizes[1]?.replace("x", "×"));
+  });
+
+  test("beside a smaller window the terminal is framed in the size that both can show, and grows back", async () => {
+    const wide = await browser.attached();
+    const process = browser.server.process("main");
+    const own = process.sizes[0];
+    const small = await browser.attached(MAIN, { width: 420, height: 400 });
+    await wide.waitForData("framed", "true");
+    const shared = process.sizes[1];
+    expect(`${await wide.data("cols")}x${await wide.data("rows")}`).toBe(shared);
+    const [stage, screen] = await Promise.all(
+      [".sbx-stage", ".xterm-screen"].map((selector) => wide.page.locator(selector).boundingBox()),
+    );
+    if (!stage || !screen) throw new Error("Cannot find the screen");
+    // In the middle, but for the scrollbar's place.
+    expect(Math.abs(screen.x + (screen.width + 14) / 2 - (stage.x + stage.width / 2))).toBeLessThan(2);
+    await small.page.locator(".sbx-terminal").evaluate(() => location.assign("about:blank"));
+    await expect
+      .poll(() => {
+        // As if the grace of a client that vanished had passed.
+        for (const client of process.session.clients) {
+          if (client.presence.phase === "vanished") process.session.leave(client);
+        }
+        return process.sizes;
+      })
+      .toEqual([own, shared, own]);
+    await wide.waitForData("framed", "false");
+  });
+
+  test("a replay wraps as it did live: sizes change between the bytes between which they changed", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print(`${"a".repeat(70)}\r\n`);
+    await page.shows("a".repeat(70));
+    await page.page.setViewportSize({ width: 500, height: 500 });
+    await expect.poll(() => process.sizes.length).toBe(2);
+    process.print(`\x1b[5;50H${"b".repeat(20)}\r\nlast\r\n`);
+    await page.shows("last");
+    const live = await page.rows();
+    await page.page.reload();
+    await page.shows("last");
+    expect(await page.rows()).toEqual(live);
+  });
+});

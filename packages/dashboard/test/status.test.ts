@@ -1,0 +1,95 @@
+// The words for each state. No browser.
+
+import type { ClientState, Hello } from "@sbx/sandbox-stdio";
+import { expect, test } from "vitest";
+import { countKeys, describe as inWords, type SessionFacts } from "../src/status.ts";
+
+const hello: Hello = {
+  type: "hello",
+  protocol: "stdio.v1",
+  sandbox: "dev",
+  session: "main",
+  incarnation: "i",
+  tty: true,
+  cols: 80,
+  rows: 24,
+  offset: 0,
+  live: 0,
+  stdin: 0,
+  resume: "r",
+  window: 1,
+  delivery: "live",
+  you: { id: "c", name: "", role: "driver" },
+  answerer: { id: "c", offset: 0 },
+  holder: "",
+  mode: "collaborative",
+  participants: [],
+};
+const attached: ClientState = { phase: "attached", hello, isResumed: false };
+
+function words(client: ClientState, more: Partial<SessionFacts> = {}, nowMs = 10_000): string {
+  const status = inWords(
+    { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false, ...more },
+    nowMs,
+  );
+  const seconds = status.seconds === undefined ? "" : ` ${status.seconds} s`;
+  return `${status.name}, ${status.tone}: ${status.words}${seconds} [${status.remedies.join()}]`;
+}
+
+test.each<[string, ClientState, Partial<SessionFacts>]>([
+  ["connecting, busy: Connecting… []", { phase: "connecting", attempt: 0 }, {}],
+  ["connecting, busy: Connecting again… []", { phase: "connecting", attempt: 2 }, {}],
+  ["starting, busy: Starting the container… []", { phase: "starting" }, {}],
+  ["attached, good: Connected []", attached, {}],
+  ["attached, warn: Reaching the sandbox again… []", attached, { upstream: "lost" }],
+  ["asleep, calm: Asleep: press a key to wake it []", attached, { upstream: "sleeping" }],
+  ["attached, good: Resumed, nothing was lost []", attached, { resumedAtMs: 5_001 }],
+  ["attached, warn: Resumed, with output missing []", attached, { resumedAtMs: 5_001, hasMissedOutput: true }],
+  ["attached, good: Connected []", attached, { resumedAtMs: 5_000, hasMissedOutput: true }],
+  [
+    "waiting, warn: Connection lost: back in 3 s [retry]",
+    { phase: "waiting", retryAtMs: 12_001, reason: "", attempt: 1 },
+    {},
+  ],
+  [
+    "waiting, warn: Connection lost: back in 0 s [retry]",
+    { phase: "waiting", retryAtMs: 9_000, reason: "", attempt: 1 },
+    {},
+  ],
+  [
+    "asleep, calm: Asleep: press a key to wake it []",
+    { phase: "waiting", retryAtMs: undefined, reason: "idle", attempt: 0 },
+    {},
+  ],
+  ["exited, calm: Process exited with code 0 [new]", { phase: "ended", end: { kind: "exit", code: 0 } }, {}],
+  ["exited, bad: Process exited with code 7 [new]", { phase: "ended", end: { kind: "exit", code: 7 } }, {}],
+  [
+    "exited, bad: Process killed by SIGKILL (137) [new]",
+    { phase: "ended", end: { kind: "exit", code: 137, signal: "SIGKILL" } },
+    {},
+  ],
+  ["left, calm: Left the session []", { phase: "ended", end: { kind: "left" } }, {}],
+])("it says %j", (expected, client, more) => {
+  expect(words(client, more)).toBe(expected);
+});
+
+test.each([
+  [4400, "The address is not right", "new"],
+  [4401, "Not logged in", "login"],
+  [4403, "Not allowed", "login"],
+  [4404, "The session is gone", "new"],
+  [4409, "Disconnected", "retry,new"],
+  [4422, "The command can't be started", "new"],
+  [1008, "The server did not understand this page", "retry"],
+  [4999, "Refused (4999)", "retry,new"],
+])("a refusal with %i is %j, and what helps is %j", (code, title, remedies) => {
+  const client: ClientState = { phase: "ended", end: { kind: "refused", code, reason: "why" } };
+  expect(words(client)).toBe(`refused, bad: ${title} [${remedies}]`);
+});
+
+test("a key is one key, whatever it takes to write it", () => {
+  const count = (text: string) => countKeys(new TextEncoder().encode(text));
+  expect([count("a"), count("é"), count("🚀"), count("\x1b[A"), count("\x1b"), count("ab🚀")]).toEqual([
+    1, 1, 1, 1, 1, 3,
+  ]);
+});
