@@ -17,11 +17,14 @@ export class Floor {
   readonly mode: Mode;
   /** Members in the order in which they came. */
   #members = new Map<string, Member>();
-  #holder = "";
+  #holder: string;
+  #hasBeenHeld: boolean;
 
-  constructor(mode: Mode, holder = "") {
+  /** @param hasBeenHeld Whether a first driver has had the keyboard: a free one then goes to who asks, not to who comes. */
+  constructor(mode: Mode, holder = "", hasBeenHeld = holder !== "") {
     this.mode = mode;
     this.#holder = holder;
+    this.#hasBeenHeld = hasBeenHeld;
   }
 
   /** The client that may type, where the session is exclusive; "" where nobody holds the keyboard. */
@@ -90,8 +93,6 @@ export class Floor {
     this.#give(id);
     return GRANTED;
   }
-
-  #hasBeenHeld = false;
 
   #give(id: string): void {
     this.#holder = id;

@@ -3,7 +3,7 @@
 
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
-import { MAX_FRAME_BYTES, SILENCE_MS } from "./constants.ts";
+import { CLOSE, MAX_FRAME_BYTES, SILENCE_MS } from "./constants.ts";
 import type { Frame } from "./dialect.ts";
 import { decodeFrame, encodeStdin } from "./frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerMessage } from "./inner.ts";
@@ -20,7 +20,7 @@ export interface InnerSocket {
 export interface InnerClientEvents {
   /** The bridge has greeted: the session is to be made, or is found again by its incarnation. */
   hello(hello: InnerHello): void;
-  /** The bridge closes, and why. */
+  /** The bridge closes, or says what can't be followed (1008): the connection is of no more use. */
   bye(code: number, reason: string): void;
   /** The bridge refuses one client. */
   clientBye(client: ClientRecord, code: number, reason: string): void;
@@ -35,6 +35,8 @@ export class InnerClient implements Upstream {
   #socket: InnerSocket | undefined;
   /** Whether the bridge has been told of the session's clients on this connection. */
   #isReady = false;
+  /** Whether it said what can't be followed: nothing it says on this connection counts any more. */
+  #isFaulty = false;
   #slots = new Map<string, number>();
   #nextSlot = 0;
   /** What was last relayed of each client: offset and window. */
@@ -58,6 +60,7 @@ export class InnerClient implements Upstream {
     this.#socket = socket;
     this.heardAtMs = nowMs;
     this.#isReady = false;
+    this.#isFaulty = false;
     this.#slots.clear();
     this.#relayed.clear();
   }
@@ -67,41 +70,68 @@ export class InnerClient implements Upstream {
     this.#isReady = false;
   }
 
-  /** The session is there: tells the bridge who is attached, and sends again what it has not confirmed. */
+  /**
+   * The session is there, found again or made from this greeting: brings its log to where the bridge goes on, tells the
+   * bridge who is attached, and sends again what it has not confirmed.
+   */
   ready(session: Session, hello: InnerHello): void {
+    // One that was here before knows who has left; one made from this greeting has to believe it.
+    const isContinued = this.#session === session;
     this.#session = session;
-    this.#isReady = true;
-    session.noteEnd(hello.live);
-    for (const known of hello.clients) session.restore(known);
-    for (const client of session.clients) {
-      if (client.presence.phase !== "absent") this.attached(client);
+    if (hello.offset < session.log.endOffset) {
+      this.#fault(`it goes on at ${hello.offset}, and ${session.log.endOffset} is reached`);
+      return;
     }
-    if (session.floor.holder !== hello.holder) this.holder(session.floor.holder);
+    this.#isReady = true;
+    session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
+    session.noteEnd(hello.live);
+    for (const known of hello.clients) {
+      const client = session.client(known.id);
+      // A client that can't come back has nothing to be kept for.
+      const hasLeft = client === undefined && (isContinued || known.acknowledges === false);
+      if (hasLeft) this.#say({ type: "detach", client: known.id, how: "left" });
+      else session.restore(known);
+      if (client?.presence.phase === "absent" && !known.isAbsent) {
+        this.#say({ type: "detach", client: known.id, how: "vanished" });
+      }
+    }
+    const present = [...session.clients].filter((client) => client.presence.phase !== "absent");
+    for (const client of present) this.#attach(client);
+    // Before any input: the holder's would be refused.
+    this.holder(session.floor.holder);
+    for (const client of present) this.#resend(client);
   }
 
   ping(): void {
     this.#say({ type: "ping" });
   }
 
+  /** Something has come on the newest connection: frames of an earlier one must not be handed in. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
+    if (this.#isFaulty) return;
     if (typeof frame !== "string") {
       const output = decodeFrame(frame);
-      if (output.kind === "output" && this.#session !== undefined) this.#session.frameArrived(frame, output.stream);
+      const session = this.#isReady ? this.#session : undefined;
+      if (output.kind === "output" && session?.exit === undefined) session?.frameArrived(frame, output.stream);
       return;
     }
     const result = parseInnerMessage(frame);
-    if (!result.ok) {
-      if (result.fault === "unknown_type") return; // A newer bridge may say more.
-      throw new Error(`Cannot read the bridge: ${result.detail}`);
-    }
-    this.#message(result.message);
+    if (result.ok) this.#message(result.message);
+    // A newer bridge may say more.
+    else if (result.fault !== "unknown_type") this.#fault(result.detail);
   }
 
   // ---- Upstream ------------------------------------------------------------------------------------------------
 
   attached(client: ClientRecord): void {
     if (!this.#isReady) return;
+    this.#attach(client);
+    this.#resend(client);
+    this.#relayPacer();
+  }
+
+  #attach(client: ClientRecord): void {
     const slot = this.#nextSlot++;
     this.#slots.set(client.id, slot);
     this.#relayed.set(client.id, { offset: client.acked, window: client.windowBytes });
@@ -118,6 +148,9 @@ export class InnerClient implements Upstream {
       window: client.windowBytes,
       ...(client.size ?? {}),
     });
+  }
+
+  #resend(client: ClientRecord): void {
     for (const entry of client.input.entries) this.input(client, entry);
   }
 
@@ -143,26 +176,34 @@ export class InnerClient implements Upstream {
   }
 
   acked(client: ClientRecord): void {
-    const session = this.#session;
-    if (!this.#isReady || session === undefined) return;
+    if (!this.#isReady) return;
     const last = this.#relayed.get(client.id);
-    const pacer = session.pacer;
-    if (client === pacer || last === undefined || client.acked - last.offset >= LAZY_ACK_BYTES) this.#relayAck(client);
-    // Who paces may have changed just now: the bridge needs to know where that one stands.
-    if (pacer !== undefined && pacer !== client) {
-      const known = this.#relayed.get(pacer.id);
-      if (known?.offset !== pacer.acked || known.window !== pacer.windowBytes) this.#relayAck(pacer);
-    }
+    // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
+    const mayPace = client.delivery === "lossless" && client.role === "driver";
+    if (mayPace || last === undefined || client.acked - last.offset >= LAZY_ACK_BYTES) this.#relayAck(client);
+    this.#relayPacer();
+  }
+
+  /** Who paces may have changed just now: the bridge must know where that one stands, or it holds the process for ever. */
+  #relayPacer(): void {
+    const pacer = this.#session?.pacer;
+    if (pacer === undefined) return;
+    const known = this.#relayed.get(pacer.id);
+    if (known?.offset !== pacer.acked || known.window !== pacer.windowBytes) this.#relayAck(pacer);
   }
 
   departed(client: ClientRecord, how: "left" | "vanished"): void {
     this.#slots.delete(client.id);
     this.#relayed.delete(client.id);
-    if (this.#isReady) this.#say({ type: "detach", client: client.id, how });
+    if (!this.#isReady) return; // The next greeting lists it, and then the bridge is told.
+    this.#say({ type: "detach", client: client.id, how });
+    this.#relayPacer();
   }
 
   holder(id: string): void {
-    if (this.#isReady) this.#say({ type: "stdin_holder", id });
+    if (!this.#isReady) return;
+    this.#say({ type: "stdin_holder", id });
+    this.#relayPacer();
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
@@ -176,17 +217,31 @@ export class InnerClient implements Upstream {
     this.#socket?.send(JSON.stringify(command));
   }
 
+  #fault(detail: string): void {
+    this.#isFaulty = true;
+    this.#isReady = false;
+    this.#events.bye(CLOSE.policy, `Cannot follow the bridge: ${detail}`);
+  }
+
   #message(message: InnerMessage): void {
-    const session = this.#session;
+    if (message.type === "hello") {
+      if (this.#isReady) this.#fault("it greets twice");
+      else this.#events.hello(message);
+      return;
+    }
+    if (message.type === "bye" && message.client === undefined) {
+      this.#events.bye(message.code, message.reason);
+      return;
+    }
+    // What is said before the greeting is about nothing.
+    const session = this.#isReady ? this.#session : undefined;
     switch (message.type) {
-      case "hello":
-        this.#events.hello(message);
-        return;
       case "resize":
         session?.sizeChanged({ cols: message.cols, rows: message.rows });
         return;
       case "gap":
-        session?.skipped(message.to);
+        if (session !== undefined && message.to < session.log.endOffset) this.#fault(`a gap to ${message.to}`);
+        else session?.skipped(message.to);
         return;
       case "exit": {
         const { code, signal } = message;
@@ -204,11 +259,7 @@ export class InnerClient implements Upstream {
         return;
       }
       case "bye": {
-        if (message.client === undefined) {
-          this.#events.bye(message.code, message.reason);
-          return;
-        }
-        const client = session?.client(message.client);
+        const client = session?.client(message.client ?? "");
         if (client !== undefined) this.#events.clientBye(client, message.code, message.reason);
         return;
       }

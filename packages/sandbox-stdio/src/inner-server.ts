@@ -19,6 +19,7 @@ export class InnerServer implements OutputPeer {
   readonly #socket: ServerSocket;
   readonly #slots = new Map<number, ClientRecord>();
   #link: OutputReader | undefined;
+  #isClosed = false;
   heardAtMs: number;
 
   constructor(session: Session, socket: ServerSocket, nowMs: number) {
@@ -46,7 +47,8 @@ export class InnerServer implements OutputPeer {
       holder: floor.holder,
       creator,
       ...process,
-      clients: [...this.#session.clients].map(knownOf),
+      // Clients with a connection of their own to the bridge are none of the Durable Object's.
+      clients: [...this.#session.clients].filter((client) => client.reach.kind !== "direct").map(knownOf),
     });
     this.#link = this.#session.addLink(offset, this);
     this.#session.drained(this.#link);
@@ -54,6 +56,8 @@ export class InnerServer implements OutputPeer {
 
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
+    // Replaced by a newer connection, say: what an older one still delivers must not undo what that one said.
+    if (this.#isClosed) return;
     if (typeof frame !== "string") {
       const stdin = decodeStdin(frame);
       const client = stdin === undefined ? undefined : this.#slots.get(stdin.slot);
@@ -91,6 +95,7 @@ export class InnerServer implements OutputPeer {
   }
 
   close(code: number, reason: string): void {
+    if (this.#isClosed) return;
     this.#say({ type: "bye", code, reason });
     this.#socket.close(code, reason);
     this.closed(code);
@@ -98,6 +103,7 @@ export class InnerServer implements OutputPeer {
 
   /** The socket has closed. With 1000 the Durable Object has nobody left to attach; else it is on its way back. */
   closed(_code: number): void {
+    this.#isClosed = true;
     if (this.#link !== undefined) this.#session.removeLink(this.#link);
     this.#link = undefined;
     for (const client of this.#slots.values()) {
@@ -140,7 +146,7 @@ export class InnerServer implements OutputPeer {
         return;
       default: {
         const client = this.#session.client(command.client);
-        if (client === undefined) return; // It left, and this was on its way.
+        if (client === undefined || client.reach.kind === "direct") return; // It left, and this was on its way.
         this.#commandOf(client, command);
       }
     }
@@ -194,9 +200,13 @@ export class InnerServer implements OutputPeer {
 
 function knownOf(client: ClientRecord): KnownClient {
   const { eof, taken } = client.input;
+  const { id, role, name, delivery, acknowledges } = client;
   return {
-    id: client.id,
-    role: client.role,
+    id,
+    role,
+    name,
+    delivery,
+    acknowledges,
     stdin: taken,
     ...(eof === undefined ? {} : { eof }),
     acked: client.acked,

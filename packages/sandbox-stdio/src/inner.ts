@@ -54,6 +54,10 @@ export type KnownClient = {
   readonly acked: number;
   /** Its grace has passed: only its place in the input is remembered. */
   readonly isAbsent: boolean;
+  /** Absent from an older bridge: nameless, live, and one that acknowledges. */
+  readonly name?: string;
+  readonly delivery?: Delivery;
+  readonly acknowledges?: boolean;
 };
 
 /** Bridge to Durable Object. Output is in binary frames, as on the outer hop. */
@@ -132,6 +136,9 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
         "eof?": isOffset,
         acked: isOffset,
         isAbsent: isBoolean,
+        "name?": isString(256),
+        "delivery?": isOneOf("live", "lossless"),
+        "acknowledges?": isBoolean,
       }),
       4096,
     ),

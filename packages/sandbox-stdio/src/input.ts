@@ -95,6 +95,16 @@ export class InputQueue {
     return entry;
   }
 
+  /** The end of input that still waits, if one does. */
+  get waitingEof(): InputEntry | undefined {
+    return this.#entries.findLast((entry) => entry.kind === "eof");
+  }
+
+  /** The other side has the end of input at `offset`: it need not be sent again. */
+  eofKnownAt(offset: number): void {
+    this.#entries = this.#entries.filter((entry) => entry.kind !== "eof" || entry.end > offset);
+  }
+
   /** The first `count` bytes of the oldest entry have been written. It must be of kind `bytes`. */
   wrote(count: number): void {
     const oldest = this.#entries[0];

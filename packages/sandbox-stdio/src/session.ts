@@ -118,7 +118,8 @@ export class Session {
   constructor(options: SessionOptions) {
     this.facts = options.facts;
     this.log = options.log;
-    this.floor = new Floor(options.facts.mode, options.holder);
+    // A session that had a first client has had its first holder: a keyboard that is free now waits to be asked for.
+    this.floor = new Floor(options.facts.mode, options.holder, (options.creator ?? "") !== "");
     this.#hop = options.hop;
     this.#upstream = options.upstream;
     this.#now = options.now;
@@ -238,7 +239,7 @@ export class Session {
   restore(known: KnownClient): void {
     const client = this.#clients.get(known.id);
     if (client === undefined) {
-      const who = { ...known, name: "", isAdmin: false, delivery: "live" as const, acknowledges: true };
+      const who = { name: "", delivery: "live" as const, acknowledges: true, ...known, isAdmin: false };
       const input = new InputQueue(this.#hop, known.stdin, known.eof);
       const reach = { kind: "none" as const, acked: known.acked, windowBytes: MAX_FRAME_BYTES };
       const restored = new ClientRecord(who, this.#order++, input, reach);
@@ -248,6 +249,7 @@ export class Session {
       return;
     }
     client.input.takenUpTo(known.stdin);
+    if (known.eof !== undefined) client.input.eofKnownAt(known.eof);
     this.#ackInput(client, true);
   }
 
@@ -390,6 +392,13 @@ export class Session {
     this.appended();
   }
 
+  /** A relay is greeted: output goes on at `offset`, where the PTY has this size. */
+  continueAt(offset: number, size: TerminalSize): void {
+    if (offset > this.log.endOffset) this.skipped(offset);
+    const known = this.log.sizeAt(this.log.endOffset);
+    if (known.cols !== size.cols || known.rows !== size.rows) this.sizeChanged(size);
+  }
+
   /** A relay hears how much output there has been. */
   noteEnd(offset: number): void {
     this.#knownEnd = Math.max(this.#knownEnd, offset);
@@ -489,7 +498,8 @@ export class Session {
       reason,
       retry,
     });
-    if (request.isResume && old === undefined)
+    // After the exit there is nothing that could be taken twice: whoever has the proof may read.
+    if (request.isResume && old === undefined && this.#exit === undefined)
       return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
     const end = Math.max(this.log.endOffset, this.#knownEnd);
     if (request.offset !== undefined && request.offset > end) {
@@ -531,7 +541,10 @@ export class Session {
     const hasExited = reader.pump(now, this.#exit);
     // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
     if (!client.acknowledges && reader.flow.acked !== acked) this.#upstream.acked(client);
-    if (hasExited) client.peer?.finish();
+    if (!hasExited) return;
+    client.peer?.finish();
+    // It has all, as far as anybody knows: others may have its place, and it may still come back for what got lost.
+    this.vanish(client, true);
   }
 
   #eof(client: ClientRecord, offset: number): void {
@@ -546,7 +559,8 @@ export class Session {
       return;
     }
     if (this.#exit !== undefined) return;
-    const entry = client.input.pushEof(offset);
+    // A relay passes a repetition on: the bridge may have refused the first.
+    const entry = client.input.pushEof(offset) ?? (this.#hop === "relay" ? client.input.waitingEof : undefined);
     if (entry !== undefined) this.#upstream.input(client, entry);
   }
 

@@ -1,7 +1,8 @@
 // The inner hop, both ends and their sessions: what survives its breaks.
 
 import { describe, expect, test } from "vitest";
-import { bytes, InnerRig, join, output, takeAll } from "./fixtures.ts";
+import { InnerServer, RESUME_GRACE_MS } from "../src/index.ts";
+import { bytes, FakePeer, InnerRig, join, output, request, takeAll } from "./fixtures.ts";
 
 describe("input across breaks of the inner hop", () => {
   test("H5: what the process took between the greeting and the attach is confirmed to the client", () => {
@@ -49,4 +50,242 @@ describe("pace across the inner hop", () => {
     hop.flush();
     expect(hop.remote("a").acked).toBe(0);
   });
+
+  test("W9: of two lossless drivers the bridge knows exactly how far both are, or the last of them would hold it for ever", () => {
+    const hop = new InnerRig().connect().flush();
+    const clients = ["a", "b"].map((id) => join(hop.session, id).client);
+    hop.flush();
+    output(hop.bridge, "x".repeat(60_000));
+    hop.flush();
+    for (const client of clients) hop.session.command(client, { type: "ack", offset: 60_000 });
+    hop.flush();
+    expect([hop.remote("a").acked, hop.remote("b").acked]).toEqual([60_000, 60_000]);
+  });
+
+  test("W9: when the one who set the pace leaves, the bridge is told where the next one stands", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    const [a, b] = ["a", "b"].map((id) => join(hop.session, id, { delivery: "live" }).client);
+    if (a === undefined || b === undefined) throw new Error("unreachable");
+    output(hop.bridge, "x".repeat(60_000));
+    hop.flush();
+    for (const client of [a, b]) hop.session.command(client, { type: "ack", offset: 60_000 });
+    hop.flush();
+    expect(hop.remote("b").acked).toBe(0);
+    hop.session.leave(a);
+    hop.flush();
+    expect(hop.remote("b").acked).toBe(60_000);
+  });
+
+  test("W9: when the keyboard moves, the bridge is told where its new holder stands", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live", mode: "exclusive" }).connect().flush();
+    const [a, b] = ["a", "b"].map((id) => join(hop.session, id, { delivery: "live" }).client);
+    if (a === undefined || b === undefined) throw new Error("unreachable");
+    output(hop.bridge, "x".repeat(60_000));
+    hop.flush();
+    for (const client of [a, b]) hop.session.command(client, { type: "ack", offset: 60_000 });
+    hop.session.command(a, { type: "grant_stdin", to: "b" });
+    hop.flush();
+    expect([hop.bridge.session.floor.holder, hop.remote("b").acked]).toEqual(["b", 60_000]);
+  });
+
+  test("W10: a plain client that is alone sets the pace by what its socket has taken", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    const { client } = join(hop.session, "a", { acknowledges: false, delivery: "live" });
+    output(hop.bridge, "x".repeat(200_000));
+    hop.flush();
+    expect([client.acked, hop.remote("a").acked, hop.bridge.session.shouldHold]).toEqual([200_000, 200_000, false]);
+  });
 });
+
+describe("who is known after a break of the inner hop", () => {
+  test("H6: a client that left while it was broken can't be resumed, and the bridge forgets it", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    join(hop.session, "b");
+    hop.flush().cut();
+    hop.session.leave(client);
+    hop.connect().flush();
+    expect([...hop.bridge.session.clients].map(({ id }) => id)).toEqual(["b"]);
+    expect(hop.session.attach(request("a", { isResume: true }), new FakePeer())).toEqual({
+      ok: false,
+      code: 4404,
+      reason: "this client has left: nothing to resume",
+      retry: "never",
+    });
+  });
+
+  test("H6: the bridge hears of a leaving whose message was lost with the connection", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    join(hop.session, "b");
+    hop.flush();
+    hop.session.leave(client);
+    hop.cut().connect().flush();
+    expect([...hop.bridge.session.clients].map(({ id }) => id)).toEqual(["b"]);
+  });
+
+  test("H6: a client whose grace passed while it was broken has none left at the bridge", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    join(hop.session, "b");
+    hop.session.stdin(client, bytes("x"));
+    hop.flush();
+    hop.session.vanish(client);
+    hop.bridge.clock.ms += RESUME_GRACE_MS;
+    hop.cut();
+    hop.session.tick();
+    hop.connect().flush();
+    expect(hop.remote("a").presence.phase).toBe("absent");
+  });
+
+  test("H7: after a restart of the Durable Object clients are known by name, delivery and place in their input", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a", { name: "Alice" });
+    hop.session.stdin(client, bytes("hello"));
+    hop.flush();
+    takeAll(hop.bridge.session, hop.remote("a"));
+    const next = hop.restarted().connect().flush();
+    const known = next.session.client("a");
+    expect([known?.name, known?.delivery, known?.input.taken, known?.presence.phase]).toEqual([
+      "Alice",
+      "lossless",
+      5,
+      "vanished",
+    ]);
+    // Restoring it must not change what the bridge knows of it.
+    expect([next.remote("a").name, next.remote("a").delivery]).toEqual(["Alice", "lossless"]);
+  });
+
+  test("H7: a plain client is not waited for after a restart, since it can't come back as itself", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    join(hop.session, "a", { acknowledges: false, delivery: "live" });
+    hop.flush();
+    const next = hop.restarted().connect().flush();
+    expect([next.session.presentCount, next.bridge.session.presentCount]).toEqual([0, 0]);
+  });
+
+  test("H7: a keyboard that was given back is free after a restart too, until somebody asks for it", () => {
+    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+    const { client } = join(hop.session, "a");
+    hop.session.command(client, { type: "release_stdin" });
+    hop.flush();
+    const next = hop.restarted().connect().flush();
+    const { peer } = join(next.session, "a", { isResume: true });
+    expect([peer.hello.holder, next.session.floor.holder]).toEqual(["", ""]);
+  });
+
+  test("H2: clients with a connection of their own to the bridge are not the Durable Object's", () => {
+    const hop = new InnerRig().connect().flush();
+    const direct = join(hop.bridge.session, "direct");
+    hop.connect().flush();
+    expect([hop.hello?.clients, [...hop.session.clients].length, direct.peer.end]).toEqual([[], 0, undefined]);
+  });
+
+  test("H8: input of the holder that waited out a long break is written, not refused", () => {
+    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+    const { peer, client } = join(hop.session, "a");
+    hop.flush().cut();
+    hop.session.stdin(client, bytes("hello"));
+    hop.bridge.clock.ms += RESUME_GRACE_MS;
+    hop.bridge.session.tick();
+    expect(hop.bridge.session.floor.holder).toBe("");
+    hop.connect().flush();
+    expect(takeAll(hop.bridge.session, hop.remote("a"))).toBe("hello");
+    expect(peer.of("error")).toEqual([]);
+  });
+
+  test("H8: a repeated end of input reaches the bridge, which may have refused the first", () => {
+    const hop = new InnerRig().connect().flush();
+    const a = join(hop.session, "a");
+    hop.flush();
+    join(hop.bridge.session, "direct");
+    const b = join(hop.session, "b");
+    hop.session.leave(a.client);
+    hop.flush();
+    hop.session.command(b.client, { type: "eof", offset: 0 });
+    hop.flush();
+    expect(b.peer.of("error")).toEqual([{ type: "error", code: "not_stdin_holder", message: "not stdin holder" }]);
+    const direct = hop.bridge.session.client("direct");
+    if (direct !== undefined) hop.bridge.session.leave(direct);
+    hop.session.command(b.client, { type: "eof", offset: 0 });
+    hop.flush();
+    expect(takeAll(hop.bridge.session, hop.remote("b"))).toBe("^D");
+  });
+});
+
+describe("output after a break of the inner hop", () => {
+  test("H4: bytes that the bridge no longer holds are a gap in the relay's log, told to its clients", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }, { logBytes: 4096 }).connect().flush();
+    const { peer } = join(hop.session, "a", { delivery: "live" });
+    output(hop.bridge, "abc");
+    hop.flush();
+    hop.session.command(hop.session.client("a") ?? raise(), { type: "ack", offset: 3 });
+    hop.cut();
+    output(hop.bridge, "x".repeat(4096));
+    output(hop.bridge, "yz");
+    hop.connect().flush();
+    expect(hop.session.log.endOffset).toBe(4101);
+    expect(peer.of("gap")).toEqual([{ type: "gap", from: 3, to: 5 }]);
+    expect(peer.output).toBe(`abc${"x".repeat(4094)}yz`);
+  });
+
+  test("H4: a size that changed while it was broken, with no output since, is told", () => {
+    const hop = new InnerRig({ tty: true }).connect().flush();
+    const { peer } = join(hop.session, "a");
+    hop.flush().cut();
+    hop.bridge.log.markSize(100, 40);
+    hop.connect().flush();
+    expect(peer.of("resize")).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 0 }]);
+  });
+});
+
+describe("a bridge that says what can't be followed", () => {
+  const said = (frames: (string | Uint8Array)[]) => {
+    const hop = new InnerRig().connect().flush();
+    join(hop.session, "a");
+    output(hop.bridge, "abc");
+    hop.flush();
+    for (const frame of frames) hop.inner.receive(frame, 0);
+    return hop;
+  };
+  for (const [name, frame] of [
+    ["no JSON", "{"],
+    ["a wrong shape", '{"type":"gap","from":1}'],
+    ["a gap that goes back", '{"type":"gap","from":1,"to":2}'],
+    ["a second greeting", JSON.stringify({ ...new InnerRig().connect().flush().hello })],
+  ] as const) {
+    test(`H9: ${name} ends the connection with 1008 and never throws; what follows counts for nothing`, () => {
+      const hop = said([frame, new Uint8Array([1, 65]), '{"type":"exit","code":0,"offset":4}']);
+      expect(hop.byes.map(({ code }) => code)).toEqual([1008]);
+      expect([hop.session.log.endOffset, hop.session.exit, hop.inner.isReady]).toEqual([3, undefined, false]);
+    });
+  }
+
+  test("H9: a type that is not known is ignored", () => {
+    expect(said(['{"type":"weather"}']).byes).toEqual([]);
+  });
+});
+
+test("H10: what an older connection still delivers after it was replaced counts for nothing", () => {
+  const hop = new InnerRig().connect().flush();
+  join(hop.session, "a");
+  hop.flush();
+  const older = hop.server;
+  hop.connect().flush();
+  older?.receive('{"type":"detach","client":"a","how":"left"}', 0);
+  expect(hop.remote("a").presence.phase).toBe("attached");
+});
+
+test("H10: a bridge that closes says so once", () => {
+  const hop = new InnerRig();
+  const sent: unknown[] = [];
+  const socket = { send: (frame: unknown) => void sent.push(frame), close: () => undefined, isWritable: () => true };
+  const server = new InnerServer(hop.bridge.session, socket, 0);
+  server.close(1001, "going");
+  server.close(1001, "going");
+  expect(sent).toEqual(['{"type":"bye","code":1001,"reason":"going"}']);
+});
+
+function raise(): never {
+  throw new Error("no such client");
+}
