@@ -1,5 +1,6 @@
 // The bridge's entry: settings from the environment, the server, and what a signal does. Nothing here to test.
 
+import { constants } from "node:os";
 import { startBridge } from "./src/server.ts";
 import { readSettings } from "./src/settings.ts";
 
@@ -15,8 +16,11 @@ console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));
 let isStopping = false;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   process.on(signal, () => {
-    if (isStopping) process.exit(1);
+    // Never 0, not even when asked to stop: the sandbox's image takes that for a command that has done its work, and keeps
+    // a container that nobody can reach.
+    const code = 128 + constants.signals[signal];
+    if (isStopping) process.exit(code);
     isStopping = true;
-    void bridge.stop().then(() => process.exit(0));
+    void bridge.stop().finally(() => process.exit(code));
   });
 }

@@ -26,6 +26,10 @@ const HIGH_WATER_BYTES = 256 * 1024;
 /** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
 const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** How long the end of all sessions is waited for: a little longer than it takes to get to SIGKILL. */
+const STOP_PATIENCE_MS = 4_000;
+/** How long after that what was said last may take to go out. */
+const LAST_WORDS_MS = 1_000;
 
 /** What a socket is for: set before its upgrade, carried out when it opens. */
 type SocketData = {
@@ -35,14 +39,23 @@ type SocketData = {
   closed: (code: number) => void;
 };
 
-export type Bridge = { readonly url: string; stop(): Promise<void> };
+export type Bridge = {
+  readonly url: string;
+  /** Ends all sessions, tells their clients, and stops serving: within 6 seconds, whatever a process does. */
+  stop(): Promise<void>;
+};
 
 export function startBridge(settings: BridgeSettings): Bridge {
   const registry = new Registry(settings);
+  let isStopping = false;
   const server = Bun.serve<SocketData>({
     hostname: settings.hostname,
     port: settings.port,
-    fetch: (request, self) => route(request, self, settings, registry),
+    fetch: (request, self) => {
+      // A process that started now would be gone in a moment.
+      if (isStopping) return refuse(503, "unavailable", "the bridge is shutting down");
+      return route(request, self, settings, registry);
+    },
     websocket: {
       maxPayloadLength: MAX_MESSAGE_BYTES,
       backpressureLimit: QUEUE_LIMIT_BYTES,
@@ -58,12 +71,27 @@ export function startBridge(settings: BridgeSettings): Bridge {
   return {
     url: `http://${server.hostname}:${server.port}`,
     stop: async () => {
+      isStopping = true;
       const hosts = [...registry.hosts];
-      await Promise.all(hosts.filter((host) => host.state === "running").map((host) => host.kill()));
+      // Those whose process ends are told its exit, the others that the bridge goes. Not every process can be seen to
+      // end: what left its session and writes to its pipes without a pause is out of reach.
+      const ends = hosts.filter((host) => host.state === "running").map((host) => host.kill());
+      await atMost(STOP_PATIENCE_MS, Promise.all(ends));
       for (const host of hosts) host.shutDown();
-      await server.stop(true);
+      await atMost(LAST_WORDS_MS, server.stop());
+      await atMost(LAST_WORDS_MS, server.stop(true));
     },
   };
+}
+
+/** Waits for `promise`, but no longer than `ms`. */
+async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }
 
 async function route(
