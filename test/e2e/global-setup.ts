@@ -1,0 +1,61 @@
+// Starts the system that all end-to-end tests share: the Worker, the bridge behind a proxy that records and cuts, and
+// the issuer; and a way for the tests, which run in other processes, to restart its parts.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { anyFreePort } from "../../scripts/local/ports.ts";
+import { startSystem } from "../../scripts/local/system.ts";
+import { BridgeProxy } from "./support/bridge-proxy.ts";
+import { startControlServer } from "./support/control-server.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where everything is. Plain data: it is copied to the test processes. */
+    readonly system: {
+      readonly origin: string;
+      readonly issuerUrl: string;
+      /** The bridge itself, not through the proxy. */
+      readonly bridgeUrl: string;
+      readonly bridgeToken: string;
+      /** Holds the issuer's key. */
+      readonly dir: string;
+      readonly sandboxesDir: string;
+      readonly controlUrl: string;
+    };
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dir = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
+  const bridgePort = await anyFreePort();
+  const proxy = await BridgeProxy.listen(bridgePort);
+  const system = await startSystem({
+    dir,
+    ports: { bridge: bridgePort },
+    workerVars: {
+      BRIDGE_URL: proxy.url,
+      DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
+      // Several people in one tenant: who may resume whose place is a question only then.
+      TENANT_CLAIM: "org_id",
+    },
+  });
+  const control = await startControlServer(system, proxy);
+  const { origin, issuerUrl, bridgeUrl, bridgeToken, sandboxesDir } = system;
+  project.provide("system", {
+    origin,
+    issuerUrl,
+    bridgeUrl,
+    bridgeToken,
+    dir,
+    sandboxesDir,
+    controlUrl: control.url,
+  });
+  return async () => {
+    await control.close();
+    await system.stop();
+    await proxy.close();
+    if (process.env.SBX_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
+    else console.log(`kept ${dir}`);
+  };
+}

@@ -1,0 +1,77 @@
+// Stands between the Worker and the bridge: passes every byte on, keeps the first of what the Worker sends on each
+// connection, and can cut all connections. Knows no HTTP.
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { anyFreePort } from "../../../scripts/local/ports.ts";
+
+/** What is kept of each connection. */
+const RECORDED_BYTES = 64 * 1024;
+/** Connections that are kept, newest first to go last. */
+const RECORDED_CONNECTIONS = 500;
+
+export class BridgeProxy {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #recorded: Buffer[][] = [];
+
+  static async listen(bridgePort: number): Promise<BridgeProxy> {
+    const port = await anyFreePort();
+    const proxy = new BridgeProxy(port, bridgePort);
+    await new Promise<void>((resolve, reject) => {
+      proxy.#server.once("error", reject);
+      proxy.#server.listen(port, "127.0.0.1", resolve);
+    });
+    return proxy;
+  }
+
+  private constructor(port: number, bridgePort: number) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#server = createServer((client) => this.#connected(client, connect(bridgePort, "127.0.0.1")));
+  }
+
+  /** What the Worker sent since the last {@link forget}, one entry for each connection, oldest first. */
+  get recorded(): Buffer[] {
+    return this.#recorded.map((chunks) => Buffer.concat(chunks));
+  }
+
+  forget(): void {
+    this.#recorded = [];
+  }
+
+  /** Breaks every connection, as a network does: no closing frame, in either direction. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  close(): Promise<void> {
+    this.cut();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #connected(client: Socket, bridge: Socket): void {
+    const chunks: Buffer[] = [];
+    this.#recorded.push(chunks);
+    if (this.#recorded.length > RECORDED_CONNECTIONS) this.#recorded.shift();
+    let room = RECORDED_BYTES;
+    const record = (chunk: Buffer) => {
+      chunks.push(chunk.subarray(0, room));
+      room -= chunk.length;
+      if (room <= 0) client.off("data", record);
+    };
+    client.on("data", record);
+    for (const [one, other] of [
+      [client, bridge],
+      [bridge, client],
+    ] as const) {
+      one.setNoDelay(true);
+      this.#sockets.add(one);
+      one.pipe(other);
+      // A cut is no error of ours; both ends learn of it.
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        this.#sockets.delete(one);
+        other.destroy();
+      });
+    }
+  }
+}

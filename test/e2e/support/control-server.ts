@@ -1,0 +1,46 @@
+// Lets tests, which run in other processes, restart the system's parts and read what the proxy recorded. Loopback, and
+// only for whoever knows the path.
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { System } from "../../../scripts/local/system.ts";
+import type { BridgeProxy } from "./bridge-proxy.ts";
+
+export interface ControlServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** `POST URL/NAME` runs one of the actions below and answers its result as JSON. */
+export async function startControlServer(system: System, proxy: BridgeProxy): Promise<ControlServer> {
+  const actions: Readonly<Record<string, () => unknown>> = {
+    pids: () => system.pids,
+    "restart-worker": () => system.restartWorker(),
+    "restart-bridge": () => system.restartBridge(),
+    "kill-bridge": () => system.bridge.kill(),
+    "start-bridge": () => system.bridge.start(),
+    cut: () => proxy.cut(),
+    recorded: () => proxy.recorded.map((bytes) => bytes.toString("base64")),
+    forget: () => proxy.forget(),
+  };
+  const secret = randomBytes(16).toString("hex");
+  const server = createServer(async (request, response) => {
+    const action = actions[(request.url ?? "").slice(secret.length + 2)];
+    if (!request.url?.startsWith(`/${secret}/`) || action === undefined || request.method !== "POST") {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const result = await action();
+      response.end(JSON.stringify(result ?? null));
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The control server has no port");
+  return {
+    url: `http://127.0.0.1:${address.port}/${secret}`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
