@@ -1,0 +1,55 @@
+// The floor of a bridge: the least program that runs a command on a terminal and shows it over a WebSocket. No flow
+// control, no resume, no log. Its numbers are what the runtime alone can do.
+
+const HEADER = 0x01;
+
+type Data = { terminal: Bun.Terminal | undefined; kill: () => void };
+
+const server = Bun.serve<Data>({
+  hostname: "127.0.0.1",
+  port: Number(process.env.PORT ?? "0"),
+  fetch(request, self) {
+    if (self.upgrade(request, { data: { terminal: undefined, kill: () => undefined } })) return undefined;
+    return new Response("ok\n");
+  },
+  websocket: {
+    backpressureLimit: 1 << 30,
+    idleTimeout: 0,
+    open(socket) {
+      // The command comes as the first message, so that relays in front need not carry a query.
+      socket.data.terminal = undefined;
+    },
+    message(socket, message) {
+      const { terminal } = socket.data;
+      if (terminal !== undefined) {
+        if (typeof message === "string") {
+          const size = JSON.parse(message) as { cols: number; rows: number };
+          terminal.resize(size.cols, size.rows);
+        } else terminal.write(message);
+        return;
+      }
+      const command = JSON.parse(String(message)) as string[];
+      const child = Bun.spawn(command, {
+        env: { ...process.env, TERM: "xterm-256color" },
+        terminal: {
+          cols: 80,
+          rows: 24,
+          data(_terminal: Bun.Terminal, chunk: Uint8Array) {
+            const frame = new Uint8Array(1 + chunk.length);
+            frame[0] = HEADER;
+            frame.set(chunk, 1);
+            socket.send(frame);
+          },
+        },
+      });
+      socket.data.terminal = child.terminal;
+      socket.data.kill = () => child.kill("SIGKILL");
+      void child.exited.then(() => socket.close(1000));
+    },
+    close(socket) {
+      socket.data.kill();
+    },
+  },
+});
+
+console.log(JSON.stringify({ listening: `http://127.0.0.1:${server.port}` }));

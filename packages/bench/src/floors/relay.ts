@@ -1,0 +1,47 @@
+// The floor of the path: a Worker and a Durable Object that pass WebSocket messages on, and nothing else.
+
+type Env = { readonly RELAY: DurableObjectNamespace; readonly BRIDGE_URL: string };
+
+export class Relay implements DurableObject {
+  readonly #env: Env;
+  readonly #pairs = new Map<WebSocket, WebSocket>();
+  readonly #state: DurableObjectState;
+
+  constructor(state: DurableObjectState, env: Env) {
+    this.#state = state;
+    this.#env = env;
+  }
+
+  async fetch(): Promise<Response> {
+    const response = await fetch(this.#env.BRIDGE_URL, { headers: { Upgrade: "websocket" } });
+    const upstream = response.webSocket;
+    if (!upstream) return new Response("no bridge", { status: 503 });
+    upstream.binaryType = "arraybuffer";
+    const pair = new WebSocketPair();
+    const client = pair[1];
+    this.#state.acceptWebSocket(client);
+    this.#pairs.set(client, upstream);
+    upstream.addEventListener("message", (event) => client.send(event.data as ArrayBuffer));
+    upstream.addEventListener("close", () => client.close(1000));
+    upstream.accept();
+    return new Response(null, { status: 101, webSocket: pair[0] });
+  }
+
+  webSocketMessage(client: WebSocket, message: string | ArrayBuffer): void {
+    this.#pairs.get(client)?.send(message);
+  }
+
+  webSocketClose(client: WebSocket): void {
+    this.#pairs.get(client)?.close(1000);
+    this.#pairs.delete(client);
+    client.close(1000);
+  }
+}
+
+export default {
+  fetch(request: Request, env: Env): Promise<Response> | Response {
+    if (request.headers.get("Upgrade") === null) return new Response("ok\n");
+    const name = new URL(request.url).searchParams.get("name") ?? "";
+    return env.RELAY.get(env.RELAY.idFromName(name)).fetch(request);
+  },
+};

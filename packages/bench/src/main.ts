@@ -1,0 +1,101 @@
+// `npm run bench`: measures this project and the floors beneath it in turn, and writes the README's table.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { ROOT } from "../../../scripts/local/paths.ts";
+import * as measures from "./measures.ts";
+import { median, show } from "./numbers.ts";
+import { type SubjectName, startSubject } from "./subjects.ts";
+
+const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor"];
+/** In the order of the table. */
+const MEASURES = [
+  measures.connectToPrompt,
+  measures.echoIdle,
+  measures.echoUnderFlood,
+  measures.outputRaw,
+  measures.outputCooked,
+  measures.inputRaw,
+  measures.interrupt,
+  measures.interruptOnSlowLinks,
+  measures.stalledReader,
+  measures.idleSessions,
+  measures.fanOut,
+] as const;
+
+const options = new Command("bench")
+  .option("--rounds <n>", "how often each measurement is made; the median counts", "3")
+  .option("--only <names>", "measurements, comma separated", "")
+  .option("--subjects <names>", "what is measured, comma separated", SUBJECTS.join(","))
+  .option("--no-write", "leave the README alone")
+  .parse()
+  .opts<{ rounds: string; only: string; subjects: string; write: boolean }>();
+
+const only = options.only.split(",").filter((name) => name !== "");
+const subjects = SUBJECTS.filter((name) => options.subjects.split(",").includes(name));
+const results = new Map<string, Map<SubjectName, number[]>>();
+
+for (let round = 0; round < Number(options.rounds); round += 1) {
+  for (const measure of MEASURES) {
+    if (only.length > 0 && !only.includes(measure.name)) continue;
+    // In turn, so that a machine that slows down slows them all.
+    for (const name of subjects) {
+      if (measure === measures.fanOut && name.endsWith("floor")) continue;
+      const subject = await startSubject(name);
+      try {
+        const result = await measure(subject);
+        for (const [row, value] of Object.entries(result)) {
+          const bySubject = results.get(row) ?? new Map<SubjectName, number[]>();
+          results.set(row, bySubject);
+          bySubject.set(name, [...(bySubject.get(name) ?? []), value]);
+          console.error(`${round + 1} ${name}: ${row} ${show(value)}`);
+        }
+      } finally {
+        await subject.stop();
+      }
+    }
+  }
+}
+
+const table = makeTable();
+console.log(table);
+if (options.write) writeTable(table);
+process.exit(0);
+
+function makeTable(): string {
+  const cpu = cpus();
+  const lines = [
+    `Medians of ${options.rounds} rounds on ${cpu.length} cores (${cpu[0]?.model.trim()}), loopback, ${new Date().toISOString().slice(0, 10)}.`,
+    "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
+    "x is the ratio to it.",
+    "",
+    "| | bridge | floor | x | whole path | floor | x |",
+    "|---|---:|---:|---:|---:|---:|---:|",
+  ];
+  for (const [row, bySubject] of results) {
+    const value = (name: SubjectName) => median(bySubject.get(name) ?? []);
+    const ratio = (ours: number, floor: number) =>
+      Number.isFinite(ours / floor) && ours > 0 && floor > 0 ? show(ours / floor) : "";
+    const cells = [
+      show(value("bridge")),
+      show(value("bridge floor")),
+      ratio(value("bridge"), value("bridge floor")),
+      show(value("path")),
+      show(value("path floor")),
+      ratio(value("path"), value("path floor")),
+    ];
+    lines.push(`| ${row} | ${cells.join(" | ")} |`);
+  }
+  return lines.join("\n");
+}
+
+function writeTable(text: string): void {
+  const path = join(ROOT, "README.md");
+  const readme = readFileSync(path, "utf8");
+  writeFileSync(
+    path,
+    readme.replace(/<!-- bench -->[\s\S]*<!-- \/bench -->/, () => `<!-- bench -->\n${text}\n<!-- /bench -->`),
+  );
+}

@@ -1,0 +1,301 @@
+// The measurements, each on a fresh subject. They wait for what they measure and for nothing else.
+
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { median, percentile } from "./numbers.ts";
+import { LINE, patternBytes, Verifier } from "./pattern.ts";
+import { openLink } from "./slow-link.ts";
+import { LINK_PORTS, type Subject } from "./subjects.ts";
+import { openTerminal, seen, type Terminal } from "./terminal.ts";
+
+/** One number of one subject: a row of the table has one for each. */
+export type Result = Readonly<Record<string, number>>;
+
+const RAW_CAT = ["sh", "-c", "stty raw -echo; printf READY; exec cat"];
+const SHELL = ["sh", "-c", "PS1='PROMPT> ' exec bash --norc --noprofile -i"];
+const FLOOD = ["sh", "-c", "stty raw; exec yes 0123456789012345678901234567890123456789012345678901234567890123"];
+/** No measurement waits longer for its answer: slower counts as never. */
+const PATIENCE_MS = 10_000;
+
+/** From the start of a connection to the shell's prompt. */
+export async function connectToPrompt(subject: Subject): Promise<Result> {
+  const times: number[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const from = performance.now();
+    const terminal = await openTerminal(subject.spec(SHELL));
+    await seen(terminal, "PROMPT> ");
+    times.push(performance.now() - from);
+    terminal.close();
+  }
+  return { "connect to prompt, ms": median(times) };
+}
+
+/** A keystroke to a program on a raw terminal and back. */
+export async function echoIdle(subject: Subject): Promise<Result> {
+  const times = await echoes(await readyCat(subject), 1_000);
+  return { "echo idle p50, ms": percentile(times, 0.5), "echo idle p99, ms": percentile(times, 0.99) };
+}
+
+/** The same while another session of the same server floods another client. */
+export async function echoUnderFlood(subject: Subject): Promise<Result> {
+  const terminal = await readyCat(subject);
+  const flood = await startFlood(subject);
+  const times = await echoes(terminal, 500);
+  const { megabytesPerSecond } = await flood.end();
+  return {
+    "echo under flood p50, ms": percentile(times, 0.5),
+    "echo under flood p99, ms": percentile(times, 0.99),
+    "... beside a flood of, MB/s": megabytesPerSecond,
+  };
+}
+
+/** Output of a program on a raw terminal, every byte compared. */
+export async function outputRaw(subject: Subject): Promise<Result> {
+  const total = 400_000_000;
+  const cpuBefore = subject.cpuMs();
+  const seconds = await readPattern(subject, total, `stty raw; yes '${LINE}' | head -c ${total}; sleep 60`);
+  return {
+    "output raw, MB/s": total / 1e6 / seconds,
+    "... server CPU, ms/MB": (subject.cpuMs() - cpuBefore) / (total / 1e6),
+  };
+}
+
+/** Output of a program on a cooked terminal: the kernel turns each line feed into two bytes. */
+export async function outputCooked(subject: Subject): Promise<Result> {
+  const total = 120_000_000;
+  const terminal = await openTerminal(subject.spec(["sh", "-c", `yes '${LINE}' | head -c ${total}; sleep 60`]));
+  // Each line is one byte longer than it was written.
+  const lines = Math.floor(total / (LINE.length + 1));
+  const wanted = total + lines;
+  const verifier = new Verifier();
+  let came = 0;
+  let startedAt = 0;
+  await new Promise<void>((resolve) => {
+    terminal.onOutput = (chunk) => {
+      if (startedAt === 0) startedAt = performance.now();
+      came += chunk.length;
+      verifier.take(chunk.filter((byte) => byte !== 13));
+      if (came >= wanted) resolve();
+    };
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (verifier.bytes !== total) throw new Error(`Wrong output: ${verifier.bytes} of ${total} bytes`);
+  terminal.close();
+  return { "output cooked, MB/s": came / 1e6 / seconds };
+}
+
+/** Input to a program on a raw terminal, its SHA-256 compared. */
+export async function inputRaw(subject: Subject): Promise<Result> {
+  const total = 60_000_000;
+  const command = `stty raw -echo; printf READY; head -c ${total} | sha256sum; sleep 60`;
+  const terminal = await openTerminal(subject.spec(["sh", "-c", command]));
+  await seen(terminal, "READY");
+  const bytes = patternBytes(total);
+  const before = subject.memory();
+  const peak = watchMemory(subject);
+  const from = performance.now();
+  const done = seen(terminal, createHash("sha256").update(bytes).digest("hex"));
+  for (let at = 0; at < total; at += 65_536) terminal.send(bytes.subarray(at, at + 65_536));
+  await done;
+  const seconds = (performance.now() - from) / 1000;
+  terminal.close();
+  return { "input, MB/s": total / 1e6 / seconds, "... server growth, MB": (peak.end() - before) / 1e6 };
+}
+
+/** From ^C in a flood to the shell's prompt. */
+export async function interrupt(subject: Subject): Promise<Result> {
+  const times = await interrupts(subject, subject.url, 20);
+  return { "^C in a flood p50, ms": median(times), "^C in a flood max, ms": Math.max(...times) };
+}
+
+/** The same through a link of 8 MB/s, and through one of 1 MB/s with 50 ms each way. */
+export async function interruptOnSlowLinks(subject: Subject): Promise<Result> {
+  const result: Record<string, number> = {};
+  const links = [
+    { name: "^C at 8 MB/s, ms", bytesPerSecond: 8e6, delayMs: 0 },
+    { name: "^C at 1 MB/s and 2 x 50 ms, ms", bytesPerSecond: 1e6, delayMs: 50 },
+  ];
+  for (const [i, { name, ...options }] of links.entries()) {
+    const link = await openLink(subject.url, { ...options, port: LINK_PORTS[i] ?? 0 });
+    result[name] = median(await interrupts(subject, link.url, 3));
+    link.close();
+  }
+  return result;
+}
+
+/** A reader that stops during a flood: what the server holds for it. */
+export async function stalledReader(subject: Subject): Promise<Result> {
+  const terminal = await openTerminal(subject.spec(FLOOD));
+  await new Promise<void>((resolve) => {
+    terminal.onOutput = () => resolve();
+  });
+  const before = subject.memory();
+  terminal.pause();
+  await pause(1_000);
+  const afterOne = subject.memory();
+  await pause(9_000);
+  const afterTen = subject.memory();
+  terminal.close();
+  return {
+    "stalled reader, growth in 1 s, MB": (afterOne - before) / 1e6,
+    "stalled reader, growth in 10 s, MB": (afterTen - before) / 1e6,
+  };
+}
+
+/** Idle shells: memory of the server for each, and a keystroke beside a hundred. */
+export async function idleSessions(subject: Subject): Promise<Result> {
+  const before = subject.memory();
+  const result: Record<string, number> = { "memory with no session, MB": before / 1e6 };
+  const terminals: Terminal[] = [];
+  for (const count of [1, 10, 100]) {
+    while (terminals.length < count) {
+      const terminal = await openTerminal(subject.spec(SHELL));
+      await seen(terminal, "PROMPT> ");
+      terminals.push(terminal);
+    }
+    result[`memory for each of ${count} idle sessions, KB`] = (subject.memory() - before) / 1e3 / count;
+  }
+  const times = await echoes(await readyCat(subject), 300);
+  for (const terminal of terminals) terminal.close();
+  return { ...result, "echo p99 beside 100 sessions, ms": percentile(times, 0.99) };
+}
+
+/** One session to many viewers, all of whom get every byte. Only ours can. */
+export async function fanOut(subject: Subject): Promise<Result> {
+  const result: Record<string, number> = {};
+  for (const viewers of [1, 8, 64]) {
+    const total = viewers === 64 ? 30_000_000 : 100_000_000;
+    const session = `fan-${viewers}-${Date.now()}`;
+    const command = ["sh", "-c", `stty raw -echo; head -c 1 >/dev/null; yes '${LINE}' | head -c ${total}; sleep 60`];
+    const driver = await openTerminal(subject.spec(command, { session }));
+    const all = [driver];
+    for (let i = 1; i < viewers; i += 1) {
+      all.push(await openTerminal(subject.spec([], { session, role: "viewer" })));
+    }
+    let came = 0;
+    const done = all.map(
+      (terminal) =>
+        new Promise<void>((resolve) => {
+          let bytes = 0;
+          terminal.onOutput = (chunk) => {
+            bytes += chunk.length;
+            came += chunk.length;
+            if (bytes >= total) resolve();
+          };
+        }),
+    );
+    const from = performance.now();
+    driver.send(Buffer.from("\n"));
+    await Promise.all(done);
+    result[`one session to ${viewers}, MB/s in all`] = came / 1e3 / (performance.now() - from);
+    driver.close();
+    for (const terminal of all.slice(1)) terminal.close();
+  }
+  return result;
+}
+
+async function readPattern(subject: Subject, total: number, script: string): Promise<number> {
+  const terminal = await openTerminal(subject.spec(["sh", "-c", script]));
+  const verifier = new Verifier();
+  let startedAt = 0;
+  await new Promise<void>((resolve) => {
+    terminal.onOutput = (chunk) => {
+      if (startedAt === 0) startedAt = performance.now();
+      verifier.take(chunk);
+      if (verifier.bytes >= total) resolve();
+    };
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  terminal.close();
+  return seconds;
+}
+
+async function readyCat(subject: Subject): Promise<Terminal> {
+  const terminal = await openTerminal(subject.spec(RAW_CAT));
+  await seen(terminal, "READY");
+  return terminal;
+}
+
+async function echoes(terminal: Terminal, count: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const from = performance.now();
+    const back = new Promise<void>((resolve) => {
+      terminal.onOutput = () => resolve();
+    });
+    terminal.send(Buffer.from("x"));
+    await back;
+    times.push(performance.now() - from);
+    await pause(2 + (i % 3)); // A person's keys do not come back to back.
+  }
+  terminal.onOutput = () => undefined;
+  return times;
+}
+
+async function interrupts(subject: Subject, url: string, count: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const terminal = await openTerminal(subject.spec(SHELL, { url }));
+    await seen(terminal, "PROMPT> ");
+    terminal.send(Buffer.from("yes\r"));
+    await received(terminal, 1_000_000);
+    const from = performance.now();
+    const prompt = seen(terminal, "PROMPT> ");
+    terminal.send(Buffer.from("\x03"));
+    const isThere = await Promise.race([prompt.then(() => true), pause(PATIENCE_MS).then(() => false)]);
+    times.push(isThere ? performance.now() - from : Number.POSITIVE_INFINITY);
+    terminal.close();
+    if (!isThere) break;
+  }
+  return times;
+}
+
+function received(terminal: Terminal, bytes: number): Promise<void> {
+  let came = 0;
+  return new Promise((resolve) => {
+    terminal.onOutput = (chunk) => {
+      came += chunk.length;
+      if (came >= bytes) resolve();
+    };
+  });
+}
+
+async function startFlood(subject: Subject): Promise<{ end(): Promise<{ megabytesPerSecond: number }> }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "flood.ts"), JSON.stringify(subject.spec(FLOOD))], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let text = "";
+  const ready = new Promise<void>((resolve) => {
+    child.stdout.on("data", (chunk) => {
+      text += String(chunk);
+      if (text.includes("ready")) resolve();
+    });
+  });
+  await ready;
+  return {
+    end: async () => {
+      child.stdin.end();
+      await once(child, "exit");
+      return JSON.parse(text.slice(text.indexOf("{"))) as { megabytesPerSecond: number };
+    },
+  };
+}
+
+function watchMemory(subject: Subject): { end(): number } {
+  let peak = subject.memory();
+  const timer = setInterval(() => {
+    peak = Math.max(peak, subject.memory());
+  }, 20);
+  return {
+    end: () => {
+      clearInterval(timer);
+      return Math.max(peak, subject.memory());
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

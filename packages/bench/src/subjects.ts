@@ -1,0 +1,249 @@
+// What is measured: this project's bridge and its whole path, and the floors beneath them. Each subject is started
+// afresh for each measurement, so that none inherits another's memory.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+import { startIssuer } from "../../../scripts/local/issuer.ts";
+import { BIN, ROOT } from "../../../scripts/local/paths.ts";
+import { anyFreePort } from "../../../scripts/local/ports.ts";
+import { tokenMinter } from "../../../scripts/local/token-minter.ts";
+import type { TerminalSpec } from "./terminal.ts";
+
+export interface Subject {
+  readonly name: SubjectName;
+  /** `http://HOST:PORT`, for a link in front of it. */
+  readonly url: string;
+  /** What a client needs to open a terminal here, in this process or another. */
+  spec(command: readonly string[], options?: OpenOptions): TerminalSpec;
+  /** Resident memory of all its server processes, in bytes. */
+  memory(): number;
+  /** CPU time of all its server processes, in ms. */
+  cpuMs(): number;
+  stop(): Promise<void>;
+}
+
+export type OpenOptions = {
+  /** Another address for the same server: a slow link. */
+  readonly url?: string;
+  readonly session?: string;
+  readonly role?: "driver" | "viewer";
+  readonly tty?: boolean;
+};
+
+export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor";
+
+export async function startSubject(name: SubjectName): Promise<Subject> {
+  switch (name) {
+    case "bridge":
+      return ourBridge();
+    case "bridge floor":
+      return floorBridge();
+    case "path":
+      return ourPath();
+    case "path floor":
+      return floorPath();
+  }
+}
+
+async function ourBridge(): Promise<Subject> {
+  const token = randomBytes(24).toString("hex");
+  const server = await startBridge(token);
+  const headers = { Authorization: `Bearer ${token}` };
+  return subjectOf("bridge", server.url, [server], { kind: "ours", headers });
+}
+
+async function floorBridge(): Promise<Subject> {
+  const server = await startListening(join(BIN, "bun"), [join(import.meta.dirname, "floors/bridge.ts")], {});
+  return subjectOf("bridge floor", server.url, [server], { kind: "floor", headers: {} });
+}
+
+async function floorPath(): Promise<Subject> {
+  const floor = await startListening(join(BIN, "bun"), [join(import.meta.dirname, "floors/bridge.ts")], {});
+  const dir = mkdtempSync(join(tmpdir(), "bench-floor-"));
+  buildSync({
+    entryPoints: [join(import.meta.dirname, "floors/relay.ts")],
+    outfile: join(dir, "index.js"),
+    bundle: true,
+    format: "esm",
+  });
+  const worker = await startWorkerd(dir, { BRIDGE_URL: `${floor.url}/` }, ["Relay:RELAY"]);
+  return subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
+}
+
+async function ourPath(): Promise<Subject> {
+  const bridgeToken = randomBytes(24).toString("hex");
+  const bridge = await startBridge(bridgeToken);
+  const dir = mkdtempSync(join(tmpdir(), "bench-path-"));
+  const issuer = await startIssuer({ port: 0, dir, publicOrigin: "http://127.0.0.1:1" });
+  const mint = await tokenMinter({ keysDir: dir, issuerUrl: issuer.url });
+  const token = await mint({ sub: "bench", scope: "sandbox:connect sandbox:exec", expires: 36_000 });
+  await bundleWorker(dir);
+  const port = await anyFreePort();
+  const vars = {
+    BRIDGE_URL: bridge.url,
+    STDIO_TOKEN: bridgeToken,
+    OAUTH_ISSUER: issuer.url,
+    OAUTH_AUDIENCE: "sbx-stdio-cli,sbx-stdio-web",
+    SESSION_SECRET: randomBytes(24).toString("hex"),
+    PUBLIC_ORIGIN: `http://127.0.0.1:${port}`,
+    DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
+    // A slow link in front has a port of its own.
+    ALLOWED_HOSTS: (await linkHosts()).join(","),
+  };
+  const objects = ["SessionObject:SESSION", "SandboxDirectory:DIRECTORY", "Sandbox:Sandbox"];
+  const worker = await startWorkerd(dir, vars, objects, port);
+  const headers = { Authorization: `Bearer ${token}` };
+  const subject = subjectOf("path", worker.url, [worker, bridge], { kind: "ours", headers });
+  return {
+    ...subject,
+    stop: async () => {
+      await subject.stop();
+      await issuer.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Ports that slow links may listen on, chosen before the Worker starts since it must know its hosts. */
+export const LINK_PORTS: number[] = [];
+async function linkHosts(): Promise<string[]> {
+  LINK_PORTS.length = 0;
+  for (let i = 0; i < 4; i += 1) LINK_PORTS.push(await anyFreePort());
+  return LINK_PORTS.map((port) => `127.0.0.1:${port}`);
+}
+
+type Server = { readonly url: string; readonly process: ChildProcess };
+
+function startBridge(token: string): Promise<Server> {
+  const root = mkdtempSync(join(tmpdir(), "bench-sandboxes-"));
+  const env = { STDIO_TOKEN: token, PORT: "0", HOST: "127.0.0.1", SANDBOX_ROOT: root };
+  return startListening(join(BIN, "bun"), [join(ROOT, "sandbox/stdio-ws.ts")], env);
+}
+
+/** Starts a server that says in one line of JSON where it listens. */
+async function startListening(command: string, args: string[], env: Record<string, string>): Promise<Server> {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk) => {
+      text += String(chunk);
+      const line = /^\{.*\}$/m.exec(text)?.[0];
+      if (line !== undefined) resolve((JSON.parse(line) as { listening: string }).listening);
+    });
+    child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+  });
+  return { url, process: child };
+}
+
+/** Makes the Worker's one file, as it would be deployed. */
+async function bundleWorker(dir: string): Promise<void> {
+  mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
+  const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+  const args = [wrangler, "deploy", "--dry-run", "--outdir", dir, "--containers-rollout=none"];
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_LOG_PATH: join(dir, "logs") },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  if (code !== 0) throw new Error(`Cannot bundle the Worker: wrangler ended with ${code}`);
+}
+
+/** Plain workerd, without the second one that wrangler puts in front. `objects` are CLASS:BINDING. */
+async function startWorkerd(
+  dir: string,
+  vars: Record<string, string>,
+  objects: readonly string[],
+  port?: number,
+): Promise<Server> {
+  const listen = port ?? (await anyFreePort());
+  const text = (value: string) => JSON.stringify(value);
+  mkdirSync(join(dir, "do"), { recursive: true });
+  const namespaces = objects.map((object) => object.split(":") as [string, string]);
+  const bindings = [
+    ...Object.entries(vars).map(([name, value]) => `(name = ${text(name)}, text = ${text(value)})`),
+    ...namespaces.map(([type, name]) => `(name = ${text(name)}, durableObjectNamespace = (className = ${text(type)}))`),
+  ];
+  const classes = namespaces.map(
+    ([type]) => `(className = ${text(type)}, uniqueKey = ${text(type)}, enableSql = true)`,
+  );
+  const date = /compatibility_date = "([^"]+)"/.exec(readFileSync(join(ROOT, "wrangler.toml"), "utf8"))?.[1] ?? "";
+  writeFileSync(
+    join(dir, "config.capnp"),
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "index.js", esModule = embed "index.js")],
+      compatibilityDate = ${text(date)}, compatibilityFlags = ["nodejs_compat"],
+      bindings = [${bindings.join(", ")}],
+      durableObjectNamespaces = [${classes.join(", ")}],
+      durableObjectStorage = (localDisk = "disk"), globalOutbound = "net")),
+    (name = "disk", disk = (path = ${text(join(dir, "do"))}, writable = true)),
+    (name = "net", network = (allow = ["private", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${listen}", http = (), service = "main")],
+);
+`,
+  );
+  const workerd = join(ROOT, "node_modules/workerd/bin/workerd");
+  const child = spawn(workerd, ["serve", join(dir, "config.capnp"), "--experimental"], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const url = `http://127.0.0.1:${listen}`;
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const isUp = await fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return { url, process: child };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("Cannot start workerd: it does not answer");
+}
+
+function subjectOf(
+  name: SubjectName,
+  url: string,
+  servers: readonly Server[],
+  client: Pick<TerminalSpec, "kind" | "headers">,
+): Subject {
+  const pids = servers.map((server) => server.process.pid ?? 0);
+  return {
+    name,
+    url,
+    spec: (command, options) => ({ url, command, ...client, ...options }),
+    memory: () => sum(pids.map(residentBytes)),
+    cpuMs: () => sum(pids.map(cpuMsOf)),
+    stop: async () => {
+      for (const server of servers) {
+        if (server.process.exitCode !== null) continue;
+        const ended = new Promise((resolve) => server.process.once("exit", resolve));
+        server.process.kill("SIGTERM");
+        const timer = setTimeout(() => server.process.kill("SIGKILL"), 3_000);
+        await ended;
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+/** The kernel counts in ticks of 10 ms. */
+function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,153 @@
+// One terminal as the measurements see it, whatever serves it: bytes in, bytes out. Ours goes through the real client
+// state machine; the floors and peers through the least that speaks to them.
+
+import { type ClientState, StdioClient } from "@sbx/sandbox-stdio";
+import WebSocket from "ws";
+
+export interface Terminal {
+  send(bytes: Uint8Array): void;
+  /** Called with each piece of output, in order. */
+  onOutput: (bytes: Uint8Array) => void;
+  /** Stops, or goes on, dealing with output: nothing is read, nothing acknowledged. */
+  pause(): void;
+  resume(): void;
+  /** Ends the command and the connection. */
+  close(): void;
+}
+
+export type TerminalSpec = {
+  readonly kind: "ours" | "floor";
+  /** `http://HOST:PORT` */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+  /** Our own clients may share a session by name. */
+  readonly session?: string;
+  readonly role?: "driver" | "viewer";
+  readonly tty?: boolean;
+};
+
+let count = 0;
+
+export function openTerminal(spec: TerminalSpec): Promise<Terminal> {
+  return spec.kind === "ours" ? openOurs(spec) : openFloor(spec);
+}
+
+/** A terminal of this project: `stdio.v1`, every byte acknowledged. */
+function openOurs(spec: TerminalSpec): Promise<Terminal> {
+  const session = spec.session ?? `bench-${process.pid}-${count++}`;
+  const [cmd = "", ...args] = spec.command;
+  let socket: WebSocket | undefined;
+  let isPaused = false;
+  let waitingEnd = 0;
+  return new Promise((resolve, reject) => {
+    const terminal: Terminal = {
+      onOutput: () => undefined,
+      send: (bytes) => void client.type(bytes),
+      pause: () => {
+        isPaused = true;
+        socket?.pause();
+      },
+      resume: () => {
+        isPaused = false;
+        socket?.resume();
+        if (waitingEnd > 0) client.dealtWith(waitingEnd);
+      },
+      close: () => {
+        client.send({ type: "kill" });
+        client.leave();
+      },
+    };
+    const client = new StdioClient(
+      { session, firstAttempts: 1 },
+      {
+        connect: (resume, events) => {
+          const query = new URLSearchParams([
+            ["sandbox", "bench"],
+            ["tty", spec.tty === false ? "0" : "1"],
+            ["role", spec.role ?? "driver"],
+            ...resume,
+          ]);
+          if (spec.role !== "viewer") {
+            query.set("cmd", cmd);
+            for (const arg of args) query.append("arg", arg);
+          }
+          const opened = new WebSocket(`${spec.url}/attach?${query}`, ["stdio.v1"], {
+            headers: spec.headers,
+            perMessageDeflate: false,
+          });
+          socket = opened;
+          opened.on("open", () => events.open());
+          opened.on("message", (data: Buffer, isBinary) =>
+            isBinary ? events.binary(data) : events.text(String(data)),
+          );
+          opened.on("close", (code, reason) => events.closed(code, String(reason)));
+          opened.on("error", () => undefined); // A close follows.
+          return {
+            send: (message) => opened.send(message),
+            close: (code) => opened.close(code),
+            abort: () => opened.terminate(),
+          };
+        },
+        setTimer: (ms, callback) => {
+          const timer = setTimeout(callback, ms);
+          return () => clearTimeout(timer);
+        },
+        now: () => performance.now(),
+        random: Math.random,
+      },
+      {
+        state: (state: ClientState) => {
+          if (state.phase === "attached") resolve(terminal);
+          if (state.phase === "ended" && state.end.kind === "refused") reject(new Error(state.end.reason));
+        },
+        output: (_stream, bytes, end) => {
+          terminal.onOutput(bytes);
+          if (isPaused) waitingEnd = end;
+          else client.dealtWith(end);
+        },
+        snapshot: () => undefined,
+        resize: () => undefined,
+        gap: () => undefined,
+        message: () => undefined,
+        discarded: () => undefined,
+        inputDrained: () => undefined,
+      },
+    );
+    client.start();
+  });
+}
+
+/** A terminal of a floor: the command as the first message, then raw bytes; output has one header byte. */
+async function openFloor(spec: TerminalSpec): Promise<Terminal> {
+  const socket = new WebSocket(`${spec.url}/?name=${count++}`, { perMessageDeflate: false });
+  await new Promise((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+  });
+  const terminal: Terminal = {
+    onOutput: () => undefined,
+    send: (bytes) => socket.send(bytes),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    close: () => socket.terminate(),
+  };
+  socket.on("message", (data: Buffer) => terminal.onOutput(data.subarray(1)));
+  socket.on("error", () => undefined); // A close follows, and a floor is not asked why.
+  socket.send(JSON.stringify(spec.command));
+  return terminal;
+}
+
+/** Resolves once output has gone by that ends with, or holds, `text`. */
+export function seen(terminal: Terminal, text: string): Promise<void> {
+  const wanted = Buffer.from(text);
+  let tail = Buffer.alloc(0);
+  return new Promise((resolve) => {
+    terminal.onOutput = (bytes) => {
+      tail = Buffer.concat([tail, bytes]).subarray(-4096);
+      if (!tail.includes(wanted)) return;
+      terminal.onOutput = () => undefined;
+      resolve();
+    };
+  });
+}
