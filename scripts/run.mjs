@@ -92,7 +92,7 @@ async function install(reason) {
   }
   try {
     if (reason === undefined) return;
-    say(`Installing the dependencies: ${reason}. Runs npm ci; about a minute, 640 MB on disk`);
+    say(`Installing the dependencies: ${reason}. Runs npm ci; about a minute, 750 MB on disk`);
     // What `npm run --silent` or NODE_ENV=production pass down would hide npm's errors or leave out the tools.
     const args = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
     const npm = spawn("npm", args, { cwd: root, env: outsideEnv(), stdio: ["ignore", 2, 2] });
