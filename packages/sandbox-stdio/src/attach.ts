@@ -40,6 +40,8 @@ export type AttachQuery = {
   readonly delivery: Delivery;
   readonly wake: boolean;
   readonly offset?: number;
+  /** Where a client that resumes goes on with its own input: what it keeps and sends again starts there. */
+  readonly stdin?: number;
   readonly resume?: string;
 };
 
@@ -73,6 +75,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const cols = integer(params, "cols");
   const rows = integer(params, "rows");
   const offset = integer(params, "offset");
+  const stdin = integer(params, "stdin");
   return {
     ok: true,
     query: {
@@ -99,6 +102,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       delivery,
       wake: params.get("wake") !== "0",
       ...(offset === undefined ? {} : { offset }),
+      ...(stdin === undefined ? {} : { stdin }),
       ...(resume === undefined ? {} : { resume }),
     },
   };
@@ -129,6 +133,7 @@ export function attachParams(
   add("role", query.role);
   if (query.wake === false) add("wake", 0);
   add("offset", query.offset);
+  add("stdin", query.stdin);
   add("resume", query.resume);
   return params;
 }
@@ -163,6 +168,8 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["rows", 1, MAX_ROWS],
     ["keep", 0, MAX_KEEP_SECONDS],
     ["offset", 0, Number.MAX_SAFE_INTEGER],
+    // Room for what comes after it: offsets stay safe integers.
+    ["stdin", 0, 2 ** 52],
   ] as const) {
     const value = params.get(name);
     if (value === null) continue;

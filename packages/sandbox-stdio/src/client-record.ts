@@ -48,6 +48,8 @@ export class ClientRecord implements Paced {
   isActive = false;
   /** Whether it has been sent its `hello`, which stands before everything else and holds what was said until then. */
   isGreeted = false;
+  /** Where the input of its present connection is numbered from, as its `hello` says. */
+  inputStart: number;
   /** Input up to here has been acknowledged to the client. */
   inputAckSent: number;
   /** When the next acknowledgement of input is due at the latest. */
@@ -67,6 +69,7 @@ export class ClientRecord implements Paced {
     this.acknowledges = who.acknowledges;
     this.order = order;
     this.input = input;
+    this.inputStart = input.taken;
     this.inputAckSent = input.taken;
     this.reach = reach;
   }

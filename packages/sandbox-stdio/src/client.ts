@@ -41,8 +41,8 @@ export interface ClientSocketEvents {
 }
 
 export interface ClientPorts {
-  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume` and `offset` once
-   * they are known; what describes the process, and the credentials, the caller adds. */
+  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume`, `offset` and
+   * `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
   connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
   /** Calls back once after so many ms. The result cancels it. */
   setTimer(ms: number, callback: () => void): () => void;
@@ -134,6 +134,8 @@ export class StdioClient {
   #eofAt: number | undefined;
   /** The connection in which the end of input was told last: a new one is told again. */
   #eofSentIn = -1;
+  /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
+  #isEofRefused = false;
   #attempt = 0;
   #attachedAtMs = 0;
   /** Whether this connection has moved a byte in either direction. */
@@ -149,8 +151,9 @@ export class StdioClient {
   constructor(options: ClientOptions, ports: ClientPorts, events: ClientEvents) {
     this.#session = options.session;
     this.#resume = options.resume;
-    this.#received = options.offset;
-    this.#dealt = options.offset ?? 0;
+    // An offset is this client's own place: without the proof it is nobody's.
+    this.#received = options.resume === undefined ? undefined : options.offset;
+    this.#dealt = this.#received ?? 0;
     this.#acked = this.#dealt;
     this.#firstAttempts = options.firstAttempts ?? Number.POSITIVE_INFINITY;
     this.#ports = ports;
@@ -291,14 +294,17 @@ export class StdioClient {
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
       if (this.#received !== undefined) resume.set("offset", String(this.#received));
+      if (this.#outbox.isAnchored) resume.set("stdin", String(this.#outbox.acked));
     }
     const isCurrent = () => generation === this.#generation;
-    this.#socket = this.#ports.connect(resume, {
+    const socket = this.#ports.connect(resume, {
       open: () => isCurrent() && this.#opened(),
       text: (text) => isCurrent() && this.#text(text),
       binary: (bytes) => isCurrent() && this.#binary(bytes),
       closed: (code, detail) => isCurrent() && this.#closed(code, detail),
     });
+    if (!isCurrent()) return; // It failed at once, and said so.
+    this.#socket = socket;
     this.#heard();
     this.#watchSilence(SILENCE_MS);
   }
@@ -417,12 +423,25 @@ export class StdioClient {
       case "pong":
         return;
       default:
+        this.#watchEof(message);
         this.#events.message(message);
     }
   }
 
+  /** An end of input that was refused, since another driver seemed to be there, is told again when one has gone. */
+  #watchEof(message: ServerMessage): void {
+    if (message.type === "error" && message.code === "not_stdin_holder") {
+      this.#isEofRefused = this.#eofSentIn === this.#generation;
+    } else if (this.#isEofRefused && (message.type === "leave" || message.type === "stdin_holder")) {
+      this.#isEofRefused = false;
+      this.#eofSentIn = -1;
+      this.#flushInput();
+    }
+  }
+
   #greeted(hello: Hello): void {
-    if (hello.stdin > this.#outbox.end && this.#outbox.length > 0) {
+    const isFirst = !this.#outbox.isAnchored;
+    if (!isFirst && hello.stdin > this.#outbox.end && this.#outbox.length > 0) {
       // The session has taken input here that this client never wrote, in the place of what it still keeps.
       this.#socket?.abort();
       const reason = "another connection has typed in this client's place";
@@ -436,6 +455,8 @@ export class StdioClient {
     this.#snapshotAt = undefined;
     this.#attachedAtMs = this.#ports.now();
     this.#outbox.rewind(hello.stdin);
+    if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
+    this.#isEofRefused = false;
     const isEmpty = this.#received === undefined;
     this.#received = hello.offset;
     if (isEmpty) {

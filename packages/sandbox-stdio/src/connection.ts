@@ -68,7 +68,7 @@ export class ServerConnection implements Peer {
     }
     if (this.isEnded) return; // The session had exited, and its log is already out.
     this.#phase = { phase: "attached", session, client: result.client };
-    this.#stdinOffset = result.client.input.taken;
+    this.#stdinOffset = result.client.inputStart;
     for (const frame of opening.early) this.receive(frame, this.heardAtMs);
   }
 

@@ -14,6 +14,12 @@ export class Outbox {
   #sentChunk = 0;
   #sentInChunk = 0;
   #end = 0;
+  #isAnchored = false;
+
+  /** Whether a greeting has said where this input is numbered from. What is written before counts from 0 until then. */
+  get isAnchored(): boolean {
+    return this.#isAnchored;
+  }
 
   /** Everything before this has been taken by the process, or refused. */
   get acked(): number {
@@ -79,10 +85,16 @@ export class Outbox {
     if (this.#sent < this.#acked) this.#sendFromStart();
   }
 
-  /** A new connection numbers its input from `offset` on: what is kept after it is sent again. */
+  /**
+   * A new connection numbers its input from `offset` on: what is kept after it is sent again. The first one says where the
+   * count stands in a session that may have known this client in an earlier life.
+   */
   rewind(offset: number): void {
-    if (this.#end === 0 || offset > this.#end) {
-      // A client that starts over in a session that knows it: its count goes on where the session's stands.
+    if (!this.#isAnchored) {
+      this.#isAnchored = true;
+      this.#acked = offset;
+      this.#end += offset;
+    } else if (offset > this.#end) {
       if (this.length > 0) throw new RangeError(`Cannot go on at ${offset}: input ends at ${this.#end}`);
       this.#acked = offset;
       this.#end = offset;

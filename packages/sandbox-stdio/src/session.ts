@@ -47,6 +47,8 @@ export type AttachRequest = {
   readonly size?: TerminalSize;
   /** The offset it asks for; absent: all that is held. */
   readonly offset?: number;
+  /** Where its own input goes on; absent: where {@link AttachResult} says. */
+  readonly stdin?: number;
   /** Whether it has shown that it is the client `id` coming back. */
   readonly isResume: boolean;
   /** Its proof for the next time, to be told in `hello`. */
@@ -177,6 +179,7 @@ export class Session {
     const flow = request.acknowledges ? new Window(offset) : new RatedFlow(offset, now);
     const reader = new OutputReader(this.log, this.#frames, offset, flow, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
+    client.inputStart = inputStartOf(request, client);
     const size = this.log.sizeAt(offset);
     peer.send({
       type: "hello",
@@ -189,7 +192,7 @@ export class Session {
       rows: size.rows,
       offset,
       live: Math.max(this.log.endOffset, this.#knownEnd),
-      stdin: client.input.taken,
+      stdin: client.inputStart,
       resume: request.resume,
       window: flow instanceof Window ? flow.maxBytes : flow.bytes,
       delivery,
@@ -722,4 +725,14 @@ export class Session {
   *#present(): IterableIterator<ClientRecord> {
     for (const client of this.#clients.values()) if (client.presence.phase !== "absent") yield client;
   }
+}
+
+/**
+ * Where a connection's input is numbered from: what its client keeps, or what has been taken. A client whose screen is
+ * empty has kept nothing of its input either; what waits of its earlier life stays, and what it types now comes after.
+ */
+function inputStartOf(request: AttachRequest, { input }: ClientRecord): number {
+  if (!request.isResume) return input.taken;
+  if (request.stdin !== undefined) return Math.max(input.taken, request.stdin);
+  return request.offset === undefined ? input.received : input.taken;
 }

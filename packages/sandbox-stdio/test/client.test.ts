@@ -194,6 +194,7 @@ describe("the outbox", () => {
     const random = generator(seed);
     for (let round = 0; round < 50; round += 1) {
       const outbox = new Outbox();
+      outbox.rewind(0);
       let written = 0;
       let taken = 0;
       /** Where the present connection stands. */
@@ -223,6 +224,7 @@ describe("the outbox", () => {
 
   test("a quarter of a megabyte of single bytes is sent again in no more than a few frames", () => {
     const outbox = new Outbox();
+    outbox.rewind(0);
     for (let i = 0; i < MAX_UNACKED_INPUT_BYTES; i += 1) outbox.write(new Uint8Array([i % 251]));
     for (let i = 0; i < 2; i += 1) {
       let frames = 0;

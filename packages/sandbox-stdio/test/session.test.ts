@@ -54,7 +54,7 @@ describe("input", () => {
     const at = rig();
     const first = join(at.session, "a");
     at.session.stdin(first.client, bytes("hello"), 0);
-    const second = join(at.session, "a", { isResume: true });
+    const second = join(at.session, "a", { isResume: true, offset: 0 });
     expect(second.peer.hello.stdin).toBe(0);
     takeAll(at.session, first.client);
     at.clock.ms += 20;

@@ -1,0 +1,186 @@
+// Where a client's input is numbered from when it comes back: with what it kept, or in a new life that kept nothing.
+
+import { describe, expect, test } from "vitest";
+import { PLAIN, ServerConnection, STDIO, StdioClient } from "../src/index.ts";
+import { bytes, join, request, rig, takeAll } from "./fixtures.ts";
+
+const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
+
+/** A session in which client `a` has had `taken` bytes taken, and `waiting` more wait at a process that does not read. */
+function before(taken: string, waiting: string) {
+  const at = rig();
+  const first = join(at.session, "a");
+  at.session.stdin(first.client, bytes(taken), 0);
+  takeAll(at.session, first.client);
+  at.session.stdin(first.client, bytes(waiting), taken.length);
+  return at;
+}
+
+describe("a client that comes back", () => {
+  test("R5: without a word of its input, is told what has been taken, and its repetition of the rest is dropped", () => {
+    const at = before("abc", "def");
+    const { peer } = join(at.session, "a", { isResume: true, offset: 0 });
+    expect(peer.hello.stdin).toBe(3);
+    const connection = new ServerConnection(STDIO, socket, 0);
+    connection.attach(at.session, request("a", { isResume: true, offset: 0 }));
+    connection.receive(bytes("defghi"), 0);
+    const client = at.session.client("a");
+    expect(client && takeAll(at.session, client)).toBe("defghi");
+  });
+
+  test("R6: with an empty screen has kept nothing: what waits stays, and what it types comes after that", () => {
+    const at = before("abc", "def");
+    const connection = new ServerConnection(STDIO, socket, 0);
+    connection.attach(at.session, request("a", { isResume: true }));
+    connection.receive(bytes("ls\n"), 0);
+    const client = at.session.client("a");
+    expect([client?.inputStart, client && takeAll(at.session, client)]).toEqual([6, "defls\n"]);
+  });
+
+  test("R6: and says later on where its own input goes on, though what waited before it may be lost", () => {
+    const at = before("abc", "");
+    const connection = new ServerConnection(STDIO, socket, 0);
+    connection.attach(at.session, request("a", { isResume: true, offset: 0, stdin: 6 }));
+    connection.receive(bytes("ls\n"), 0);
+    const client = at.session.client("a");
+    expect(client && takeAll(at.session, client)).toBe("ls\n");
+    expect(client?.input.taken).toBe(9);
+  });
+
+  test("R6: what it says of its input is not believed where more has been taken, or where it is new", () => {
+    const at = before("abc", "");
+    expect(join(at.session, "a", { isResume: true, offset: 0, stdin: 1 }).peer.hello.stdin).toBe(3);
+    expect(join(at.session, "b", { stdin: 100 }).peer.hello.stdin).toBe(0);
+  });
+
+  test("R6: a plain client's input has no numbers, whatever waits", () => {
+    const at = rig();
+    const connection = new ServerConnection(PLAIN, socket, 0);
+    connection.attach(at.session, request("p", { acknowledges: false }));
+    connection.receive(bytes("a"), 0);
+    connection.receive(bytes("b"), 0);
+    const client = at.session.client("p");
+    expect(client && takeAll(at.session, client)).toBe("ab");
+  });
+});
+
+describe("the client's side", () => {
+  function harness(options: { resume?: string; offset?: number } = {}) {
+    const queries: string[] = [];
+    const sent: (string | Uint8Array)[] = [];
+    let events: { open(): void; text(text: string): void; closed(code: number, detail: string): void } | undefined;
+    let retry: (() => void) | undefined;
+    const ignore = () => undefined;
+    const client = new StdioClient(
+      { session: "s", ...options },
+      {
+        connect: (query, given) => {
+          queries.push([...query].map(([name, value]) => `${name}=${value}`).join("&"));
+          events = given;
+          return { send: (frame) => void sent.push(frame), close: ignore, abort: ignore };
+        },
+        setTimer: (_ms, callback) => {
+          retry = callback;
+          return ignore;
+        },
+        now: () => 0,
+        random: () => 0,
+      },
+      {
+        state: ignore,
+        output: ignore,
+        snapshot: ignore,
+        resize: ignore,
+        gap: ignore,
+        message: ignore,
+        discarded: ignore,
+        inputDrained: ignore,
+      },
+    );
+    client.start();
+    const { peer } = join(rig().session, "a");
+    return {
+      client,
+      queries,
+      sent,
+      greet: (stdin: number) => events?.text(JSON.stringify({ ...peer.hello, stdin })),
+      say: (message: object) => events?.text(JSON.stringify(message)),
+      cut: () => {
+        events?.closed(1006, "");
+        retry?.();
+      },
+    };
+  }
+
+  test("R5: it says where what it keeps starts, once it knows", () => {
+    const { client, queries, greet, say, cut } = harness();
+    greet(0);
+    client.write(bytes("abcdef"));
+    say({ type: "stdin_ack", offset: 4 });
+    cut();
+    expect(queries).toEqual(["session=s", "session=s&resume=r-a&offset=0&stdin=4"]);
+  });
+
+  test("R6: what a new life wrote before its first greeting starts where the session says, its end too", () => {
+    const { client, sent, greet } = harness({ resume: "r-a", offset: 0 });
+    client.write(bytes("abc"));
+    client.endInput();
+    greet(500);
+    expect(sent.map((frame) => (typeof frame === "string" ? frame : [...frame]))).toEqual([
+      [97, 98, 99],
+      '{"type":"eof","offset":503}',
+    ]);
+    expect(client.unackedInput).toBe(3);
+  });
+
+  test("I9: an end of input that was refused is told again when a driver has left", () => {
+    const { client, sent, greet, say } = harness();
+    greet(0);
+    client.endInput();
+    say({ type: "leave", id: "viewer" });
+    say({ type: "error", code: "not_stdin_holder", message: "not stdin holder" });
+    say({ type: "leave", id: "driver" });
+    say({ type: "leave", id: "another" });
+    expect(sent).toEqual(['{"type":"eof","offset":0}', '{"type":"eof","offset":0}']);
+  });
+
+  test("a connection that fails at once, within the call that makes it, is waited for like any other", () => {
+    const states: string[] = [];
+    let timers = 0;
+    const ignore = () => undefined;
+    const client = new StdioClient(
+      { session: "s" },
+      {
+        connect: (_query, events) => {
+          events.closed(1006, "no route");
+          return { send: ignore, close: ignore, abort: ignore };
+        },
+        setTimer: () => {
+          timers += 1;
+          return ignore;
+        },
+        now: () => 0,
+        random: () => 0,
+      },
+      {
+        state: (state) => states.push(state.phase),
+        output: ignore,
+        snapshot: ignore,
+        resize: ignore,
+        gap: ignore,
+        message: ignore,
+        discarded: ignore,
+        inputDrained: ignore,
+      },
+    );
+    client.start();
+    expect([states, timers]).toEqual([["connecting", "waiting"], 1]);
+  });
+
+  test("an offset without a proof is nobody's place: it is not asked for, and not acknowledged", () => {
+    const { client, queries, greet, sent } = harness({ offset: 100 });
+    greet(0);
+    client.dealtWith(0);
+    expect([queries, sent, client.resumePoint?.offset]).toEqual([["session=s"], [], 0]);
+  });
+});
