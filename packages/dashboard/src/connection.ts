@@ -66,6 +66,7 @@ export class Connection {
   }
 
   async start(): Promise<void> {
+    if (this.#isLeft) return;
     const resume = await this.#options.resumes?.claim();
     if (this.#isLeft) return;
     this.#attach(resume);

@@ -4,6 +4,7 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
+import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { TERMINAL_OPTIONS } from "./theme.ts";
@@ -33,6 +34,8 @@ export class Screen {
   readonly #disposables: IDisposable[] = [];
   #fits: Cells | undefined;
   #renderer: Renderer = "dom";
+  /** Settled once the renderer is chosen: its cells have their own size, and so do as many of them as fit. */
+  readonly ready: Promise<void>;
   #isFramed = false;
   #isDisposed = false;
   #frame = 0;
@@ -65,7 +68,7 @@ export class Screen {
     terminal.textarea?.setAttribute("aria-label", label);
     this.#measure();
     if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
-    if (renderer === "auto") void this.#useWebgl();
+    this.ready = renderer === "auto" ? this.#useWebgl() : Promise.resolve();
     const observer = new ResizeObserver(() => this.#measureSoon());
     observer.observe(stage);
     this.#disposables.push(
@@ -150,9 +153,15 @@ export class Screen {
   // ---- Renderer and keys ---------------------------------------------------------------------------------------
 
   async #useWebgl(): Promise<void> {
-    const { WebglAddon } = await import("@xterm/addon-webgl");
-    if (this.#isDisposed) return;
-    const webgl = new WebglAddon();
+    let webgl: WebglAddon;
+    try {
+      const { WebglAddon } = await import("@xterm/addon-webgl");
+      if (this.#isDisposed) return;
+      webgl = new WebglAddon();
+    } catch {
+      // The file did not come, or there is no WebGL 2 here, which the addon says by throwing: the DOM renderer stays.
+      return;
+    }
     // The context goes when the driver restarts, or when too many pages have one. The DOM renderer takes over.
     webgl.onContextLoss(() => {
       webgl.dispose();
@@ -160,11 +169,13 @@ export class Screen {
     });
     try {
       this.terminal.loadAddon(webgl);
-      this.#setRenderer("webgl");
     } catch {
-      // No WebGL 2 here, which the addon says by throwing: the DOM renderer stays.
+      // As above: it says so only now.
       webgl.dispose();
+      return;
     }
+    this.#setRenderer("webgl");
+    this.#measure();
   }
 
   #setRenderer(renderer: Renderer): void {

@@ -81,7 +81,8 @@ export class TerminalSession {
       typed: () => this.#view.unsentKeys > 0 && this.#change({ unsentKeys: 0 }),
       startedOver: (reason) => this.#notice("started-over", `What was here before is gone (${reason}): started over`),
     });
-    void this.connection.start();
+    // A process that this attach creates starts with the size that it will have.
+    void this.screen.ready.then(() => this.connection.start());
   }
 
   /** The same object until something changes. */
@@ -107,8 +108,11 @@ export class TerminalSession {
   #fits(cols: number, rows: number): void {
     // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
     this.connection.resize(cols, rows);
-    // With the process gone, nobody will say what size it is: the screen is just paper.
-    if (this.connection.state.phase === "ended") this.screen.terminal.resize(cols, rows);
+    // Before the process is there, and once it is gone, nobody says what size it has: the screen is just paper.
+    const { client, state } = this.connection;
+    if (this.#isMade && (client?.hello === undefined || state.phase === "ended")) {
+      this.screen.terminal.resize(cols, rows);
+    }
   }
 
   #screenChanged(): void {

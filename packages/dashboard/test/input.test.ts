@@ -159,6 +159,8 @@ describe("the renderer", () => {
   test("is WebGL where there is one, and the DOM after its context is lost", async () => {
     const page = await browser.attached("/?session=main");
     await page.waitForData("renderer", "webgl");
+    const size = `${await page.data("cols")}x${await page.data("rows")}`;
+    expect(browser.server.process("main").sizes).toEqual([size]);
     browser.server.process("main").print("drawn twice\r\n");
     const canvases = await page.page.locator(".xterm-screen canvas").evaluateAll((found) =>
       found.map((canvas) => {

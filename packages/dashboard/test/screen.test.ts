@@ -138,11 +138,12 @@ describe("size", () => {
   test("a replay wraps as it did live: sizes change between the bytes between which they changed", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
-    process.print(`${"a".repeat(70)}\r\n`);
-    await page.shows("a".repeat(70));
+    // A place that the narrow window doesn't have: in it, the text would stand elsewhere.
+    process.print("\x1b[3;90Hfar right\r\n");
+    await page.shows(`${" ".repeat(89)}far right`);
     await page.page.setViewportSize({ width: 500, height: 500 });
     await expect.poll(() => process.sizes.length).toBe(2);
-    process.print(`\x1b[5;50H${"b".repeat(20)}\r\nlast\r\n`);
+    process.print("\x1b[8;50Hnear\r\nlast\r\n");
     await page.shows("last");
     const live = await page.rows();
     await page.page.reload();
