@@ -1,0 +1,3 @@
+// `npm run bench`: see packages/bench.
+
+await import("../packages/bench/src/main.ts");
