@@ -60,7 +60,10 @@ export class StdioAddon implements ITerminalAddon {
       },
       output: (_stream, bytes, end) => this.#output(bytes, end),
       snapshot: (bytes, offset) => this.#snapshot(bytes, offset),
-      resize: (cols, rows) => this.#push({ kind: "size", cols, rows }),
+      resize: (cols, rows) => {
+        // Pipes have no size: the window's is as good as any.
+        if (!this.#isPipe) this.#push({ kind: "size", cols, rows });
+      },
       // The sequence that the gap may have torn must not swallow what comes after it.
       gap: () => this.#push(this.#chunk(Uint8Array.of(CAN), undefined, false)),
       reset: () => this.#reset(),

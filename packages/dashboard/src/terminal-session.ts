@@ -108,9 +108,10 @@ export class TerminalSession {
   #fits(cols: number, rows: number): void {
     // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
     this.connection.resize(cols, rows);
-    // Before the process is there, and once it is gone, nobody says what size it has: the screen is just paper.
+    // Before the process is there, once it is gone, and for one on pipes, nobody says what size it has: the screen is
+    // just paper.
     const { client, state } = this.connection;
-    if (this.#isMade && (client?.hello === undefined || state.phase === "ended")) {
+    if (this.#isMade && (client?.hello?.tty !== true || state.phase === "ended")) {
       this.screen.terminal.resize(cols, rows);
     }
   }

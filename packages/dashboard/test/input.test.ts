@@ -155,6 +155,26 @@ describe("a person's hand", () => {
   });
 });
 
+test("a process on pipes is shown in the whole window, line by line, and Enter ends a line for it", async () => {
+  const page = await browser.open("/?session=pipes&renderer=dom&cmd=cat&tty=0");
+  await page.button("Run");
+  await page.state("attached");
+  const process = browser.server.process("pipes");
+  process.print("one\ntwo\n");
+  await page.shows("two");
+  expect((await page.rows()).slice(0, 3)).toEqual(["one", "two", ""]);
+  await page.type("three");
+  await page.page.keyboard.press("Enter");
+  await expect.poll(() => process.typed).toBe("three\n");
+  const cols = Number(await page.data("cols"));
+  expect(cols).toBe(Number(browser.server.attaches[0]?.get("cols")));
+  await page.page.setViewportSize({ width: 1200, height: 500 });
+  await page.page.waitForFunction((before) => {
+    const { dataset } = document.querySelector<HTMLElement>(".sbx-terminal") ?? {};
+    return Number(dataset?.cols) > before && dataset?.framed === "false";
+  }, cols);
+});
+
 describe("the renderer", () => {
   test("is WebGL where there is one, and the DOM after its context is lost", async () => {
     const page = await browser.attached("/?session=main");
