@@ -1,7 +1,7 @@
 // The session leader, our direct child: how it ended, signals to it and to all of its session, and its reaping.
 // Knows process ids, no streams.
 
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { LibcError, libc, O_NONBLOCK, Struct, SYS } from "./libc.ts";
 import { poller, READABLE, type Watch } from "./poller.ts";
@@ -81,7 +81,7 @@ export class SessionLeader {
 
   /** Reaps the leader once it is the last of its session, so that signalAll reaches the others until then. */
   #reap(attempts: number): void {
-    if (attempts > 0 && this.#members().length > 1) {
+    if (attempts > 0 && this.#members().some(isAlive)) {
       setTimeout(() => this.#reap(attempts - 1), REAP_INTERVAL_MS).unref();
       return;
     }
@@ -96,6 +96,18 @@ export class SessionLeader {
     return readdirSync("/proc")
       .map(Number)
       .filter((pid) => pid > 0 && libc.getsid(pid) === this.pid);
+  }
+}
+
+/** False for a zombie: an orphan that its new parent has not reaped, which in a container may be never. */
+function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // After the name, which may hold anything.
+    return stat[stat.lastIndexOf(")") + 2] !== "Z";
+  } catch {
+    // Gone since it was listed: ENOENT, or ESRCH in the middle of the read.
+    return false;
   }
 }
 

@@ -84,8 +84,8 @@ export class Output implements Reader {
       this.#lastByteAtMs = performance.now();
       this.#sink.commit(count, this.#stream);
       this.#unflushedBytes += count;
-      if (this.#unflushedBytes >= FLUSH_BYTES) this.#flush();
       // The sink may have held or closed this meanwhile.
+      if (this.#unflushedBytes >= FLUSH_BYTES || this.#isHeld) this.#flush();
       return !this.#isHeld && !this.#isClosed;
     }
     const failure = count === 0 ? 0 : errno();

@@ -26,9 +26,15 @@ libc.posix_spawnattr_init(attributes);
 libc.posix_spawnattr_setsigdefault(attributes, allSignals);
 libc.posix_spawnattr_setflags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
 
-const { EAGAIN, ENOMEM, EMFILE, ENFILE, ENOENT } = constants.errno;
+const { E2BIG, EAGAIN, EMFILE, ENFILE, ENOENT, ENOEXEC, ENOMEM } = constants.errno;
 /** Errors that say nothing about the program: with them the machine, not the caller, is at fault. */
 const EXHAUSTED: readonly number[] = [EAGAIN, ENOMEM, EMFILE, ENFILE];
+/** What the kernel means, given that the program and the directory were there a moment ago. */
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [ENOENT, "its interpreter is missing"],
+  [ENOEXEC, "not a program or script (ENOEXEC)"],
+  [E2BIG, "its arguments are too long (E2BIG)"],
+]);
 
 /**
  * Runs the program at the absolute `path`. The call returns once the kernel has accepted it, so that a refusal (bad
@@ -76,10 +82,9 @@ export function spawn(
     strings.length = 0;
   }
   if (failure === 0) return pid[0] ?? 0;
-  const why = errnoName(failure);
-  if (EXHAUSTED.includes(failure)) return { fault: "start_failed", detail: `Cannot start ${path}: ${why}` };
-  const hint = failure === ENOENT ? "its interpreter is missing" : why;
-  return { fault: "cmd_not_executable", detail: `Cannot execute ${path}: ${hint}` };
+  const reason = REASONS.get(failure) ?? errnoName(failure);
+  if (EXHAUSTED.includes(failure)) return { fault: "start_failed", detail: `Cannot start ${path}: ${reason}` };
+  return { fault: "cmd_not_executable", detail: `Cannot execute ${path}: ${reason}` };
 }
 
 function pointers(strings: readonly Uint8Array[]): BigUint64Array {

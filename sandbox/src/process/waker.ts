@@ -30,6 +30,9 @@ export function createWaker(fd: number, onWake: () => void, kind?: WakerKind): W
   }
 }
 
+/** What is written to an eventfd to make it happen. */
+const ONE = new BigUint64Array([1n]);
+
 /**
  * An eventfd that Bun's own loop waits on. Bun takes it for a pollable file (it is not a regular one) and each read
  * of the stream gives the 8 bytes of its count.
@@ -52,7 +55,11 @@ class WakeEvent {
     const listen = (): void => {
       reader.read().then(
         ({ done }) => {
-          if (this.#reader !== reader) return;
+          if (this.#reader !== reader) {
+            // Read before a stop, told after it: put back for whoever listens next.
+            if (!done) this.signal();
+            return;
+          }
           if (done) return fail("its stream ended");
           // Listen first: an error thrown by the callback reaches the top, but must not silence every session.
           listen();
@@ -64,6 +71,11 @@ class WakeEvent {
       );
     };
     listen();
+  }
+
+  /** Makes the event happen. */
+  signal(): void {
+    if (libc.write(this.fd, ONE, ONE.byteLength) !== ONE.byteLength) throw new LibcError("signal an eventfd");
   }
 
   stop(): void {
@@ -155,7 +167,6 @@ self.onmessage = ({ data: { watched, armed, wake } }) => {
 class ThreadWaker implements Waker {
   readonly #event: WakeEvent;
   readonly #armFd: number;
-  readonly #one = new BigUint64Array([1n]);
   #isArmed = false;
 
   constructor(fd: number, onWake: () => void) {
@@ -177,7 +188,7 @@ class ThreadWaker implements Waker {
   arm(): void {
     if (this.#isArmed) return;
     this.#isArmed = true;
-    if (libc.write(this.#armFd, this.#one, 8) !== 8) throw new LibcError("arm the waker's thread");
+    if (libc.write(this.#armFd, ONE, ONE.byteLength) !== ONE.byteLength) throw new LibcError("arm the waker's thread");
   }
 
   start(): void {

@@ -1,0 +1,16 @@
+// The bridge's tests. They need Bun: `bun --bun vitest run --config sandbox/vitest.config.ts`.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    name: "bridge",
+    root: import.meta.dirname,
+    include: ["test/**/*.test.ts"],
+    environment: "node",
+    // vitest's other pool, forks, does not start under Bun 1.4.5 (its child process has no `channel`).
+    pool: "threads",
+    // One at a time: they count descriptors, children and processor time of the whole process.
+    fileParallelism: false,
+    testTimeout: 30_000,
+  },
+});
