@@ -31,6 +31,11 @@ const EXITED_KEEP_MS = 24 * 60 * 60_000;
 const HIGH_WATER_BYTES = 1024 * 1024;
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
+/**
+ * The runtime leaves the connection of a client that has never said anything open after a close of ours, until the client
+ * gives up waiting. So such a client gets this long to close first, as the plain ones do at the exit.
+ */
+const SILENT_CLIENT_CLOSE_MS = 1_000;
 
 /** What the API says of a session. */
 export type SessionListing = {
@@ -54,6 +59,8 @@ export class SessionObject extends DurableObject<Env> {
   readonly #store: SessionStore;
   readonly #signer: ResumeSigner;
   readonly #connections = new Map<WebSocket, ServerConnection>();
+  /** Sockets on which something came that the runtime did not answer by itself. */
+  readonly #heard = new WeakSet<WebSocket>();
   readonly #hop: InnerHop;
   #session: Session | undefined;
   /** What the process is to be, until it is there. */
@@ -182,7 +189,7 @@ export class SessionObject extends DurableObject<Env> {
     const socket = pair[1];
     this.ctx.acceptWebSocket(socket);
     const dialect = spec.dialect === "stdio" ? STDIO : PLAIN;
-    const connection = new ServerConnection(dialect, socketOf(socket), Date.now());
+    const connection = new ServerConnection(dialect, this.#socketOf(socket), Date.now());
     this.#connections.set(socket, connection);
     const headers = new Headers();
     if (dialect.subprotocol !== undefined) headers.set("Sec-WebSocket-Protocol", dialect.subprotocol);
@@ -338,7 +345,21 @@ export class SessionObject extends DurableObject<Env> {
 
   // ---- WebSocket events ----------------------------------------------------------------------------------------
 
+  #socketOf(socket: WebSocket): ServerSocket {
+    const close = (code: number, reason: string) => quietly(() => socket.close(code, reason));
+    return {
+      send: (frame) => quietly(() => socket.send(frame)),
+      close: (code, reason) => {
+        const hasSpoken = this.#heard.has(socket) || this.ctx.getWebSocketAutoResponseTimestamp(socket) !== null;
+        if (hasSpoken) close(code, reason);
+        else setTimeout(() => close(code, reason), SILENT_CLIENT_CLOSE_MS);
+      },
+      isWritable: () => ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES,
+    };
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.#heard.add(socket);
     const frame = typeof message === "string" ? message : new Uint8Array(message);
     this.#connections.get(socket)?.receive(frame, Date.now());
     this.#changed();
@@ -525,14 +546,6 @@ function refusalOf(outcome: HopOutcome): Refusal {
     error: "unavailable",
     message: `the container is not running or did not start: ${message}`,
     retryAfterSeconds,
-  };
-}
-
-function socketOf(socket: WebSocket): ServerSocket {
-  return {
-    send: (frame) => quietly(() => socket.send(frame)),
-    close: (code, reason) => quietly(() => socket.close(code, reason)),
-    isWritable: () => ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES,
   };
 }
 

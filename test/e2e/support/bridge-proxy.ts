@@ -1,5 +1,5 @@
 // Stands between the Worker and the bridge: passes every byte on, keeps the first of what the Worker sends on each
-// connection, and can cut all connections. Knows no HTTP.
+// connection, can cut all connections, and can let new ones wait. Knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { anyFreePort } from "../../../scripts/local/ports.ts";
 
@@ -13,6 +13,8 @@ export class BridgeProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #recorded: Buffer[][] = [];
+  /** New connections that wait, while they are held. */
+  #held: (() => void)[] | undefined;
 
   static async listen(bridgePort: number): Promise<BridgeProxy> {
     const port = await anyFreePort();
@@ -26,7 +28,11 @@ export class BridgeProxy {
 
   private constructor(port: number, bridgePort: number) {
     this.url = `http://127.0.0.1:${port}`;
-    this.#server = createServer((client) => this.#connected(client, connect(bridgePort, "127.0.0.1")));
+    this.#server = createServer((client) => {
+      const pass = () => this.#connected(client, connect(bridgePort, "127.0.0.1"));
+      if (this.#held === undefined) pass();
+      else this.#held.push(pass);
+    });
   }
 
   /** What the Worker sent since the last {@link forget}, one entry for each connection, oldest first. */
@@ -43,7 +49,19 @@ export class BridgeProxy {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
+  /** Lets new connections wait, as a bridge does that is slow to answer. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const pass of held) pass();
+  }
+
   close(): Promise<void> {
+    this.release();
     this.cut();
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }

@@ -19,6 +19,8 @@ export async function startControlServer(system: System, proxy: BridgeProxy): Pr
     "kill-bridge": () => system.bridge.kill(),
     "start-bridge": () => system.bridge.start(),
     cut: () => proxy.cut(),
+    hold: () => proxy.hold(),
+    release: () => proxy.release(),
     recorded: () => proxy.recorded.map((bytes) => bytes.toString("base64")),
     forget: () => proxy.forget(),
   };

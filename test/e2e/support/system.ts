@@ -43,6 +43,9 @@ export const killBridge = () => control<null>("kill-bridge");
 export const startBridge = () => control<null>("start-bridge");
 /** Breaks every connection between Worker and bridge; new ones are let through. */
 export const cutInnerHop = () => control<null>("cut");
+/** Lets new connections to the bridge wait until they are released. */
+export const holdInnerHop = () => control<null>("hold");
+export const releaseInnerHop = () => control<null>("release");
 export const forgetRecorded = () => control<null>("forget");
 
 /** What the Worker sent to the bridge, one entry for each connection. */
