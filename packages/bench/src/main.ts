@@ -9,7 +9,9 @@ import * as measures from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
 
-const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor"];
+const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", "node-pty", "ssh"];
+/** Other programs, measured where this machine has or can make them. */
+const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
 /** In the order of the table. */
 const MEASURES = [
   measures.connectToPrompt,
@@ -42,8 +44,14 @@ for (let round = 0; round < Number(options.rounds); round += 1) {
     if (only.length > 0 && !only.includes(measure.name)) continue;
     // In turn, so that a machine that slows down slows them all.
     for (const name of subjects) {
-      if (measure === measures.fanOut && name.endsWith("floor")) continue;
-      const subject = await startSubject(name);
+      const isOurs = name === "bridge" || name === "path";
+      if (measure === measures.fanOut && !isOurs) continue;
+      if (measure === measures.interruptOnSlowLinks && name === "ssh") continue; // It is no HTTP: no link in front of it.
+      const subject = await startSubject(name).catch((error: unknown) => {
+        if (!PEERS.includes(name)) throw error;
+        console.error(`${name} is left out: ${error instanceof Error ? error.message : error}`);
+      });
+      if (subject === undefined) continue;
       try {
         const result = await measure(subject);
         for (const [row, value] of Object.entries(result)) {
@@ -71,8 +79,8 @@ function makeTable(): string {
     "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
     "x is the ratio to it.",
     "",
-    "| | bridge | floor | x | whole path | floor | x |",
-    "|---|---:|---:|---:|---:|---:|---:|",
+    "| | bridge | floor | x | whole path | floor | x | node-pty + ws | OpenSSH |",
+    "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
   ];
   for (const [row, bySubject] of results) {
     const value = (name: SubjectName) => median(bySubject.get(name) ?? []);
@@ -85,6 +93,7 @@ function makeTable(): string {
       show(value("path")),
       show(value("path floor")),
       ratio(value("path"), value("path floor")),
+      ...PEERS.map((name) => show(value(name))),
     ];
     lines.push(`| ${row} | ${cells.join(" | ")} |`);
   }

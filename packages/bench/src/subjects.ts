@@ -11,6 +11,7 @@ import { startIssuer } from "../../../scripts/local/issuer.ts";
 import { BIN, ROOT } from "../../../scripts/local/paths.ts";
 import { anyFreePort } from "../../../scripts/local/ports.ts";
 import { tokenMinter } from "../../../scripts/local/token-minter.ts";
+import { installNodePty, startSsh } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";
 
 export interface Subject {
@@ -34,7 +35,7 @@ export type OpenOptions = {
   readonly tty?: boolean;
 };
 
-export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor";
+export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "node-pty" | "ssh";
 
 export async function startSubject(name: SubjectName): Promise<Subject> {
   switch (name) {
@@ -46,6 +47,10 @@ export async function startSubject(name: SubjectName): Promise<Subject> {
       return ourPath();
     case "path floor":
       return floorPath();
+    case "node-pty":
+      return nodePty();
+    case "ssh":
+      return ssh();
   }
 }
 
@@ -59,6 +64,17 @@ async function ourBridge(): Promise<Subject> {
 async function floorBridge(): Promise<Subject> {
   const server = await startListening(join(BIN, "bun"), [join(import.meta.dirname, "floors/bridge.ts")], {});
   return subjectOf("bridge floor", server.url, [server], { kind: "floor", headers: {} });
+}
+
+async function nodePty(): Promise<Subject> {
+  const env = { NODE_PATH: installNodePty() };
+  const server = await startListening(process.execPath, [join(import.meta.dirname, "floors/node-pty.mjs")], env);
+  return subjectOf("node-pty", server.url, [server], { kind: "floor", headers: {} });
+}
+
+async function ssh(): Promise<Subject> {
+  const { server, args } = await startSsh();
+  return subjectOf("ssh", server.url, [server], { kind: "ssh", headers: {}, ssh: args });
 }
 
 async function floorPath(): Promise<Subject> {
@@ -116,7 +132,7 @@ async function linkHosts(): Promise<string[]> {
   return LINK_PORTS.map((port) => `127.0.0.1:${port}`);
 }
 
-type Server = { readonly url: string; readonly process: ChildProcess };
+export type Server = { readonly url: string; readonly process: ChildProcess };
 
 function startBridge(token: string): Promise<Server> {
   const root = mkdtempSync(join(tmpdir(), "bench-sandboxes-"));
@@ -210,15 +226,15 @@ function subjectOf(
   name: SubjectName,
   url: string,
   servers: readonly Server[],
-  client: Pick<TerminalSpec, "kind" | "headers">,
+  client: Pick<TerminalSpec, "kind" | "headers" | "ssh">,
 ): Subject {
-  const pids = servers.map((server) => server.process.pid ?? 0);
+  const pids = () => servers.flatMap((server) => withDescendants(server.process.pid ?? 0, client.kind === "ssh"));
   return {
     name,
     url,
     spec: (command, options) => ({ url, command, ...client, ...options }),
-    memory: () => sum(pids.map(residentBytes)),
-    cpuMs: () => sum(pids.map(cpuMsOf)),
+    memory: () => sum(pids().map(residentBytes)),
+    cpuMs: () => sum(pids().map(cpuMsOf)),
     stop: async () => {
       for (const server of servers) {
         if (server.process.exitCode !== null) continue;
@@ -230,6 +246,14 @@ function subjectOf(
       }
     },
   };
+}
+
+/** OpenSSH has a process or two for each connection; what runs on the terminals is not the server. */
+function withDescendants(pid: number, isTree: boolean): number[] {
+  if (!isTree) return [pid];
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  const own = children.filter((child) => readFileSync(`/proc/${child}/comm`, "utf8").startsWith("sshd"));
+  return [pid, ...own.flatMap((child) => withDescendants(child, true))];
 }
 
 function residentBytes(pid: number): number {

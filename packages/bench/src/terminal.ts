@@ -1,6 +1,7 @@
 // One terminal as the measurements see it, whatever serves it: bytes in, bytes out. Ours goes through the real client
 // state machine; the floors and peers through the least that speaks to them.
 
+import { spawn } from "node:child_process";
 import { type ClientState, StdioClient } from "@sbx/sandbox-stdio";
 import WebSocket from "ws";
 
@@ -16,7 +17,7 @@ export interface Terminal {
 }
 
 export type TerminalSpec = {
-  readonly kind: "ours" | "floor";
+  readonly kind: "ours" | "floor" | "ssh";
   /** `http://HOST:PORT` */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,11 +26,14 @@ export type TerminalSpec = {
   readonly session?: string;
   readonly role?: "driver" | "viewer";
   readonly tty?: boolean;
+  /** Arguments of the ssh client, up to the host. */
+  readonly ssh?: readonly string[];
 };
 
 let count = 0;
 
 export function openTerminal(spec: TerminalSpec): Promise<Terminal> {
+  if (spec.kind === "ssh") return Promise.resolve(openSsh(spec));
   return spec.kind === "ours" ? openOurs(spec) : openFloor(spec);
 }
 
@@ -135,6 +139,22 @@ async function openFloor(spec: TerminalSpec): Promise<Terminal> {
   socket.on("message", (data: Buffer) => terminal.onOutput(data.subarray(1)));
   socket.on("error", () => undefined); // A close follows, and a floor is not asked why.
   socket.send(JSON.stringify(spec.command));
+  return terminal;
+}
+
+/** A terminal through the ssh client: a process of its own, on pipes. */
+function openSsh(spec: TerminalSpec): Terminal {
+  const quoted = spec.command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  const child = spawn("ssh", [...(spec.ssh ?? []), quoted], { stdio: ["pipe", "pipe", "ignore"] });
+  const terminal: Terminal = {
+    onOutput: () => undefined,
+    send: (bytes) => child.stdin.write(bytes),
+    pause: () => child.stdout.pause(),
+    resume: () => child.stdout.resume(),
+    close: () => child.kill("SIGKILL"),
+  };
+  child.stdout.on("data", (chunk: Buffer) => terminal.onOutput(chunk));
+  child.stdin.on("error", () => undefined); // It was closed while input was on its way.
   return terminal;
 }
 
