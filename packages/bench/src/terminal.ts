@@ -7,7 +7,7 @@ import WebSocket from "ws";
 
 export interface Terminal {
   send(bytes: Uint8Array): void;
-  /** Called with each piece of output, in order. */
+  /** Called with each piece of output, in order. What comes before it is set for the first time is kept for it. */
   onOutput: (bytes: Uint8Array) => void;
   /** Stops, or goes on, dealing with output: nothing is read, nothing acknowledged. */
   pause(): void;
@@ -32,6 +32,21 @@ export type TerminalSpec = {
 
 let count = 0;
 
+/** Output may come in the same packet as the greeting, before whoever opened the terminal can listen. */
+class Outlet {
+  #early: Uint8Array[] = [];
+  #listener: ((bytes: Uint8Array) => void) | undefined;
+
+  get onOutput(): (bytes: Uint8Array) => void {
+    return this.#listener ?? ((bytes) => void this.#early.push(bytes));
+  }
+
+  set onOutput(listener: (bytes: Uint8Array) => void) {
+    this.#listener = listener;
+    for (const bytes of this.#early.splice(0)) listener(bytes);
+  }
+}
+
 export function openTerminal(spec: TerminalSpec): Promise<Terminal> {
   if (spec.kind === "ssh") return Promise.resolve(openSsh(spec));
   return spec.kind === "ours" ? openOurs(spec) : openFloor(spec);
@@ -45,9 +60,8 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
   let isPaused = false;
   let waitingEnd = 0;
   return new Promise((resolve, reject) => {
-    const terminal: Terminal = {
-      onOutput: () => undefined,
-      send: (bytes) => void client.type(bytes),
+    const terminal: Terminal = Object.assign(new Outlet(), {
+      send: (bytes: Uint8Array) => void client.type(bytes),
       pause: () => {
         isPaused = true;
         socket?.pause();
@@ -61,7 +75,7 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
         client.send({ type: "kill" });
         client.leave();
       },
-    };
+    });
     const client = new StdioClient(
       { session, firstAttempts: 1 },
       {
@@ -129,13 +143,12 @@ async function openFloor(spec: TerminalSpec): Promise<Terminal> {
     socket.once("open", resolve);
     socket.once("error", reject);
   });
-  const terminal: Terminal = {
-    onOutput: () => undefined,
-    send: (bytes) => socket.send(bytes),
+  const terminal: Terminal = Object.assign(new Outlet(), {
+    send: (bytes: Uint8Array) => socket.send(bytes),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close: () => socket.terminate(),
-  };
+  });
   socket.on("message", (data: Buffer) => terminal.onOutput(data.subarray(1)));
   socket.on("error", () => undefined); // A close follows, and a floor is not asked why.
   socket.send(JSON.stringify(spec.command));
@@ -146,13 +159,12 @@ async function openFloor(spec: TerminalSpec): Promise<Terminal> {
 function openSsh(spec: TerminalSpec): Terminal {
   const quoted = spec.command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const child = spawn("ssh", [...(spec.ssh ?? []), quoted], { stdio: ["pipe", "pipe", "ignore"] });
-  const terminal: Terminal = {
-    onOutput: () => undefined,
-    send: (bytes) => child.stdin.write(bytes),
-    pause: () => child.stdout.pause(),
-    resume: () => child.stdout.resume(),
-    close: () => child.kill("SIGKILL"),
-  };
+  const terminal: Terminal = Object.assign(new Outlet(), {
+    send: (bytes: Uint8Array) => void child.stdin.write(bytes),
+    pause: () => void child.stdout.pause(),
+    resume: () => void child.stdout.resume(),
+    close: () => void child.kill("SIGKILL"),
+  });
   child.stdout.on("data", (chunk: Buffer) => terminal.onOutput(chunk));
   child.stdin.on("error", () => undefined); // It was closed while input was on its way.
   return terminal;
