@@ -40,8 +40,8 @@ export type AttachQuery = {
   readonly delivery: Delivery;
   readonly wake: boolean;
   readonly offset?: number;
-  /** Where a client that resumes goes on with its own input: what it keeps and sends again starts there. */
-  readonly stdin?: number;
+  /** Where a client that resumes goes on with its own input: what it keeps starts there, or `new`: it has kept nothing. */
+  readonly stdin?: number | "new";
   readonly resume?: string;
 };
 
@@ -75,7 +75,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const cols = integer(params, "cols");
   const rows = integer(params, "rows");
   const offset = integer(params, "offset");
-  const stdin = integer(params, "stdin");
+  const stdin = params.get("stdin") === "new" ? "new" : integer(params, "stdin");
   return {
     ok: true,
     query: {
@@ -172,7 +172,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["stdin", 0, 2 ** 52],
   ] as const) {
     const value = params.get(name);
-    if (value === null) continue;
+    if (value === null || (name === "stdin" && value === "new")) continue;
     const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= min && number <= max)) return `"${name}" must be an integer from ${min} to ${max}`;
   }

@@ -97,6 +97,11 @@ export type ClientOptions = {
   /** From an earlier life: the proof, and the offset up to which output was dealt with (absent: the screen is empty). */
   readonly resume?: string;
   readonly offset?: number;
+  /**
+   * Whether a life that resumes writes its input again from `hello.stdin` on, byte for byte as the earlier one did (a file
+   * that is read again). Else what it writes is new, and comes after what still waits. Default: whether `offset` is given.
+   */
+  readonly repeatsInput?: boolean;
   /** Failed attempts before the first `hello` after which it gives up. Later on it never gives up by itself. */
   readonly firstAttempts?: number;
 };
@@ -113,7 +118,8 @@ export class StdioClient {
   readonly #events: ClientEvents;
   readonly #session: string;
   readonly #firstAttempts: number;
-  readonly #outbox = new Outbox();
+  readonly #outbox: Outbox;
+  readonly #repeatsInput: boolean;
   #state: ClientState = { phase: "connecting", attempt: 0 };
   #socket: ClientSocket | undefined;
   /** Distinguishes connections: what an old one still reports counts for nothing. */
@@ -151,6 +157,8 @@ export class StdioClient {
   constructor(options: ClientOptions, ports: ClientPorts, events: ClientEvents) {
     this.#session = options.session;
     this.#resume = options.resume;
+    this.#repeatsInput = options.repeatsInput ?? options.offset !== undefined;
+    this.#outbox = new Outbox(this.#repeatsInput);
     // An offset is this client's own place: without the proof it is nobody's.
     this.#received = options.resume === undefined ? undefined : options.offset;
     this.#dealt = this.#received ?? 0;
@@ -295,6 +303,7 @@ export class StdioClient {
       resume.set("resume", this.#resume);
       if (this.#received !== undefined) resume.set("offset", String(this.#received));
       if (this.#outbox.isAnchored) resume.set("stdin", String(this.#outbox.acked));
+      else if (!this.#repeatsInput) resume.set("stdin", "new");
     }
     const isCurrent = () => generation === this.#generation;
     const socket = this.#ports.connect(resume, {
@@ -441,7 +450,8 @@ export class StdioClient {
 
   #greeted(hello: Hello): void {
     const isFirst = !this.#outbox.isAnchored;
-    if (!isFirst && hello.stdin > this.#outbox.end && this.#outbox.length > 0) {
+    const isAhead = hello.stdin > this.#outbox.end && this.#outbox.length > 0;
+    if (isAhead && !isFirst && !this.#repeatsInput) {
       // The session has taken input here that this client never wrote, in the place of what it still keeps.
       this.#socket?.abort();
       const reason = "another connection has typed in this client's place";

@@ -199,7 +199,7 @@ export class InnerServer implements OutputPeer {
 }
 
 function knownOf(client: ClientRecord): KnownClient {
-  const { eof, taken } = client.input;
+  const { eof, taken, received } = client.input;
   const { id, role, name, delivery, acknowledges } = client;
   return {
     id,
@@ -208,6 +208,7 @@ function knownOf(client: ClientRecord): KnownClient {
     delivery,
     acknowledges,
     stdin: taken,
+    ...(received === taken ? {} : { received }),
     ...(eof === undefined ? {} : { eof }),
     acked: client.acked,
     isAbsent: client.presence.phase === "absent",

@@ -54,6 +54,8 @@ export type KnownClient = {
   readonly acked: number;
   /** Its grace has passed: only its place in the input is remembered. */
   readonly isAbsent: boolean;
+  /** Input before this waits at the bridge, if it is not taken yet. Absent from an older bridge: nothing waits. */
+  readonly received?: number;
   /** Absent from an older bridge: nameless, live, and one that acknowledges. */
   readonly name?: string;
   readonly delivery?: Delivery;
@@ -136,6 +138,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
         "eof?": isOffset,
         acked: isOffset,
         isAbsent: isBoolean,
+        "received?": isOffset,
         "name?": isString(256),
         "delivery?": isOneOf("live", "lossless"),
         "acknowledges?": isBoolean,

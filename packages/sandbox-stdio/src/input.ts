@@ -22,12 +22,13 @@ export class InputQueue {
   /**
    * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
    *   has said so ({@link takenUpTo}), since it must know the count before the client hears of it.
-   * @param offset Where this client's input goes on, and `eof` the end of input that was already applied.
+   * @param taken Where this client's input goes on, `eof` the end of input that the other side already has, and `received`
+   *   what it has received, though not all of that is taken.
    */
-  constructor(hop: "process" | "relay", offset = 0, eof?: number) {
+  constructor(hop: "process" | "relay", taken = 0, eof?: number, received = taken) {
     this.#hop = hop;
-    this.#received = offset;
-    this.#taken = offset;
+    this.#received = Math.max(taken, received);
+    this.#taken = taken;
     this.#eof = eof;
   }
 
@@ -127,6 +128,8 @@ export class InputQueue {
 
   /** The other side has taken everything before `offset`; nothing of that is kept. Going back is ignored. */
   takenUpTo(offset: number): void {
+    // Before the oldest entry lies what only the other side holds.
+    this.#taken = Math.max(this.#taken, Math.min(offset, this.#entries[0]?.start ?? offset));
     while (this.#entries.length > 0 && this.#taken < offset) {
       const oldest = this.#entries[0];
       if (oldest === undefined) break;

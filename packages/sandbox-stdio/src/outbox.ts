@@ -15,6 +15,17 @@ export class Outbox {
   #sentInChunk = 0;
   #end = 0;
   #isAnchored = false;
+  /** The furthest that this connection has been told of as taken: not more than it has sent, where input is not repeated. */
+  #told = 0;
+  readonly #isRepeated: boolean;
+
+  /**
+   * @param isRepeated Whether what is written may have been written in an earlier life already, byte for byte: what of it
+   *   the session turns out to have is then left out. Else nobody but this outbox numbers input here.
+   */
+  constructor(isRepeated = false) {
+    this.#isRepeated = isRepeated;
+  }
 
   /** Whether a greeting has said where this input is numbered from. What is written before counts from 0 until then. */
   get isAnchored(): boolean {
@@ -26,14 +37,14 @@ export class Outbox {
     return this.#acked;
   }
 
-  /** Length of everything ever written here. */
+  /** Length of everything ever written here. Less than {@link acked} where an earlier life's input is ahead. */
   get end(): number {
     return this.#end;
   }
 
   /** Bytes kept. */
   get length(): number {
-    return this.#end - this.#acked;
+    return Math.max(0, this.#end - this.#acked);
   }
 
   /** Whether more may be written without keeping more than is allowed. */
@@ -42,14 +53,14 @@ export class Outbox {
   }
 
   get isAllSent(): boolean {
-    return this.#sent === this.#end;
+    return this.#sent >= this.#end;
   }
 
   /** Keeps a view of `bytes`. */
   write(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    this.#chunks.push(bytes);
+    const ahead = Math.min(bytes.length, Math.max(0, this.#acked - this.#end));
     this.#end += bytes.length;
+    if (bytes.length > ahead) this.#chunks.push(bytes.subarray(ahead));
   }
 
   /** The next frame to send, if the peer may be sent more: at most so many bytes are out unacknowledged. */
@@ -61,28 +72,23 @@ export class Outbox {
     );
     if (room <= 0) return undefined;
     const rest = this.#rest();
-    if (rest.length >= Math.min(room, GATHER_BELOW_BYTES)) return this.#took(rest.subarray(0, room));
-    const frame = new Uint8Array(room);
-    for (let at = 0; at < room; ) at += this.#took(this.#rest().subarray(0, room - at), frame, at).length;
+    let frame = rest.subarray(0, room);
+    if (rest.length >= Math.min(room, GATHER_BELOW_BYTES)) this.#took(frame);
+    else {
+      frame = new Uint8Array(room);
+      for (let at = 0; at < room; ) at += this.#took(this.#rest().subarray(0, room - at), frame, at).length;
+    }
+    this.#drop(Math.min(this.#told, this.#sent));
     return frame;
   }
 
-  /** The server has taken everything before `offset`. Going back is ignored; beyond the end counts as the end. */
+  /**
+   * The server has taken everything before `offset`. Going back is ignored. Beyond what this connection has sent it counts
+   * once that is sent: what an earlier life brought through must be sent all the same, since a connection counts its bytes.
+   */
   ack(offset: number): void {
-    let drop = Math.min(offset, this.#end) - this.#acked;
-    if (drop <= 0) return;
-    this.#acked += drop;
-    let gone = 0;
-    for (let oldest = this.#chunks[gone]; oldest !== undefined && drop >= oldest.length; oldest = this.#chunks[gone]) {
-      drop -= oldest.length;
-      gone += 1;
-    }
-    this.#chunks.splice(0, gone);
-    const oldest = this.#chunks[0];
-    if (oldest !== undefined && drop > 0) this.#chunks[0] = oldest.subarray(drop);
-    this.#sentChunk -= gone;
-    if (this.#sentChunk === 0) this.#sentInChunk -= drop;
-    if (this.#sent < this.#acked) this.#sendFromStart();
+    this.#told = Math.max(this.#told, this.#isRepeated ? offset : Math.min(offset, this.#sent));
+    this.#drop(Math.min(this.#told, this.#sent));
   }
 
   /**
@@ -94,12 +100,29 @@ export class Outbox {
       this.#isAnchored = true;
       this.#acked = offset;
       this.#end += offset;
-    } else if (offset > this.#end) {
+    } else if (offset > this.#end && !this.#isRepeated) {
       if (this.length > 0) throw new RangeError(`Cannot go on at ${offset}: input ends at ${this.#end}`);
       this.#acked = offset;
       this.#end = offset;
-    } else this.ack(offset);
+    } else this.#drop(offset);
+    this.#told = offset;
     this.#sendFromStart();
+  }
+
+  #drop(offset: number): void {
+    if (offset <= this.#acked) return;
+    let drop = Math.max(0, Math.min(offset, this.#end) - this.#acked);
+    this.#acked = offset;
+    let gone = 0;
+    for (let oldest = this.#chunks[gone]; oldest !== undefined && drop >= oldest.length; oldest = this.#chunks[gone]) {
+      drop -= oldest.length;
+      gone += 1;
+    }
+    this.#chunks.splice(0, gone);
+    const oldest = this.#chunks[0];
+    if (oldest !== undefined && drop > 0) this.#chunks[0] = oldest.subarray(drop);
+    this.#sentChunk -= gone;
+    if (this.#sentChunk === 0) this.#sentInChunk -= drop;
   }
 
   #sendFromStart(): void {

@@ -47,8 +47,8 @@ export type AttachRequest = {
   readonly size?: TerminalSize;
   /** The offset it asks for; absent: all that is held. */
   readonly offset?: number;
-  /** Where its own input goes on; absent: where {@link AttachResult} says. */
-  readonly stdin?: number;
+  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
+  readonly stdin?: number | "new";
   /** Whether it has shown that it is the client `id` coming back. */
   readonly isResume: boolean;
   /** Its proof for the next time, to be told in `hello`. */
@@ -243,7 +243,7 @@ export class Session {
     const client = this.#clients.get(known.id);
     if (client === undefined) {
       const who = { name: "", delivery: "live" as const, acknowledges: true, ...known, isAdmin: false };
-      const input = new InputQueue(this.#hop, known.stdin, known.eof);
+      const input = new InputQueue(this.#hop, known.stdin, known.eof, known.received);
       const reach = { kind: "none" as const, acked: known.acked, windowBytes: MAX_FRAME_BYTES };
       const restored = new ClientRecord(who, this.#order++, input, reach);
       restored.isActive = true;
@@ -501,8 +501,9 @@ export class Session {
       reason,
       retry,
     });
-    // After the exit there is nothing that could be taken twice: whoever has the proof may read.
-    if (request.isResume && old === undefined && this.#exit === undefined)
+    // After the exit nothing can be taken twice, and where nothing was ever confirmed nothing was: the greeting of such a
+    // client was followed by a break before the other side of the inner hop knew of it.
+    if (request.isResume && old === undefined && this.#exit === undefined && request.stdin !== 0)
       return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
     const end = Math.max(this.log.endOffset, this.#knownEnd);
     if (request.offset !== undefined && request.offset > end) {
@@ -727,12 +728,9 @@ export class Session {
   }
 }
 
-/**
- * Where a connection's input is numbered from: what its client keeps, or what has been taken. A client whose screen is
- * empty has kept nothing of its input either; what waits of its earlier life stays, and what it types now comes after.
- */
-function inputStartOf(request: AttachRequest, { input }: ClientRecord): number {
-  if (!request.isResume) return input.taken;
-  if (request.stdin !== undefined) return Math.max(input.taken, request.stdin);
-  return request.offset === undefined ? input.received : input.taken;
+/** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what has been taken. */
+function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord): number {
+  if (!isResume || stdin === undefined) return input.taken;
+  // What waits of an earlier life stays, and must not be taken for what this one says.
+  return stdin === "new" ? input.received : Math.max(input.taken, stdin);
 }

@@ -156,6 +156,21 @@ describe("who is known after a break of the inner hop", () => {
     expect([next.remote("a").name, next.remote("a").delivery]).toEqual(["Alice", "lossless"]);
   });
 
+  test("H7: after a restart new input of a client comes after what waits for the process at the bridge", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    hop.session.stdin(client, bytes("hello"));
+    hop.flush();
+    const next = hop.restarted().connect().flush();
+    const again = join(next.session, "a", { isResume: true, stdin: "new" });
+    expect(again.peer.hello.stdin).toBe(5);
+    next.session.stdin(again.client, bytes(" world"), 5);
+    next.flush();
+    expect(takeAll(hop.bridge.session, next.remote("a"))).toBe("hello world");
+    next.flush();
+    expect(again.client.input.taken).toBe(11);
+  });
+
   test("H7: a plain client is not waited for after a restart, since it can't come back as itself", () => {
     const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
     join(hop.session, "a", { acknowledges: false, delivery: "live" });

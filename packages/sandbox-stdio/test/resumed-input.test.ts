@@ -1,8 +1,8 @@
 // Where a client's input is numbered from when it comes back: with what it kept, or in a new life that kept nothing.
 
 import { describe, expect, test } from "vitest";
-import { PLAIN, ServerConnection, STDIO, StdioClient } from "../src/index.ts";
-import { bytes, join, request, rig, takeAll } from "./fixtures.ts";
+import { type ClientOptions, PLAIN, ServerConnection, STDIO, StdioClient } from "../src/index.ts";
+import { bytes, FakePeer, join, request, rig, takeAll, text } from "./fixtures.ts";
 
 const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
 
@@ -28,10 +28,10 @@ describe("a client that comes back", () => {
     expect(client && takeAll(at.session, client)).toBe("defghi");
   });
 
-  test("R6: with an empty screen has kept nothing: what waits stays, and what it types comes after that", () => {
+  test("R6: with new input has kept nothing: what waits stays, and what it types comes after that", () => {
     const at = before("abc", "def");
     const connection = new ServerConnection(STDIO, socket, 0);
-    connection.attach(at.session, request("a", { isResume: true }));
+    connection.attach(at.session, request("a", { isResume: true, stdin: "new" }));
     connection.receive(bytes("ls\n"), 0);
     const client = at.session.client("a");
     expect([client?.inputStart, client && takeAll(at.session, client)]).toEqual([6, "defls\n"]);
@@ -53,6 +53,21 @@ describe("a client that comes back", () => {
     expect(join(at.session, "b", { stdin: 100 }).peer.hello.stdin).toBe(0);
   });
 
+  test("R9: is not refused where it is not known and nothing of its input was ever confirmed", () => {
+    const at = before("abc", "");
+    const attach = (stdin?: number | "new") =>
+      at.session.attach(
+        request("x", { isResume: true, offset: 0, ...(stdin === undefined ? {} : { stdin }) }),
+        new FakePeer(),
+      );
+    expect([attach(), attach("new"), attach(1), attach(0)].map((result) => result.ok)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
   test("R6: a plain client's input has no numbers, whatever waits", () => {
     const at = rig();
     const connection = new ServerConnection(PLAIN, socket, 0);
@@ -65,7 +80,7 @@ describe("a client that comes back", () => {
 });
 
 describe("the client's side", () => {
-  function harness(options: { resume?: string; offset?: number } = {}) {
+  function harness(options: Partial<ClientOptions> = {}) {
     const queries: string[] = [];
     const sent: (string | Uint8Array)[] = [];
     let events: { open(): void; text(text: string): void; closed(code: number, detail: string): void } | undefined;
@@ -131,6 +146,37 @@ describe("the client's side", () => {
       '{"type":"eof","offset":503}',
     ]);
     expect(client.unackedInput).toBe(3);
+  });
+
+  test("R6: a new life without a place says that its input is new, with one that it repeats it", () => {
+    expect(harness({ resume: "r" }).queries).toEqual(["session=s&resume=r&stdin=new"]);
+    expect(harness({ resume: "r", offset: 7 }).queries).toEqual(["session=s&resume=r&offset=7"]);
+    expect(harness({ resume: "r", offset: 7, repeatsInput: false }).queries).toEqual([
+      "session=s&resume=r&offset=7&stdin=new",
+    ]);
+  });
+
+  test("R7: a life that repeats its input leaves out what an earlier one turns out to have brought through", () => {
+    const { client, sent, greet, say, cut } = harness({ resume: "r", offset: 0 });
+    greet(2);
+    client.write(bytes("cd"));
+    cut();
+    greet(6);
+    client.write(bytes("efgh"));
+    // What it has not sent yet is not left out in mid-connection: the session counts what comes.
+    say({ type: "stdin_ack", offset: 9 });
+    client.write(bytes("ijk"));
+    expect(sent.map((frame) => (typeof frame === "string" ? frame : text(frame)))).toEqual(["cd", "gh", "ijk"]);
+    expect(client.unackedInput).toBe(2);
+  });
+
+  test("R7: a life with new input that finds other input in its place ends, and never throws", () => {
+    const { client, greet, cut } = harness();
+    greet(0);
+    client.write(bytes("ab"));
+    cut();
+    greet(6);
+    expect(client.state).toMatchObject({ phase: "ended", end: { kind: "refused", code: 4409 } });
   });
 
   test("I9: an end of input that was refused is told again when a driver has left", () => {
