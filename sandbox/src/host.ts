@@ -22,6 +22,8 @@ import { type ChildProcess, type StartFault, startProcess } from "./process/proc
 /** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
 const HANGUP_GRACE_MS = 1_000;
 const TERMINATE_GRACE_MS = 2_000;
+/** Whoever asked for a process has this long to attach to it, however short its `keep`. */
+const FIRST_ATTACH_MS = 10_000;
 /** The first read of an idle process asks for little, so that an idle session's log stays small. */
 const SMALL_READ_BYTES = 4_096;
 
@@ -131,7 +133,7 @@ export class SessionHost {
     });
     this.#writer = new InputWriter(child, this.session);
     this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
-    this.#abandonedAtMs = performance.now();
+    this.#abandonedAtMs = performance.now() + FIRST_ATTACH_MS;
     this.changed();
   }
 

@@ -33,9 +33,11 @@ const HIGH_WATER_BYTES = 1024 * 1024;
 const END_PATIENCE_MS = 3_000;
 /**
  * The runtime leaves the connection of a client that has never said anything open after a close of ours, until the client
- * gives up waiting. So such a client gets this long to close first, as the plain ones do at the exit.
+ * gives up waiting. So such a client gets this long to say something, its first ping perhaps, or to close first, as the
+ * plain ones do at the exit.
  */
 const SILENT_CLIENT_CLOSE_MS = 1_000;
+const SILENT_CLIENT_LOOK_MS = 20;
 
 /** What the API says of a session. */
 export type SessionListing = {
@@ -216,6 +218,7 @@ export class SessionObject extends DurableObject<Env> {
       resume,
       ...(query.size === undefined ? {} : { size: query.size }),
       ...(query.offset === undefined ? {} : { offset: query.offset }),
+      ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
     };
     connection.attach(session, request);
     this.#changed();
@@ -346,14 +349,15 @@ export class SessionObject extends DurableObject<Env> {
   // ---- WebSocket events ----------------------------------------------------------------------------------------
 
   #socketOf(socket: WebSocket): ServerSocket {
-    const close = (code: number, reason: string) => quietly(() => socket.close(code, reason));
+    const close = (code: number, reason: string, deadlineMs: number) => {
+      // A ping is answered without waking this object: it can only be looked for.
+      const hasSpoken = this.#heard.has(socket) || this.ctx.getWebSocketAutoResponseTimestamp(socket) !== null;
+      if (hasSpoken || Date.now() >= deadlineMs) quietly(() => socket.close(code, reason));
+      else setTimeout(() => close(code, reason, deadlineMs), SILENT_CLIENT_LOOK_MS);
+    };
     return {
       send: (frame) => quietly(() => socket.send(frame)),
-      close: (code, reason) => {
-        const hasSpoken = this.#heard.has(socket) || this.ctx.getWebSocketAutoResponseTimestamp(socket) !== null;
-        if (hasSpoken) close(code, reason);
-        else setTimeout(() => close(code, reason), SILENT_CLIENT_CLOSE_MS);
-      },
+      close: (code, reason) => close(code, reason, Date.now() + SILENT_CLIENT_CLOSE_MS),
       isWritable: () => ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES,
     };
   }
