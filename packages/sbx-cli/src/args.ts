@@ -1,0 +1,289 @@
+// The words of the command line, read into one of a few commands. Prints nothing, ends nothing, knows no environment.
+
+import { type Delivery, isName, MAX_KEEP_SECONDS, type Mode, type Role } from "@sbx/sandbox-stdio";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { type Endpoint, readEndpoint } from "./endpoint.ts";
+import { CliError, EXIT } from "./outcome.ts";
+
+export type AttachWish = {
+  readonly endpoint: Endpoint;
+  readonly sandbox: string;
+  /** Absent: a name of our own making, which nobody else knows. */
+  readonly session: string | undefined;
+  readonly cmd: string | undefined;
+  readonly args: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly cwd: string | undefined;
+  /** Absent: a PTY where standard input and output are both terminals. */
+  readonly tty: boolean | undefined;
+  readonly name: string | undefined;
+  readonly role: Role | undefined;
+  readonly mode: Mode | undefined;
+  readonly delivery: Delivery | undefined;
+  readonly keep: number | undefined;
+  readonly token: string | undefined;
+  readonly resumeFile: string | undefined;
+  readonly isVerbose: boolean;
+};
+
+export type CliCommand =
+  | { readonly kind: "attach"; readonly wish: AttachWish }
+  | {
+      readonly kind: "login";
+      readonly endpoint: Endpoint | undefined;
+      readonly issuer: string | undefined;
+      readonly clientId: string | undefined;
+      readonly mayOpenBrowser: boolean;
+      readonly isForced: boolean;
+    }
+  | { readonly kind: "logout" }
+  | {
+      readonly kind: "sessions";
+      readonly endpoint: Endpoint;
+      readonly sandbox: string;
+      readonly token: string | undefined;
+      readonly isJson: boolean;
+    }
+  | {
+      readonly kind: "kill";
+      readonly endpoint: Endpoint;
+      readonly sandbox: string;
+      readonly session: string;
+      readonly token: string | undefined;
+    }
+  /** `--help` or `--version`: text for standard output. */
+  | { readonly kind: "show"; readonly text: string };
+
+const EXAMPLES = `
+Examples:
+  sbx-stdio https://host/attach --sandbox dev
+  sbx-stdio https://host --sandbox dev -- npm test
+  sbx-stdio https://host --sandbox dev --cmd bash --arg -lc --arg "npm test"
+  tar c src | sbx-stdio https://host --sandbox dev -- tar xC /workspace
+
+Ctrl+] detaches from a terminal and leaves the session running.
+The exit code is that of the remote process (128 + N if signal N killed it); 2: wrong usage; 255: no connection,
+refused, or failed here; 141: whoever read the output has gone.
+`;
+
+/** @param argv Without the runtime's and the program's own names. @throws {CliError} With exit code 2. */
+export function parseArgs(argv: readonly string[], version: string): CliCommand {
+  let result: CliCommand | undefined;
+  let shown = "";
+  const program = new Command("sbx-stdio")
+    .description("Attaches this terminal, or a pipeline, to a process in a sandbox.")
+    .version(version, "-V, --version")
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        shown += text;
+      },
+      // The error is thrown as well; it is said once, by whoever catches it.
+      writeErr: () => undefined,
+    });
+  addAttach(program, argv, (command) => {
+    result = command;
+  });
+  addLogin(program, (command) => {
+    result = command;
+  });
+  addSessions(program, (command) => {
+    result = command;
+  });
+  try {
+    program.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { kind: "show", text: shown };
+    if (argv.length === 0) throw usage("which server? See sbx-stdio --help");
+    throw usage(error.message.replace(/^error: /, "").replace(/\.$/, ""));
+  }
+  if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
+  return result;
+}
+
+type Done = (command: CliCommand) => void;
+
+/** The program itself is the command that attaches. */
+function addAttach(command: Command, argv: readonly string[], done: Done): void {
+  command
+    .usage("URL [options] [-- COMMAND [ARGUMENT…]]\n       sbx-stdio login | logout | sessions | kill [options]")
+    .argument("<url>", "the server: https://HOST or https://HOST/attach")
+    .argument("[command...]", "after --: the command and its arguments, given to no shell")
+    .option("--sandbox <id>", "the sandbox", readName, "default")
+    .option("--session <name>", "the session: attached to if it runs, else started under this name", readName)
+    .option("--cmd <command>", "the command, instead of -- (default: bash)")
+    .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
+    .option("--env <name=value>", "a variable of the command's environment, repeatable", collectEnv)
+    .option("--cwd <directory>", "where the command starts")
+    .option("--tty", "a PTY (default: where standard input and output are both terminals)")
+    .option("--no-tty", "three pipes")
+    .option("--name <text>", "what others on the session see you as")
+    .addOption(new Option("--role <role>", "a viewer only reads").choices(["driver", "viewer"]))
+    .addOption(new Option("--mode <mode>", "who may type in a new session").choices(["collaborative", "exclusive"]))
+    .addOption(new Option("--delivery <kind>", "what happens when you read slowly").choices(["live", "lossless"]))
+    .option("--keep <seconds>", "how long a new session lives with nobody attached", readKeep)
+    .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)")
+    .option("--resume-file <file>", "keep the place there, and go on from it if it exists")
+    .option("--verbose", "say on standard error what goes on")
+    .addHelpText("after", EXAMPLES);
+  command.action((url: string, words: readonly string[]) => {
+    const flags = command.opts<AttachFlags>();
+    const { cmd, args } = readProcess(command, argv, words, flags);
+    done({
+      kind: "attach",
+      wish: {
+        endpoint: readEndpoint(url),
+        sandbox: flags.sandbox,
+        session: flags.session,
+        cmd,
+        args,
+        env: flags.env ?? [],
+        cwd: flags.cwd,
+        tty: flags.tty,
+        name: flags.name,
+        role: flags.role,
+        mode: flags.mode,
+        delivery: flags.delivery,
+        keep: flags.keep,
+        token: flags.token,
+        resumeFile: flags.resumeFile,
+        isVerbose: flags.verbose === true,
+      },
+    });
+  });
+}
+
+type AttachFlags = {
+  sandbox: string;
+  session?: string;
+  cmd?: string;
+  arg?: string[];
+  env?: [string, string][];
+  cwd?: string;
+  tty?: boolean;
+  name?: string;
+  role?: Role;
+  mode?: Mode;
+  delivery?: Delivery;
+  keep?: number;
+  token?: string;
+  resumeFile?: string;
+  verbose?: boolean;
+};
+
+function readProcess(
+  command: Command,
+  argv: readonly string[],
+  words: readonly string[],
+  flags: AttachFlags,
+): { cmd: string | undefined; args: readonly string[] } {
+  const afterDashes = wordsAfterDashes(command, argv);
+  const stray = words[0];
+  if (afterDashes === undefined) {
+    if (stray !== undefined) throw usage(`put -- before the command: sbx-stdio URL [options] -- ${words.join(" ")}`);
+  } else {
+    if (words.length > afterDashes.length) throw usage(`"${stray}" stands where only options may: put it after the --`);
+    if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
+    if (flags.arg !== undefined) throw usage("--arg goes with --cmd; after -- write the arguments as they are");
+    if (afterDashes.length === 0) throw usage("no command after --");
+    return { cmd: afterDashes[0], args: afterDashes.slice(1) };
+  }
+  if (flags.arg !== undefined && flags.cmd === undefined) throw usage("--arg needs --cmd");
+  if (flags.cmd === "") throw usage("--cmd must not be empty");
+  return { cmd: flags.cmd, args: flags.arg ?? [] };
+}
+
+/** What stands behind the first `--` that is not itself the value of an option; commander does not tell. */
+function wordsAfterDashes(command: Command, argv: readonly string[]): readonly string[] | undefined {
+  for (let i = 0; i < argv.length; i += 1) {
+    const word = argv[i];
+    if (word === "--") return argv.slice(i + 1);
+    if (command.options.some((option) => option.required && option.long === word)) i += 1;
+  }
+  return undefined;
+}
+
+function addLogin(program: Command, done: Done): void {
+  program
+    .command("login [url]")
+    .description("log in with a browser, here or on another device, and store the token")
+    .option("--issuer <url>", "who issues the token (default: OAUTH_API_URL, or https://id.org.ai)")
+    .option("--client-id <id>", "the client to log in as (default: OAUTH_CLIENT_ID, or the issuer's usual one)")
+    .option("--no-browser", "open no browser here")
+    .option("--force", "log in again even if a stored token is good")
+    .action(
+      (url: string | undefined, flags: { issuer?: string; clientId?: string; browser: boolean; force?: boolean }) => {
+        done({
+          kind: "login",
+          endpoint: url === undefined ? undefined : readEndpoint(url),
+          issuer: flags.issuer === undefined ? undefined : readEndpoint(flags.issuer).httpBase,
+          clientId: flags.clientId,
+          mayOpenBrowser: flags.browser,
+          isForced: flags.force === true,
+        });
+      },
+    );
+  program
+    .command("logout")
+    .description("forget every stored token")
+    .action(() => done({ kind: "logout" }));
+}
+
+function addSessions(program: Command, done: Done): void {
+  const token = "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)";
+  program
+    .command("sessions <url>")
+    .description("list the sessions of a sandbox")
+    .option("--sandbox <id>", "the sandbox", readName, "default")
+    .option("--token <token>", token)
+    .option("--json", "as the server says it")
+    .action((url: string, flags: { sandbox: string; token?: string; json?: boolean }) => {
+      const { sandbox, token: given } = flags;
+      done({ kind: "sessions", endpoint: readEndpoint(url), sandbox, token: given, isJson: flags.json === true });
+    });
+  program
+    .command("kill <url>")
+    .description("end a session: SIGHUP, then SIGTERM, then SIGKILL to its processes")
+    .option("--sandbox <id>", "the sandbox", readName, "default")
+    .requiredOption("--session <name>", "the session", readName)
+    .option("--token <token>", token)
+    .action((url: string, flags: { sandbox: string; session: string; token?: string }) => {
+      done({
+        kind: "kill",
+        endpoint: readEndpoint(url),
+        sandbox: flags.sandbox,
+        session: flags.session,
+        token: flags.token,
+      });
+    });
+}
+
+function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+function collectEnv(value: string, before: [string, string][] | undefined): [string, string][] {
+  const at = value.indexOf("=");
+  if (!/^[A-Za-z_][A-Za-z0-9_]*=/.test(value)) throw new InvalidArgumentError("It must be NAME=VALUE");
+  return [...(before ?? []), [value.slice(0, at), value.slice(at + 1)]];
+}
+
+function readName(value: string): string {
+  if (isName(value)) return value;
+  throw new InvalidArgumentError(
+    "It must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash",
+  );
+}
+
+function readKeep(value: string): number {
+  const seconds = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN;
+  if (seconds <= MAX_KEEP_SECONDS) return seconds;
+  throw new InvalidArgumentError(`It must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}`);
+}
+
+function usage(message: string): CliError {
+  return new CliError(message, EXIT.usage);
+}

@@ -1,0 +1,200 @@
+// Where the access token comes from: an option, the environment, or a login that oauth.do stored; and logging in and out.
+
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { TokenStorage } from "oauth.do/node";
+import type { Endpoint } from "./endpoint.ts";
+import { CliError } from "./outcome.ts";
+import { oneLine } from "./socket.ts";
+
+/** Who issues tokens, and as which client we ask. Absent: oauth.do's own. */
+export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
+
+/** Which issuer a server takes tokens of, as far as `login` was told. */
+type Logins = { readonly latest?: Issuer; readonly servers: Readonly<Record<string, Issuer>> };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The client that an issuer other than oauth.do's knows us as. */
+const OWN_CLIENT_ID = "sbx-stdio-cli";
+/** A token is taken for good as long as it has this much life left: oauth.do's own rule. */
+const NO_TOKEN = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
+
+export type TokenSource = {
+  /** A token that is good now. @throws {CliError} */
+  readonly token: () => Promise<string>;
+  /** Whether a later call may give a fresher one. */
+  readonly isRenewable: boolean;
+};
+
+/** The first of: the option, SBX_TOKEN, DO_TOKEN, the stored login. */
+export function tokenSource(flag: string | undefined, env: Environment, endpoint: Endpoint): TokenSource {
+  const given = flag || env.SBX_TOKEN || env.DO_TOKEN;
+  if (given) return { token: () => Promise.resolve(given.trim()), isRenewable: false };
+  return { token: () => storedToken(env, endpoint), isRenewable: true };
+}
+
+async function storedToken(env: Environment, endpoint: Endpoint): Promise<string> {
+  const issuer = issuerFor(env, endpoint);
+  const storage = await openStorage(env, issuer);
+  const stored = (await storage.getTokenData?.()) ?? null;
+  if (stored === null) throw new CliError(NO_TOKEN);
+  if (!endpoint.isPrivate) {
+    throw new CliError(`the stored login is not sent to ${endpoint.origin}, where others can read it: use https`);
+  }
+  try {
+    const { token } = await quietly(async () => {
+      const { ensureLoggedIn } = await oauth(issuer);
+      // It renews a token that has run out. Where it can't it would begin a login, and first of all print so.
+      return ensureLoggedIn({ storage, openBrowser: false, print: refuseLogin });
+    });
+    return token;
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`the stored login can't be used: ${phraseOf(error)}`, undefined, { cause: error });
+  }
+}
+
+function refuseLogin(): void {
+  throw new CliError("the stored login has run out: log in again with `sbx-stdio login`");
+}
+
+/** Logs in by the device flow, unless a stored token is still good. @param say Lines for a person. */
+export async function login(
+  wish: Issuer & { endpoint: Endpoint | undefined; mayOpenBrowser: boolean; isForced: boolean },
+  env: Environment,
+  say: (line: string) => void,
+): Promise<void> {
+  const issuer: Issuer = {
+    issuer: wish.issuer ?? (env.OAUTH_API_URL || undefined),
+    clientId: wish.clientId ?? (env.OAUTH_CLIENT_ID || undefined),
+  };
+  const storage = await openStorage(env, issuer);
+  if (wish.isForced) await storage.removeToken();
+  const print = (text: string) => {
+    for (const line of text.split("\n")) if (line.trim() !== "") say(line.trimEnd());
+    const address = /Or open: (\S+)/.exec(text)?.[1];
+    if (address !== undefined && wish.mayOpenBrowser) void openBrowser(address, env);
+  };
+  try {
+    const { isNewLogin } = await quietly(async () => {
+      const { ensureLoggedIn } = await oauth(issuer);
+      // Not its own way to open a browser: where there is none, it ends the program.
+      return ensureLoggedIn({ storage, openBrowser: false, print });
+    });
+    if (!isNewLogin) say("Already logged in (log in again: --force)");
+  } catch (error) {
+    throw new CliError(`cannot log in: ${phraseOf(error)}`, undefined, { cause: error });
+  }
+  rememberLogin(env, issuer, wish.endpoint);
+}
+
+/** Forgets the tokens of every issuer that was logged in to. */
+export async function logout(env: Environment): Promise<void> {
+  const logins = readLogins(env);
+  for (const issuer of [{}, ...(logins.latest ? [logins.latest] : []), ...Object.values(logins.servers)]) {
+    await (await openStorage(env, issuer)).removeToken();
+  }
+  fs.rmSync(loginsFile(env), { force: true });
+}
+
+// ---- oauth.do --------------------------------------------------------------------------------------------------
+
+async function oauth(issuer: Issuer): Promise<typeof import("oauth.do/node")> {
+  const module = await import("oauth.do/node");
+  const clientId = issuer.clientId ?? (issuer.issuer === undefined ? undefined : OWN_CLIENT_ID);
+  module.configure({
+    ...(issuer.issuer === undefined ? {} : { apiUrl: issuer.issuer }),
+    ...(clientId === undefined ? {} : { clientId }),
+  });
+  return module;
+}
+
+/** oauth.do's own place for its own issuer, shared with other programs; a file for each other one. */
+async function openStorage(env: Environment, issuer: Issuer): Promise<TokenStorage> {
+  const { createSecureStorage, getConfig, SecureFileTokenStorage } = await import("oauth.do/node");
+  if (issuer.issuer === undefined) return createSecureStorage(getConfig().storagePath);
+  const { host, pathname } = new URL(issuer.issuer);
+  const name = `${host}${pathname}`.replace(/\/+$/, "").replace(/[^A-Za-z0-9.-]/g, "_");
+  return new SecureFileTokenStorage(path.join(configDirectory(env), "tokens", name));
+}
+
+/** oauth.do tells the console of its troubles, at length and on standard output too; what it throws says enough. */
+async function quietly<T>(work: () => Promise<T>): Promise<T> {
+  const saved = { log: console.log, warn: console.warn, error: console.error };
+  const silent = () => undefined;
+  Object.assign(console, { log: silent, warn: silent, error: silent });
+  try {
+    return await work();
+  } finally {
+    Object.assign(console, saved);
+  }
+}
+
+async function openBrowser(address: string, env: Environment): Promise<void> {
+  const { spawn } = await import("node:child_process");
+  const hasDesktop = process.platform === "darwin" || env.DISPLAY || env.WAYLAND_DISPLAY;
+  if (!hasDesktop) return;
+  const child = spawn(process.platform === "darwin" ? "open" : "xdg-open", [address], {
+    stdio: "ignore",
+    detached: true,
+  });
+  // No browser: the address has been printed.
+  child.once("error", () => undefined);
+  child.unref();
+}
+
+// ---- Which issuer for which server -----------------------------------------------------------------------------
+
+function issuerFor(env: Environment, endpoint: Endpoint): Issuer {
+  const { OAUTH_API_URL: issuer, OAUTH_CLIENT_ID: clientId } = env;
+  if (issuer) return { issuer, clientId: clientId || undefined };
+  const logins = readLogins(env);
+  return logins.servers[endpoint.origin] ?? logins.latest ?? {};
+}
+
+function rememberLogin(env: Environment, issuer: Issuer, endpoint: Endpoint | undefined): void {
+  const logins = readLogins(env);
+  const servers = endpoint === undefined ? logins.servers : { ...logins.servers, [endpoint.origin]: issuer };
+  fs.mkdirSync(configDirectory(env), { recursive: true, mode: 0o700 });
+  const next = `${loginsFile(env)}.${process.pid}.tmp`;
+  fs.writeFileSync(next, `${JSON.stringify({ latest: issuer, servers }, null, 2)}\n`, { mode: 0o600 });
+  fs.renameSync(next, loginsFile(env));
+}
+
+function readLogins(env: Environment): Logins {
+  let value: unknown;
+  try {
+    value = JSON.parse(fs.readFileSync(loginsFile(env), "utf8"));
+  } catch {
+    // None yet, or spoilt: as if nobody had logged in.
+    return { servers: {} };
+  }
+  if (typeof value !== "object" || value === null) return { servers: {} };
+  const { latest, servers } = value as { latest?: unknown; servers?: unknown };
+  const known: Record<string, Issuer> = {};
+  for (const [origin, entry] of Object.entries(servers ?? {})) if (isIssuer(entry)) known[origin] = entry;
+  return { servers: known, ...(isIssuer(latest) ? { latest } : {}) };
+}
+
+function isIssuer(value: unknown): value is Issuer {
+  if (typeof value !== "object" || value === null) return false;
+  const { issuer, clientId } = value as { issuer?: unknown; clientId?: unknown };
+  return [issuer, clientId].every((field) => field === undefined || typeof field === "string");
+}
+
+function loginsFile(env: Environment): string {
+  return path.join(configDirectory(env), "logins.json");
+}
+
+function configDirectory(env: Environment): string {
+  return path.join(env.XDG_CONFIG_HOME || path.join(env.HOME || os.homedir(), ".config"), "sbx-stdio");
+}
+
+function phraseOf(error: unknown): string {
+  if (!(error instanceof Error)) return oneLine(String(error));
+  // fetch says only that it failed; why is the cause.
+  const { cause } = error;
+  return oneLine(cause instanceof Error && cause.message !== "" ? cause.message : error.message);
+}

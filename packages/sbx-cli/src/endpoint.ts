@@ -1,0 +1,47 @@
+// The address that a person types, and the addresses that are made of it. Pure.
+
+import { CliError, EXIT } from "./outcome.ts";
+
+export type Endpoint = {
+  /** As it was typed: what messages to a person repeat. */
+  readonly typed: string;
+  /** `ws://` or `wss://`, ends in `/attach`, no query. */
+  readonly attachUrl: string;
+  /** `http://` or `https://`, no slash at the end: what `/api/…` is put behind. */
+  readonly httpBase: string;
+  /** Scheme, host and port of {@link httpBase}. */
+  readonly origin: string;
+  /** Whether what is sent there can't be read on the way: TLS, or this machine itself. */
+  readonly isPrivate: boolean;
+};
+
+const SCHEMES: Readonly<Record<string, boolean>> = { "http:": false, "ws:": false, "https:": true, "wss:": true };
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Reads `http`, `https`, `ws` and `wss` addresses, with `/attach` at the end or without. @throws {CliError} */
+export function readEndpoint(text: string): Endpoint {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isSecure = url === undefined ? undefined : SCHEMES[url.protocol];
+  if (url === undefined || isSecure === undefined) {
+    throw usage(`"${text}" is no address: it must begin with https://, http://, wss:// or ws://`);
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw usage("the address must have no ? or # in it: say what it says with options");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw usage("the address must have no name or password in it: use --token");
+  }
+  const path = url.pathname.replace(/\/+$/, "").replace(/\/attach$/, "");
+  const origin = `${isSecure ? "https" : "http"}://${url.host}`;
+  return {
+    typed: text,
+    attachUrl: `${isSecure ? "wss" : "ws"}://${url.host}${path}/attach`,
+    httpBase: `${origin}${path}`,
+    origin,
+    isPrivate: isSecure || LOOPBACK.test(url.hostname),
+  };
+}
+
+function usage(message: string): CliError {
+  return new CliError(message, EXIT.usage);
+}

@@ -1,0 +1,23 @@
+// What stands between a session and this side of it: a terminal with a person, or a pipeline.
+
+import type { OutputStream } from "@sbx/sandbox-stdio";
+
+export interface Front {
+  /** The first greeting has come: input may be read. @param skip How much of it the session has already. */
+  start(skip: number): void;
+  output(stream: OutputStream, bytes: Uint8Array, end: number): void;
+  /** @see ClientEvents.snapshot */
+  snapshot(bytes: Uint8Array, offset: number): void;
+  /** Output is missing between two bytes. */
+  gap(): void;
+  /** The session takes more input. */
+  inputDrained(): void;
+  /** Keys were pressed while there was no connection, and are gone. */
+  discarded(): void;
+  /** The process takes no more input. */
+  inputClosed(): void;
+  /** Nothing follows: what was held back goes out. */
+  finish(): void;
+  /** Gives back what it took. Output has been written, or is given up. @param isSudden The process did not end first. */
+  close(isSudden: boolean): void;
+}

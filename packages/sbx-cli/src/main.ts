@@ -1,0 +1,40 @@
+// The program `sbx-stdio`: from its arguments to its exit code. The only file that ends the process.
+
+import fs from "node:fs";
+import os from "node:os";
+import { CliError, EXIT, type Outcome } from "./outcome.ts";
+import { run } from "./run.ts";
+import { giveBackTerminal } from "./tty.ts";
+
+/** A signal that does not end us after all must not leave us running. */
+const SIGNAL_MS = 1_000;
+
+function say(line: string): void {
+  try {
+    fs.writeSync(2, `sbx-stdio: ${line}\n`);
+  } catch {
+    // Nobody listens there: the exit code says it.
+  }
+}
+
+function end(outcome: Outcome): void {
+  if (outcome.kind === "exit") process.exit(outcome.code);
+  // Whoever started us sees that it was the signal, and not we, who chose the end.
+  const code = 128 + (os.constants.signals[outcome.signal] ?? 0);
+  process.kill(process.pid, outcome.signal);
+  setTimeout(() => process.exit(code), SIGNAL_MS);
+}
+
+function fail(error: unknown): void {
+  giveBackTerminal();
+  if (error instanceof CliError) {
+    say(error.message);
+    process.exit(error.exitCode);
+  }
+  say(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  process.exit(EXIT.failed);
+}
+
+process.on("uncaughtException", fail);
+process.on("unhandledRejection", fail);
+run(process.argv.slice(2), process.env).then(end, fail);

@@ -1,0 +1,29 @@
+// How a run of the command line ends, and the exit codes. Ends nothing itself: main.ts does.
+
+/** Exit codes that are the command line's own. Everything else is the remote process's. */
+export const EXIT = {
+  ok: 0,
+  usage: 2,
+  /** Whoever read our output has gone: what a program killed by SIGPIPE leaves, 128 + 13. */
+  brokenPipe: 141,
+  /** No connection, refused, or failed on this side. The same as ssh's. */
+  failed: 255,
+} as const;
+
+export type Outcome =
+  | { readonly kind: "exit"; readonly code: number }
+  /** To die by this signal, as a program does that leaves it to its default. */
+  | { readonly kind: "signal"; readonly signal: NodeJS.Signals };
+
+/** Why the command line can't do what was asked: one line for a person, without the program's name. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+export const exitWith = (code: number): Outcome => ({ kind: "exit", code });

@@ -1,0 +1,146 @@
+// Standard output and standard error, written in the order in which it came, one write at a time. Knows nothing of sessions.
+//
+// Not process.stdout: its writes to a pipe or a terminal block the whole program until the reader has read, and a program
+// that is blocked answers no ping, sends no acknowledgement and hears no signal. Here a thread of the pool waits instead.
+
+import fs from "node:fs";
+
+export type OutputEvents = {
+  /** Everything up to and with the bytes pushed with this `end` has been written. */
+  written(end: number): void;
+  /** Nothing more can be written there, EPIPE mostly. Everything that waits is dropped. */
+  broken(fd: number, error: NodeJS.ErrnoException): void;
+};
+
+type Chunk = {
+  readonly fd: number;
+  /** What of it is still to be written. */
+  bytes: Uint8Array;
+  readonly length: number;
+  readonly end: number | undefined;
+};
+
+/** One writev takes at most so much: what is acknowledged is acknowledged soon. */
+const MAX_BATCH_CHUNKS = 64;
+const MAX_BATCH_BYTES = 128 * 1024;
+/** Somebody else has made the descriptor non-blocking, and it is full. */
+const AGAIN_MS = 5;
+
+export class Output {
+  readonly #events: OutputEvents;
+  #queue: Chunk[] = [];
+  #isBusy = false;
+  #isBroken = false;
+  /** Bytes of whole chunks written to each descriptor. */
+  readonly #written = new Map<number, number>();
+  #waiters: (() => void)[] = [];
+
+  constructor(events: OutputEvents) {
+    this.#events = events;
+  }
+
+  /** Length of everything pushed for `fd` whose last byte has been written too: it goes with what `written` was told. */
+  writtenTo(fd: number): number {
+    return this.#written.get(fd) ?? 0;
+  }
+
+  /** Keeps a view of `bytes` until they are written. `end` is told when they are. */
+  push(fd: number, bytes: Uint8Array, end?: number): void {
+    if (this.#isBroken) return;
+    this.#queue.push({ fd, bytes, length: bytes.length, end });
+    if (!this.#isBusy) this.#pump();
+  }
+
+  /** Resolves when nothing waits to be written. */
+  flushed(): Promise<void> {
+    if (!this.#isBusy) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** Drops what waits. A write that is under way is finished. */
+  drop(): void {
+    this.#queue.length = 0;
+  }
+
+  #pump(): void {
+    this.#isBusy = true;
+    for (;;) {
+      const first = this.#queue[0];
+      if (first === undefined) {
+        this.#rest();
+        return;
+      }
+      if (first.bytes.length > 0) {
+        this.#write(this.#batch(first));
+        return;
+      }
+      this.#queue.shift();
+      if (first.end !== undefined) this.#events.written(first.end);
+    }
+  }
+
+  #batch(first: Chunk): Chunk[] {
+    const batch = [first];
+    let length = first.bytes.length;
+    for (let i = 1; i < MAX_BATCH_CHUNKS; i += 1) {
+      const next = this.#queue[i];
+      if (next === undefined || next.fd !== first.fd || next.bytes.length === 0) break;
+      length += next.bytes.length;
+      if (length > MAX_BATCH_BYTES) break;
+      batch.push(next);
+    }
+    return batch;
+  }
+
+  #write(batch: Chunk[]): void {
+    const fd = batch[0]?.fd ?? 1;
+    fs.writev(
+      fd,
+      batch.map((chunk) => chunk.bytes),
+      (error, count) => {
+        if (error?.code === "EAGAIN") {
+          setTimeout(() => this.#write(batch), AGAIN_MS);
+          return;
+        }
+        if (error !== null) {
+          this.#break(fd, error);
+          return;
+        }
+        this.#took(batch, count);
+        this.#pump();
+      },
+    );
+  }
+
+  /** The first `count` bytes of the batch are out. */
+  #took(batch: readonly Chunk[], count: number): void {
+    let left = count;
+    let end: number | undefined;
+    let whole = 0;
+    for (const chunk of batch) {
+      if (chunk.bytes.length > left) {
+        chunk.bytes = chunk.bytes.subarray(left);
+        break;
+      }
+      left -= chunk.bytes.length;
+      end = chunk.end ?? end;
+      whole += 1;
+      this.#written.set(chunk.fd, this.writtenTo(chunk.fd) + chunk.length);
+    }
+    // drop() may have emptied the queue meanwhile: what was written was written all the same.
+    if (this.#queue[0] === batch[0]) this.#queue.splice(0, whole);
+    if (end !== undefined) this.#events.written(end);
+  }
+
+  #break(fd: number, error: NodeJS.ErrnoException): void {
+    this.#isBroken = true;
+    this.#queue.length = 0;
+    this.#rest();
+    this.#events.broken(fd, error);
+  }
+
+  #rest(): void {
+    this.#isBusy = false;
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+}

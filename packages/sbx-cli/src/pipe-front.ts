@@ -1,0 +1,88 @@
+// A pipeline: standard input goes to the process byte for byte, its two outputs come out apart.
+
+import type { Readable } from "node:stream";
+import { type OutputStream, STREAM_STDERR, type StdioClient } from "@sbx/sandbox-stdio";
+import type { Front } from "./front.ts";
+import type { Notices } from "./notices.ts";
+import type { Output } from "./output.ts";
+import { StdinPump } from "./stdin.ts";
+import type { WrittenFile } from "./written-file.ts";
+
+const STDOUT = 1;
+const STDERR = 2;
+const NOTHING = new Uint8Array(0);
+
+export type PipeFrontParts = {
+  readonly client: StdioClient;
+  readonly output: Output;
+  readonly notices: Notices;
+  /** Absent for a viewer, who has nothing to say. */
+  readonly input: Readable | undefined;
+  /** What an earlier run wrote after it last noted its place. */
+  readonly written: WrittenFile | undefined;
+};
+
+export class PipeFront implements Front {
+  readonly #parts: PipeFrontParts;
+  readonly #pump: StdinPump | undefined;
+
+  constructor(parts: PipeFrontParts) {
+    this.#parts = parts;
+    const { client, notices, input } = parts;
+    if (input === undefined) return;
+    this.#pump = new StdinPump(input, {
+      bytes: (bytes) => {
+        const hasRoom = client.write(bytes);
+        client.retryNow(); // A session that fell asleep is woken by input.
+        return hasRoom;
+      },
+      end: () => client.endInput(),
+      failed: (error) => {
+        notices.say(`standard input: ${error.message}`);
+        client.endInput();
+      },
+    });
+  }
+
+  start(skip: number): void {
+    this.#pump?.start(skip);
+  }
+
+  output(stream: OutputStream, bytes: Uint8Array, end: number): void {
+    const { output, written } = this.#parts;
+    if (stream === STREAM_STDERR) output.push(STDERR, bytes, end);
+    else if (written === undefined || written.isDone) output.push(STDOUT, bytes, end);
+    else {
+      for (const part of written.match(bytes)) output.push(STDOUT, part);
+      output.push(STDOUT, NOTHING, end);
+    }
+  }
+
+  snapshot(bytes: Uint8Array, offset: number): void {
+    this.#parts.output.push(STDOUT, bytes, offset);
+  }
+
+  gap(): void {
+    // Said by whoever counts it; there is nothing to repair here.
+  }
+
+  inputDrained(): void {
+    this.#pump?.resume();
+  }
+
+  discarded(): void {
+    // Nothing is typed here.
+  }
+
+  inputClosed(): void {
+    this.#pump?.stop();
+  }
+
+  finish(): void {
+    // Nothing is held back here.
+  }
+
+  close(): void {
+    this.#pump?.stop();
+  }
+}

@@ -1,0 +1,158 @@
+// The place of a client in its session, kept in a file, so that a later run of the command line goes on exactly there.
+
+import fs from "node:fs";
+import { CliError, EXIT } from "./outcome.ts";
+
+/** Where standard output stood, if it is a regular file: what a crash wrote beyond it can then be recognised. */
+export type OutputPlace = { readonly dev: number; readonly ino: number; readonly size: number };
+
+export type Place = {
+  readonly url: string;
+  readonly sandbox: string;
+  readonly session: string;
+  /** From the session's greeting; absent before the first. */
+  readonly incarnation?: string;
+  readonly resume?: string;
+  /** Output before this has been written. */
+  readonly offset: number;
+  readonly stdout?: OutputPlace;
+};
+
+const VERSION = 1;
+/** How often the file is written while output flows. A crash repeats what was written since, unless it can be recognised. */
+const INTERVAL_MS = 200;
+/**
+ * … and after so much output at the latest. The session holds 1 MiB of output, and lets go of the oldest when what is newer
+ * has been acknowledged and more has come: half of it is in flight at most, so a place that is much less than the other half
+ * behind can still be asked for.
+ */
+const MAX_BEHIND_BYTES = 64 * 1024;
+
+export class ResumeFile {
+  readonly #path: string;
+  #place: () => Place | undefined;
+  #onFault: ((message: string) => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isRemoved = false;
+  #savedOffset = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#place = () => undefined;
+  }
+
+  /** The place that an earlier run left. @throws {CliError} If the file is there and is not one of these. */
+  read(): Place | undefined {
+    let text: string;
+    try {
+      text = fs.readFileSync(this.#path, "utf8");
+    } catch (error) {
+      if (isCode(error, "ENOENT")) return undefined;
+      throw new CliError(`cannot read ${this.#path}: ${phraseOf(error)}`);
+    }
+    const place = parsePlace(text);
+    if (place === undefined) {
+      throw new CliError(`${this.#path} is not a file that --resume-file wrote`, EXIT.usage);
+    }
+    return place;
+  }
+
+  /**
+   * @param place Asked whenever the file is written.
+   * @param onFault The file can't be written any more: told once.
+   * @throws {CliError} If it can't be written at all.
+   */
+  keep(place: () => Place, onFault: (message: string) => void): void {
+    this.#place = place;
+    this.#write();
+    this.#onFault = onFault;
+  }
+
+  /** The place has moved to this offset: it is written soon, or now. */
+  moved(offset: number): void {
+    if (offset - this.#savedOffset >= MAX_BEHIND_BYTES) {
+      this.save();
+      return;
+    }
+    if (this.#timer !== undefined || this.#isRemoved) return;
+    this.#timer = setTimeout(() => this.save(), INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  /** Writes it now, whole or not at all. */
+  save(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      this.#onFault?.(error.message);
+      this.#onFault = undefined;
+    }
+  }
+
+  /** There is nothing left to go on with. */
+  remove(): void {
+    clearTimeout(this.#timer);
+    this.#isRemoved = true;
+    fs.rmSync(this.#path, { force: true });
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const place = this.#place();
+    if (place === undefined || this.#isRemoved) return;
+    // Even where it can't be written: not tried again for each byte.
+    this.#savedOffset = place.offset;
+    const next = `${this.#path}.${process.pid}.tmp`;
+    try {
+      fs.writeFileSync(next, `${JSON.stringify({ version: VERSION, ...place })}\n`, { mode: 0o600 });
+      fs.renameSync(next, this.#path);
+    } catch (error) {
+      throw new CliError(`cannot write ${this.#path}: ${phraseOf(error)}`);
+    }
+  }
+}
+
+export function parsePlace(text: string): Place | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not ours, then.
+    return undefined;
+  }
+  if (!isRecord(value) || value.version !== VERSION) return undefined;
+  const { url, sandbox, session, incarnation, resume, offset, stdout } = value;
+  if (typeof url !== "string" || typeof sandbox !== "string" || typeof session !== "string") return undefined;
+  if (!isCount(offset)) return undefined;
+  return {
+    url,
+    sandbox,
+    session,
+    offset,
+    ...(typeof incarnation === "string" ? { incarnation } : {}),
+    ...(typeof resume === "string" ? { resume } : {}),
+    ...(isOutputPlace(stdout) ? { stdout } : {}),
+  };
+}
+
+function isOutputPlace(value: unknown): value is OutputPlace {
+  return isRecord(value) && isCount(value.dev) && isCount(value.ino) && isCount(value.size);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function phraseOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

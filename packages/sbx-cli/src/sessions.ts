@@ -1,0 +1,80 @@
+// The commands that ask the server over HTTP: which sessions there are, and ending one.
+
+import type { Endpoint } from "./endpoint.ts";
+import { CliError } from "./outcome.ts";
+import { describeFailure, messageOf, oneLine } from "./socket.ts";
+
+const TIMEOUT_MS = 20_000;
+
+/** What the server lists, as it says it. @throws {CliError} */
+export async function listSessions(endpoint: Endpoint, sandbox: string, token: string): Promise<unknown> {
+  const response = await ask(endpoint, "GET", `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions`, token);
+  return response.json();
+}
+
+/** @throws {CliError} Also where there is no such session. */
+export async function killSession(endpoint: Endpoint, sandbox: string, session: string, token: string): Promise<void> {
+  const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
+  await ask(endpoint, "DELETE", path, token);
+}
+
+async function ask(endpoint: Endpoint, method: string, path: string, token: string): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`${endpoint.httpBase}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const host = new URL(endpoint.origin).host;
+    throw new CliError(describeFailure(cause instanceof Error ? cause : new Error(String(cause)), host));
+  }
+  if (response.ok) return response;
+  throw new CliError(messageOf(await response.text()) ?? `the server answered HTTP ${response.status}`);
+}
+
+const COLUMNS = ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "STARTED", "COMMAND"] as const;
+
+/** The list as lines of text. Fields that the server left out are empty. */
+export function sessionTable(answer: unknown): string {
+  const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions : [];
+  const rows: string[][] = [[...COLUMNS], ...list.filter(isRecord).map(rowOf)];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+function rowOf(entry: Record<string, unknown>): string[] {
+  const exit = isRecord(entry.exit) ? ` ${text(entry.exit.signal ?? entry.exit.code)}` : "";
+  const cmd = Array.isArray(entry.cmd) ? entry.cmd.map(text).map(quote).join(" ") : text(entry.cmd);
+  return [
+    text(entry.session),
+    `${text(entry.state)}${exit}`,
+    entry.tty === true ? "pty" : "pipes",
+    text(entry.clients),
+    text(entry.offset),
+    text(entry.createdAt).replace(/\.\d+Z$/, "Z"),
+    cmd,
+  ];
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
+}
+
+/** As a shell would need it written, so that the words can be told apart. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,56 @@
+// Signals that this program gets: passed on to the remote process, or taken as the wish to end. Asks others which.
+
+import type { SignalName } from "@sbx/sandbox-stdio";
+
+/** Signals that end a program which does not handle them. */
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+const OTHERS = ["SIGUSR1", "SIGUSR2"] as const;
+const HANDLED: readonly SignalName[] = [...ENDING, ...OTHERS];
+
+export type SignalEvents = {
+  /** Whether this signal is for the remote process. If not, an ending signal ends this program. */
+  isForRemote(signal: SignalName): boolean;
+  /** @returns Whether it was sent: without a connection it is not. */
+  send(signal: SignalName): boolean;
+  end(signal: NodeJS.Signals): void;
+};
+
+export class SignalRelay {
+  readonly #events: SignalEvents;
+  readonly #waiting = new Set<SignalName>();
+  readonly #listeners = new Map<SignalName, () => void>();
+  /** Somebody has asked for the end before: asked again, it is this program's. */
+  #hasPassedEnding = false;
+
+  constructor(events: SignalEvents) {
+    this.#events = events;
+  }
+
+  listen(): void {
+    for (const signal of HANDLED) {
+      const listener = () => this.#handle(signal);
+      this.#listeners.set(signal, listener);
+      process.on(signal, listener);
+    }
+  }
+
+  /** The connection is there: what came meanwhile is passed on. */
+  flush(): void {
+    for (const signal of this.#waiting) if (this.#events.send(signal)) this.#waiting.delete(signal);
+  }
+
+  close(): void {
+    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
+    this.#listeners.clear();
+  }
+
+  #handle(signal: SignalName): void {
+    const isEnding = ENDING.some((ending) => ending === signal);
+    if (!this.#events.isForRemote(signal) || (isEnding && this.#hasPassedEnding)) {
+      if (isEnding) this.#events.end(signal);
+      return;
+    }
+    if (isEnding) this.#hasPassedEnding = true;
+    if (!this.#events.send(signal)) this.#waiting.add(signal);
+  }
+}

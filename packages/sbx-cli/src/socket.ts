@@ -1,0 +1,214 @@
+// One WebSocket after another to `/attach`, over the ws package: sends the token in a header, and puts what goes wrong into
+// a close code and a phrase. Knows nothing of what is said on them.
+
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
+import WebSocket from "ws";
+import { CliError } from "./outcome.ts";
+
+const HANDSHAKE_TIMEOUT_MS = 20_000;
+/** Larger than any frame or message of the protocol. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const MAX_REFUSAL_BYTES = 8 * 1024;
+/** The close code for a server that does not speak the protocol: not one that is come back from. */
+const PROTOCOL_ERROR = 1002;
+
+export type ConnectorOptions = {
+  readonly attachUrl: string;
+  /** Asked before each connection. @throws {CliError} */
+  readonly token: () => Promise<string>;
+};
+
+/** Makes connections, and knows when all of them are gone. */
+export class Connector {
+  readonly #options: ConnectorOptions;
+  readonly #open = new Set<WebSocket>();
+  #whenClosed: (() => void) | undefined;
+  #hasBeenOpen = false;
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+  }
+
+  connect(params: readonly (readonly [string, string])[], events: ClientSocketEvents): ClientSocket {
+    const connection = new Connection(events);
+    this.#options.token().then(
+      (token) => {
+        if (connection.isOver) return;
+        const url = new URL(this.#options.attachUrl);
+        for (const [name, value] of params) url.searchParams.append(name, value);
+        const socket = dial(url, token);
+        this.#track(socket);
+        connection.run(socket, url.host);
+      },
+      (error: unknown) => {
+        // Without a connection yet there is nothing to wait for. Later it may be the network that a fresh token needs.
+        const code = this.#hasBeenOpen ? CLOSE.tryLater : CLOSE.policy;
+        if (!(error instanceof CliError)) throw error;
+        connection.over(code, error.message);
+      },
+    );
+    return connection;
+  }
+
+  /** Resolves when the last connection is closed, or after so many ms. */
+  async closed(withinMs: number): Promise<void> {
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenClosed = resolve;
+      setTimeout(resolve, withinMs);
+    });
+  }
+
+  #track(socket: WebSocket): void {
+    this.#open.add(socket);
+    socket.once("open", () => {
+      this.#hasBeenOpen = true;
+    });
+    socket.once("close", () => {
+      this.#open.delete(socket);
+      if (this.#open.size === 0) this.#whenClosed?.();
+    });
+  }
+}
+
+function dial(url: URL, token: string): WebSocket {
+  return new WebSocket(url, [OUTER_PROTOCOL], {
+    headers: { Authorization: `Bearer ${token}` },
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+}
+
+class Connection implements ClientSocket {
+  readonly #events: ClientSocketEvents;
+  #socket: WebSocket | undefined;
+  #isOver = false;
+
+  constructor(events: ClientSocketEvents) {
+    this.#events = events;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  run(socket: WebSocket, host: string): void {
+    this.#socket = socket;
+    let failure: Error | undefined;
+    socket.on("open", () => this.#events.open());
+    socket.on("message", (message, isBinary) => {
+      if (!Buffer.isBuffer(message)) throw new TypeError("Cannot read a message that is no Buffer");
+      if (isBinary) this.#events.binary(message);
+      else this.#events.text(message.toString("utf8"));
+    });
+    socket.on("unexpected-response", (_request: ClientRequest, response: IncomingMessage) => {
+      void readRefusal(response).then(({ code, detail }) => {
+        this.over(code, detail);
+        socket.terminate();
+      });
+    });
+    socket.on("error", (error) => {
+      failure = error;
+    });
+    socket.on("close", (code, reason) => {
+      if (failure === undefined) this.over(code, reason.toString("utf8"));
+      else if (/subprotocol|Sec-WebSocket|Upgrade header/.test(failure.message)) {
+        this.over(PROTOCOL_ERROR, `${host} does not speak ${OUTER_PROTOCOL}: ${failure.message}`);
+      } else this.over(1006, describeFailure(failure, host));
+    });
+  }
+
+  over(code: number, detail: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#events.closed(code, detail);
+  }
+
+  // ---- ClientSocket --------------------------------------------------------------------------------------------
+
+  send(message: string | Uint8Array): void {
+    this.#socket?.send(message);
+  }
+
+  close(code: number): void {
+    this.#isOver = true;
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close(code);
+    else this.#socket?.terminate();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#socket?.terminate();
+  }
+}
+
+/** What an HTTP answer to an upgrade says: a close code that means the same, and a phrase. */
+async function readRefusal(response: IncomingMessage): Promise<{ code: number; detail: string }> {
+  const status = response.statusCode ?? 0;
+  const body = await readStart(response);
+  const said = messageOf(body);
+  const name = `HTTP ${status}${response.statusMessage ? ` ${response.statusMessage}` : ""}`;
+  if (status >= 300 && status < 400) {
+    const target = response.headers.location;
+    return { code: 4000 + status, detail: `the server is elsewhere (${name})${target ? `: ${target}` : ""}` };
+  }
+  // A proxy's own faults pass; what it says of a request that will be repeated as it is does not.
+  if (status >= 500 && status !== 503) return { code: CLOSE.internal, detail: said ?? `the server answered ${name}` };
+  return { code: 4000 + status, detail: said ?? `the server answered ${name}` };
+}
+
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  response.setTimeout(HANDSHAKE_TIMEOUT_MS, () => response.destroy());
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_REFUSAL_BYTES) break;
+    }
+  } catch {
+    // It broke off: what has come is said.
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The message of a refusal `{"error","message"}`, on one line. */
+export function messageOf(body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    // A page for people, from something in between.
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { error, message } = value as { error?: unknown; message?: unknown };
+  const said = typeof message === "string" && message !== "" ? message : error;
+  return typeof said === "string" && said !== "" ? oneLine(said) : undefined;
+}
+
+/** What a server says is shown on a terminal: no line breaks, no control sequences. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
+}
+
+const PHRASES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  ENOTFOUND: "no such host",
+  EAI_AGAIN: "the host's name can't be looked up now",
+  ETIMEDOUT: "timed out",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+};
+
+/** A network error in words. */
+export function describeFailure(error: Error, host: string): string {
+  // A host with several addresses gives an AggregateError, which has a code but no message.
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const phrase = PHRASES[code] ?? (error.message || code || error.name);
+  return `cannot connect to ${host}: ${oneLine(phrase)}`;
+}

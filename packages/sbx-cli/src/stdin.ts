@@ -1,0 +1,52 @@
+// Standard input that is not typed: a pipe or a file, read as fast as the session takes it.
+
+import type { Readable } from "node:stream";
+
+export type StdinEvents = {
+  /** @returns Whether more may come now; if not, {@link StdinPump.resume} will say when. */
+  bytes(bytes: Uint8Array): boolean;
+  end(): void;
+  failed(error: Error): void;
+};
+
+export class StdinPump {
+  readonly #input: Readable;
+  readonly #events: StdinEvents;
+  /** Bytes at the beginning that an earlier life of this client has sent. */
+  #skip = 0;
+  #isStarted = false;
+
+  constructor(input: Readable, events: StdinEvents) {
+    this.#input = input;
+    this.#events = events;
+  }
+
+  /** @param skip How many bytes at the beginning are left out: they have been sent before. */
+  start(skip: number): void {
+    this.#skip = skip;
+    this.#isStarted = true;
+    this.#input.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#input.once("end", () => {
+      if (this.#skip > 0) this.#events.failed(new Error(`it ends ${this.#skip} bytes before what was sent earlier`));
+      this.#events.end();
+    });
+    this.#input.once("error", (error: Error) => this.#events.failed(error));
+  }
+
+  resume(): void {
+    if (this.#isStarted && this.#input.isPaused()) this.#input.resume();
+  }
+
+  /** Nobody wants it any more: whoever writes there is told by a closed pipe. */
+  stop(): void {
+    this.#isStarted = false;
+    this.#input.destroy();
+  }
+
+  #take(chunk: Uint8Array): void {
+    const skipped = Math.min(this.#skip, chunk.length);
+    this.#skip -= skipped;
+    if (skipped === chunk.length) return;
+    if (!this.#events.bytes(skipped === 0 ? chunk : chunk.subarray(skipped))) this.#input.pause();
+  }
+}

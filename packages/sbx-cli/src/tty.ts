@@ -1,0 +1,82 @@
+// The person's terminal: raw mode on and off, its size, and giving it back as it was found however the program ends.
+
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import type { ReadStream, WriteStream } from "node:tty";
+
+const STDIN = 0;
+const STDOUT = 1;
+
+export type TerminalStreams = { readonly input: ReadStream; readonly output: WriteStream };
+
+/** Standard input and output where both are terminals. */
+export function terminalStreams(): TerminalStreams | undefined {
+  const { stdin: input, stdout: output } = process;
+  return input.isTTY && output.isTTY ? { input, output } : undefined;
+}
+
+/** The window's size; undefined where the terminal does not know it. */
+export function sizeOf(output: WriteStream): { cols: number; rows: number } | undefined {
+  const [cols, rows] = output.getWindowSize();
+  return cols > 0 && rows > 0 ? { cols, rows } : undefined;
+}
+
+/** The one that is in raw mode. */
+let taken: RawTerminal | undefined;
+
+/** Gives the terminal back if it was taken: for an end that nobody expected. */
+export function giveBackTerminal(): void {
+  taken?.leave();
+}
+
+export class RawTerminal {
+  readonly #streams: TerminalStreams;
+  /** What to draw when it is given back. */
+  readonly #farewell: () => string;
+  #isRaw = false;
+  readonly #onContinue: () => void;
+
+  constructor(streams: TerminalStreams, farewell: () => string) {
+    this.#streams = streams;
+    this.#farewell = farewell;
+    // The shell has set its own modes while this program was stopped; libuv still thinks that its own hold.
+    this.#onContinue = () => {
+      this.#setRaw(false);
+      this.#setRaw(true);
+    };
+  }
+
+  get isRaw(): boolean {
+    return this.#isRaw;
+  }
+
+  enter(): void {
+    this.#isRaw = true;
+    taken = this;
+    process.on("exit", giveBackTerminal);
+    this.#setRaw(true);
+    process.on("SIGCONT", this.#onContinue);
+  }
+
+  /** To be called when everything that was to be drawn has been. */
+  leave(): void {
+    if (!this.#isRaw) return;
+    this.#isRaw = false;
+    taken = undefined;
+    process.off("exit", giveBackTerminal);
+    process.off("SIGCONT", this.#onContinue);
+    try {
+      fs.writeSync(STDOUT, this.#farewell());
+    } catch {
+      // The terminal is gone, or full: there is nobody to give it back to.
+    }
+    this.#setRaw(false);
+  }
+
+  #setRaw(isRaw: boolean): void {
+    this.#streams.input.setRawMode(isRaw);
+    // Node's raw mode leaves output processing on: a bare line feed, which full-screen programs use to go straight down,
+    // would also go to the left. Leaving raw mode puts everything back as it was before the first time.
+    if (isRaw) spawnSync("stty", ["-opost"], { stdio: [STDIN, "ignore", "ignore"] });
+  }
+}

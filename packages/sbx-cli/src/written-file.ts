@@ -1,0 +1,84 @@
+// Standard output where it is a regular file: what a run that was killed wrote after it last noted its place is still there.
+// A later run compares what it receives again with that, and writes only what is missing: each byte is there once.
+
+import fs from "node:fs";
+import type { OutputPlace } from "./resume-file.ts";
+
+const STDOUT = 1;
+
+/** The file behind standard output, and its length now; undefined if it is no regular file. */
+export function stdoutPlace(): OutputPlace | undefined {
+  const stat = fs.fstatSync(STDOUT);
+  return stat.isFile() ? { dev: stat.dev, ino: stat.ino, size: stat.size } : undefined;
+}
+
+export class WrittenFile {
+  readonly #fd: number;
+  readonly #start: number;
+  readonly #end: number;
+  #at: number;
+
+  private constructor(fd: number, start: number, end: number) {
+    this.#fd = fd;
+    this.#start = start;
+    this.#end = end;
+    this.#at = start;
+  }
+
+  /** @returns undefined where nothing was written after `noted`, or it can't be read back: then it is written again. */
+  static open(noted: OutputPlace | undefined, now: OutputPlace | undefined): WrittenFile | undefined {
+    if (noted === undefined || now === undefined) return undefined;
+    if (noted.dev !== now.dev || noted.ino !== now.ino || now.size <= noted.size) return undefined;
+    try {
+      // Standard output itself is open for writing only.
+      return new WrittenFile(fs.openSync(`/proc/self/fd/${STDOUT}`, "r"), noted.size, now.size);
+    } catch {
+      // No /proc, or no permission to read it.
+      return undefined;
+    }
+  }
+
+  /** Whether everything that was found there has been received again. */
+  get isDone(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  /** Length of the file up to what has been received again. */
+  get position(): number {
+    return this.#at;
+  }
+
+  /**
+   * Compares the next bytes of standard output with what is there.
+   * @returns What is to be written now: what goes beyond the file; or, where the file has something else (another program
+   *   wrote there too), everything from the start on, since nobody can tell whose bytes are whose.
+   */
+  match(bytes: Uint8Array): readonly Uint8Array[] {
+    const length = Math.min(bytes.length, this.#end - this.#at);
+    const there = this.#read(this.#at, length);
+    if (Buffer.compare(there, bytes.subarray(0, length)) !== 0) {
+      const before = this.#read(this.#start, this.#at - this.#start);
+      this.#close();
+      return [before, bytes];
+    }
+    this.#at += length;
+    if (this.isDone) this.#close();
+    return length < bytes.length ? [bytes.subarray(length)] : [];
+  }
+
+  #close(): void {
+    this.#at = this.#end;
+    fs.closeSync(this.#fd);
+  }
+
+  #read(position: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    let done = 0;
+    while (done < length) {
+      const count = fs.readSync(this.#fd, bytes, done, length - done, position + done);
+      if (count === 0) break; // It was cut meanwhile: then it is not the same.
+      done += count;
+    }
+    return bytes.subarray(0, done);
+  }
+}

@@ -1,0 +1,192 @@
+// The command line's words, as a table: what they mean, and what is said of those that mean nothing.
+
+import { describe, expect, test } from "vitest";
+import { type CliCommand, parseArgs } from "../src/args.ts";
+import { readEndpoint } from "../src/endpoint.ts";
+import { CliError } from "../src/outcome.ts";
+
+const URL = "https://h.example";
+
+function wishOf(...argv: string[]) {
+  const command = parseArgs(argv, "1.2.3");
+  if (command.kind !== "attach") throw new Error(`Cannot read a wish of ${command.kind}`);
+  return command.wish;
+}
+
+function refusalOf(...argv: string[]): { message: string; exitCode: number } {
+  try {
+    parseArgs(argv, "1.2.3");
+  } catch (error) {
+    if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
+    throw error;
+  }
+  throw new Error(`Cannot find a refusal of ${argv.join(" ")}`);
+}
+
+describe("attaching", () => {
+  test("a URL alone asks for the default sandbox, no name and no command", () => {
+    expect(wishOf(URL)).toEqual({
+      endpoint: readEndpoint(URL),
+      sandbox: "default",
+      session: undefined,
+      cmd: undefined,
+      args: [],
+      env: [],
+      cwd: undefined,
+      tty: undefined,
+      name: undefined,
+      role: undefined,
+      mode: undefined,
+      delivery: undefined,
+      keep: undefined,
+      token: undefined,
+      resumeFile: undefined,
+      isVerbose: false,
+    });
+  });
+
+  test("every option says what it says, before or after the URL", () => {
+    const flags = "--sandbox dev --session build --env A=1 --env B= --cwd /w --tty --name Al --role viewer".split(" ");
+    const more = "--mode exclusive --delivery lossless --keep 60 --token T --resume-file F --verbose".split(" ");
+    const wish = {
+      sandbox: "dev",
+      session: "build",
+      env: [
+        ["A", "1"],
+        ["B", ""],
+      ],
+      cwd: "/w",
+      tty: true,
+      name: "Al",
+      role: "viewer",
+      mode: "exclusive",
+      delivery: "lossless",
+      keep: 60,
+      token: "T",
+      resumeFile: "F",
+      isVerbose: true,
+    };
+    expect(wishOf(URL, ...flags, ...more)).toMatchObject(wish);
+    expect(wishOf(...flags, URL, ...more)).toMatchObject(wish);
+  });
+
+  const commands: [string, string[], string | undefined, string[]][] = [
+    ["the seed's form", ["--cmd", "bash", "--arg", "-lc", "--arg", "npm test"], "bash", ["-lc", "npm test"]],
+    ["what follows --", ["--", "npm", "test", "--verbose", "--", "x"], "npm", ["test", "--verbose", "--", "x"]],
+    ["an empty argument", ["--", "printf", ""], "printf", [""]],
+    ["a command named like one of ours", ["--", "login"], "login", []],
+    ["-- as a value of --arg", ["--cmd", "echo", "--arg", "--"], "echo", ["--"]],
+    ["nothing", [], undefined, []],
+  ];
+  for (const [what, words, cmd, args] of commands) {
+    test(`the command is taken from ${what}`, () => {
+      expect(wishOf(URL, "--sandbox", "dev", ...words)).toMatchObject({ cmd, args });
+    });
+  }
+
+  test("--no-tty is told apart from saying nothing", () => {
+    expect([wishOf(URL).tty, wishOf(URL, "--tty").tty, wishOf(URL, "--no-tty").tty]).toEqual([undefined, true, false]);
+  });
+});
+
+describe("wrong usage ends with 2 and says in one line what would be right", () => {
+  const wrong: [string[], string][] = [
+    [[], "which server? See sbx-stdio --help"],
+    [["--sandbox", "dev"], "missing required argument 'url'"],
+    [["localhost:8787"], '"localhost:8787" is no address: it must begin with https://, http://, wss:// or ws://'],
+    [[`${URL}/attach?sandbox=dev`], "the address must have no ? or # in it: say what it says with options"],
+    [["https://user:secret@h.example"], "the address must have no name or password in it: use --token"],
+    [[URL, "npm", "test"], "put -- before the command: sbx-stdio URL [options] -- npm test"],
+    [[URL, "npm", "--", "test"], '"npm" stands where only options may: put it after the --'],
+    [[URL, "--"], "no command after --"],
+    [[URL, "--cmd", "a", "--", "b"], "give the command with --cmd or after --, not both"],
+    [[URL, "--arg", "a", "--", "b"], "--arg goes with --cmd; after -- write the arguments as they are"],
+    [[URL, "--arg", "a"], "--arg needs --cmd"],
+    [[URL, "--cmd", ""], "--cmd must not be empty"],
+    [[URL, "--frobnicate"], "unknown option '--frobnicate'"],
+    [[URL, "--env", "1A=2"], "option '--env <name=value>' argument '1A=2' is invalid. It must be NAME=VALUE"],
+    [[URL, "--role", "boss"], "option '--role <role>' argument 'boss' is invalid. Allowed choices are driver, viewer"],
+    [
+      [URL, "--keep", "-1"],
+      "option '--keep <seconds>' argument '-1' is invalid. It must be a whole number of seconds from 0 to 86400",
+    ],
+    [
+      [URL, "--sandbox", "a/b"],
+      "option '--sandbox <id>' argument 'a/b' is invalid. It must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash",
+    ],
+    [["kill", URL], "required option '--session <name>' not specified"],
+    [["sessions"], "missing required argument 'url'"],
+  ];
+  for (const [argv, message] of wrong) {
+    test(`sbx-stdio ${argv.join(" ")}`, () => {
+      expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 });
+    });
+  }
+});
+
+describe("other commands", () => {
+  const table: [string[], CliCommand][] = [
+    [
+      ["login"],
+      {
+        kind: "login",
+        endpoint: undefined,
+        issuer: undefined,
+        clientId: undefined,
+        mayOpenBrowser: true,
+        isForced: false,
+      },
+    ],
+    [
+      ["login", URL, "--issuer", "http://127.0.0.1:9/", "--client-id", "c", "--no-browser", "--force"],
+      {
+        kind: "login",
+        endpoint: readEndpoint(URL),
+        issuer: "http://127.0.0.1:9",
+        clientId: "c",
+        mayOpenBrowser: false,
+        isForced: true,
+      },
+    ],
+    [["logout"], { kind: "logout" }],
+    [
+      ["sessions", URL, "--sandbox", "dev", "--json"],
+      { kind: "sessions", endpoint: readEndpoint(URL), sandbox: "dev", token: undefined, isJson: true },
+    ],
+    [
+      ["kill", URL, "--session", "s", "--token", "T"],
+      { kind: "kill", endpoint: readEndpoint(URL), sandbox: "default", session: "s", token: "T" },
+    ],
+  ];
+  for (const [argv, command] of table) {
+    test(`sbx-stdio ${argv.join(" ")}`, () => {
+      expect(parseArgs(argv, "1.2.3")).toEqual(command);
+    });
+  }
+
+  test("--version and --help are for standard output", () => {
+    expect(parseArgs(["--version"], "1.2.3")).toEqual({ kind: "show", text: "1.2.3\n" });
+    expect(parseArgs(["--help"], "1.2.3")).toMatchObject({
+      kind: "show",
+      text: expect.stringMatching(/^Usage: sbx-stdio URL/),
+    });
+  });
+});
+
+describe("addresses", () => {
+  const table: [string, string, string, boolean][] = [
+    ["https://h.example", "wss://h.example/attach", "https://h.example", true],
+    ["https://h.example/attach/", "wss://h.example/attach", "https://h.example", true],
+    ["wss://h.example:8443/x/attach", "wss://h.example:8443/x/attach", "https://h.example:8443/x", true],
+    ["http://h.example", "ws://h.example/attach", "http://h.example", false],
+    ["ws://127.0.0.1:8787/", "ws://127.0.0.1:8787/attach", "http://127.0.0.1:8787", true],
+    ["http://localhost:8787", "ws://localhost:8787/attach", "http://localhost:8787", true],
+    ["http://[::1]:8787", "ws://[::1]:8787/attach", "http://[::1]:8787", true],
+    ["http://127.0.0.1.example", "ws://127.0.0.1.example/attach", "http://127.0.0.1.example", false],
+  ];
+  for (const [typed, attachUrl, httpBase, isPrivate] of table) {
+    test(typed, () => {
+      expect(readEndpoint(typed)).toMatchObject({ typed, attachUrl, httpBase, isPrivate });
+    });
+  }
+});

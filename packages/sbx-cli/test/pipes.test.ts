@@ -1,0 +1,340 @@
+// The command line as a program between pipes, against a server with the real session core: bytes, streams, exit codes,
+// signals, refusals.
+
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { generator, startCutter } from "./fixture/cutter.ts";
+import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
+
+// Each run starts a program or several, on a machine that may be busy.
+vi.setConfig({ testTimeout: 30_000 });
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startServer();
+});
+afterEach(() => server.close());
+
+describe("the exit code is the process's", () => {
+  const table: [string, number][] = [
+    ["exit 0", 0],
+    ["exit 7", 7],
+    ["kill -9 $$", 137],
+    ["kill -TERM $$", 143],
+  ];
+  for (const [script, code] of table) {
+    test(`${script} ends with ${code}`, async () => {
+      expect(await runCli([server.url, "--", "sh", "-c", script])).toEqual({
+        code,
+        signal: null,
+        stdout: "",
+        stderr: "",
+      });
+    });
+  }
+});
+
+describe("bytes", () => {
+  test("standard input goes in and ends, output comes out", async () => {
+    const result = await runCli([`${server.url}/attach`, "--sandbox", "dev", "--", "cat"], "abc");
+    expect(result).toEqual({ code: 0, signal: null, stdout: "abc", stderr: "" });
+    expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
+  });
+
+  test("standard error stays apart", async () => {
+    const result = await runCli([server.url, "--", "sh", "-c", "echo out; echo err >&2; echo out2"]);
+    expect(result).toEqual({ code: 0, signal: null, stdout: "out\nout2\n", stderr: "err\n" });
+  });
+
+  test("the command and its arguments are given to no shell", async () => {
+    const words = ["%s|", "a b", "$HOME", "", "*", "'\"\\", "--verbose", "ü"];
+    const result = await runCli([server.url, "--", "printf", ...words]);
+    expect(result.stdout).toBe("a b|$HOME||*|'\"\\|--verbose|ü|");
+  });
+
+  test("the seed's form, the environment and the directory reach the process", async () => {
+    const flags = ["--env", "A=b=c", "--cwd", "/usr", "--cmd", "sh", "--arg", "-c", "--arg", 'echo "$A $PWD"'];
+    expect((await runCli([server.url, ...flags])).stdout).toBe("b=c /usr\n");
+  });
+
+  test("20 MB through cat keep their sum while the connection is cut in mid-byte, over and over", async () => {
+    const seed = 20261120;
+    const random = generator(seed);
+    const cutter = await startCutter(server.port, () => 200_000 + Math.floor(random() * 4_000_000));
+    const input = Buffer.alloc(20_000_000);
+    for (let i = 0; i + 4 <= input.length; i += 4) input.writeUInt32LE(Math.floor(random() * 2 ** 32), i);
+    const child = startCli([`http://127.0.0.1:${cutter.port}`, "--", "cat"]);
+    const hash = createHash("sha256");
+    let length = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      hash.update(chunk);
+      length += chunk.length;
+    });
+    child.stdin?.end(input);
+    const { code, stderr } = await collect(child);
+    await cutter.close();
+    expect({ seed, code, length, sum: hash.digest("hex") }).toEqual({
+      seed,
+      code: 0,
+      length: input.length,
+      sum: createHash("sha256").update(input).digest("hex"),
+    });
+    expect(cutter.cuts).toBeGreaterThan(5);
+    const lines = stderr.trimEnd().split("\n");
+    expect(
+      lines.filter((line) => /^sbx-stdio: connection lost \(.+\), reconnecting…$/.test(line)).length,
+    ).toBeGreaterThan(5);
+    expect(
+      lines.filter((line) => !/^sbx-stdio: (connection lost|resumed after [\d.]+ s, nothing lost$)/.test(line)),
+    ).toEqual([]);
+  }, 60_000);
+
+  test("a reader that stops holds the process, and gets everything when it goes on", async () => {
+    const child = startCli([server.url, "--", "sh", "-c", "head -c 8000000 /dev/zero; echo end"]);
+    const result = new Promise<number>((resolve) => {
+      let length = 0;
+      child.stdout?.once("readable", () => {
+        // The process's log stops growing: the window is full, and nobody reads.
+        const { log } = server.host().session;
+        let before = -1;
+        const timer = setInterval(() => {
+          if (log.endOffset !== before) {
+            before = log.endOffset;
+            return;
+          }
+          clearInterval(timer);
+          expect(log.endOffset).toBeLessThan(2_500_000);
+          child.stdout?.on("data", (chunk: Buffer) => {
+            length += chunk.length;
+          });
+          child.stdout?.once("end", () => resolve(length));
+        }, 300);
+      });
+    });
+    expect(await result).toBe(8_000_004);
+  }, 30_000);
+});
+
+describe("names", () => {
+  test("a session that is not named gets a name of its own, and pipes are asked for in so many words", async () => {
+    await runCli([server.url, "--", "true"]);
+    await runCli([server.url, "--", "true"]);
+    const [first, second] = server.queries.map((query) => query.get("session"));
+    expect(first).toMatch(/^cli-[0-9a-v]{8}$/);
+    expect(second).not.toBe(first);
+    expect(server.queries.map((query) => query.get("tty"))).toEqual(["0", "0"]);
+  });
+
+  test("--verbose says the session's name and how it ended", async () => {
+    const { stderr } = await runCli([server.url, "--session", "build", "--verbose", "--", "true"]);
+    expect(stderr.split("\n")).toEqual([
+      "sbx-stdio: session build",
+      "sbx-stdio: attached to session build of sandbox default, pipes",
+      "sbx-stdio: the process ended: code 0",
+      "",
+    ]);
+  });
+});
+
+describe("why it failed is one line, and the code is 255", () => {
+  const line = (text: string) => ({ code: 255, signal: null, stdout: "", stderr: `sbx-stdio: ${text}\n` });
+
+  test("no token", async () => {
+    const env = cleanEnv({ SBX_TOKEN: "" });
+    const text = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
+    expect(await runCli([server.url, "--", "true"], "", env)).toEqual(line(text));
+    expect(server.queries).toEqual([]);
+  });
+
+  test("a token that is refused", async () => {
+    const text = "the token is not one of ours (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+    expect(await runCli([server.url, "--token", "bad", "--", "true"])).toEqual(line(text));
+  });
+
+  test("the token comes from the option, else SBX_TOKEN, else DO_TOKEN", async () => {
+    const codes: (number | null)[] = [];
+    for (const [flag, sbx, other] of [
+      [TOKEN, "bad", "bad"],
+      ["", TOKEN, "bad"],
+      ["", "", TOKEN],
+      ["bad", TOKEN, TOKEN],
+    ] as const) {
+      const flags = flag === "" ? [] : ["--token", flag];
+      const env = cleanEnv({ SBX_TOKEN: sbx, DO_TOKEN: other });
+      codes.push((await runCli([server.url, ...flags, "--", "true"], "", env)).code);
+    }
+    expect(codes).toEqual([0, 0, 0, 255]);
+  });
+
+  test("an address where nobody listens", async () => {
+    expect(await runCli(["http://127.0.0.1:1", "--", "true"])).toEqual(
+      line("cannot connect to 127.0.0.1:1: connection refused"),
+    );
+  });
+
+  const refusals: [number, string, Record<string, string>, string][] = [
+    [403, '{"error":"forbidden","message":"not your sandbox"}', {}, "not your sandbox"],
+    [404, "<html>no such page</html>", {}, "the server answered HTTP 404 Refused"],
+    [422, '{"error":"cmd_not_found","message":"cmd_not_found: nope\\u001b[2J\\nx"}', {}, "cmd_not_found: nope [2J x"],
+    [503, '{"error":"unavailable","message":"come back later"}', {}, "come back later"],
+    [
+      301,
+      "",
+      { location: "https://other.example/" },
+      "the server is elsewhere (HTTP 301 Refused): https://other.example/",
+    ],
+  ];
+  for (const [status, body, headers, text] of refusals) {
+    test(`HTTP ${status}`, async () => {
+      server.refusal = { status, body, headers };
+      expect(await runCli([server.url, "--", "true"])).toEqual(line(text));
+    });
+  }
+
+  test("a refusal after the upgrade", async () => {
+    server.onConnection = (connection) => connection.bye(4422, "cmd_not_found: nope", "never");
+    expect(await runCli([server.url, "--", "nope"])).toEqual(line("cmd_not_found: nope"));
+  });
+
+  test("a session that is cut off for good says that it may still run", async () => {
+    const child = startCli([server.url, "--session", "build", "--", "sleep", "60"]);
+    const result = collect(child);
+    await until(
+      () => server.hosts.get("build"),
+      () => "no session",
+    );
+    server.onConnection = (connection) => connection.bye(4403, "you were removed", "never");
+    server.cut();
+    const { code, stderr } = await result;
+    expect(code).toBe(255);
+    expect(stderr).toMatch(/^sbx-stdio: connection lost \(.+\), reconnecting…\n/);
+    expect(stderr).toMatch(/\nsbx-stdio: you were removed; session build may still be running\n$/);
+  });
+});
+
+describe("the reader goes away", () => {
+  test("the code is 141, nothing is said, and a session of our own is killed", async () => {
+    const child = startCli([server.url, "--", "sh", "-c", "while :; do echo y; done"]);
+    const result = collect(child);
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    expect(await result).toMatchObject({ code: 141, signal: null, stderr: "" });
+    await until(
+      () => server.host().session.exit,
+      () => "the process lives",
+    );
+    expect(server.host().asked.filter((what) => what !== "left")).toEqual(["kill"]);
+  });
+
+  test("a session with a name is left as it is", async () => {
+    const child = startCli([server.url, "--session", "build", "--", "sh", "-c", "while :; do echo y; done"]);
+    const result = collect(child);
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    expect(await result).toMatchObject({ code: 141, stderr: "" });
+    await until(
+      () => server.host().asked[0],
+      () => "nobody left",
+    );
+    expect(server.host().asked).toEqual(["left"]);
+    expect(server.host().session.exit).toBeUndefined();
+  });
+});
+
+describe("signals", () => {
+  async function started(...words: string[]) {
+    const child = startCli([server.url, ...words]);
+    const result = collect(child);
+    await until(
+      () => ([...server.hosts.values()].at(-1)?.session.log.endOffset ?? 0) > 0 || undefined,
+      () => "no output",
+    );
+    return { child, result };
+  }
+
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) {
+    test(`${signal} goes to the process, and its end is waited for`, async () => {
+      const name = signal.slice(3);
+      const { child, result } = await started("--", "bash", "-c", `trap 'echo got; exit 9' ${name}; echo; read`);
+      child.kill(signal);
+      expect(await result).toEqual({ code: 9, signal: null, stdout: "\ngot\n", stderr: "" });
+      expect(server.host().asked).toEqual([signal]);
+    });
+  }
+
+  test("a second ^C ends the command line as ^C does, and kills a session of our own", async () => {
+    const { child, result } = await started("--", "sh", "-c", "trap '' INT; echo; sleep 60");
+    child.kill("SIGINT");
+    await until(
+      () => server.host().asked[0],
+      () => "no signal came",
+    );
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({ code: null, signal: "SIGINT" });
+    await until(
+      () => server.host().session.exit,
+      () => "the process lives",
+    );
+    // Whether it is seen to leave depends on which is faster, its close or the process's end.
+    expect(server.host().asked.filter((what) => what !== "left")).toEqual(["SIGINT", "kill"]);
+  });
+
+  test("a signal that comes while the connection is down is passed on when it is back", async () => {
+    const { child, result } = await started("--", "bash", "-c", "trap 'exit 9' TERM; echo; read");
+    server.refusal = { status: 503, body: "" };
+    server.cut();
+    await once(child.stderr ?? child, "data");
+    child.kill("SIGTERM");
+    server.refusal = undefined;
+    expect((await result).code).toBe(9);
+  });
+
+  test("before there is a session, the signal is the command line's own", async () => {
+    server.refusal = { status: 503, body: "" };
+    const child = startCli([server.url, "--verbose", "--", "true"]);
+    const result = collect(child);
+    await once(child.stderr ?? child, "data");
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({ code: null, signal: "SIGINT" });
+  });
+});
+
+describe("sessions and kill", () => {
+  test("a table for people, JSON for programs", async () => {
+    const child = startCli([
+      server.url,
+      "--sandbox",
+      "dev",
+      "--session",
+      "build",
+      "--",
+      "sh",
+      "-c",
+      "echo hi; sleep 60",
+    ]);
+    await once(child.stdout ?? child, "data");
+    const { stdout } = await runCli(["sessions", server.url, "--sandbox", "dev"]);
+    expect(stdout.split("\n").map((row) => row.replace(/\d{4}-\S+Z/, "TIME").split(/ {2,}/))).toEqual([
+      ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "STARTED", "COMMAND"],
+      ["build", "running", "pipes", "1", "3", "TIME", "sh -c 'echo hi; sleep 60'"],
+      [""],
+    ]);
+    const json = await runCli(["sessions", server.url, "--sandbox", "dev", "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      sessions: [{ session: "build", cmd: ["sh", "-c", "echo hi; sleep 60"] }],
+    });
+    const gone = collect(child);
+    expect(await runCli(["kill", server.url, "--sandbox", "dev", "--session", "build"])).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    expect((await gone).code).toBe(137);
+  });
+
+  test("a session that is not there, and a server that is not", async () => {
+    const missing = await runCli(["kill", server.url, "--session", "none"]);
+    expect(missing).toMatchObject({ code: 255, stderr: 'sbx-stdio: no session "none"\n' });
+    const dead = await runCli(["sessions", "http://127.0.0.1:1"]);
+    expect(dead.stderr).toMatch(/^sbx-stdio: cannot connect to 127.0.0.1:1: .+\n$/);
+  });
+});

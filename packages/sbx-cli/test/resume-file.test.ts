@@ -1,0 +1,214 @@
+// A run that takes up where an earlier one was stopped or killed: no byte twice, none missing, in either direction.
+
+import { createHash } from "node:crypto";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { parsePlace } from "../src/resume-file.ts";
+import { collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { generator } from "./fixture/cutter.ts";
+import { startServer, type TestServer } from "./fixture/server.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let server: TestServer;
+let file: string;
+let directory: string;
+beforeEach(async () => {
+  server = await startServer();
+  directory = mkdtempSync(join(tmpdir(), "sbx-cli-resume-"));
+  file = join(directory, "place");
+});
+afterEach(() => server.close());
+
+const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+function randomBytesOf(seed: number, length: number): Buffer {
+  const random = generator(seed);
+  const bytes = Buffer.alloc(length);
+  for (let i = 0; i + 4 <= length; i += 4) bytes.writeUInt32LE(Math.floor(random() * 2 ** 32), i);
+  return bytes;
+}
+
+describe("a run that is killed", () => {
+  test("12 MB through cat, files at both ends, killed with SIGKILL again and again: each byte once, both ways", async () => {
+    const seed = 3;
+    const random = generator(seed);
+    const input = randomBytesOf(seed, 12_000_000);
+    const [source, target] = [join(directory, "in"), join(directory, "out")];
+    writeFileSync(source, input);
+    let kills = 0;
+    let code: number | null = null;
+    while (code === null) {
+      const stdio = [openSync(source, "r"), openSync(target, "a"), "pipe"] as const;
+      const before = statSync(target).size;
+      const child = startCli([server.url, "--resume-file", file, "--", "cat"], { stdio: [...stdio] });
+      const result = collect(child);
+      // When it has written a little more, in the middle of whatever it is doing then.
+      const more = before + Math.floor(random() * 3_000_000);
+      let hasEnded = false;
+      void result.then(() => {
+        hasEnded = true;
+      });
+      await until(
+        () => hasEnded || statSync(target).size > more || undefined,
+        () => "no output",
+        30_000,
+      );
+      if (child.kill("SIGKILL")) kills += 1;
+      const { code: ended, stderr } = await result;
+      code = ended;
+      if (ended !== null) expect(stderr).toBe("");
+      closeSync(stdio[0]);
+      closeSync(stdio[1]);
+    }
+    const output = readFileSync(target);
+    expect({ seed, code, length: output.length, sum: sumOf(output) }).toEqual({
+      seed,
+      code: 0,
+      length: input.length,
+      sum: sumOf(input),
+    });
+    expect(kills).toBeGreaterThan(2);
+    expect(server.hosts.size).toBe(1);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("bytes that another program wrote to the same file meanwhile are not taken for ours", async () => {
+    const target = join(directory, "out");
+    const run = () => {
+      const output = openSync(target, "a");
+      const child = startCli([server.url, "--resume-file", file, "--", "sh", "-c", "printf abc; read x; printf def"], {
+        stdio: ["pipe", output, "pipe"],
+      });
+      closeSync(output);
+      return { child, result: collect(child) };
+    };
+    const first = run();
+    await until(
+      () => (parsePlace(readIfThere(file))?.offset === 3 ? true : undefined),
+      () => readIfThere(file),
+    );
+    first.child.kill("SIGKILL");
+    await first.result;
+    writeFileSync(target, "d, said somebody else\n", { flag: "a" });
+    const second = run();
+    second.child.stdin?.end("\n");
+    expect((await second.result).code).toBe(0);
+    expect(readFileSync(target, "utf8")).toBe("abcd, said somebody else\ndef");
+  });
+
+  test("before the session greeted it: the next run asks for the same session, so that no second process starts", async () => {
+    server.refusal = { status: 503, body: "" };
+    const child = startCli([server.url, "--resume-file", file, "--", "true"]);
+    const result = collect(child);
+    await until(
+      () => parsePlace(readIfThere(file)),
+      () => "no file",
+    );
+    child.kill("SIGKILL");
+    await result;
+    const session = parsePlace(readIfThere(file))?.session;
+    server.refusal = undefined;
+    expect((await runCli([server.url, "--resume-file", file, "--", "true"])).code).toBe(0);
+    expect(server.queries.map((query) => query.get("session"))).toEqual([session]);
+  });
+});
+
+describe("a run that is stopped", () => {
+  test("with SIGTERM, pipes at both ends: it stops between two bytes, and the next run goes on with the next", async () => {
+    const input = randomBytesOf(5, 6_000_000);
+    const parts: Buffer[] = [];
+    const run = () => {
+      const child = startCli([server.url, "--resume-file", file, "--", "cat"]);
+      child.stdin?.on("error", () => undefined); // It is stopped in the middle.
+      child.stdin?.end(input);
+      let length = 0;
+      child.stdout?.on("data", (chunk: Buffer) => {
+        parts.push(chunk);
+        length += chunk.length;
+      });
+      return { child, result: collect(child), length: () => length };
+    };
+    for (let i = 0; i < 3; i += 1) {
+      const { child, result, length } = run();
+      await until(
+        () => length() > 500_000 || undefined,
+        () => "no output",
+      );
+      child.kill("SIGTERM");
+      expect(await result).toMatchObject({ code: null, signal: "SIGTERM", stderr: "" });
+    }
+    const { code } = await run().result;
+    const output = Buffer.concat(parts);
+    expect({ code, length: output.length, sum: sumOf(output) }).toEqual({
+      code: 0,
+      length: input.length,
+      sum: sumOf(input),
+    });
+    // The process is asked for by its creator's words once, and was never told of a signal.
+    expect(server.host().asked.filter((what) => what !== "left")).toEqual([]);
+  });
+
+  test("the process has ended meanwhile: the next run gets the rest, its exit code, and removes the file", async () => {
+    const args = [server.url, "--resume-file", file, "--", "sh", "-c", "echo one; read x; echo two; exit 3"];
+    const child = startCli(args);
+    const result = collect(child);
+    child.stdout?.once("data", () => child.kill("SIGTERM"));
+    expect(await result).toMatchObject({ signal: "SIGTERM", stdout: "one\n" });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(parsePlace(readIfThere(file))).toMatchObject({ offset: 4, sandbox: "default" });
+    server.host().kill("SIGKILL");
+    await until(
+      () => server.host().session.exit,
+      () => "the process lives",
+    );
+    expect(await runCli(args)).toEqual({ code: 137, signal: null, stdout: "", stderr: "" });
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe("a file that does not fit", () => {
+  const place = { version: 1, url: "ws://h/attach", sandbox: "default", session: "s", offset: 0 };
+  const table: [string, string, RegExp][] = [
+    ["another program's", "{}", /is not a file that --resume-file wrote$/],
+    ["no JSON", "hello", /is not a file that --resume-file wrote$/],
+    ["a negative offset", JSON.stringify({ ...place, offset: -1 }), /is not a file that --resume-file wrote$/],
+    [
+      "another server's",
+      JSON.stringify(place),
+      /belongs to another session: ws:\/\/h\/attach, sandbox default, session s$/,
+    ],
+  ];
+  for (const [what, content, message] of table) {
+    test(`${what}: nothing is attached and the file is left alone`, async () => {
+      writeFileSync(file, content);
+      const { code, stderr } = await runCli([server.url, "--resume-file", file, "--", "true"]);
+      expect(code).toBe(2);
+      expect(stderr.trimEnd()).toMatch(message);
+      expect(readFileSync(file, "utf8")).toBe(content);
+      expect(server.queries).toEqual([]);
+    });
+  }
+
+  test("a session that is lost says so, and keeps the file", async () => {
+    const url = server.url.replace("http", "ws");
+    writeFileSync(file, JSON.stringify({ ...place, url: `${url}/attach`, resume: "other/client", offset: 10 }));
+    expect(await runCli([server.url, "--resume-file", file, "--", "true"])).toMatchObject({
+      code: 255,
+      stderr: "sbx-stdio: process lost\n",
+    });
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test("a directory that is not there: nothing is attached", async () => {
+    const { code, stderr } = await runCli([server.url, "--resume-file", join(directory, "no", "place"), "--", "true"]);
+    expect([code, server.queries.length]).toEqual([255, 0]);
+    expect(stderr).toMatch(/^sbx-stdio: cannot write .+: ENOENT: .+\n$/);
+  });
+});
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}

@@ -1,0 +1,271 @@
+// The command line at a terminal: a shell in tmux runs it, keys are pressed, the screen is read.
+
+import fs from "node:fs";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { until } from "./fixture/cli.ts";
+import { startServer, type TestServer } from "./fixture/server.ts";
+import { Terminal } from "./fixture/tmux.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const SHELL = "--cmd bash --arg --norc --arg --noprofile --env 'PS1=remote$ '";
+
+let server: TestServer;
+let terminal: Terminal;
+beforeEach(async () => {
+  server = await startServer();
+  terminal = new Terminal();
+  await terminal.shows(/^local\$/m);
+});
+afterEach(async () => {
+  terminal.close();
+  await server.close();
+});
+
+/** Starts a shell in session `main` and waits for its prompt. */
+async function shell(options = ""): Promise<void> {
+  terminal.runCli(`${server.url} --session main ${options} ${SHELL}`);
+  await terminal.shows(/^remote\$/m);
+}
+
+/** The terminal's settings, as the local shell sees them. */
+async function settings(): Promise<string> {
+  terminal.run('clear; stty -g; echo set""tings');
+  const screen = await terminal.shows(/^settings$/m);
+  return screen.slice(0, screen.indexOf("settings")).trim();
+}
+
+describe("a shell", () => {
+  test("has a prompt, the window's size, follows the window, and ends with its code", async () => {
+    const before = await settings();
+    terminal.run("clear");
+    await shell();
+    terminal.run("stty size");
+    await terminal.shows(/^30 100$/m);
+    terminal.resize(90, 25);
+    await until(
+      () => server.host().asked.includes("90x25") || undefined,
+      () => server.host().asked.join(),
+    );
+    terminal.run("stty size");
+    await terminal.shows(/^25 90$/m);
+    terminal.run("exit 5");
+    await terminal.shows(/^local\$ *$/m);
+    terminal.run("echo code $?");
+    await terminal.shows(/^code 5$/m);
+    terminal.resize(100, 30);
+    expect(await settings()).toBe(before);
+  });
+
+  test("gets ^C, ^Z and ^\\ as keys", async () => {
+    await shell();
+    terminal.run("echo started; sleep 1000");
+    await terminal.shows(/^started$/m);
+    terminal.press("C-c");
+    await terminal.shows(/\^C\nremote\$ *$/);
+    terminal.run("echo after $?; cat -v; echo after $?");
+    await terminal.shows(/^after 130$/m);
+    terminal.press("C-\\");
+    await terminal.shows(/^after 131$/m);
+    terminal.run("echo again; sleep 1000");
+    await terminal.shows(/^again$/m);
+    terminal.press("C-z");
+    await terminal.shows(/\^Z\n.*Stopped.*\nremote\$ *$/);
+    terminal.run("kill %1; echo gone");
+    await terminal.shows(/^gone$/m);
+  });
+
+  test("gets what was typed before it was there", async () => {
+    server.refusal = { status: 503, body: "" };
+    terminal.runCli(`${server.url} --verbose --session main ${SHELL}`);
+    await terminal.shows(/not connected/);
+    terminal.run("echo typed $((40 + 2)) ahead");
+    server.refusal = undefined;
+    await terminal.shows(/^typed 42 ahead$/m);
+  });
+
+  test("has line feeds that only feed lines, where its program asks for them", async () => {
+    await shell();
+    terminal.run("clear; stty -opost; printf 'one\\ntwo\\r\\n'; stty opost");
+    await terminal.shows(/one\n {3}two/);
+  });
+
+  test("a full-screen program draws, and is left as it was entered", async () => {
+    await shell();
+    terminal.run("vim -u NONE -N");
+    await terminal.shows(/VIM - Vi IMproved/);
+    expect(terminal.ask("alternate_on")).toBe("1");
+    terminal.type("ihello from vim");
+    await terminal.shows(/^hello from vim$/m);
+    terminal.press("Escape");
+    terminal.run(":q!");
+    await terminal.shows(/^remote\$/m);
+    expect(terminal.ask("alternate_on")).toBe("0");
+  });
+});
+
+describe("Ctrl+]", () => {
+  test("detaches, says how to come back, and the session lives: attached to again it is as it was", async () => {
+    await shell();
+    terminal.run("X=kept; echo set");
+    await terminal.shows(/^set$/m);
+    terminal.press("C-]");
+    const again = `sbx-stdio: detached; attach again with: sbx-stdio ${server.url} --sandbox default --session main`;
+    const screen = await terminal.shows(/^local\$ *$/m);
+    expect(screen).toContain(again);
+    terminal.run("echo code $?");
+    await terminal.shows(/^code 0$/m);
+    expect(server.host().asked.at(-1)).toBe("left");
+    terminal.run("clear");
+    terminal.runCli(`${server.url} --session main`);
+    await terminal.shows(/^remote\$ *$/m);
+    terminal.run("echo $X");
+    await terminal.shows(/^kept$/m);
+  });
+
+  test("inside a full-screen program with the mouse on gives the terminal back as it was", async () => {
+    const before = await settings();
+    await shell();
+    terminal.run("vim -u NONE -N -c 'set mouse=a'");
+    await terminal.shows(/VIM - Vi IMproved/);
+    await until(
+      () => terminal.ask("mouse_any_flag") === "1" || undefined,
+      () => "no mouse",
+    );
+    terminal.press("C-]");
+    await terminal.shows(/detached/);
+    await terminal.shows(/^local\$ *$/m);
+    const flags = ["alternate_on", "mouse_any_flag", "cursor_flag", "keypad_flag", "keypad_cursor_flag", "wrap_flag"];
+    // bash itself sets application keys while it reads a line, hence no 0 for it.
+    expect(flags.filter((flag) => !flag.startsWith("keypad")).map((flag) => terminal.ask(flag))).toEqual([
+      "0",
+      "0",
+      "1",
+      "1",
+    ]);
+    expect(await settings()).toBe(before);
+  });
+});
+
+describe("however it ends, the terminal is given back", () => {
+  for (const signal of ["TERM", "HUP", "INT", "QUIT"]) {
+    test(`by SIG${signal}: the session lives`, async () => {
+      const before = await settings();
+      terminal.runCli(`${server.url} --session main ${SHELL}`);
+      await terminal.shows(/^remote\$/m);
+      const pid = findCli(server.port);
+      process.kill(pid, `SIG${signal}`);
+      await terminal.shows(/^local\$ *$/m);
+      expect(await settings()).toBe(before);
+      expect(server.host().session.exit).toBeUndefined();
+      expect(server.host().asked.at(-1)).toBe("left");
+    });
+  }
+
+  test("refused for good in the middle: the reason is on a line of its own", async () => {
+    const before = await settings();
+    await shell();
+    server.onConnection = (connection) => connection.bye(4401, "token expired", "never");
+    server.cut();
+    await terminal.shows(
+      /^sbx-stdio: token expired \(log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN\); session main may/m,
+    );
+    await terminal.shows(/^local\$ *$/m);
+    expect(await settings()).toBe(before);
+  });
+});
+
+describe("a connection that is lost", () => {
+  test("is told, keys are discarded and said to be, and afterwards the shell goes on", async () => {
+    await shell();
+    terminal.run("echo before");
+    await terminal.shows(/^before$/m);
+    const taken = () => [...server.host().session.clients].map((client) => client.input.received);
+    const typedBefore = taken();
+    server.refusal = { status: 503, body: "" };
+    server.cut();
+    await terminal.shows(/^sbx-stdio: connection lost \(.+\), reconnecting…$/m);
+    terminal.type("rm -rf /");
+    await terminal.shows(/^sbx-stdio: not connected: what is typed now is lost \(Ctrl\+\] ends\)$/m);
+    server.refusal = undefined;
+    await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
+    expect(taken()).toEqual(typedBefore);
+    terminal.run("echo after");
+    const screen = await terminal.shows(/^after$/m);
+    expect(screen.match(/what is typed now is lost/g)).toHaveLength(1);
+    expect(screen).not.toContain("rm -rf");
+  });
+
+  test("can be given up with Ctrl+]", async () => {
+    await shell();
+    server.refusal = { status: 503, body: "" };
+    server.cut();
+    await terminal.shows(/reconnecting/);
+    terminal.press("C-]");
+    await terminal.shows(/detached/);
+    await terminal.shows(/^local\$ *$/m);
+  });
+});
+
+describe("terminal queries", () => {
+  const queries = "\\033[c\\033[>c\\033[6n\\033[?2026$p\\033]10;?\\007\\033]11;?\\033\\\\\\033[>q";
+
+  test("are answered once, live, and never again in a replay", async () => {
+    await shell();
+    terminal.run(`clear; stty -echo -icanon; printf '${queries}'; timeout 1 cat -v; stty sane; echo; echo done`);
+    const screen = await terminal.shows(/^done$/m);
+    // What tmux answers: primary and secondary attributes, where the cursor is, its name.
+    for (const answer of ["^[[?1;2c", "^[[>84;0;0c", "^[[1;1R", "^[P>|tmux"]) {
+      expect(screen.split(answer), `${answer} in ${screen}`).toHaveLength(2);
+    }
+    terminal.run("echo ready");
+    await terminal.shows(/^ready$/m);
+    terminal.press("C-]");
+    await terminal.shows(/detached/);
+    const length = server.host().session.log.endOffset;
+    terminal.run("clear");
+    terminal.runCli(`${server.url} --session main`);
+    await terminal.shows(/^ready$/m);
+    terminal.type("x");
+    await until(
+      () => server.host().session.log.endOffset > length || undefined,
+      () => "no echo",
+    );
+    const clients = [...server.host().session.clients];
+    expect(clients.map((client) => client.input.received)).toEqual([1]);
+  });
+});
+
+describe("what is not wholly a terminal gets pipes", () => {
+  test("output to a pipe", async () => {
+    terminal.runCli(`${server.url} -- sh -c 'test -t 1 || echo no terminal' | cat`);
+    await terminal.shows(/^no terminal$/m);
+    expect(server.queries.map((query) => query.get("tty"))).toEqual(["0"]);
+  });
+
+  test("--no-tty, typed at: lines go in, ^C stops the process", async () => {
+    terminal.runCli(`${server.url} --no-tty -- sh -c 'read x; echo got $x; exec sleep 100'; echo code $?`);
+    await until(
+      () => [...server.hosts.values()].at(-1),
+      () => "no session",
+    );
+    terminal.run("line");
+    await terminal.shows(/^got line$/m);
+    terminal.press("C-c");
+    await terminal.shows(/code 130$/m);
+  });
+});
+
+/** The process that is connected to the server: the command line in the terminal. */
+function findCli(port: number): number {
+  for (const entry of fs.readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const words = fs.readFileSync(`/proc/${entry}/cmdline`, "utf8").split("\0");
+      if (words[0] === process.execPath && words.includes(`http://127.0.0.1:${port}`)) return Number(entry);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  throw new Error(`Cannot find the command line for port ${port}`);
+}
