@@ -167,6 +167,8 @@ describe("who is known after a break of the inner hop", () => {
     next.session.stdin(again.client, bytes(" world"), 5);
     next.flush();
     expect(takeAll(hop.bridge.session, next.remote("a"))).toBe("hello world");
+    hop.bridge.clock.ms += 20;
+    hop.bridge.session.tick();
     next.flush();
     expect(again.client.input.taken).toBe(11);
   });
