@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { until } from "./fixture/cli.ts";
+import { RUNTIME, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
@@ -262,7 +262,7 @@ function findCli(port: number): number {
     if (!/^\d+$/.test(entry)) continue;
     try {
       const words = fs.readFileSync(`/proc/${entry}/cmdline`, "utf8").split("\0");
-      if (words[0] === process.execPath && words.includes(`http://127.0.0.1:${port}`)) return Number(entry);
+      if (words[0] === RUNTIME && words.includes(`http://127.0.0.1:${port}`)) return Number(entry);
     } catch {
       // It has ended meanwhile.
     }
