@@ -8,6 +8,7 @@ import {
   InnerClient,
   type InnerHello,
   PING_INTERVAL_MS,
+  SILENCE_MS,
 } from "@sbx/sandbox-stdio";
 import type { AttachOutcome } from "./upstream.ts";
 
@@ -18,9 +19,11 @@ export type HopOutcome =
 export interface InnerHopEvents {
   /** Opens a WebSocket to the bridge, for the process that is known or to be made. */
   attach(): Promise<AttachOutcome>;
+  /** Whether a container may have to be started for that, which takes its time. */
+  mayStart(): boolean;
   /** The bridge has greeted. */
   hello(hello: InnerHello): void;
-  /** Something came that may have changed what is due. */
+  /** Something came, or was sent, that may have changed what is due. */
   received(): void;
   /** The connection broke. @returns Whether it is to be made again. */
   broken(): boolean;
@@ -28,6 +31,9 @@ export interface InnerHopEvents {
   failed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean;
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
+
+/** How long a container may take to start: more than the SDK gives it. */
+const START_PATIENCE_MS = 150_000;
 
 export class InnerHop {
   readonly client: InnerClient;
@@ -92,7 +98,7 @@ export class InnerHop {
   }
 
   async #open(): Promise<HopOutcome> {
-    const outcome = await this.#events.attach();
+    const outcome = await this.#attachInTime(this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
     if (outcome.kind !== "open") return outcome;
     const { socket } = outcome;
     const greeted = new Promise<HopOutcome>((resolve) => {
@@ -113,7 +119,26 @@ export class InnerHop {
     socket.addEventListener("close", (event) => isCurrent() && this.#closed(event.code));
     socket.addEventListener("error", () => isCurrent() && this.#closed(1006));
     socket.accept();
+    this.#events.received();
     return greeted;
+  }
+
+  /** A bridge that says nothing at all may never do so: the connection may be half open. */
+  async #attachInTime(patienceMs: number): Promise<AttachOutcome> {
+    const attached = this.#events.attach();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tooLate = new Promise<AttachOutcome>((resolve) => {
+      timer = setTimeout(() => {
+        resolve({ kind: "unreachable", message: `no answer in ${patienceMs / 1000} s`, retryAfterSeconds: 1 });
+        // Should it answer after all, it has come too late.
+        attached.then((outcome) => outcome.kind === "open" && discard(outcome.socket), ignore);
+      }, patienceMs);
+    });
+    try {
+      return await Promise.race([attached, tooLate]);
+    } finally {
+      if (timer !== undefined) clearTimeout(timer);
+    }
   }
 
   #closed(code: number): void {
@@ -139,6 +164,15 @@ export class InnerHop {
       });
     }, ms);
   }
+}
+
+function discard(socket: WebSocket): void {
+  socket.accept();
+  closeQuietly(socket, CLOSE.goingAway, "");
+}
+
+function ignore(): void {
+  // Whoever asked has long been told that there was no answer.
 }
 
 function sendQuietly(socket: WebSocket, frame: string | Uint8Array): void {

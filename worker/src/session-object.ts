@@ -78,6 +78,8 @@ export class SessionObject extends DurableObject<Env> {
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
     this.#hop = new InnerHop({
       attach: () => this.#attachBridge(),
+      // A process that is known runs, and so does its container.
+      mayStart: () => this.#store.record === undefined && !this.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
       received: () => this.#changed(),
       broken: () => this.#hopBroken(),
