@@ -1,0 +1,116 @@
+// What a run is made on: a whole local system with a proxy on either hop, or some server somewhere with one in front.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { BIN, ROOT } from "../../../scripts/local/paths.ts";
+import { anyFreePort } from "../../../scripts/local/ports.ts";
+import { startSystem } from "../../../scripts/local/system.ts";
+import type { ProxyOptions } from "./proxy.ts";
+import { ChaosProxy } from "./proxy.ts";
+import type { Hop } from "./tally.ts";
+import type { Work } from "./work.ts";
+
+export type ProgramLine = { readonly cmd: string; readonly args: readonly string[] };
+
+/** What a proxy is told besides where it leads. */
+export type HopOptions = Omit<ProxyOptions, "target">;
+
+export interface Ground {
+  readonly attachUrl: URL;
+  readonly token: string;
+  /** Port of the proxy in front of the server. */
+  readonly proxyPort: number;
+  /** The command line that does this work in a sandbox there. */
+  program(work: Work, tty: boolean): ProgramLine;
+  /** Ends this life of a session's Durable Object. Absent where that is out of reach. @returns Whether there was one. */
+  readonly abort?: (sandbox: string, session: string) => Promise<boolean>;
+  /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
+  readonly kill?: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+const GENERATOR = join(ROOT, "packages/chaos/src/generator.ts");
+const TOKEN_SECONDS = 24 * 60 * 60;
+
+/** @param speed How many seconds pass in the Worker in a real one. */
+export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, signal?: AbortSignal): Promise<Ground> {
+  const dir = mkdtempSync(join(tmpdir(), "sbx-chaos-"));
+  const [bridgePort, workerPort] = [await anyFreePort(), await anyFreePort()];
+  const inner = await ChaosProxy.listen({ ...hop("inner"), target: { host: "127.0.0.1", port: bridgePort } });
+  const outer = await ChaosProxy.listen({ ...hop("outer"), target: { host: "127.0.0.1", port: workerPort } });
+  const closeProxies = async () => {
+    await Promise.all([outer.close(), inner.close()]);
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const system = await startSystem({
+      dir,
+      ports: { bridge: bridgePort, worker: workerPort },
+      workerConfig: join(ROOT, "worker/test/chaos.toml"),
+      workerVars: { BRIDGE_URL: `http://127.0.0.1:${inner.port}`, CHAOS_SPEED: String(speed) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });
+    return {
+      attachUrl: new URL(`${system.origin}/attach`),
+      token,
+      proxyPort: outer.port,
+      program: (work, tty) => programLine([join(BIN, "bun"), GENERATOR], work, tty),
+      abort: async (sandbox, session) => {
+        const url = `${system.origin}/chaos/abort?${new URLSearchParams({ sandbox, session })}`;
+        const response = await fetch(url, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+        await response.body?.cancel();
+        return response.status === 204;
+      },
+      kill: () => system.restartWorker(),
+      close: async () => {
+        await system.stop();
+        await closeProxies();
+      },
+    };
+  } catch (error) {
+    await closeProxies();
+    throw error;
+  }
+}
+
+/** @param url The server's origin, or its `/attach`. Its sandbox must have Node. */
+export async function remoteGround(url: URL, token: string, hop: HopOptions): Promise<Ground> {
+  const attachUrl = new URL(url);
+  if (attachUrl.pathname === "/") attachUrl.pathname = "/attach";
+  const isTls = attachUrl.protocol === "https:" || attachUrl.protocol === "wss:";
+  const port = Number(attachUrl.port) || (isTls ? 443 : 80);
+  const proxy = await ChaosProxy.listen({ ...hop, target: { host: attachUrl.hostname, port } });
+  const source = await bundledGenerator();
+  return {
+    attachUrl,
+    token,
+    proxyPort: proxy.port,
+    program: (work, tty) => programLine(["node", "-e", source], work, tty),
+    close: () => proxy.close(),
+  };
+}
+
+/** A terminal must be told to leave the bytes as they are. */
+function programLine(command: readonly [string, ...string[]], work: Work, tty: boolean): ProgramLine {
+  const [cmd, ...args] = [...command, JSON.stringify(work)];
+  if (!tty) return { cmd, args };
+  return { cmd: "sh", args: ["-c", 'stty raw -echo; exec "$0" "$@"', cmd, ...args] };
+}
+
+/** The generator as one text, to be sent along in the attach URL: it is some kilobytes. */
+async function bundledGenerator(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [GENERATOR],
+    bundle: true,
+    write: false,
+    minify: true,
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    logLevel: "silent",
+  });
+  return outputFiles[0]?.text.trim() ?? "";
+}

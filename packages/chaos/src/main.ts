@@ -1,0 +1,112 @@
+// The command: `npm run chaos -- --cuts 10000 --seed S [--url URL]`. Reads arguments, prints, and sets the exit code.
+
+import { parseArgs } from "node:util";
+import { type Ground, localGround, remoteGround } from "./ground.ts";
+import { Run } from "./run.ts";
+
+const USAGE = `Usage: npm run chaos -- [options]
+
+  --cuts N       connections to break, over both hops (default 1000)
+  --seed S       a whole number; the same one plans the same faults (default: random, printed)
+  --parallel N   sessions side by side (default 8)
+  --aborts N     Durable Objects to abort meanwhile (default: one for each 50 cuts)
+  --kills N      times that the whole Worker is killed (default: one for each 3000 cuts)
+  --reloads N    times that a client is made anew from its resume point (default: one for each 100 cuts)
+  --speed N      how much faster than real time the clocks of clients and Worker are (default 10)
+  --bytes N      bytes that one session moves, about (default 3000000)
+  --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
+                 Only the connections to it are broken, nothing is restarted, and its sandbox needs Node
+`;
+
+/** Per cut, and for the start and the end: far more than it takes. */
+const LIMIT_MS = { perCut: 200, fixed: 120_000 };
+
+class UsageError extends Error {}
+
+type Settings = {
+  readonly cuts: number;
+  readonly seed: number;
+  readonly parallel: number;
+  readonly aborts: number;
+  readonly kills: number;
+  readonly reloads: number;
+  readonly speed: number;
+  readonly bytes: number;
+  readonly url: URL | undefined;
+};
+
+function readArguments(args: readonly string[]): Settings {
+  const names = ["cuts", "seed", "parallel", "aborts", "kills", "reloads", "speed", "bytes", "url"] as const;
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+  let values: Record<string, unknown>;
+  try {
+    ({ values } = parseArgs({ args: [...args], options }));
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  const whole = (name: (typeof names)[number], fallback: number): number => {
+    const value = values[name];
+    if (value === undefined) return fallback;
+    if (typeof value === "string" && /^\d{1,10}$/.test(value)) return Number(value);
+    throw new UsageError(`--${name} must be a whole number`);
+  };
+  const cuts = whole("cuts", 1_000);
+  const url = typeof values.url === "string" ? URL.parse(values.url) : undefined;
+  if (url === null) throw new UsageError(`--url is not a URL: ${values.url}`);
+  return {
+    cuts,
+    url,
+    seed: whole("seed", Math.floor(Math.random() * 1e9)),
+    parallel: Math.max(1, whole("parallel", 8)),
+    aborts: whole("aborts", Math.floor(cuts / 50)),
+    kills: whole("kills", Math.floor(cuts / 3_000)),
+    reloads: whole("reloads", Math.floor(cuts / 100)),
+    // A server that is not ours has its own clock, and proportions must stay.
+    speed: url === undefined ? Math.max(1, whole("speed", 10)) : 1,
+    bytes: whole("bytes", 3_000_000),
+  };
+}
+
+/** @returns The exit code. */
+export async function chaos(args: readonly string[], signal?: AbortSignal): Promise<number> {
+  let settings: Settings;
+  try {
+    settings = readArguments(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${USAGE}`);
+    return 2;
+  }
+  const { cuts, seed, speed, url, bytes, ...rest } = settings;
+  const token = process.env.SBX_TOKEN ?? "";
+  if (url !== undefined && token === "") {
+    console.error("SBX_TOKEN must hold a token for the server");
+    return 2;
+  }
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1000;
+  const log = (line: string) => console.log(`${seconds().toFixed(0).padStart(5)} s  ${line}`);
+  console.log(`chaos: ${cuts} cuts, seed ${seed}, clocks ${speed} times as fast as real time`);
+  const run = new Run({
+    ...rest,
+    cuts,
+    seed,
+    speed,
+    sessionBytes: bytes,
+    limitMs: LIMIT_MS.fixed + cuts * LIMIT_MS.perCut,
+    // Half a minute more than the longest that any part waits by design.
+    stuckMs: 30_000 + 60_000 / speed,
+    log,
+  });
+  const ground: Ground =
+    url === undefined
+      ? await localGround(speed, (hop) => run.hop(hop), signal)
+      : await remoteGround(url, token, run.hop("outer"));
+  log(`started, ${ground.attachUrl.origin}`);
+  signal?.addEventListener("abort", () => run.giveUp("stopped"));
+  const isGood = await run.on(ground).finally(() => ground.close());
+  console.log(`\n${isGood ? "good" : "NOT GOOD"}, seed ${seed}\n${run.tally.report(seconds())}`);
+  return isGood ? 0 : 1;
+}
+
+if (import.meta.main) process.exitCode = await chaos(process.argv.slice(2));

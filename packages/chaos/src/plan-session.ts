@@ -1,0 +1,67 @@
+// What the sessions of a run are like: on a terminal or on pipes, one way or both, fast or slow. Drawn by a seed.
+
+import type { Random } from "./random.ts";
+import type { SessionPlan } from "./session-run.ts";
+import type { Work } from "./work.ts";
+
+type Mode = "terminal" | "streams" | "echo" | "both";
+
+/** @param bytes About how many it moves. */
+export function planSession(session: string, random: Random, bytes: number): SessionPlan {
+  const mode = random.pick<Mode>([
+    ["terminal", 3],
+    ["streams", 2],
+    ["echo", 3],
+    ["both", 3],
+  ]);
+  const length = () => random.int(Math.round(bytes / 2), Math.round(bytes * 1.5));
+  const base = { seed: random.int(0, 0xffff_ffff), chunkBytes: random.scale(64, 65_536) };
+  const lagMs = random.chance(0.3) ? random.scale(1, 30) : 0;
+  // So slow that most breaks find it idle.
+  const rate = random.chance(0.2) ? { bytesPerSecond: random.scale(100_000, 1_000_000) } : {};
+  const work = (rest: Pick<Work, "outputBytes" | "stderrShare" | "input" | "inputBytes">): Work => ({
+    ...base,
+    ...rate,
+    ...rest,
+  });
+  switch (mode) {
+    case "terminal":
+      return {
+        session,
+        tty: true,
+        // A session that is alone paces its process either way: a live one too loses nothing while it comes back in time.
+        delivery: random.chance(0.5) ? "live" : "lossless",
+        work: work({ outputBytes: length(), stderrShare: 0, input: "none", inputBytes: 0 }),
+        lagMs,
+      };
+    case "streams":
+      return {
+        session,
+        tty: false,
+        delivery: "lossless",
+        work: work({ outputBytes: length(), stderrShare: random.next(), input: "none", inputBytes: 0 }),
+        lagMs,
+      };
+    case "echo":
+      return {
+        session,
+        tty: false,
+        delivery: "lossless",
+        work: work({ outputBytes: 0, stderrShare: 0, input: "echo", inputBytes: Math.round(length() / 2) }),
+        lagMs,
+      };
+    case "both":
+      return {
+        session,
+        tty: false,
+        delivery: "lossless",
+        work: work({
+          outputBytes: Math.round(length() / 2),
+          stderrShare: random.next() / 2,
+          input: "check",
+          inputBytes: Math.round(length() / 2),
+        }),
+        lagMs,
+      };
+  }
+}

@@ -1,0 +1,164 @@
+// One connection through the proxy, and how it ends.
+
+import { connect, type Socket } from "node:net";
+import type { Break, BreakKind, ConnectionPlan, Direction } from "./faults.ts";
+import { Lane } from "./lane.ts";
+import type { Random } from "./random.ts";
+import { canPlayTwice, openTwin } from "./twin.ts";
+
+export type ConnectionPorts = {
+  readonly target: { readonly host: string; readonly port: number };
+  readonly plan: ConnectionPlan;
+  readonly random: Random;
+  readonly mayBreak: (kind: BreakKind) => boolean;
+  readonly onTwin: () => void;
+  /** Both sockets are gone. */
+  readonly onOver: () => void;
+};
+
+/** An end that was told of the end and does not go is thrown out after so long. */
+const LINGER_MS = 2_000;
+/** A silent connection is given up after so long: whoever is at its ends has had time to notice. */
+const SILENT_MS = 90_000;
+
+export class ProxiedConnection {
+  readonly #ports: ConnectionPorts;
+  readonly #client: Socket;
+  readonly #upstream: Socket;
+  #twin: Socket | undefined;
+  #up: Lane | undefined;
+  #down: Lane | undefined;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  /** Directions in which not even the end is passed on. */
+  #silenced: readonly Direction[] = [];
+  #headBytes = 0;
+  #isBroken = false;
+  #isOver = false;
+
+  /** @param head The first bytes from the client. */
+  constructor(client: Socket, head: Uint8Array, ports: ConnectionPorts) {
+    this.#ports = ports;
+    this.#client = client;
+    this.#upstream = connect({ ...ports.target, allowHalfOpen: true, noDelay: true });
+    client.on("close", (hadError) => this.#closed(this.#upstream, "up", hadError));
+    this.#upstream.on("error", ignore);
+    this.#upstream.on("close", (hadError) => this.#closed(client, "down", hadError));
+    if (ports.plan.hasTwin && canPlayTwice(head)) {
+      this.#twin = openTwin(ports.target, head, (isGreeted) => {
+        if (isGreeted) ports.onTwin();
+        this.#begin(head);
+      });
+    } else this.#begin(head);
+  }
+
+  get bytes(): { readonly up: number; readonly down: number } {
+    return { up: this.#up?.forwarded ?? 0, down: this.#down?.forwarded ?? 0 };
+  }
+
+  destroy(): void {
+    this.#client.resetAndDestroy();
+    this.#upstream.resetAndDestroy();
+    this.#twin?.resetAndDestroy();
+  }
+
+  #begin(head: Uint8Array): void {
+    if (this.#isOver || this.#client.destroyed) return;
+    const { plan, random } = this.#ports;
+    const plannedBreak = plan.break;
+    const onStop = () => plannedBreak !== undefined && this.#break(plannedBreak);
+    this.#up = new Lane(this.#client, this.#upstream, plan.up, random, onStop);
+    this.#down = new Lane(this.#upstream, this.#client, plan.down, random, onStop);
+    if (plannedBreak !== undefined) {
+      const lane = plannedBreak.direction === "up" ? this.#up : this.#down;
+      lane.stopAt(plannedBreak.bytes);
+      this.#in(plannedBreak.orAfterMs, () => this.#break(plannedBreak));
+    }
+    this.#headBytes = head.length;
+    this.#up.inject(head);
+    this.#client.resume();
+  }
+
+  #break(planned: Break): void {
+    if (this.#isBroken || this.#client.destroyed || this.#upstream.destroyed) return;
+    // A handshake that arrives late would be the newer connection, and rightly win over the client's own next one.
+    const isTooEarly = planned.kind === "late" && this.bytes.up < this.#headBytes;
+    const kind = isTooEarly ? "rst" : planned.kind;
+    if (!this.#ports.mayBreak(kind)) return;
+    this.#isBroken = true;
+    switch (kind) {
+      case "rst":
+        this.#client.resetAndDestroy();
+        this.#upstream.resetAndDestroy();
+        return;
+      case "fin":
+        this.#silence(["up", "down"]);
+        this.#client.end();
+        this.#upstream.end();
+        this.#in(LINGER_MS, () => this.destroy());
+        return;
+      case "silent":
+        this.#silence(["up", "down"]);
+        this.#in(SILENT_MS, () => this.destroy());
+        return;
+      case "silent-up":
+        this.#silence(["up"]);
+        this.#in(SILENT_MS, () => this.destroy());
+        return;
+      case "silent-down":
+        this.#silence(["down"]);
+        this.#in(SILENT_MS, () => this.destroy());
+        return;
+      case "late":
+        this.#up?.hold();
+        this.#in(planned.gatherMs, () => this.#cutAndDeliver(planned.lateMs));
+    }
+  }
+
+  #silence(directions: readonly Direction[]): void {
+    this.#silenced = directions;
+    if (directions.includes("up")) this.#up?.discard();
+    if (directions.includes("down")) this.#down?.discard();
+  }
+
+  #cutAndDeliver(lateMs: number): void {
+    this.#silenced = ["up", "down"];
+    this.#down?.discard();
+    this.#client.resetAndDestroy();
+    this.#in(lateMs, () => {
+      this.#up?.release();
+      this.#upstream.end();
+      this.#in(LINGER_MS, () => this.destroy());
+    });
+  }
+
+  /** One end is gone; `other` is told, unless it is not to know. */
+  #closed(other: Socket, direction: Direction, hadError: boolean): void {
+    if (this.#client.destroyed && this.#upstream.destroyed) {
+      this.#over();
+      return;
+    }
+    if (this.#silenced.includes(direction)) return;
+    if (hadError || this.#up === undefined) other.resetAndDestroy();
+    else this.#in(LINGER_MS, () => other.resetAndDestroy());
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#twin?.resetAndDestroy();
+    this.#ports.onOver();
+  }
+
+  #in(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
+
+function ignore(): void {
+  // Said by the close that follows.
+}

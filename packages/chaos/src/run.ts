@@ -1,0 +1,184 @@
+// A run: sessions side by side, connections that break as the seed says, Durable Objects that are restarted, until there
+// have been enough cuts; then the sessions come to their end.
+
+import { describeDamage } from "./checker.ts";
+import { type Clock, clockOf } from "./clock.ts";
+import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";
+import type { Ground, HopOptions } from "./ground.ts";
+import { planSession } from "./plan-session.ts";
+import { Random } from "./random.ts";
+import { type SessionOutcome, SessionRun } from "./session-run.ts";
+import { dial } from "./socket.ts";
+import { type Hop, Tally } from "./tally.ts";
+
+export type RunOptions = {
+  readonly seed: number;
+  /** Connections to break, over both hops. */
+  readonly cuts: number;
+  /** Durable Objects to abort meanwhile, and kills of the whole Worker, as far as the ground can do that. */
+  readonly aborts: number;
+  readonly kills: number;
+  /** Times that a client is given up and made anew from its resume point. */
+  readonly reloads: number;
+  /** Sessions side by side. */
+  readonly parallel: number;
+  /** How much faster than the real one the clocks of clients and Worker are. */
+  readonly speed: number;
+  /** Bytes that one session moves, about. */
+  readonly sessionBytes: number;
+  /** The longest that it may take in all, and that a session may stand still, in real ms. */
+  readonly limitMs: number;
+  readonly stuckMs: number;
+  readonly profile?: FaultProfile;
+  readonly log: (line: string) => void;
+};
+
+const PROGRESS_MS = 5_000;
+const SANDBOX = "chaos";
+
+export class Run {
+  readonly tally = new Tally();
+  readonly #options: RunOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #live = new Map<string, SessionRun>();
+  #started = 0;
+  #isGivenUp = false;
+  /** Restarts follow one another. */
+  #acts: Promise<void> = Promise.resolve();
+  #ground: Ground | undefined;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#clock = clockOf(options.speed);
+    this.#random = new Random(options.seed, "run");
+  }
+
+  /** What the proxy of a hop is to do. */
+  hop(hop: Hop): HopOptions {
+    const { seed, profile = DEFAULT_PROFILE } = this.#options;
+    return {
+      seed,
+      plan: (label, n) => {
+        if (this.#isDone) return OPEN_PLAN;
+        return planConnection(new Random(seed, `${hop} ${label} ${n}`), profile);
+      },
+      mayBreak: (kind) => {
+        if (this.#isDone) return false;
+        this.tally.cut(hop, kind);
+        this.#restartSome();
+        return true;
+      },
+      onTwin: () => {
+        this.tally.twins[hop] += 1;
+      },
+    };
+  }
+
+  /** Runs it to its end. @returns Whether all was well, and all cuts were made. */
+  async on(ground: Ground): Promise<boolean> {
+    this.#ground = ground;
+    const progress = setInterval(() => this.#options.log(this.#progress()), PROGRESS_MS);
+    const limit = setTimeout(() => this.giveUp("the run has taken too long"), this.#options.limitMs);
+    await Promise.all(Array.from({ length: this.#options.parallel }, () => this.#runSessions(ground)));
+    await this.#acts;
+    clearInterval(progress);
+    clearTimeout(limit);
+    return this.tally.isGood && this.#isDone;
+  }
+
+  /** Ends it early, as a failure. */
+  giveUp(why: string): void {
+    this.#isGivenUp = true;
+    for (const run of this.#live.values()) run.giveUp(why);
+  }
+
+  get #isDone(): boolean {
+    return this.tally.cuts >= this.#options.cuts;
+  }
+
+  async #runSessions(ground: Ground): Promise<void> {
+    while (!this.#isGivenUp && (!this.#isDone || this.#started < this.#options.parallel)) {
+      const outcome = await this.#runSession(ground);
+      this.tally.add(outcome);
+      for (const problem of problemsOf(outcome)) this.#options.log(`! session ${outcome.session}: ${problem}`);
+    }
+  }
+
+  async #runSession(ground: Ground): Promise<SessionOutcome> {
+    const { seed, sessionBytes, stuckMs } = this.#options;
+    const session = `s${seed}-${this.#started++}`;
+    const random = new Random(seed, session);
+    const run = new SessionRun(planSession(session, random, sessionBytes), {
+      clock: this.#clock,
+      random,
+      sandbox: SANDBOX,
+      program: (work, tty) => ground.program(work, tty),
+      dial: (params, events) => dial(ground, params, events),
+      stuckMs,
+    });
+    this.#live.set(session, run);
+    try {
+      return await run.run();
+    } finally {
+      this.#live.delete(session);
+    }
+  }
+
+  /** Called at each cut: restarts are spread evenly over them. */
+  #restartSome(): void {
+    const { cuts, aborts, kills, reloads } = this.#options;
+    const isTimeFor = (count: number) =>
+      Math.floor((this.tally.cuts * count) / cuts) > Math.floor(((this.tally.cuts - 1) * count) / cuts);
+    if (isTimeFor(aborts)) this.#then((ground) => this.#abort(ground));
+    if (isTimeFor(kills)) this.#then((ground) => this.#kill(ground));
+    if (isTimeFor(reloads)) this.#pickLive()?.reload();
+  }
+
+  #then(act: (ground: Ground) => Promise<void>): void {
+    const ground = this.#ground;
+    if (ground !== undefined) this.#acts = this.#acts.then(() => act(ground));
+  }
+
+  async #abort(ground: Ground): Promise<void> {
+    const run = this.#pickLive();
+    if (run === undefined || ground.abort === undefined) return;
+    if (await ground.abort(SANDBOX, run.plan.session)) this.tally.aborts += 1;
+  }
+
+  async #kill(ground: Ground): Promise<void> {
+    if (ground.kill === undefined || this.#live.size === 0) return;
+    this.#options.log("killing the Worker");
+    await ground.kill();
+    this.tally.kills += 1;
+  }
+
+  #pickLive(): SessionRun | undefined {
+    const runs = [...this.#live.values()];
+    return runs[this.#random.int(0, runs.length - 1)];
+  }
+
+  #progress(): string {
+    const { cuts, aborts, kills, outcomes } = this.tally;
+    const bytes = { ...this.tally.bytes };
+    for (const run of this.#live.values()) {
+      bytes.out += run.bytes.out;
+      bytes.in += run.bytes.in;
+    }
+    const { lost, doubled, reordered } = this.tally.damage;
+    const megabytes = (count: number) => (count / 1e6).toFixed(1);
+    return (
+      `${cuts} of ${this.#options.cuts} cuts, ${aborts + kills} restarts, ${outcomes.length} sessions done, ` +
+      `${megabytes(bytes.out)} MB out, ${megabytes(bytes.in)} MB in, ` +
+      `lost ${lost}, doubled ${doubled}, reordered ${reordered}`
+    );
+  }
+}
+
+const SHOWN = 5;
+
+function problemsOf({ problems, damages }: SessionOutcome): string[] {
+  const lines = [...problems, ...damages.map((damage) => `${damage.stream}: ${describeDamage(damage)}`)];
+  if (lines.length <= SHOWN) return lines;
+  return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more`];
+}

@@ -1,0 +1,302 @@
+// One session of a run: a process far away that writes and reads f(n), the real client in front of it, and the checkers.
+// Knows no proxy: what breaks on the way is none of its business.
+
+import { createHash } from "node:crypto";
+import {
+  attachParams,
+  type ClientEnd,
+  type ClientSocket,
+  type ClientSocketEvents,
+  type ClientState,
+  type Delivery,
+  type OutputStream,
+  STREAM_STDERR,
+  StdioClient,
+} from "@sbx/sandbox-stdio";
+import { type Damage, StreamChecker } from "./checker.ts";
+import type { Clock } from "./clock.ts";
+import { patternBytes } from "./pattern.ts";
+import type { Random } from "./random.ts";
+import { type InputReport, keyOf, lengthsOf, type Work } from "./work.ts";
+
+export type SessionPlan = {
+  readonly session: string;
+  readonly tty: boolean;
+  readonly delivery: Delivery;
+  readonly work: Work;
+  /** How long the client takes to deal with output at most; 0: none. */
+  readonly lagMs: number;
+};
+
+export type SessionPorts = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sandbox: string;
+  /** The command line that does this work. */
+  readonly program: (work: Work, tty: boolean) => { readonly cmd: string; readonly args: readonly string[] };
+  readonly dial: (params: Iterable<readonly [string, string]>, events: ClientSocketEvents) => ClientSocket;
+  /** Without a byte in either direction for so long, in real ms, it counts as stuck. */
+  readonly stuckMs: number;
+};
+
+export type SessionOutcome = {
+  readonly session: string;
+  /** What went wrong beyond damage; none where all is well. */
+  readonly problems: readonly string[];
+  readonly damages: readonly (Damage & { readonly stream: "stdin" | "stdout" | "stderr" })[];
+  readonly bytesOut: number;
+  readonly bytesIn: number;
+  /** Times that the client came back to the process. */
+  readonly resumes: number;
+  /** Times that the client itself was given up and made anew from its resume point. */
+  readonly reloads: number;
+};
+
+type Output = { readonly stream: OutputStream; readonly bytes: Uint8Array; readonly end: number };
+
+const MAX_INPUT_PIECE_BYTES = 48 * 1024;
+
+export class SessionRun {
+  readonly plan: SessionPlan;
+  readonly #ports: SessionPorts;
+  readonly #stdout: StreamChecker;
+  readonly #stderr: StreamChecker;
+  readonly #lengths: { readonly stdout: number; readonly stderr: number };
+  readonly #inputHash = createHash("sha256");
+  #report = "";
+  #client: StdioClient;
+  #isFed = false;
+  #inputAt = 0;
+  #hashedInput = 0;
+  #undealt: Output[] = [];
+  #isDealing = false;
+  /** The log's offset after the last output that was dealt with. */
+  #logAt = 0;
+  #incarnation: string | undefined;
+  #problems: string[] = [];
+  #announced: Damage[] = [];
+  #resumes = 0;
+  #reloads = 0;
+  #progressAtMs = performance.now();
+  #watch: NodeJS.Timeout | undefined;
+  #settle: (outcome: SessionOutcome) => void = () => undefined;
+  #isOver = false;
+
+  constructor(plan: SessionPlan, ports: SessionPorts) {
+    this.plan = plan;
+    this.#ports = ports;
+    this.#stdout = new StreamChecker(keyOf(plan.work.seed, plan.work.input === "echo" ? "stdin" : "stdout"));
+    this.#stderr = new StreamChecker(keyOf(plan.work.seed, "stderr"));
+    this.#lengths = lengthsOf(plan.work);
+    this.#client = this.#makeClient(undefined);
+  }
+
+  /** Runs it to its end. Never rejects. */
+  run(): Promise<SessionOutcome> {
+    this.#watch = setInterval(() => this.#lookForProgress(), 1_000);
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#client.start();
+    });
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Bytes of output that were dealt with, and of input that the process has taken. */
+  get bytes(): { readonly out: number; readonly in: number } {
+    return { out: this.#stdout.received + this.#stderr.received, in: this.#inputAt - this.#client.unackedInput };
+  }
+
+  /** Gives the client up and makes another from its resume point, as a program that was restarted would. */
+  reload(): void {
+    const point = this.#client.resumePoint;
+    if (this.#isOver || point === undefined) return;
+    this.#reloads += 1;
+    this.#undealt = [];
+    this.#isFed = false;
+    const old = this.#client;
+    this.#client = this.#makeClient(point);
+    old.suspend();
+    this.#client.start();
+  }
+
+  /** Ends it as a failure. */
+  giveUp(why: string): void {
+    if (this.#isOver) return;
+    this.#problems.push(why);
+    this.#finish();
+  }
+
+  // ---- The client ----------------------------------------------------------------------------------------------
+
+  #makeClient(point: { resume: string; offset: number } | undefined): StdioClient {
+    const { clock, random, dial } = this.#ports;
+    const isCurrent = () => client === this.#client && !this.#isOver;
+    const client: StdioClient = new StdioClient(
+      { session: this.plan.session, ...(point ?? {}) },
+      {
+        connect: (resume, events) => dial(this.#params(resume), events),
+        now: () => clock.now(),
+        setTimer: (ms, callback) => clock.setTimer(ms, callback),
+        random: () => random.next(),
+      },
+      {
+        state: (state) => isCurrent() && this.#stateChanged(state),
+        output: (stream, bytes, end) => isCurrent() && this.#received({ stream, bytes, end }),
+        snapshot: (_bytes, offset) => client.dealtWith(offset),
+        resize: () => undefined,
+        gap: (from, to) => isCurrent() && this.#missed(from, to),
+        message: (message) => {
+          if (isCurrent() && message.type === "error") this.#problems.push(`error ${message.code}: ${message.message}`);
+        },
+        discarded: () => undefined,
+        inputDrained: () => isCurrent() && this.#feed(),
+      },
+    );
+    return client;
+  }
+
+  #params(resume: ReadonlyMap<string, string>): [string, string][] {
+    const { sandbox } = this.#ports;
+    if (resume.has("resume")) return [["sandbox", sandbox], ["delivery", this.plan.delivery], ...resume];
+    const { work, tty, delivery } = this.plan;
+    const process = { ...this.#ports.program(work, tty), tty, delivery };
+    return [...attachParams({ sandbox, process, delivery }), ...resume];
+  }
+
+  #stateChanged(state: ClientState): void {
+    if (state.phase === "attached") {
+      const { hello } = state;
+      if (this.#incarnation !== undefined) this.#resumes += 1;
+      this.#incarnation ??= hello.incarnation;
+      if (hello.incarnation !== this.#incarnation) this.giveUp("the process was replaced by another");
+      if (!this.#isFed) {
+        this.#isFed = true;
+        this.#inputAt = hello.stdin;
+        this.#feed();
+      }
+    } else if (state.phase === "ended") this.#ended(state.end);
+  }
+
+  #ended(end: ClientEnd): void {
+    if (end.kind === "refused") this.#problems.push(`refused with ${end.code}: ${end.reason}`);
+    else if (end.kind === "exit" && end.code !== 0) this.#problems.push(`the process ended with ${end.code}`);
+    this.#finish();
+  }
+
+  // ---- Output --------------------------------------------------------------------------------------------------
+
+  #received(output: Output): void {
+    this.#undealt.push(output);
+    if (this.plan.lagMs === 0) this.#deal();
+    else if (!this.#isDealing) {
+      this.#isDealing = true;
+      setTimeout(() => {
+        this.#isDealing = false;
+        this.#deal();
+      }, this.#ports.random.next() * this.plan.lagMs);
+    }
+  }
+
+  #deal(): void {
+    const outputs = this.#undealt;
+    this.#undealt = [];
+    for (const { stream, bytes, end } of outputs) {
+      if (end - bytes.length !== this.#logAt) {
+        this.#problems.push(`output at log offset ${end - bytes.length} came after ${this.#logAt}`);
+      }
+      this.#logAt = end;
+      if (stream === STREAM_STDERR) this.#takeStderr(bytes);
+      else this.#stdout.push(bytes);
+      this.#progressAtMs = performance.now();
+    }
+    if (outputs.length > 0 && !this.#isOver) this.#client.dealtWith(this.#logAt);
+  }
+
+  /** The pattern first, then the report. */
+  #takeStderr(bytes: Uint8Array): void {
+    const patternLeft = this.#lengths.stderr - this.#stderr.received;
+    const pattern = bytes.subarray(0, Math.max(0, patternLeft));
+    this.#stderr.push(pattern);
+    this.#report += Buffer.from(bytes.subarray(pattern.length)).toString("latin1");
+  }
+
+  #missed(from: number, to: number): void {
+    this.#announced.push({ kind: "lost", at: from, bytes: to - from });
+    this.#problems.push(`a gap of ${to - from} bytes was announced at log offset ${from}`);
+    this.#logAt = to;
+  }
+
+  // ---- Input ---------------------------------------------------------------------------------------------------
+
+  #feed(): void {
+    const { work } = this.plan;
+    if (work.input === "none") return;
+    this.#progressAtMs = performance.now();
+    const key = keyOf(work.seed, "stdin");
+    for (let hasRoom = true; hasRoom && this.#inputAt < work.inputBytes; ) {
+      const length = Math.min(work.inputBytes - this.#inputAt, this.#ports.random.scale(1, MAX_INPUT_PIECE_BYTES));
+      const bytes = patternBytes(this.#inputAt, this.#inputAt + length, key);
+      // A client that was made anew begins where the process is: some of this has been counted before.
+      this.#inputAt += length;
+      if (this.#inputAt > this.#hashedInput) {
+        this.#inputHash.update(bytes.subarray(bytes.length - Math.min(length, this.#inputAt - this.#hashedInput)));
+        this.#hashedInput = this.#inputAt;
+      }
+      hasRoom = this.#client.write(bytes);
+    }
+    if (this.#inputAt >= work.inputBytes) this.#client.endInput();
+  }
+
+  // ---- The end -------------------------------------------------------------------------------------------------
+
+  #lookForProgress(): void {
+    const seconds = (performance.now() - this.#progressAtMs) / 1000;
+    if (seconds * 1000 < this.#ports.stuckMs) return;
+    const { state, unackedInput, hello } = this.#client;
+    const { out, in: taken } = this.bytes;
+    const where = `${out} bytes out, ${taken} in, ${unackedInput} not acknowledged, hello at ${hello?.offset}`;
+    const { phase } = state;
+    const detail = phase === "waiting" ? `waiting (${state.reason}, attempt ${state.attempt})` : phase;
+    this.giveUp(`stuck: nothing moved for ${Math.round(seconds)} s, client ${detail}, ${where}`);
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#deal();
+    this.#isOver = true;
+    clearInterval(this.#watch);
+    this.#client.suspend();
+    const bytes = this.bytes;
+    this.#settle({
+      session: this.plan.session,
+      damages: [
+        ...this.#stdout.finish(this.#lengths.stdout).map((damage) => ({ ...damage, stream: "stdout" as const })),
+        ...this.#stderr.finish(this.#lengths.stderr).map((damage) => ({ ...damage, stream: "stderr" as const })),
+        ...this.#inputDamages(),
+      ],
+      problems: this.#problems,
+      bytesOut: bytes.out,
+      bytesIn: bytes.in,
+      resumes: this.#resumes,
+      reloads: this.#reloads,
+    });
+  }
+
+  #inputDamages(): (Damage & { readonly stream: "stdin" })[] {
+    if (this.plan.work.input === "none") return [];
+    let report: InputReport;
+    try {
+      report = JSON.parse(this.#report) as InputReport;
+    } catch {
+      this.#problems.push(`the process's report can't be read: ${JSON.stringify(this.#report.slice(0, 200))}`);
+      return [];
+    }
+    if (report.damages.length === 0 && report.sha256 !== this.#inputHash.digest("hex")) {
+      this.#problems.push("the process has read something else than was written");
+    }
+    return report.damages.map((damage) => ({ ...damage, stream: "stdin" as const }));
+  }
+}

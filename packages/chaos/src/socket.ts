@@ -1,0 +1,79 @@
+// A client's WebSocket to `/attach`, made through the proxy while it names the real server. Knows nothing of what is said.
+
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
+import WebSocket from "ws";
+
+const HANDSHAKE_TIMEOUT_MS = 20_000;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+export type Route = {
+  /** `http:`, `https:`, `ws:` or `wss:`, up to and with `/attach`. */
+  readonly attachUrl: URL;
+  readonly token: string;
+  /** The proxy's port on loopback. */
+  readonly proxyPort: number;
+};
+
+export function dial(
+  route: Route,
+  params: Iterable<readonly [string, string]>,
+  events: ClientSocketEvents,
+): ClientSocket {
+  const url = new URL(route.attachUrl);
+  url.protocol = url.protocol.replace("http", "ws");
+  for (const [name, value] of params) url.searchParams.append(name, value);
+  const socket = new WebSocket(url, [OUTER_PROTOCOL], {
+    headers: { Authorization: `Bearer ${route.token}` },
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_MESSAGE_BYTES,
+    // The server's name stays in the request and in the TLS handshake; only the TCP connection goes elsewhere.
+    createConnection: () => connectVia(route.proxyPort, url),
+  });
+  let isOver = false;
+  const over = (code: number, detail: string) => {
+    if (isOver) return;
+    isOver = true;
+    events.closed(code, detail);
+  };
+  let failure = "";
+  socket.on("open", () => isOver || events.open());
+  socket.on("message", (message: Buffer, isBinary: boolean) => {
+    if (isOver) return;
+    if (isBinary) events.binary(message);
+    else events.text(message.toString("utf8"));
+  });
+  socket.on("unexpected-response", (_request, response) => {
+    const status = response.statusCode ?? 0;
+    // A proxy's own faults pass.
+    over(status >= 500 && status !== 503 ? CLOSE.internal : 4000 + status, `HTTP ${status}`);
+    socket.terminate();
+  });
+  socket.on("error", (error) => {
+    failure = error.message;
+  });
+  socket.on("close", (code, reason) => over(failure === "" ? code : 1006, failure || reason.toString("utf8")));
+  return {
+    send: (message) => socket.send(message, ignore),
+    close: (code) => {
+      isOver = true;
+      if (socket.readyState === WebSocket.OPEN) socket.close(code);
+      else socket.terminate();
+    },
+    abort: () => {
+      isOver = true;
+      socket.terminate();
+    },
+  };
+}
+
+function connectVia(port: number, url: URL): Socket {
+  if (url.protocol === "wss:") return connectTls({ host: "127.0.0.1", port, servername: url.hostname });
+  return connectTcp({ host: "127.0.0.1", port, noDelay: true });
+}
+
+function ignore(): void {
+  // A send that fails is followed by a close.
+}

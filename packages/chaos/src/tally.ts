@@ -1,0 +1,79 @@
+// The counts of a run, and how they are told.
+
+import { countDamage, type DamageKind } from "./checker.ts";
+import { BREAK_KINDS, type BreakKind } from "./faults.ts";
+import type { SessionOutcome } from "./session-run.ts";
+
+export type Hop = "outer" | "inner";
+
+export class Tally {
+  readonly #cuts = new Map<string, number>();
+  readonly #outcomes: SessionOutcome[] = [];
+  twins = { outer: 0, inner: 0 };
+  /** Aborts of single Durable Objects. */
+  aborts = 0;
+  /** Kills of the whole Worker. */
+  kills = 0;
+  cuts = 0;
+
+  cut(hop: Hop, kind: BreakKind): void {
+    this.cuts += 1;
+    const key = `${hop} ${kind}`;
+    this.#cuts.set(key, (this.#cuts.get(key) ?? 0) + 1);
+  }
+
+  cutsOf(hop: Hop, kind?: BreakKind): number {
+    if (kind !== undefined) return this.#cuts.get(`${hop} ${kind}`) ?? 0;
+    return BREAK_KINDS.reduce((sum, one) => sum + this.cutsOf(hop, one), 0);
+  }
+
+  add(outcome: SessionOutcome): void {
+    this.#outcomes.push(outcome);
+  }
+
+  get outcomes(): readonly SessionOutcome[] {
+    return this.#outcomes;
+  }
+
+  get damage(): Record<DamageKind, number> {
+    return countDamage(this.#outcomes.flatMap((outcome) => outcome.damages));
+  }
+
+  get bytes(): { readonly out: number; readonly in: number } {
+    return {
+      out: this.#outcomes.reduce((sum, outcome) => sum + outcome.bytesOut, 0),
+      in: this.#outcomes.reduce((sum, outcome) => sum + outcome.bytesIn, 0),
+    };
+  }
+
+  get resumes(): number {
+    return this.#outcomes.reduce((sum, outcome) => sum + outcome.resumes, 0);
+  }
+
+  get reloads(): number {
+    return this.#outcomes.reduce((sum, outcome) => sum + outcome.reloads, 0);
+  }
+
+  /** Not one byte out of place, and nothing else wrong. */
+  get isGood(): boolean {
+    return this.#outcomes.every(({ problems, damages }) => problems.length === 0 && damages.length === 0);
+  }
+
+  /** All of it, for people. */
+  report(seconds: number): string {
+    const { lost, doubled, reordered, foreign } = this.damage;
+    const bytes = this.bytes;
+    const line = (hop: Hop) => {
+      const kinds = BREAK_KINDS.map((kind) => `${kind} ${this.cutsOf(hop, kind)}`).join(", ");
+      return `  ${hop} hop     ${this.cutsOf(hop)} cuts: ${kinds}; connections played twice ${this.twins[hop]}`;
+    };
+    return [
+      `  sessions      ${this.#outcomes.length}, resumes ${this.resumes}, clients made anew ${this.reloads}`,
+      line("outer"),
+      line("inner"),
+      `  restarts      ${this.aborts} of single Durable Objects, ${this.kills} of the whole Worker (kill -9)`,
+      `  bytes         ${bytes.out} of output, ${bytes.in} of input, in ${seconds.toFixed(0)} s`,
+      `  lost ${lost}, doubled ${doubled}, reordered ${reordered}${foreign > 0 ? `, foreign ${foreign}` : ""}`,
+    ].join("\n");
+  }
+}
