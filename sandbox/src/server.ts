@@ -209,6 +209,7 @@ function outerSocket(
         resume: makeProof(host.session.facts.incarnation, id, secret),
         ...(query.size === undefined ? {} : { size: query.size }),
         ...(query.offset === undefined ? {} : { offset: query.offset }),
+        ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
       });
       host.changed();
     },
