@@ -14,4 +14,6 @@ export interface Env extends AuthEnv {
   readonly BRIDGE_URL?: string;
   /** The secret of the bridge at BRIDGE_URL, or what each container's own secret is derived from. */
   readonly STDIO_TOKEN?: string;
+  /** How long a container with no session left is kept: seconds, or a number with s, m or h. Default: 10m. */
+  readonly SLEEP_AFTER?: string;
 }

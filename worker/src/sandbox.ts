@@ -1,27 +1,62 @@
-// The container's Durable Object: the SDK's, with the secret of the bridge inside it.
+// The container's Durable Object: the SDK's, with the secret of the bridge inside it, and with two things more: it asks the
+// bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
 import type { Env } from "./env.ts";
 
+/** Where the bridge listens in its container. */
+export const BRIDGE_PORT = 8080;
+/** How long a container with nothing to do is kept, unless SLEEP_AFTER says otherwise. */
+const SLEEP_AFTER = "10m";
+
 export class Sandbox extends SandboxBase<Env> {
   constructor(ctx: DurableObjectState<Record<string, never>>, env: Env) {
     super(ctx, env);
-    const name = ctx.id.name;
-    if (name === undefined) return; // Addressed by id: no session ever does.
+    this.sleepAfter = env.SLEEP_AFTER || SLEEP_AFTER;
     void ctx.blockConcurrencyWhile(async () => {
-      this.envVars = { ...this.envVars, STDIO_TOKEN: await bridgeToken(env, name) };
+      this.envVars = { ...this.envVars, STDIO_TOKEN: await containerToken(env, ctx.id) };
     });
+  }
+
+  /** Whether the container runs, by the runtime's own account: what is stored may be of a container that is gone. */
+  isRunning(): boolean {
+    return this.ctx.container?.running === true;
+  }
+
+  /** Passes a request on to the bridge. @returns undefined where none answers: the container is never started for it. */
+  async askBridge(request: Request): Promise<Response | undefined> {
+    if (!this.isRunning()) return undefined;
+    try {
+      return await this.ctx.container?.getTcpPort(BRIDGE_PORT).fetch(request);
+    } catch (error) {
+      console.warn(`no answer from the bridge in container ${this.ctx.id}:`, error);
+      return undefined; // It is starting, or stopped just now.
+    }
+  }
+
+  /**
+   * Nobody has been attached for a while. A process may well run on for nobody: the bridge ends it when its `keep` is over,
+   * and forgets it when its exit has been told. Until then this is asked again after each such while.
+   */
+  override async onActivityExpired(): Promise<void> {
+    const request = new Request("http://bridge/sessions", {
+      headers: { Authorization: `Bearer ${await containerToken(this.env, this.ctx.id)}` },
+    });
+    const response = await this.askBridge(request);
+    const listed = response?.ok ? await response.json<{ sessions: unknown[] }>() : { sessions: [] };
+    if (listed.sessions.length === 0) await super.onActivityExpired();
   }
 }
 
-/** The bridge's secret: the local one's own, or one for each sandbox, so that no sandbox knows another's. */
-export async function bridgeToken(env: Pick<Env, "STDIO_TOKEN" | "BRIDGE_URL">, sandboxKey: string): Promise<string> {
-  const secret = env.STDIO_TOKEN ?? "";
-  if (env.BRIDGE_URL || secret === "") return secret;
+/**
+ * The secret of the bridge in a sandbox's container: another one for each, so that no sandbox knows another's.
+ * Made from the object's id and not from its name, which it is not told when an alarm wakes it.
+ */
+export async function containerToken(env: Pick<Env, "STDIO_TOKEN">, id: DurableObjectId): Promise<string> {
   const bytes = new TextEncoder();
-  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-  ]);
-  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(sandboxKey)));
+  const secret = bytes.encode(env.STDIO_TOKEN ?? "");
+  if (secret.length === 0) throw new Error("STDIO_TOKEN is not set");
+  const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(id.toString())));
   return Array.from(signature, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

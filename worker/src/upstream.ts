@@ -3,9 +3,11 @@
 import { getSandbox } from "@cloudflare/sandbox";
 import { INNER_PROTOCOL } from "@sbx/sandbox-stdio";
 import type { Env } from "./env.ts";
-import { bridgeToken } from "./sandbox.ts";
+import { BRIDGE_PORT, containerToken } from "./sandbox.ts";
 
-const BRIDGE_PORT = 8080;
+/** When to come back, where the platform does not say. */
+const RETRY_AFTER_SECONDS = 3;
+const MAX_MESSAGE_CHARACTERS = 200;
 
 export type AttachOutcome =
   | { readonly kind: "open"; readonly socket: WebSocket }
@@ -14,7 +16,10 @@ export type AttachOutcome =
   /** No bridge was reached: the container does not run or did not start. */
   | { readonly kind: "unreachable"; readonly message: string; readonly retryAfterSeconds: number };
 
-/** Opens the inner hop. Starts the container where there is one. */
+/**
+ * Opens the inner hop. Starts the container where there is one, unless `params` name an incarnation: its process ended with
+ * the container that it ran in.
+ */
 export async function attachBridge(
   env: Env,
   sandboxKey: string,
@@ -29,17 +34,18 @@ export async function attachBridge(
       // Without it the SDK takes the request for plain HTTP to another port.
       Connection: "Upgrade",
       "Sec-WebSocket-Protocol": INNER_PROTOCOL,
-      Authorization: `Bearer ${await bridgeToken(env, sandboxKey)}`,
+      Authorization: await authorization(env, sandboxKey),
     };
     const path = `/attach?${query}`;
-    response = env.BRIDGE_URL
-      ? await fetch(`${env.BRIDGE_URL}${path}`, { headers })
-      : await getSandbox(env.Sandbox, sandboxKey).wsConnect(
-          new Request(`http://bridge${path}`, { headers }),
-          BRIDGE_PORT,
-        );
+    if (env.BRIDGE_URL) response = await fetch(`${env.BRIDGE_URL}${path}`, { headers });
+    else if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
+    else {
+      const request = new Request(`http://bridge${path}`, { headers });
+      response = await getSandbox(env.Sandbox, sandboxKey).wsConnect(request, BRIDGE_PORT);
+    }
   } catch (error) {
-    return { kind: "unreachable", message: String(error), retryAfterSeconds: 3 };
+    console.error("no way to the bridge:", error);
+    return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
   const socket = response.webSocket;
   if (socket) {
@@ -47,12 +53,7 @@ export async function attachBridge(
     socket.binaryType = "arraybuffer";
     return { kind: "open", socket };
   }
-  if (response.status >= 500) {
-    const message = await response.text();
-    return { kind: "unreachable", message, retryAfterSeconds: Number(response.headers.get("Retry-After") ?? 3) };
-  }
-  const said = await readError(response);
-  return { kind: "refused", status: response.status, ...said };
+  return outcomeOf(response);
 }
 
 /** Asks the bridge something else. @returns undefined where it does not run: asking never starts a container. */
@@ -62,35 +63,58 @@ export async function askBridge(
   method: "GET" | "DELETE",
   path: string,
 ): Promise<Response | undefined> {
-  const headers = { Authorization: `Bearer ${await bridgeToken(env, sandboxKey)}` };
+  const headers = { Authorization: await authorization(env, sandboxKey) };
   const target = `${path}?${new URLSearchParams({ sandbox: sandboxKey })}`;
-  if (env.BRIDGE_URL) {
-    try {
-      return await fetch(`${env.BRIDGE_URL}${target}`, { method, headers });
-    } catch {
-      return undefined; // The local bridge is down.
-    }
+  if (!env.BRIDGE_URL) {
+    return env.Sandbox.getByName(sandboxKey).askBridge(new Request(`http://bridge${target}`, { method, headers }));
   }
-  if (!(await isAwake(env, sandboxKey))) return undefined;
-  return getSandbox(env.Sandbox, sandboxKey).containerFetch(
-    new Request(`http://bridge${target}`, { method, headers }),
-    BRIDGE_PORT,
-  );
+  try {
+    return await fetch(`${env.BRIDGE_URL}${target}`, { method, headers });
+  } catch {
+    return undefined; // The local bridge is down.
+  }
 }
 
 /** Whether the container runs. A local bridge always does. */
 export async function isAwake(env: Env, sandboxKey: string): Promise<boolean> {
-  if (env.BRIDGE_URL) return true;
-  const state = await getSandbox(env.Sandbox, sandboxKey).getState();
-  return state.status === "running" || state.status === "healthy";
+  return env.BRIDGE_URL ? true : env.Sandbox.getByName(sandboxKey).isRunning();
 }
 
-async function readError(response: Response): Promise<{ error: string; message: string }> {
+const PROCESS_LOST: AttachOutcome = {
+  kind: "refused",
+  status: 404,
+  error: "not_found",
+  message: "process lost: the container that it ran in is gone",
+};
+
+async function authorization(env: Env, sandboxKey: string): Promise<string> {
+  // The local bridge is shared, and so is its secret.
+  const token = env.BRIDGE_URL ? env.STDIO_TOKEN : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
+  return `Bearer ${token}`;
+}
+
+/** What an answer without a WebSocket means: a refusal is the bridge's own, the platform has other words. */
+async function outcomeOf(response: Response): Promise<AttachOutcome> {
+  const { status } = response;
   const text = await response.text();
+  const said = readJson(text);
+  const message = (typeof said.message === "string" ? said.message : text).slice(0, MAX_MESSAGE_CHARACTERS);
+  if (status < 500 && typeof said.error === "string") {
+    // A container keeps the secret it was started with.
+    if (status === 401) console.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
+    return { kind: "refused", status, error: said.error, message };
+  }
+  // The client is told the message; what the platform says beyond it stays in the log.
+  console.warn(`the bridge was not reached (${status}): ${text}`);
+  const seconds = Number(response.headers.get("Retry-After") ?? RETRY_AFTER_SECONDS);
+  return { kind: "unreachable", message, retryAfterSeconds: seconds > 0 ? seconds : RETRY_AFTER_SECONDS };
+}
+
+function readJson(text: string): { error?: unknown; message?: unknown } {
   try {
-    const body = JSON.parse(text) as { error?: unknown; message?: unknown };
-    return { error: String(body.error ?? "refused"), message: String(body.message ?? text) };
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return { error: "refused", message: text.slice(0, 200) }; // Not our bridge's JSON.
+    return {}; // Not JSON: the platform's own words.
   }
 }
