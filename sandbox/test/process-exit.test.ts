@@ -110,7 +110,8 @@ describe.each([
     // The runtime closes its copy of the wake event a moment after the last session.
     await eventually(() => descriptors().length <= before.length);
     expect(descriptors()).toEqual(before);
-    expect(zombies()).toEqual([]);
+    // A leader whose background job has just been killed by another test is reaped within a second.
+    await eventually(() => zombies().length === 0);
   });
 
   test("a program gets its three descriptors and none of the bridge's or of other sessions", async () => {

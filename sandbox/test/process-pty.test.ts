@@ -77,7 +77,7 @@ test("a signal goes to the foreground process group, and to the shell when it is
   await sink.until(/got usr1/);
   expect(child.signal("SIGKILL")).toBe(true);
   await eventually(() => foregroundOf(child.pid) === child.pid);
-  expect(inspect(child.pid)?.state).toBe("S");
+  await eventually(() => inspect(child.pid)?.state === "S");
   expect(child.signal("SIGHUP")).toBe(true);
   expect(await exited).toEqual({ code: 129, signal: "SIGHUP" });
 });
@@ -165,6 +165,24 @@ test("the program hangs up with the bridge: SIGHUP when the master is closed", a
   await bridge.exited;
   expect(bridge.signalCode).toBe("SIGKILL");
   await eventually(() => isGone(pid));
+});
+
+test("input that waits when the program exits is dropped, and the writer is not left waiting", async () => {
+  const { child, sink, exited, type } = start(raw("sh -c 'printf ready; exec sleep 60'"), { tty: true });
+  await sink.until(/ready/);
+  const typed = type(new Uint8Array(1_000_000));
+  child.signalAll("SIGKILL");
+  await Promise.all([typed, exited]);
+});
+
+test("a terminal whose program does not read takes a bounded amount", async () => {
+  const { child, sink, exited } = start(raw("sh -c 'printf ready; exec sleep 60'"), { tty: true });
+  await sink.until(/ready/);
+  const taken = child.write(new Uint8Array(1_000_000));
+  expect(taken).toBeGreaterThan(4_000);
+  expect(taken).toBeLessThan(150_000);
+  child.signalAll("SIGKILL");
+  await exited;
 });
 
 test("a raw terminal carries every byte value both ways", async () => {
