@@ -95,6 +95,7 @@ export class InnerClient implements Upstream {
         this.#say({ type: "detach", client: known.id, how: "vanished" });
       }
     }
+    session.holderChanged(session.floor.holder);
     const present = [...session.clients].filter((client) => client.presence.phase !== "absent");
     for (const client of present) this.#attach(client);
     // Before any input: the holder's would be refused.

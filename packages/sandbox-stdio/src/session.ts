@@ -407,8 +407,9 @@ export class Session {
     this.#knownEnd = Math.max(this.#knownEnd, offset);
   }
 
-  /** Takes over who holds the keyboard from the other side of the inner hop. */
-  holderChanged(id: string): void {
+  /** Takes over who holds the keyboard from the other side of the inner hop. Held by nobody who is known, it is free. */
+  holderChanged(told: string): void {
+    const id = this.#clients.has(told) ? told : "";
     if (this.floor.holder === id) return;
     this.floor.setHolder(id);
     this.#announceHolder();
@@ -533,9 +534,10 @@ export class Session {
     this.#clients.set(client.id, client);
     const holder = this.floor.holder;
     this.floor.join(client);
-    if (this.floor.holder !== holder) this.#upstream.holder(this.floor.holder);
     this.#chooseAnswerer();
+    // In this order: the keyboard is nobody's whom the other side does not know.
     this.#upstream.attached(client);
+    if (this.floor.holder !== holder) this.#upstream.holder(this.floor.holder);
     if (this.#hop === "process") this.#fitSize();
     return client;
   }

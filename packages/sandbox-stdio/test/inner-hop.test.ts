@@ -191,6 +191,26 @@ describe("who is known after a break of the inner hop", () => {
     expect([peer.hello.holder, next.session.floor.holder]).toEqual(["", ""]);
   });
 
+  test("H8: a keyboard whose holder the bridge never got to know is free for who asks after a restart", () => {
+    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+    join(hop.session, "a");
+    // Only the first message of the attach arrives, whichever that is.
+    hop.toBridge = hop.toBridge.slice(0, 1);
+    hop.flush();
+    const next = hop.restarted().connect().flush();
+    const { client } = join(next.session, "b");
+    next.session.command(client, { type: "request_stdin" });
+    next.flush();
+    const knows = hop.bridge.session.client("a") !== undefined;
+    expect([next.session.floor.holder, hop.bridge.session.floor.holder]).toEqual(knows ? ["a", "a"] : ["b", "b"]);
+  });
+
+  test("H8: a keyboard that is told to be held by nobody known is free", () => {
+    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+    hop.server?.receive('{"type":"stdin_holder","id":"ghost"}', 0);
+    expect(hop.bridge.session.floor.holder).toBe("");
+  });
+
   test("H2: clients with a connection of their own to the bridge are not the Durable Object's", () => {
     const hop = new InnerRig().connect().flush();
     const direct = join(hop.bridge.session, "direct");

@@ -1,0 +1,478 @@
+// The whole system in virtual time: clients, links that break, a Durable Object that dies, a bridge and its process. A seed
+// makes the plan, the plan makes the run, and every run is held to what the protocol promises. No sockets, no clocks.
+
+import {
+  type AttachRequest,
+  CLOSE,
+  type Delivery,
+  type Mode,
+  PLAIN,
+  ServerConnection,
+  type ServerSocket,
+  type Session,
+  type SessionFacts,
+  STDIO,
+} from "../src/index.ts";
+import { copied, type ProcessPlan, SimBridge, type Written } from "./simulation/bridge.ts";
+import { type Chance, Connection, type LinkProfile, type Socket } from "./simulation/network.ts";
+import { type Dial, Party, type PartyPlan } from "./simulation/party.ts";
+import { PlainParty } from "./simulation/plain-party.ts";
+import { SimRelay, type Store } from "./simulation/relay.ts";
+import { Random, Scheduler } from "./simulation/scheduler.ts";
+
+export type Fault = "cut_outer" | "cut_inner" | "restart_relay" | "restart_client" | "stall" | "leave";
+
+export type Plan = {
+  readonly seed: number;
+  /** 1: clients speak to the bridge itself. 2: through a Durable Object. */
+  readonly hops: 1 | 2;
+  readonly process: ProcessPlan;
+  readonly mode: Mode;
+  readonly delivery: Delivery;
+  readonly parties: readonly PartyPlan[];
+  readonly plainCount: number;
+  readonly outer: LinkProfile;
+  readonly inner: LinkProfile;
+  readonly logBytes: number;
+  /** Faults come until then. */
+  readonly faultsUntilMs: number;
+  readonly meanFaultMs: number;
+  readonly faults: readonly Fault[];
+  /** How often an end does not hear that its connection is gone. */
+  readonly deafness: number;
+};
+
+export type Outcome = {
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly faults: number;
+  readonly attaches: number;
+  readonly heldTurns: number;
+  readonly gapBytes: number;
+};
+
+/** After the last fault everything must have come to its end within this: two silences, a grace, a backoff, the work. */
+const LIVENESS_MS = 400_000;
+/** What a process may sleep in all, roughly. */
+const MAX_WORK_MS = 30_000;
+const SIGNALLED = [
+  { code: 143, signal: "SIGTERM" },
+  { code: 137, signal: "SIGKILL" },
+] as const;
+
+/** What a seed stands for. `overrides` narrow it down. */
+export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
+  const random = new Random(seed);
+  const tty = random.chance(0.4);
+  const isLive = random.chance(tty ? 0.9 : 0.1);
+  const mode: Mode = random.chance(0.15) ? "exclusive" : "collaborative";
+  const isLarge = random.chance(0.15);
+  const delivery: Delivery = isLive ? "live" : "lossless";
+  const driverCount = random.pick([1, 1, 1, 1, 2, 2, 3]);
+  const viewerCount = random.pick([0, 0, 0, 1, 2]);
+  const link = (): LinkProfile => ({
+    latencyMs: random.pick([0, 1, 5, 50, 100]),
+    jitterMs: random.pick([0, 2, 30]),
+    bytesPerMs: random.scale(50, 100_000),
+  });
+  const inputScale = isLarge ? 600_000 : 30_000;
+  const process: ProcessPlan = {
+    tty,
+    outputBytes: random.chance(0.05) ? 0 : random.scale(1, isLarge ? 3_000_000 : 200_000),
+    chunkBytes: random.pick([10, 1_000, 8_000, 70_000, 200_000]),
+    sleepMs: random.pick([1, 10, 100, 1_000]),
+    readBytes: random.pick([300, 5_000, 65_536, 65_536]),
+    waitsForEof: random.chance(0.8),
+    exit: random.chance(0.2) ? random.pick(SIGNALLED) : { code: random.int(0, 255) },
+  };
+  const parties: PartyPlan[] = [];
+  for (let i = 0; i < driverCount + viewerCount; i += 1) {
+    const role = i < driverCount ? "driver" : "viewer";
+    parties.push({
+      who: i % 4,
+      role,
+      delivery: role === "viewer" || random.chance(0.15) ? "live" : delivery,
+      inputBytes: role === "viewer" ? random.pick([0, 500]) : random.chance(0.1) ? 0 : random.scale(1, inputScale),
+      pieceBytes: random.pick([1, 50, 5_000, 65_536, 100_000]),
+      pauseMs: random.pick([0, 5, 100]),
+      dealMs: random.pick([0, 5, 40, 300]),
+    });
+  }
+  const all: readonly Fault[] = ["cut_outer", "cut_inner", "restart_relay", "restart_client", "stall"];
+  const plan: Plan = {
+    seed,
+    hops: random.chance(0.8) ? 2 : 1,
+    process: withTurns(process, parties),
+    mode,
+    delivery,
+    parties: parties.map((party) => ({
+      ...party,
+      pieceBytes: Math.max(party.pieceBytes, Math.ceil(party.inputBytes / 400)),
+    })),
+    plainCount: random.pick([0, 0, 0, 1, 2]),
+    outer: link(),
+    inner: random.chance(0.7) ? { latencyMs: 1, jitterMs: 1, bytesPerMs: 100_000 } : link(),
+    logBytes: 1024 * 1024,
+    faultsUntilMs: random.scale(500, 300_000),
+    meanFaultMs: random.pick([20, 200, 2_000, 20_000]),
+    faults: all.filter(() => random.chance(0.7)),
+    deafness: random.pick([0, 0.05, 0.3, 0.6]),
+  };
+  return { ...plan, ...overrides };
+}
+
+/** Neither output nor input takes more than some hundreds of turns: a run is to be quick. */
+function withTurns(process: ProcessPlan, parties: readonly PartyPlan[]): ProcessPlan {
+  const input = parties.reduce((sum, party) => sum + party.inputBytes, 0);
+  const chunkBytes = Math.max(process.chunkBytes, Math.ceil(process.outputBytes / 300));
+  const readBytes = Math.max(process.readBytes, Math.ceil(input / 300));
+  const turns = 2 * Math.max(process.outputBytes / chunkBytes, input / readBytes, 1);
+  return { ...process, chunkBytes, readBytes, sleepMs: Math.min(process.sleepMs, MAX_WORK_MS / turns) };
+}
+
+export class Simulation {
+  readonly plan: Plan;
+  readonly #world: Chance;
+  readonly #written: Written[] = [0, 1, 2, 3].map(() => ({ end: 0, rebirths: [] }));
+  readonly bridge: SimBridge;
+  readonly parties: Party[];
+  readonly #plains: PlainParty[] = [];
+  readonly #facts: SessionFacts;
+  readonly #store: Store = {};
+  #relay: SimRelay | undefined;
+  #faults = 0;
+  #isFaulty = true;
+  #nextId = 0;
+  /** Clients that came to be known to a server: only these can be expected to be resumed. */
+  readonly #left = new Set<string>();
+
+  constructor(plan: Plan) {
+    this.plan = plan;
+    this.#world = { time: new Scheduler(), random: new Random(plan.seed ^ 0x5eed) };
+    this.#facts = {
+      sandbox: "dev",
+      session: "main",
+      incarnation: `i${plan.seed}`,
+      tty: plan.process.tty,
+      mode: plan.mode,
+      delivery: plan.delivery,
+    };
+    const isLoose = plan.mode === "exclusive";
+    this.bridge = new SimBridge(this.#world, this.#facts, plan.process, this.#written, isLoose, plan.logBytes);
+    const dial: Dial = (request, query, listener) => this.#dial(request, query, listener);
+    this.parties = plan.parties.map((party) => {
+      const sink = this.#written[party.who];
+      if (sink === undefined) throw new Error("Cannot simulate more than four drivers");
+      return new Party(
+        this.#world,
+        party,
+        plan.process.tty,
+        dial,
+        party.role === "viewer" ? { end: 0, rebirths: [] } : sink,
+        (id) => this.bridge.known.has(id),
+      );
+    });
+  }
+
+  /** Runs it to its end. @throws {Error} What was broken, and when. */
+  run(): Outcome {
+    const { time, random } = this.#world;
+    const { plan } = this;
+    if (plan.hops === 2) this.#relay = this.#makeRelay();
+    for (const party of this.parties) {
+      // The first one makes the session; the others come whenever they like.
+      time.after(party === this.parties[0] ? 0 : random.scale(1, 20_000), () => party.start());
+    }
+    for (let i = 0; i < plan.plainCount; i += 1) {
+      this.#plains.push(
+        new PlainParty(this.#world, plan.process.tty, (request, listener) => this.#dialPlain(request, listener)),
+      );
+    }
+    for (const plain of this.#plains) time.after(random.scale(1, 20_000), () => plain.start());
+    if (plan.faults.length > 0) this.#faultLater();
+    time.after(plan.faultsUntilMs, () => {
+      this.#isFaulty = false;
+    });
+    this.#watchInput();
+    try {
+      const isDone = time.run(plan.faultsUntilMs + LIVENESS_MS, () => !this.#isFaulty && this.#isDone);
+      if (!isDone) throw new Error(`not done ${LIVENESS_MS} ms after the last fault: ${this.#describe()}`);
+      this.#checkEnd();
+    } catch (error) {
+      const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      throw new Error(`seed ${plan.seed} at ${Math.round(time.now)} ms: ${detail}\n${JSON.stringify(plan)}`);
+    }
+    return {
+      events: time.eventCount,
+      virtualMs: Math.round(time.now),
+      faults: this.#faults,
+      attaches: this.parties.reduce((sum, party) => sum + party.attaches, 0),
+      heldTurns: this.bridge.process.heldTurns,
+      gapBytes: this.parties.reduce((sum, party) => sum + party.gapBytes, 0),
+    };
+  }
+
+  // ---- Connections ---------------------------------------------------------------------------------------------
+
+  #makeRelay(): SimRelay {
+    return new SimRelay({
+      world: this.#world,
+      bridge: this.bridge,
+      profile: this.plan.inner,
+      logBytes: this.plan.logBytes,
+      store: this.#store,
+      facts: this.#facts,
+      check: (relay) => {
+        if (relay.session !== undefined) this.#checkBounds(relay.session);
+      },
+    });
+  }
+
+  #dial: Dial = (request, query, listener) => {
+    const { time, random } = this.#world;
+    const { tty } = this.#facts;
+    const proof = query.get("resume");
+    const offset = query.get("offset");
+    const stdin = query.get("stdin");
+    const id = proof?.split(":")[1] ?? `c${this.#nextId++}`;
+    const attach: AttachRequest = {
+      ...request,
+      id,
+      acknowledges: true,
+      isResume: proof !== undefined,
+      resume: `${this.#facts.incarnation}:${id}`,
+      ...(offset === undefined ? {} : { offset: Number(offset) }),
+      ...(stdin === undefined ? {} : { stdin: stdin === "new" ? "new" : Number(stdin) }),
+      ...(tty && random.chance(0.3) ? { size: { cols: random.int(20, 200), rows: random.int(5, 60) } } : {}),
+    };
+    const server = this.#serverEnd(STDIO, attach);
+    const connection = new Connection(this.#world, this.plan.outer, listener, server.listener);
+    server.use(connection.b);
+    // The upgrade takes a round trip; the server is there half-way.
+    time.after(this.plan.outer.latencyMs, () => {
+      if (connection.isOver) return;
+      server.open();
+      time.after(this.plan.outer.latencyMs, () => listener.opened());
+    });
+    return connection;
+  };
+
+  #dialPlain(
+    request: AttachRequest,
+    listener: { receive(frame: string | Uint8Array): void; closed(code: number): void },
+  ): Connection {
+    const server = this.#serverEnd(PLAIN, { ...request, id: `p${this.#nextId++}` });
+    const connection = new Connection(this.#world, this.plan.outer, listener, server.listener);
+    server.use(connection.b);
+    this.#world.time.after(this.plan.outer.latencyMs, () => {
+      if (!connection.isOver) server.open();
+    });
+    return connection;
+  }
+
+  #serverEnd(dialect: typeof STDIO, request: AttachRequest) {
+    const { random, time } = this.#world;
+    let socket: Socket | undefined;
+    let connection: ServerConnection | undefined;
+    let isStuffed = false;
+    const serverSocket: ServerSocket = {
+      send: (frame) => socket?.send(copied(frame)),
+      close: (code) => socket?.close(code),
+      isWritable: () => {
+        if (!isStuffed && random.chance(0.01)) {
+          isStuffed = true;
+          time.after(random.int(1, 50), () => {
+            isStuffed = false;
+            connection?.drained();
+          });
+        }
+        return !isStuffed;
+      },
+    };
+    let target: { receive(frame: string | Uint8Array): void; closed(code: number): void } | undefined;
+    return {
+      use: (end: Socket) => {
+        socket = end;
+      },
+      listener: {
+        receive: (frame: string | Uint8Array) => target?.receive(frame),
+        closed: (code: number) => {
+          if (code === CLOSE.normal && connection?.client !== undefined) this.#left.add(connection.client.id);
+          target?.closed(code);
+        },
+      },
+      open: () => {
+        const made = new ServerConnection(dialect, serverSocket, time.now);
+        connection = made;
+        const relay = this.#relay;
+        if (relay !== undefined && socket !== undefined) {
+          target = relay.listener(made);
+          relay.accept(made, socket, request);
+          return;
+        }
+        target = {
+          receive: (frame) => {
+            made.receive(frame, time.now);
+            this.bridge.changed();
+            this.#checkBounds(this.bridge.session);
+          },
+          closed: (code) => {
+            made.closed(code);
+            this.bridge.removeConnection(made);
+          },
+        };
+        this.bridge.addConnection(made);
+        made.attach(this.bridge.session, request);
+        this.bridge.changed();
+      },
+    };
+  }
+
+  // ---- Faults --------------------------------------------------------------------------------------------------
+
+  #faultLater(): void {
+    const { time, random } = this.#world;
+    time.after(random.next() * 2 * this.plan.meanFaultMs, () => {
+      if (!this.#isFaulty) return;
+      this.#fault(random.pick(this.plan.faults));
+      this.#faultLater();
+    });
+  }
+
+  #fault(fault: Fault): void {
+    const { random } = this.#world;
+    const hears = () => !random.chance(this.plan.deafness);
+    const party = random.pick(this.parties);
+    this.#faults += 1;
+    switch (fault) {
+      case "cut_outer":
+        if (this.#plains.length > 0 && random.chance(0.2)) random.pick(this.#plains).connection?.cut(hears(), hears());
+        else party.connection?.cut(hears(), hears());
+        return;
+      case "cut_inner":
+        this.#relay?.cutInner(hears(), hears());
+        return;
+      case "restart_relay":
+        if (this.#relay === undefined) return;
+        this.#relay.drop();
+        this.#relay = this.#makeRelay();
+        return;
+      case "restart_client":
+        // New input comes on top of what waits: together they must stay within what may wait (I4).
+        party.restart(random.chance(0.3) && party.writtenBytes - this.#takenOf(party) < 32 * 1024);
+        return;
+      case "stall":
+        party.stall(random.scale(100, 20_000));
+        return;
+      case "leave":
+        return;
+    }
+  }
+
+  // ---- The end of input ----------------------------------------------------------------------------------------
+
+  /** One driver ends the input, when all drivers' input has been taken and the other drivers have left. */
+  #watchInput(): void {
+    const { time, random } = this.#world;
+    const drivers = this.parties.filter((party) => party.plan.role === "driver");
+    const [ender, ...others] = drivers;
+    if (ender === undefined) throw new Error("Cannot simulate a session without a driver");
+    const isAlone = others.length === 0;
+    const look = () => {
+      if (this.#isDone) return;
+      const isTaken = (party: Party) => this.plan.mode === "exclusive" || this.#takenOf(party) >= party.plan.inputBytes;
+      for (const party of others) if (party.isInputWritten && isTaken(party) && !party.isOver) party.leave();
+      const mayEnd = isAlone ? ender.isInputWritten : others.every((party) => party.isOver) && ender.isInputWritten;
+      const isHolder = ender.ids.at(-1) === this.bridge.session.floor.holder;
+      if (mayEnd && this.plan.mode === "exclusive" && !isHolder) ender.client.send({ type: "request_stdin" });
+      else if (mayEnd && !ender.isInputEnded) ender.endInput();
+      else if (ender.isInputEnded && !ender.hasEndedIn(ender.client)) ender.endInput();
+      time.after(random.scale(1, 500), look);
+    };
+    look();
+  }
+
+  #takenOf(party: Party): number {
+    return this.bridge.process.taken[party.plan.who] ?? 0;
+  }
+
+  // ---- What must hold ------------------------------------------------------------------------------------------
+
+  #checkBounds(session: Session): void {
+    for (const client of session.clients) {
+      const queued = client.input.queuedBytes;
+      if (queued > 256 * 1024 + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
+      if (client.input.entries.length > 4096) throw new Error(`${client.input.entries.length} entries of input wait`);
+      if (client.reach.kind !== "direct") continue;
+      const inFlight = client.reach.reader.cursor - client.reach.reader.flow.acked;
+      if (client.acknowledges && inFlight > 512 * 1024) throw new Error(`${inFlight} bytes in flight to ${client.id}`);
+    }
+  }
+
+  get #isDone(): boolean {
+    return this.parties.every((party) => party.isOver) && this.#plains.every((plain) => plain.isOver);
+  }
+
+  #checkEnd(): void {
+    const { process, log } = this.bridge;
+    const { plan } = this;
+    const total = log.endOffset;
+    if (total !== plan.process.outputBytes) throw new Error(`process wrote ${total} of ${plan.process.outputBytes}`);
+    const isAlone = plan.parties.length === 1 && plan.plainCount === 0;
+    for (const party of this.parties) {
+      const name = `${party.plan.role} ${party.plan.who}`;
+      if (party.hasLeft) continue;
+      if (JSON.stringify(party.exit) !== JSON.stringify(plan.process.exit)) {
+        throw new Error(`${name} was told ${JSON.stringify(party.exit)}, not ${JSON.stringify(plan.process.exit)}`);
+      }
+      if (party.position !== total) throw new Error(`${name} had ${party.position} of ${total} bytes at the exit`);
+      const wasKept = party.plan.delivery === "lossless" && party.plan.role === "driver";
+      const isExcused = party.ids.some((id) => this.bridge.departed.has(id)) && !isAlone;
+      for (const gap of party.gaps) {
+        if (wasKept && !isExcused && !gap.isReplay) {
+          throw new Error(`${name} lost output without cause, from ${gap.from} to ${gap.to}`);
+        }
+      }
+      if (plan.mode === "collaborative" && party.plan.role === "driver" && plan.process.waitsForEof) {
+        const taken = this.#takenOf(party);
+        if (taken !== party.plan.inputBytes)
+          throw new Error(`process took ${taken} of ${party.plan.inputBytes} of ${name}`);
+      }
+    }
+    if (plan.process.waitsForEof && process.eofs !== 1) throw new Error(`input ended ${process.eofs} times`);
+    for (const taken of process.eofsAt) {
+      for (const party of this.parties) {
+        if (
+          plan.mode === "collaborative" &&
+          party.plan.role === "driver" &&
+          taken[party.plan.who] !== party.plan.inputBytes
+        ) {
+          throw new Error(`input ended at ${taken[party.plan.who]} of ${party.plan.inputBytes}`);
+        }
+      }
+    }
+  }
+
+  #describe(): string {
+    const { process, session, log } = this.bridge;
+    const lines = this.parties.map((party) => {
+      const { phase } = party.client.state;
+      return `${party.plan.role} ${party.plan.who} ${party.ids.at(-1)} ${phase} at ${party.position}, written ${party.writtenBytes} of ${party.plan.inputBytes}, taken ${this.#takenOf(party)}, unacked ${party.client.unackedInput}, ended ${party.isInputEnded}, errors ${[...new Set(party.errors)]}`;
+    });
+    const clients = [...session.clients].map(
+      (client) =>
+        `${client.id} ${client.role} ${client.delivery} ${client.presence.phase} acked ${client.acked} window ${client.windowBytes} input ${client.input.taken}/${client.input.received}`,
+    );
+    const relayed = [...(this.#relay?.session?.clients ?? [])].map(
+      (client) =>
+        `${client.id} ${client.role} ${client.delivery} ${client.presence.phase} acked ${client.acked} window ${client.windowBytes} input ${client.input.taken}/${client.input.received} ${client.input.entries.map((e) => e.kind)}`,
+    );
+    return [
+      `process at ${log.endOffset} of ${process.plan.outputBytes}, held ${process.isHeld}, ended ${process.hasEnded}, eofs ${process.eofs}`,
+      ...lines,
+      `bridge holder "${session.floor.holder}" creator ${session.creator}: ${clients.join("; ")}`,
+      `relay ${this.#relay?.isConnected} end ${this.#relay?.session?.log.endOffset} holder "${this.#relay?.session?.floor.holder}": ${relayed.join("; ")}`,
+      `plain: ${this.#plains.map((plain) => plain.describe()).join("; ")}`,
+    ].join("\n");
+  }
+}

@@ -1,0 +1,339 @@
+// The simulation's container: a process that can be held back and that takes input as it likes, and the shell around the
+// session core that the real bridge has in sandbox/src/host.ts.
+
+import {
+  type ClientRecord,
+  type ExitStatus,
+  type Frame,
+  InnerServer,
+  MAX_FRAME_BYTES,
+  OutputLog,
+  type Role,
+  type ServerConnection,
+  Session,
+  type SessionFacts,
+} from "../../src/index.ts";
+import type { Chance, Listener, Socket } from "./network.ts";
+import { inputByte, isSame, outputBytes, segmentLeft, streamAt } from "./pattern.ts";
+
+export type ProcessPlan = {
+  readonly tty: boolean;
+  readonly outputBytes: number;
+  /** The largest chunk that it writes at once, and how long it may sleep between two turns. */
+  readonly chunkBytes: number;
+  readonly sleepMs: number;
+  /** What it takes of its input in one turn at most. */
+  readonly readBytes: number;
+  /** Whether it waits for the end of its input before it ends. */
+  readonly waitsForEof: boolean;
+  readonly exit: ExitStatus;
+};
+
+const PIPE_BYTES = 65_536;
+
+/** How far a driver has written, and where its later lives began that had lost their input: what waited before may be lost. */
+export type Written = { end: number; readonly rebirths: number[] };
+
+export class SimProcess {
+  readonly plan: ProcessPlan;
+  isHeld = false;
+  hasEnded = false;
+  eofs = 0;
+  /** How many bytes of each driver have been taken. */
+  readonly taken: number[] = [0, 0, 0, 0];
+  /** Offsets in its writers' input at which an end of input came. */
+  readonly eofsAt: number[][] = [];
+  resizes: { cols: number; rows: number }[] = [];
+  heldTurns = 0;
+  #room = PIPE_BYTES;
+  #wasFull = false;
+  readonly #world: Chance;
+  readonly #bridge: SimBridge;
+  readonly #written: readonly Written[];
+  readonly #isLoose: boolean;
+
+  /** @param isLoose Whether input may be refused on the way, so that what comes is only part of what was written. */
+  constructor(world: Chance, plan: ProcessPlan, bridge: SimBridge, written: readonly Written[], isLoose: boolean) {
+    this.#world = world;
+    this.plan = plan;
+    this.#bridge = bridge;
+    this.#written = written;
+    this.#isLoose = isLoose;
+    this.#later();
+  }
+
+  /** Input of driver `who`, from `start` of all that it ever wrote. @returns How much is taken now. */
+  write(who: number, start: number, bytes: Uint8Array): number {
+    if (this.eofs > 0 && !this.plan.tty) throw new Error("input after the end of input");
+    const { random } = this.#world;
+    let count = Math.min(bytes.length, this.#room);
+    if (count > 1 && random.chance(0.2)) count = random.int(1, count);
+    this.#take(who, start, bytes.subarray(0, count));
+    this.#room -= count;
+    if (count < bytes.length) this.#wasFull = true;
+    return count;
+  }
+
+  closeInput(): void {
+    this.eofs += 1;
+    this.eofsAt.push([...this.taken]);
+  }
+
+  #take(who: number, start: number, bytes: Uint8Array): void {
+    const at = this.taken[who] ?? 0;
+    const written = this.#written[who];
+    const maySkip = this.#isLoose || written?.rebirths.includes(start) === true;
+    if (start !== at && !(maySkip && start > at))
+      throw new Error(`input of driver ${who} from ${start}, taken to ${at}`);
+    if (start + bytes.length > (written?.end ?? 0)) throw new Error(`input of driver ${who} that it never wrote`);
+    for (let i = 0; i < bytes.length; i += 1) {
+      if (bytes[i] !== inputByte(who, start + i)) throw new Error(`wrong input of driver ${who} at ${start + i}`);
+    }
+    this.taken[who] = start + bytes.length;
+  }
+
+  #later(): void {
+    const { time, random } = this.#world;
+    time.after(random.next() * this.plan.sleepMs * (random.chance(0.02) ? 50 : 1), () => this.#turn());
+  }
+
+  #turn(): void {
+    if (this.hasEnded) return;
+    const { random } = this.#world;
+    const { log } = this.#bridge;
+    if (random.chance(0.7)) this.#room = Math.min(PIPE_BYTES, this.#room + random.int(1, this.plan.readBytes));
+    if (this.#wasFull && this.#room > 0) {
+      this.#wasFull = false;
+      this.#bridge.writable();
+    }
+    if (this.isHeld) this.heldTurns += 1;
+    else {
+      let left = Math.min(random.int(1, this.plan.chunkBytes), this.plan.outputBytes - log.endOffset);
+      while (left > 0) {
+        const offset = log.endOffset;
+        const wanted = this.plan.tty ? left : Math.min(left, segmentLeft(offset));
+        const memory = log.reserve(Math.min(wanted, MAX_FRAME_BYTES));
+        memory.set(outputBytes(offset, memory.length));
+        log.commit(memory.length, this.plan.tty ? 1 : streamAt(offset));
+        left -= memory.length;
+        if (random.chance(0.5)) this.#bridge.appended();
+      }
+      this.#bridge.appended();
+      const isDone = log.endOffset >= this.plan.outputBytes && (!this.plan.waitsForEof || this.eofs > 0);
+      if (isDone && random.chance(0.3)) {
+        this.hasEnded = true;
+        this.#bridge.ended(this.plan.exit);
+        return;
+      }
+    }
+    this.#later();
+  }
+}
+
+export class SimBridge {
+  readonly session: Session;
+  readonly log: OutputLog;
+  readonly process: SimProcess;
+  readonly #world: Chance;
+  readonly #connections = new Set<ServerConnection>();
+  #inner: InnerServer | undefined;
+  #turns: ClientRecord[] = [];
+  #isInputClosed = false;
+  #cancel: () => void = () => undefined;
+  #tickAt = Number.POSITIVE_INFINITY;
+  /** Clients whose grace has passed here, or that have left: what they missed may be gone. */
+  readonly departed = new Set<string>();
+  /** Clients that it ever heard of. */
+  readonly known = new Set<string>();
+
+  constructor(
+    world: Chance,
+    facts: SessionFacts,
+    plan: ProcessPlan,
+    written: readonly Written[],
+    isLoose: boolean,
+    logBytes: number,
+  ) {
+    this.#world = world;
+    this.log = new OutputLog({ cols: 80, rows: 24 }, logBytes);
+    this.session = new Session({
+      hop: "process",
+      facts,
+      log: this.log,
+      now: () => world.time.now,
+      reuseFrames: true, // Its sockets copy at once, as Bun's do: see copied().
+      upstream: {
+        attached: (client) => {
+          this.known.add(client.id);
+          this.changed();
+        },
+        input: (client) => {
+          this.#turns.push(client);
+          if (this.#turns.length === 1) this.#pump();
+        },
+        signal: () => undefined,
+        resize: (_client, size) => void this.process.resizes.push(size),
+        kill: () => undefined,
+        acked: () => this.changed(),
+        departed: (client) => {
+          this.departed.add(client.id);
+          this.changed();
+        },
+        holder: () => undefined,
+      },
+    });
+    this.process = new SimProcess(world, plan, this, written, isLoose);
+    this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
+    this.changed();
+  }
+
+  // ---- Connections ---------------------------------------------------------------------------------------------
+
+  addConnection(connection: ServerConnection): void {
+    this.#connections.add(connection);
+    this.changed();
+  }
+
+  removeConnection(connection: ServerConnection): void {
+    this.#connections.delete(connection);
+    this.changed();
+  }
+
+  /** Takes the inner hop's connection. @returns What its socket reports to. */
+  openInner(socket: () => Socket, asked: number | undefined): { listener: Listener; open: () => void } {
+    const inner = new InnerServer(
+      this.session,
+      {
+        send: (frame) => socket().send(copied(frame)),
+        close: (code) => socket().close(code),
+        isWritable: () => true,
+      },
+      this.#world.time.now,
+    );
+    return {
+      listener: {
+        receive: (frame) => {
+          inner.receive(frame, this.#world.time.now);
+          this.changed();
+        },
+        closed: (code) => {
+          inner.closed(code);
+          if (this.#inner === inner) this.#inner = undefined;
+          this.changed();
+        },
+      },
+      open: () => {
+        const old = this.#inner;
+        this.#inner = inner;
+        old?.close(4409, "replaced by a newer connection");
+        inner.open({ cmd: ["bash"], createdAt: "2026-01-01T00:00:00.000Z" }, asked);
+        this.changed();
+      },
+    };
+  }
+
+  // ---- Process -------------------------------------------------------------------------------------------------
+
+  appended(): void {
+    this.session.appended();
+    this.changed();
+  }
+
+  writable(): void {
+    this.#pump();
+    this.changed();
+  }
+
+  ended(status: ExitStatus): void {
+    this.#isInputClosed = true;
+    this.session.inputClosed();
+    this.#pump();
+    this.session.exited(status);
+    this.changed();
+  }
+
+  #pump(): void {
+    let done = 0;
+    for (; done < this.#turns.length; done += 1) {
+      const client = this.#turns[done];
+      const entry = client?.input.entries[0];
+      if (client === undefined || entry === undefined) continue;
+      if (this.#isInputClosed || (this.process.eofs > 0 && !this.session.facts.tty)) {
+        if (entry.kind === "bytes") this.session.wrote(client, entry.bytes.length);
+        else this.session.appliedEof(client);
+      } else if (entry.kind === "bytes") {
+        const count = this.process.write(driverOf(client), entry.start, entry.bytes);
+        if (count > 0) this.session.wrote(client, count);
+        if (count < entry.bytes.length) break;
+      } else if (entry.kind === "eof") {
+        this.process.closeInput();
+        this.session.appliedEof(client);
+      }
+    }
+    this.#turns.splice(0, done);
+  }
+
+  // ---- Time and pace -------------------------------------------------------------------------------------------
+
+  changed(): void {
+    // Within the constructor there is no process yet.
+    if ((this.process as SimProcess | undefined) === undefined) return;
+    this.process.isHeld = this.session.shouldHold;
+    const { now } = this.#world.time;
+    let next = this.session.nextTickMs ?? Number.POSITIVE_INFINITY;
+    for (const connection of this.#connections) next = Math.min(next, connection.silentAtMs ?? next);
+    if (this.#inner !== undefined) next = Math.min(next, this.#inner.silentAtMs);
+    if (next >= this.#tickAt) return;
+    this.#cancel();
+    this.#tickAt = next;
+    const late = this.#world.random.chance(0.1) ? this.#world.random.next() * 5 : 0;
+    this.#cancel = this.#world.time.after(next - now + late, () => this.#tick());
+  }
+
+  #tick(): void {
+    this.#tickAt = Number.POSITIVE_INFINITY;
+    const { now } = this.#world.time;
+    for (const connection of [...this.#connections]) {
+      if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
+    }
+    if (this.#inner !== undefined && this.#inner.silentAtMs <= now) {
+      const inner = this.#inner;
+      this.#inner = undefined;
+      inner.close(1001, "nothing was heard");
+    }
+    this.session.tick();
+    this.changed();
+  }
+}
+
+/** What a socket does that copies while it sends. */
+export function copied(frame: Frame): Frame {
+  return typeof frame === "string" ? frame : frame.slice();
+}
+
+/** Whether `bytes` are the output at `offset`, and `stream` is theirs. */
+export function isOutput(offset: number, bytes: Uint8Array, stream: number, tty: boolean): boolean {
+  for (let done = 0; done < bytes.length; ) {
+    const count = Math.min(bytes.length - done, segmentLeft(offset + done));
+    if ((tty ? 1 : streamAt(offset + done)) !== stream) return false;
+    done += count;
+  }
+  return isSame(bytes, outputBytes(offset, bytes.length));
+}
+
+/** Parties are named by their number; a viewer's number is nobody's among the drivers. */
+export function nameOf(who: number, role: Role): string {
+  return `${role} ${who}`;
+}
+
+function driverOf(client: ClientRecord): number {
+  const who = /^driver ([0-3])$/.exec(client.name)?.[1];
+  if (who === undefined) throw new Error(`input of ${client.name} reached the process`);
+  return Number(who);
+}
+
+export function inputBytes(who: number, from: number, count: number): Uint8Array {
+  const bytes = new Uint8Array(count);
+  for (let i = 0; i < count; i += 1) bytes[i] = inputByte(who, from + i);
+  return bytes;
+}

@@ -1,0 +1,293 @@
+// The simulation's clients: the real state machine with a program behind it that writes, reads as fast as it likes, and
+// checks every byte that it is given by its position.
+
+import {
+  type AttachRequest,
+  type ClientSocket,
+  type ClientSocketEvents,
+  type Delivery,
+  type Frame,
+  type Hello,
+  type OutputStream,
+  type Role,
+  StdioClient,
+} from "../../src/index.ts";
+import { inputBytes, isOutput, nameOf, type Written } from "./bridge.ts";
+import type { Chance, Connection, Listener } from "./network.ts";
+
+export type PartyPlan = {
+  readonly who: number;
+  readonly role: Role;
+  readonly delivery: Delivery;
+  readonly inputBytes: number;
+  /** The largest piece that it writes at once, and how long it may wait between two. */
+  readonly pieceBytes: number;
+  readonly pauseMs: number;
+  /** How long it may take to deal with what it is given. */
+  readonly dealMs: number;
+};
+
+/** How a client reaches a server. */
+export type Dial = (
+  request: Omit<AttachRequest, "id" | "isResume" | "resume" | "acknowledges">,
+  query: ReadonlyMap<string, string>,
+  listener: Listener & { opened(): void },
+) => Connection;
+
+/** Beyond this a client would hold more output than its window allows, however often its connection broke. */
+const MAX_UNDEALT_BYTES = 512 * 1024 + 64 * 1024;
+
+export class Party {
+  readonly plan: PartyPlan;
+  readonly tty: boolean;
+  client: StdioClient;
+  connection: Connection | undefined;
+  /** Every id that it was given, newest last. */
+  readonly ids: string[] = [];
+  exit: { code: number; signal?: string } | undefined;
+  hasLeft = false;
+  position = 0;
+  gapBytes = 0;
+  gaps: { from: number; to: number; isReplay: boolean }[] = [];
+  errors: string[] = [];
+  isInputEnded = false;
+  attaches = 0;
+  #endedIn: StdioClient | undefined;
+  #isFresh = true;
+  /** Where the output begins that it asked for in time: until then it reads what happens to be held. */
+  #replayEnd = 0;
+  #written = 0;
+  #isWriting = false;
+  #dealtAt = 0;
+  #life = 0;
+  #stallUntil = 0;
+  readonly #world: Chance;
+  readonly #dial: Dial;
+  readonly #isKnown: (id: string) => boolean;
+  readonly #sink: Written;
+
+  constructor(
+    world: Chance,
+    plan: PartyPlan,
+    tty: boolean,
+    dial: Dial,
+    sink: Written,
+    isKnown: (id: string) => boolean,
+  ) {
+    this.#isKnown = isKnown;
+    this.#world = world;
+    this.plan = plan;
+    this.tty = tty;
+    this.#dial = dial;
+    this.#sink = sink;
+    this.client = this.#makeClient();
+  }
+
+  start(): void {
+    if (!this.hasLeft) this.client.start();
+  }
+
+  get isOver(): boolean {
+    return this.exit !== undefined || this.hasLeft;
+  }
+
+  get isInputWritten(): boolean {
+    return this.#written >= this.plan.inputBytes;
+  }
+
+  get writtenBytes(): number {
+    return this.#written;
+  }
+
+  /** Its program stops reading for a while. */
+  stall(ms: number): void {
+    this.#stallUntil = this.#world.time.now + ms;
+  }
+
+  leave(): void {
+    this.hasLeft = true;
+    this.client.leave();
+  }
+
+  /** To be called again for each life: a new one does not know that its input had been ended. */
+  endInput(): void {
+    this.isInputEnded = true;
+    this.#endedIn = this.client;
+    this.client.endInput();
+  }
+
+  hasEndedIn(client: StdioClient): boolean {
+    // A life that has not written what an earlier one wrote in vain is not at its end yet.
+    return this.#endedIn === client || !this.isInputWritten || this.client.hello === undefined;
+  }
+
+  /** Its program dies and is started again with what it had noted, or with an empty screen. */
+  restart(isEmpty: boolean): void {
+    const point = this.client.resumePoint;
+    if (point === undefined || this.isOver) return;
+    this.#life += 1;
+    this.connection?.a.abort();
+    this.#isFresh = isEmpty;
+    this.#written = 0;
+    this.client = this.#makeClient({ resume: point.resume, ...(isEmpty ? {} : { offset: point.offset }) });
+    if (!isEmpty) this.position = point.offset;
+    this.client.start();
+  }
+
+  /** It was told that it is not known, and comes as somebody new. */
+  startAnew(): void {
+    this.#life += 1;
+    this.#isFresh = true;
+    this.#written = 0;
+    this.client = this.#makeClient();
+    this.client.start();
+  }
+
+  #makeClient(earlier: { resume?: string; offset?: number } = {}): StdioClient {
+    const { time, random } = this.#world;
+    this.#life += 1;
+    const life = this.#life;
+    const isCurrent = () => this.#life === life;
+    this.#isWriting = false;
+    let isGreeted = false;
+    return new StdioClient(
+      { session: "main", ...earlier },
+      {
+        connect: (query, events) => this.#connect(query, events, isCurrent),
+        setTimer: (ms, callback) => {
+          const late = random.chance(0.2) ? random.next() * 5 : 0;
+          return time.after(ms + late, () => isCurrent() && callback());
+        },
+        now: () => time.now,
+        random: () => random.next(),
+      },
+      {
+        state: (state) => {
+          if (this.exit !== undefined) throw new Error(`state ${state.phase} after the exit`);
+          if (state.phase === "attached") {
+            this.#greeted(state.hello, isGreeted);
+            if (!isGreeted) {
+              isGreeted = true;
+              // Its input goes on where the session stands: what an earlier life wrote and was not taken is written again.
+              if (state.hello.stdin > this.#sink.end) throw new Error("more input taken than was written");
+              this.#written = state.hello.stdin;
+              if (this.#isFresh && this.ids.length > 1) this.#sink.rebirths.push(this.#written);
+              this.#writeLater(life);
+            }
+          }
+          if (state.phase !== "ended") return;
+          if (state.end.kind === "exit") {
+            const { code, signal } = state.end;
+            this.exit = { code, ...(signal === undefined ? {} : { signal }) };
+          } else if (state.end.kind === "refused") this.#refused(`${state.end.code} ${state.end.reason}`);
+        },
+        output: (stream, bytes, end) => this.#output(stream, bytes, end, isCurrent),
+        snapshot: () => {
+          throw new Error("a snapshot that nobody makes");
+        },
+        resize: (_cols, _rows, offset) => {
+          if (offset !== this.position) throw new Error(`size told at ${offset}, not at ${this.position}`);
+        },
+        gap: (from, to) => {
+          if (from !== this.position || to <= from) throw new Error(`gap from ${from} to ${to} at ${this.position}`);
+          this.gaps.push({ from, to, isReplay: from < this.#replayEnd });
+          this.gapBytes += to - from;
+          this.position = to;
+        },
+        message: (message) => {
+          if (message.type === "error") this.errors.push(message.code);
+        },
+        discarded: () => undefined,
+        inputDrained: () => this.#writeLater(life),
+      },
+    );
+  }
+
+  /**
+   * A life that has kept nothing, of a client that was greeted but not yet known to the bridge when the Durable Object
+   * died, is told that it is not known (R9): it comes as somebody new. Nothing else may be refused.
+   */
+  #refused(why: string): void {
+    if (this.hasLeft) return;
+    const id = this.ids.at(-1) ?? "";
+    if (!why.startsWith("4404") || this.#isKnown(id))
+      throw new Error(`driver ${this.plan.who} (${id}) was refused: ${why}`);
+    this.#world.time.after(1, () => {
+      if (!this.hasLeft) this.startAnew();
+    });
+  }
+
+  #connect(query: ReadonlyMap<string, string>, events: ClientSocketEvents, isCurrent: () => boolean): ClientSocket {
+    const { role, delivery } = this.plan;
+    const request = { name: nameOf(this.plan.who, role), role, isAdmin: false, delivery };
+    let hasExited = false;
+    const connection = this.#dial(request, query, {
+      opened: () => isCurrent() && events.open(),
+      receive: (frame) => {
+        if (!isCurrent()) return;
+        if (hasExited) throw new Error(`something came after the exit: ${describe(frame)}`);
+        if (typeof frame === "string") {
+          hasExited = frame.startsWith('{"type":"exit"');
+          events.text(frame);
+        } else events.binary(frame);
+      },
+      closed: (code) => isCurrent() && events.closed(code, ""),
+    });
+    this.connection = connection;
+    return {
+      send: (frame) => connection.a.send(typeof frame === "string" ? frame : frame.slice()),
+      close: (code) => connection.a.close(code),
+      abort: () => connection.a.abort(),
+    };
+  }
+
+  #greeted(hello: Hello, isGreeted: boolean): void {
+    this.attaches += 1;
+    this.ids.push(hello.you.id);
+    const lost = hello.gap ?? 0;
+    if (!isGreeted && this.#isFresh) {
+      this.position = hello.offset - lost;
+      this.#replayEnd = hello.live;
+    }
+    if (hello.offset - lost !== this.position) {
+      throw new Error(`greeted at ${hello.offset} with a gap of ${lost}, stood at ${this.position}`);
+    }
+    if (hello.live < hello.offset) throw new Error(`live ${hello.live} before offset ${hello.offset}`);
+  }
+
+  #output(stream: OutputStream, bytes: Uint8Array, end: number, isCurrent: () => boolean): void {
+    const { time, random } = this.#world;
+    const from = end - bytes.length;
+    if (from !== this.position) throw new Error(`output at ${from}, expected at ${this.position}`);
+    if (!isOutput(from, bytes, stream, this.tty)) throw new Error(`wrong bytes at ${from}, ${bytes.length} long`);
+    this.position = end;
+    const undealt = this.position - (this.client.resumePoint?.offset ?? 0);
+    if (undealt > MAX_UNDEALT_BYTES) throw new Error(`client was given ${undealt} bytes more than it has dealt with`);
+    const wish = Math.max(time.now, this.#stallUntil) + random.next() * this.plan.dealMs;
+    this.#dealtAt = Math.max(this.#dealtAt, wish);
+    const client = this.client;
+    time.after(this.#dealtAt - time.now, () => isCurrent() && client.dealtWith(end));
+  }
+
+  #writeLater(life: number): void {
+    if (this.#isWriting || this.isInputWritten) return;
+    this.#isWriting = true;
+    const { time, random } = this.#world;
+    time.after(random.next() * this.plan.pauseMs, () => {
+      if (this.#life !== life || this.isOver) return;
+      this.#isWriting = false;
+      const count = Math.min(random.int(1, this.plan.pieceBytes), this.plan.inputBytes - this.#written);
+      const bytes = inputBytes(this.plan.who, this.#written, count);
+      this.#written += count;
+      this.#sink.end = Math.max(this.#sink.end, this.#written);
+      if (this.client.write(bytes)) this.#writeLater(life);
+      if (this.client.unackedInput > 256 * 1024 + this.plan.pieceBytes) {
+        throw new Error(`outbox holds ${this.client.unackedInput} bytes`);
+      }
+    });
+  }
+}
+
+function describe(frame: Frame): string {
+  return typeof frame === "string" ? frame : `${frame.length} bytes`;
+}

@@ -1,0 +1,42 @@
+// The bytes of the simulation: each position has its own, so that loss, doubling and reordering show by position.
+
+import { STREAM_STDERR, STREAM_STDOUT } from "../../src/index.ts";
+
+/** A prime, so that no shift by a power of two goes unnoticed. */
+const PERIOD = 65_521;
+const SEGMENT = 700;
+
+function mix(n: number): number {
+  let t = Math.imul(n + 0x9e37, 0x85eb_ca6b);
+  t ^= t >>> 13;
+  t = Math.imul(t, 0xc2b2_ae35);
+  return (t ^ (t >>> 16)) >>> 0;
+}
+
+const OUTPUT = new Uint8Array(PERIOD + 65_536);
+for (let i = 0; i < OUTPUT.length; i += 1) OUTPUT[i] = mix(i % PERIOD) & 0xff;
+
+/** Output bytes from `offset` on. */
+export function outputBytes(offset: number, length: number): Uint8Array {
+  const at = offset % PERIOD;
+  return OUTPUT.subarray(at, at + length);
+}
+
+/** The stream of the output byte at `offset`, where the process has two. */
+export function streamAt(offset: number): typeof STREAM_STDOUT | typeof STREAM_STDERR {
+  return mix(Math.floor(offset / SEGMENT)) % 3 === 0 ? STREAM_STDERR : STREAM_STDOUT;
+}
+
+/** How many bytes from `offset` on are of one segment. */
+export function segmentLeft(offset: number): number {
+  return SEGMENT - (offset % SEGMENT);
+}
+
+export function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** Byte `n` of what driver `who` (0 to 3) writes: whose it is in the two high bits. */
+export function inputByte(who: number, n: number): number {
+  return (who << 6) | (mix(n * 4 + who) & 0x3f);
+}

@@ -1,0 +1,248 @@
+// The simulation's Durable Object: the shell around the relay session that the real one has in worker/src. It can be
+// dropped at any moment and made again with nothing but what the bridge and the clients tell it.
+
+import {
+  type AttachRequest,
+  backoffMs,
+  CLOSE,
+  type ExitStatus,
+  InnerClient,
+  type InnerHello,
+  OutputLog,
+  PING_INTERVAL_MS,
+  type ServerConnection,
+  Session,
+  type SessionFacts,
+} from "../../src/index.ts";
+import type { SimBridge } from "./bridge.ts";
+import { type Chance, Connection, type LinkProfile, type Listener, type Socket } from "./network.ts";
+
+export type RelayPorts = {
+  readonly world: Chance;
+  readonly bridge: SimBridge;
+  readonly profile: LinkProfile;
+  readonly logBytes: number;
+  readonly store: Store;
+  readonly facts: SessionFacts;
+  /** Called after every turn: a place to check what must always hold. */
+  check(relay: SimRelay): void;
+};
+
+/** What outlives a Durable Object: how the process ended. */
+export type Store = { log?: OutputLog; exit?: ExitStatus };
+
+type Waiting = { readonly connection: ServerConnection; readonly request: AttachRequest };
+
+export class SimRelay {
+  readonly #ports: RelayPorts;
+  readonly inner: InnerClient;
+  session: Session | undefined;
+  isDropped = false;
+  readonly sockets = new Map<ServerConnection, Socket>();
+  #waiting: Waiting[] = [];
+  #link: Connection | undefined;
+  #linkSocket: Socket | undefined;
+  #isConnecting = false;
+  #attempt = 0;
+  #nextPing = 0;
+  #cancel: () => void = () => undefined;
+  #tickAt = Number.POSITIVE_INFINITY;
+
+  constructor(ports: RelayPorts) {
+    this.#ports = ports;
+    this.inner = new InnerClient({
+      hello: (hello) => this.#greeted(hello),
+      bye: () => this.#innerClosed(),
+      clientBye: (client, code, reason) => {
+        client.peer?.bye(code, reason, "never");
+        this.session?.leave(client);
+      },
+    });
+    const { log, exit } = ports.store;
+    if (log === undefined || exit === undefined) return;
+    this.session = this.#makeSession(log, "", "");
+    this.session.exited(exit);
+  }
+
+  get isConnected(): boolean {
+    return this.inner.isReady;
+  }
+
+  // ---- Clients -------------------------------------------------------------------------------------------------
+
+  /** A WebSocket has been accepted. */
+  accept(connection: ServerConnection, socket: Socket, request: AttachRequest): void {
+    this.sockets.set(connection, socket);
+    if (this.session === undefined) {
+      this.#waiting.push({ connection, request });
+      if (this.#link === undefined) this.#connectInner();
+    } else connection.attach(this.session, request);
+    this.#changed();
+  }
+
+  listener(connection: ServerConnection): Listener {
+    return {
+      receive: (frame) => {
+        if (this.isDropped) return;
+        connection.receive(frame, this.#ports.world.time.now);
+        this.#changed();
+      },
+      closed: (code) => {
+        if (this.isDropped) return;
+        this.sockets.delete(connection);
+        this.#waiting = this.#waiting.filter((waiting) => waiting.connection !== connection);
+        connection.closed(code);
+        this.#changed();
+      },
+    };
+  }
+
+  /** The Durable Object dies: nothing of it is left. Its clients hear 1006, or of a restart, or nothing. */
+  drop(): void {
+    this.isDropped = true;
+    this.#cancel();
+    const { random } = this.#ports.world;
+    for (const [connection, socket] of this.sockets) {
+      if (random.chance(0.3)) connection.bye(CLOSE.restart, "restarted", "now");
+      else socket.abort();
+    }
+    this.#linkSocket?.abort();
+  }
+
+  // ---- The inner hop -------------------------------------------------------------------------------------------
+
+  cutInner(hearHere: boolean, hearThere: boolean): void {
+    this.#link?.cut(hearHere, hearThere);
+  }
+
+  #connectInner(): void {
+    if (this.isDropped || this.#isConnecting) return;
+    const { world, bridge, profile } = this.#ports;
+    this.#isConnecting = true;
+    world.time.after(profile.latencyMs * 2, () => {
+      this.#isConnecting = false;
+      if (this.isDropped) return;
+      const asked = this.session?.log.endOffset;
+      const end = bridge.openInner(() => link.b, asked);
+      const isCurrent = () => !this.isDropped && this.#link === link;
+      const link: Connection = new Connection(
+        world,
+        profile,
+        {
+          receive: (frame) => {
+            if (!isCurrent()) return;
+            this.inner.receive(frame, world.time.now);
+            this.#changed();
+          },
+          closed: () => {
+            if (isCurrent()) this.#innerClosed();
+          },
+        },
+        end.listener,
+      );
+      this.#link = link;
+      this.#linkSocket = link.a;
+      this.#nextPing = world.time.now + PING_INTERVAL_MS;
+      this.inner.opened({ send: (frame) => link.a.send(frame) }, world.time.now);
+      end.open();
+      this.#changed();
+    });
+  }
+
+  #greeted(hello: InnerHello): void {
+    this.#attempt = 0;
+    if (this.session === undefined) {
+      const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, this.#ports.logBytes, hello.offset);
+      this.session = this.#makeSession(log, hello.holder, hello.creator);
+    }
+    this.inner.ready(this.session, hello);
+    for (const { connection, request } of this.#waiting) connection.attach(this.session, request);
+    this.#waiting = [];
+  }
+
+  #makeSession(log: OutputLog, holder: string, creator: string): Session {
+    return new Session({
+      hop: "relay",
+      facts: this.#ports.facts,
+      log,
+      upstream: this.inner,
+      now: () => this.#ports.world.time.now,
+      reuseFrames: false,
+      holder,
+      creator,
+    });
+  }
+
+  #release(): void {
+    const socket = this.#linkSocket;
+    this.#link = undefined;
+    this.#linkSocket = undefined;
+    this.inner.closed();
+    socket?.close(CLOSE.normal);
+  }
+
+  #innerClosed(): void {
+    this.#link = undefined;
+    this.#linkSocket?.abort();
+    this.#linkSocket = undefined;
+    this.inner.closed();
+    const isNeeded = this.#waiting.length > 0 || (this.session?.presentCount ?? 0) > 0;
+    if (!isNeeded || this.session?.exit !== undefined) return;
+    const ms = this.#attempt === 0 ? 0 : backoffMs(this.#attempt, this.#ports.world.random.next());
+    this.#attempt += 1;
+    this.#ports.world.time.after(ms, () => {
+      const isWanted = this.session !== undefined ? this.session.exit === undefined : this.#waiting.length > 0;
+      if (this.#link === undefined && isWanted) this.#connectInner();
+    });
+    this.#changed();
+  }
+
+  // ---- Time ----------------------------------------------------------------------------------------------------
+
+  #changed(): void {
+    if (this.isDropped) return;
+    this.#ports.check(this);
+    this.#settle();
+    const { time, random } = this.#ports.world;
+    let next = this.session?.nextTickMs ?? Number.POSITIVE_INFINITY;
+    for (const connection of this.sockets.keys()) next = Math.min(next, connection.silentAtMs ?? next);
+    if (this.#link !== undefined) next = Math.min(next, this.#nextPing, this.inner.silentAtMs);
+    if (next >= this.#tickAt) return;
+    this.#cancel();
+    this.#tickAt = next;
+    this.#cancel = time.after(next - time.now + (random.chance(0.1) ? random.next() * 5 : 0), () => this.#tick());
+  }
+
+  /** What the process left behind is stored once; with nobody there the bridge is let go of. */
+  #settle(): void {
+    const { session } = this;
+    const { store } = this.#ports;
+    if (session === undefined) return;
+    if (session.exit !== undefined) {
+      if (store.exit !== undefined) return;
+      store.exit = session.exit;
+      store.log = session.log;
+      this.#release();
+    } else if (session.presentCount === 0 && this.#waiting.length === 0) {
+      this.session = undefined;
+      this.#release();
+    }
+  }
+
+  #tick(): void {
+    this.#tickAt = Number.POSITIVE_INFINITY;
+    const { now } = this.#ports.world.time;
+    for (const connection of [...this.sockets.keys()]) {
+      if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
+    }
+    if (this.#link !== undefined) {
+      if (this.inner.silentAtMs <= now) this.#innerClosed();
+      else if (this.#nextPing <= now) {
+        this.#nextPing = now + PING_INTERVAL_MS;
+        this.inner.ping();
+      }
+    }
+    this.session?.tick();
+    this.#changed();
+  }
+}

@@ -1,0 +1,120 @@
+// Seeded chance and virtual time: a run with the same seed is the same run. Knows nothing of the protocol.
+
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 to 1, 1 excluded (mulberry32). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000;
+  }
+
+  /** An integer from `min` to `max`, both included. */
+  int(min: number, max: number): number {
+    return min + Math.floor(this.next() * (max - min + 1));
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    const item = items[this.int(0, items.length - 1)];
+    if (item === undefined) throw new Error("Cannot pick of nothing");
+    return item;
+  }
+
+  /** From `min` to `max`, small values as likely as large ones on a logarithmic scale. */
+  scale(min: number, max: number): number {
+    return Math.round(min * (max / min) ** this.next());
+  }
+}
+
+type Event = { at: number; order: number; run: (() => void) | undefined };
+
+export class Scheduler {
+  now = 0;
+  eventCount = 0;
+  readonly #heap: Event[] = [];
+  #order = 0;
+
+  /** Runs `run` after `ms`. The result cancels it. */
+  after(ms: number, run: () => void): () => void {
+    return this.at(this.now + ms, run);
+  }
+
+  /** Runs `run` when it is `ms`, or now if it has been. The result cancels it. */
+  at(ms: number, run: () => void): () => void {
+    const event: Event = { at: Math.max(this.now, ms), order: this.#order++, run };
+    this.#push(event);
+    return () => {
+      event.run = undefined;
+    };
+  }
+
+  /** Runs events until `isDone`, or until there is none before `deadline`. @returns Whether it is done. */
+  run(deadline: number, isDone: () => boolean): boolean {
+    while (!isDone()) {
+      const event = this.#pop();
+      if (event === undefined) return false;
+      if (event.at > deadline) {
+        this.#push(event);
+        return false;
+      }
+      this.now = event.at;
+      if (event.run === undefined) continue;
+      this.eventCount += 1;
+      event.run();
+    }
+    return true;
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(event);
+    while (at > 0) {
+      const up = (at - 1) >> 1;
+      const parent = heap[up];
+      if (parent === undefined || !isBefore(event, parent)) break;
+      heap[at] = parent;
+      at = up;
+    }
+    heap[at] = event;
+  }
+
+  #pop(): Event | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let down = 2 * at + 1;
+      const left = heap[down];
+      if (left === undefined) break;
+      const right = heap[down + 1];
+      let child = left;
+      if (right !== undefined && isBefore(right, left)) {
+        down += 1;
+        child = right;
+      }
+      if (!isBefore(child, last)) break;
+      heap[at] = child;
+      at = down;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
