@@ -92,6 +92,9 @@ export type SessionOptions = {
 const INPUT_ACK_DELAY_MS = 20;
 /** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
 const MAX_ABSENT = 192;
+/** What may still be read of a process between two looks at whether to hold it: two frames of one stream, and what waits of
+ * the other. */
+const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
 /** How often something that waits for a rate, and not for an event, is looked at. */
 const RATE_TICK_MS = 10;
 
@@ -451,7 +454,7 @@ export class Session {
     const pacer = this.pacer;
     if (pacer !== undefined) return isWindowSpent(pacer, this.log.endOffset);
     if (this.facts.delivery === "live") return false;
-    return this.log.endOffset - this.#heldFrom >= this.log.capacityBytes - MAX_FRAME_BYTES;
+    return this.log.endOffset - this.#heldFrom >= this.log.capacityBytes - HOLD_MARGIN_BYTES;
   }
 
   /** When {@link tick} is to be called next; undefined while nothing waits for time to pass. */
