@@ -24,8 +24,8 @@ export interface SystemOptions {
   readonly bridgeEnv?: Record<string, string>;
   /** Variables of the Worker, over the ones given here. */
   readonly workerVars?: Record<string, string>;
-  /** A wrangler configuration in place of the Worker's own: a test's, which adds what production must not have. */
-  readonly workerConfig?: string;
+  /** The main module in place of the Worker's own: a test's, which adds what production must not have. */
+  readonly workerEntry?: string;
   /** As in IssuerOptions. */
   readonly accessTokens?: "jwt" | "opaque";
   readonly accessTokenLifetime?: number;
@@ -117,7 +117,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     {
       name: "Worker",
       command: process.execPath,
-      args: workerArgs(port, varsFile, join(dir, "state"), options.workerConfig),
+      args: workerArgs(port, varsFile, join(dir, "state"), options.workerEntry),
       cwd: ROOT,
       env: workerEnv(dir),
       logFile: join(dir, "logs/worker.log"),
@@ -192,11 +192,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
 }
 
-function workerArgs(port: number, varsFile: string, stateDir: string, config = join(ROOT, "wrangler.toml")): string[] {
+function workerArgs(port: number, varsFile: string, stateDir: string, entry?: string): string[] {
   return [
     join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
     "dev",
-    ...["--config", config],
+    ...(entry === undefined ? [] : [entry]),
     ...["--local", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
     ...["--enable-containers=false", "--env-file", varsFile, "--persist-to", stateDir],
     ...["--show-interactive-dev-session=false", "--log-level", "info"],

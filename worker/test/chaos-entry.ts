@@ -1,5 +1,5 @@
 // The Worker with two things that production must not have: a way to abort a session's Durable Object, and a clock that
-// runs faster. Never part of a deployment: wrangler.toml does not know this file.
+// runs faster (CHAOS_SPEED). Never part of a deployment: wrangler.toml does not know this file.
 
 import { authenticate } from "../src/auth/authenticate.ts";
 import { sessionKey } from "../src/auth/names.ts";
@@ -31,7 +31,7 @@ async function abortSession(request: Request, env: ChaosEnv): Promise<Response> 
   const { identity } = await authenticate(request, readAuthSettings(env));
   const { searchParams } = new URL(request.url);
   const name = await sessionKey(identity, searchParams.get("sandbox") ?? "", searchParams.get("session") ?? "");
-  // chaos.toml binds the class of this file, which Env does not know.
+  // Bound by its name, it is the class of this file, which Env does not know.
   const sessions = env.SESSION as unknown as DurableObjectNamespace<SessionObject>;
   try {
     await sessions.getByName(name).abort();

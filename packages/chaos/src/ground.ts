@@ -1,6 +1,6 @@
 // What a run is made on: a whole local system with a proxy on either hop, or some server somewhere with one in front.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -36,6 +36,8 @@ const TOKEN_SECONDS = 24 * 60 * 60;
 
 /** @param speed How many seconds pass in the Worker in a real one. */
 export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, signal?: AbortSignal): Promise<Ground> {
+  // The Worker's configuration wants a directory for the page, be there one or not.
+  mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
   const dir = mkdtempSync(join(tmpdir(), "sbx-chaos-"));
   const [bridgePort, workerPort] = [await anyFreePort(), await anyFreePort()];
   const inner = await ChaosProxy.listen({ ...hop("inner"), target: { host: "127.0.0.1", port: bridgePort } });
@@ -48,7 +50,7 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
     const system = await startSystem({
       dir,
       ports: { bridge: bridgePort, worker: workerPort },
-      workerConfig: join(ROOT, "worker/test/chaos.toml"),
+      workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
       workerVars: { BRIDGE_URL: `http://127.0.0.1:${inner.port}`, CHAOS_SPEED: String(speed) },
       ...(signal === undefined ? {} : { signal }),
     });
