@@ -75,7 +75,7 @@ export class PipeFront implements Front {
   }
 
   inputClosed(): void {
-    this.#pump?.stop();
+    this.#pump?.refuse();
   }
 
   finish(): void {

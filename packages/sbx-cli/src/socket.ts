@@ -113,7 +113,8 @@ class Connection implements ClientSocket {
       failure = error;
     });
     socket.on("close", (code, reason) => {
-      if (failure === undefined) this.over(code, reason.toString("utf8"));
+      if (failure === undefined)
+        this.over(code, reason.toString("utf8") || (code === 1006 ? "the connection broke" : ""));
       else if (/subprotocol|Sec-WebSocket|Upgrade header/.test(failure.message)) {
         this.over(PROTOCOL_ERROR, `${host} does not speak ${OUTER_PROTOCOL}: ${failure.message}`);
       } else this.over(1006, describeFailure(failure, host));

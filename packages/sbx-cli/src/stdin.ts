@@ -1,6 +1,9 @@
 // Standard input that is not typed: a pipe or a file, read as fast as the session takes it.
 
+import fs from "node:fs";
 import type { Readable } from "node:stream";
+
+const STDIN = 0;
 
 export type StdinEvents = {
   /** @returns Whether more may come now; if not, {@link StdinPump.resume} will say when. */
@@ -37,10 +40,21 @@ export class StdinPump {
     if (this.#isStarted && this.#input.isPaused()) this.#input.resume();
   }
 
-  /** Nobody wants it any more: whoever writes there is told by a closed pipe. */
+  /** Nothing more is read. */
   stop(): void {
     this.#isStarted = false;
     this.#input.destroy();
+  }
+
+  /** Nobody will ever want it: whoever writes there is told by a closed pipe, as if the process itself were the reader. */
+  refuse(): void {
+    if (!this.#isStarted) return;
+    this.stop();
+    // Node keeps the descriptor open whatever becomes of its stream. Something has to stand in its place.
+    this.#input.once("close", () => {
+      fs.closeSync(STDIN);
+      fs.openSync("/dev/null", "r");
+    });
   }
 
   #take(chunk: Uint8Array): void {

@@ -15,18 +15,9 @@ let server: TestServer;
 let issuer: Issuer;
 let env: NodeJS.ProcessEnv;
 let home: string;
-/** Seconds since 1970, by the issuer's clock. */
-let now: number | undefined;
 beforeEach(async () => {
   server = await startServer();
-  now = undefined;
-  issuer = await startIssuer({
-    port: 0,
-    dir: mkdtempSync(join(tmpdir(), "sbx-cli-issuer-")),
-    publicOrigin: server.url,
-    deviceInterval: 0.05,
-    now: () => now ?? Date.now() / 1000,
-  });
+  issuer = await issue(3600);
   env = cleanEnv({ SBX_TOKEN: "" });
   home = env.HOME ?? "";
 });
@@ -34,6 +25,12 @@ afterEach(async () => {
   await issuer.close();
   await server.close();
 });
+
+/** @param accessTokenLifetime Seconds. */
+function issue(accessTokenLifetime: number): Promise<Issuer> {
+  const dir = mkdtempSync(join(tmpdir(), "sbx-cli-issuer-"));
+  return startIssuer({ port: 0, dir, publicOrigin: server.url, deviceInterval: 0.05, accessTokenLifetime });
+}
 
 /** Logs in as alice, who presses the issuer's button. */
 async function login(...flags: string[]) {
@@ -44,10 +41,10 @@ async function login(...flags: string[]) {
   });
   const result = collect(child);
   const code = await until(
-    () => /Enter code: (\S+)/.exec(said)?.[1] ?? (child.exitCode === null ? undefined : ""),
+    () => /Enter code: (\S+)/.exec(said)?.[1] ?? (child.exitCode === null ? undefined : "none"),
     () => said,
   );
-  if (code !== "") await approveDevice(issuer.url, code, { sub: "alice" });
+  if (code !== "none") await approveDevice(issuer.url, code, { sub: "alice" });
   return result;
 }
 
@@ -131,6 +128,28 @@ describe("a stored login", () => {
       stdout: "",
       stderr: "sbx-stdio: the stored login has run out: log in again with `sbx-stdio login`\n",
     });
+  });
+
+  test("is renewed in place when the server says that it is about to run out", async () => {
+    await issuer.close();
+    issuer = await issue(25);
+    server.isOpen = true;
+    await login("--issuer", issuer.url);
+    const child = startCli([server.url, "--", "sh", "-c", "echo; read x"], { env });
+    const result = collect(child);
+    await until(
+      () => [...server.hosts.values()][0]?.session.log.endOffset,
+      () => "no session",
+    );
+    for (const client of server.host().session.clients) client.peer?.send({ type: "expiring", seconds: 20 });
+    const fresh = await until(
+      () => server.renewals[0],
+      () => "nothing was renewed",
+    );
+    expect(claimsOf(fresh)).toMatchObject({ sub: "alice" });
+    expect(server.tokens).not.toContain(fresh);
+    child.stdin?.end("\n");
+    expect(await result).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("is not sent where others can read it", async () => {

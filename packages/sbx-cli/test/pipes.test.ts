@@ -117,6 +117,42 @@ describe("bytes", () => {
   }, 30_000);
 });
 
+describe("input that nobody takes", () => {
+  test("a process that has closed its input: whoever writes to ours is told, and the process goes on", async () => {
+    const child = startCli([server.url, "--", "sh", "-c", "exec 0<&-; echo closed; sleep 0.5; echo done"]);
+    const result = collect(child);
+    const broken = new Promise<Error>((resolve) => child.stdin?.once("error", resolve));
+    await until(
+      () => [...server.hosts.values()][0]?.session.log.endOffset,
+      () => "no session",
+    );
+    const timer = setInterval(() => child.stdin?.write("more\n"), 20);
+    expect(await broken).toMatchObject({ code: "EPIPE" });
+    clearInterval(timer);
+    expect(await result).toEqual({ code: 0, signal: null, stdout: "closed\ndone\n", stderr: "" });
+  });
+
+  test("a viewer's input is not read: what it sends is nothing, not even an end", async () => {
+    const driver = startCli([server.url, "--session", "build", "--", "sh", "-c", "echo ready; read x; echo $x"]);
+    const driven = collect(driver);
+    await until(
+      () => server.hosts.get("build")?.session.log.endOffset,
+      () => "no session",
+    );
+    const viewer = collect(
+      startCli([server.url, "--session", "build", "--role", "viewer"], { stdio: ["ignore", "pipe", "pipe"] }),
+    );
+    await until(
+      () => server.host().session.attachedCount === 2,
+      () => "no viewer",
+    );
+    driver.stdin?.end("line\n");
+    for (const result of [await driven, await viewer]) {
+      expect(result).toEqual({ code: 0, signal: null, stdout: "ready\nline\n", stderr: "" });
+    }
+  });
+});
+
 describe("names", () => {
   test("a session that is not named gets a name of its own, and pipes are asked for in so many words", async () => {
     await runCli([server.url, "--", "true"]);
@@ -246,7 +282,7 @@ describe("signals", () => {
     const child = startCli([server.url, ...words]);
     const result = collect(child);
     await until(
-      () => ([...server.hosts.values()].at(-1)?.session.log.endOffset ?? 0) > 0 || undefined,
+      () => ([...server.hosts.values()].at(-1)?.session.log.endOffset ?? 0) > 0,
       () => "no output",
     );
     return { child, result };

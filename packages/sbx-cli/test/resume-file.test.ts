@@ -52,7 +52,7 @@ describe("a run that is killed", () => {
         hasEnded = true;
       });
       await until(
-        () => hasEnded || statSync(target).size > more || undefined,
+        () => hasEnded || statSync(target).size > more,
         () => "no output",
         30_000,
       );
@@ -87,7 +87,7 @@ describe("a run that is killed", () => {
     };
     const first = run();
     await until(
-      () => (parsePlace(readIfThere(file))?.offset === 3 ? true : undefined),
+      () => parsePlace(readIfThere(file))?.offset === 3,
       () => readIfThere(file),
     );
     first.child.kill("SIGKILL");
@@ -134,7 +134,7 @@ describe("a run that is stopped", () => {
     for (let i = 0; i < 3; i += 1) {
       const { child, result, length } = run();
       await until(
-        () => length() > 500_000 || undefined,
+        () => length() > 500_000,
         () => "no output",
       );
       child.kill("SIGTERM");

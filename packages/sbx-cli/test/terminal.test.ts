@@ -44,7 +44,7 @@ describe("a shell", () => {
     await terminal.shows(/^30 100$/m);
     terminal.resize(90, 25);
     await until(
-      () => server.host().asked.includes("90x25") || undefined,
+      () => server.host().asked.includes("90x25"),
       () => server.host().asked.join(),
     );
     terminal.run("stty size");
@@ -129,7 +129,7 @@ describe("Ctrl+]", () => {
     terminal.run("vim -u NONE -N -c 'set mouse=a'");
     await terminal.shows(/VIM - Vi IMproved/);
     await until(
-      () => terminal.ask("mouse_any_flag") === "1" || undefined,
+      () => terminal.ask("mouse_any_flag") === "1",
       () => "no mouse",
     );
     terminal.press("C-]");
@@ -228,7 +228,7 @@ describe("terminal queries", () => {
     await terminal.shows(/^ready$/m);
     terminal.type("x");
     await until(
-      () => server.host().session.log.endOffset > length || undefined,
+      () => server.host().session.log.endOffset > length,
       () => "no echo",
     );
     const clients = [...server.host().session.clients];

@@ -1,0 +1,119 @@
+// Writing to descriptors that are slow, full, or gone.
+
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Output } from "../src/output.ts";
+
+const NONBLOCK = fs.constants.O_NONBLOCK;
+
+let directory: string;
+let reader: number;
+let writer: number;
+beforeEach(() => {
+  directory = fs.mkdtempSync(join(tmpdir(), "sbx-cli-output-"));
+  const fifo = join(directory, "fifo");
+  execFileSync("mkfifo", [fifo]);
+  reader = fs.openSync(fifo, fs.constants.O_RDONLY | NONBLOCK);
+  writer = fs.openSync(fifo, fs.constants.O_WRONLY | NONBLOCK);
+});
+afterEach(() => {
+  fs.closeSync(writer);
+});
+
+/** What is in the pipe now. */
+function drain(): Buffer {
+  const chunks: Buffer[] = [];
+  for (;;) {
+    const chunk = Buffer.alloc(65_536);
+    let count = 0;
+    try {
+      count = fs.readSync(reader, chunk);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
+    }
+    if (count === 0) return Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, count));
+  }
+}
+
+function start() {
+  const ends: number[] = [];
+  const broken: (string | undefined)[] = [];
+  const output = new Output({
+    written: (end) => ends.push(end),
+    broken: (_fd, error) => broken.push(error.code),
+  });
+  return { output, ends, broken };
+}
+
+test("a full descriptor that nobody made blocking is waited for, and every byte comes once and in order", async () => {
+  const { output, ends } = start();
+  const bytes = Buffer.alloc(1_000_000, "0123456789abcdefghijklmnopq");
+  for (let at = 0; at < bytes.length; at += 10_000) {
+    output.push(writer, bytes.subarray(at, at + 10_000), at + 10_000);
+  }
+  const received: Buffer[] = [];
+  let isFlushed = false;
+  const flushed = output.flushed().then(() => {
+    isFlushed = true;
+  });
+  while (!isFlushed) {
+    await new Promise((resolve) => setImmediate(resolve));
+    received.push(drain());
+  }
+  await flushed;
+  received.push(drain());
+  expect(Buffer.concat(received).equals(bytes)).toBe(true);
+  expect(ends.at(-1)).toBe(1_000_000);
+  expect(ends).toEqual([...ends].sort((a, b) => a - b));
+  expect(output.writtenTo(writer)).toBe(1_000_000);
+  fs.closeSync(reader);
+});
+
+test("what is not written yet is not told as written", async () => {
+  const { output, ends } = start();
+  output.push(writer, Buffer.alloc(10), 10);
+  output.push(writer, Buffer.alloc(200_000), 200_010);
+  await expect.poll(() => ends).toEqual([10]);
+  expect(output.writtenTo(writer)).toBe(10);
+  // Left to itself it would write on, into what the next test opens under the same number.
+  await expect.poll(() => drain().length + ends.length).toBe(2);
+  expect([ends, output.writtenTo(writer)]).toEqual([[10, 200_010], 200_010]);
+  fs.closeSync(reader);
+});
+
+test("an end without bytes is told in its place", async () => {
+  const { output, ends } = start();
+  output.push(writer, Buffer.from("a"), 1);
+  output.push(writer, Buffer.alloc(0), 5);
+  output.push(writer, Buffer.from("b"), 6);
+  await output.flushed();
+  expect([drain().toString(), ends]).toEqual(["ab", [1, 5, 6]]);
+  fs.closeSync(reader);
+});
+
+test("two descriptors are written in the order in which it came", async () => {
+  const file = join(directory, "both");
+  const [one, two] = [fs.openSync(file, "a"), fs.openSync(file, "a")];
+  const { output } = start();
+  for (let i = 0; i < 20; i += 1) output.push(i % 3 === 0 ? one : two, Buffer.from(`${i},`));
+  await output.flushed();
+  expect(fs.readFileSync(file, "utf8")).toBe(Array.from({ length: 20 }, (_, i) => `${i},`).join(""));
+  fs.closeSync(one);
+  fs.closeSync(two);
+  fs.closeSync(reader);
+});
+
+test("a reader that has gone is told once, and what waits is dropped", async () => {
+  const { output, ends, broken } = start();
+  fs.closeSync(reader);
+  output.push(writer, Buffer.from("a"), 1);
+  output.push(writer, Buffer.from("b"), 2);
+  await output.flushed();
+  output.push(writer, Buffer.from("c"), 3);
+  await output.flushed();
+  expect([ends, broken]).toEqual([[], ["EPIPE"]]);
+});
