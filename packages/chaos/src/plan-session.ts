@@ -29,9 +29,10 @@ export function planSession(session: string, random: Random, bytes: number): Ses
       return {
         session,
         tty: true,
-        // A session that is alone paces its process either way: a live one too loses nothing while it comes back in time.
+        // A client that is alone paces its process either way, but nobody waits for one of a live session that has not yet
+        // said a word: so it says one first.
         delivery: random.chance(0.5) ? "live" : "lossless",
-        work: work({ outputBytes: length(), stderrShare: 0, input: "none", inputBytes: 0 }),
+        work: work({ outputBytes: length(), stderrShare: 0, input: "go", inputBytes: 1 }),
         lagMs,
       };
     case "streams":

@@ -24,6 +24,8 @@ export class ChaosProxy {
   readonly #options: ProxyOptions;
   readonly #server: Server;
   readonly #connections = new Set<ProxiedConnection>();
+  /** Nothing can be planned for a connection that has said nothing yet. */
+  readonly #silent = new Set<Socket>();
   readonly #counts = new Map<string, number>();
   #bytes = { up: 0, down: 0 };
 
@@ -67,13 +69,19 @@ export class ChaosProxy {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const connection of [...this.#connections]) connection.destroy();
+    for (const socket of this.#silent) socket.destroy();
     await closed;
   }
 
   #accept(socket: Socket): void {
     socket.on("error", ignore);
-    // Nothing can be planned for a connection that says nothing.
+    this.#silent.add(socket);
+    const endUnheard = () => socket.destroy();
+    socket.once("end", endUnheard);
+    socket.once("close", () => this.#silent.delete(socket));
     socket.once("data", (head: Uint8Array) => {
+      socket.off("end", endUnheard);
+      this.#silent.delete(socket);
       socket.pause();
       const label = labelOf(head);
       const n = this.#counts.get(label) ?? 0;

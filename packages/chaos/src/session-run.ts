@@ -247,7 +247,8 @@ export class SessionRun {
       }
       hasRoom = this.#client.write(bytes);
     }
-    if (this.#inputAt >= work.inputBytes) this.#client.endInput();
+    // On a terminal the end of input would be typed, and what waits for one byte reads no more.
+    if (this.#inputAt >= work.inputBytes && work.input !== "go") this.#client.endInput();
   }
 
   // ---- The end -------------------------------------------------------------------------------------------------
@@ -286,7 +287,8 @@ export class SessionRun {
   }
 
   #inputDamages(): (Damage & { readonly stream: "stdin" })[] {
-    if (this.plan.work.input === "none") return [];
+    const { input } = this.plan.work;
+    if (input === "none" || input === "go") return [];
     let report: InputReport;
     try {
       report = JSON.parse(this.#report) as InputReport;

@@ -14,8 +14,11 @@ export type Work = {
   readonly chunkBytes: number;
   /** Absent: as fast as it goes. */
   readonly bytesPerSecond?: number;
-  /** `check`: hold the input against its pattern. `echo`: also write it to stdout, so that nothing else may go there. */
-  readonly input: "none" | "check" | "echo";
+  /**
+   * `go`: wait for one byte before the output begins. `check`: hold the input against its pattern. `echo`: also write it to
+   * stdout, so that nothing else may go there.
+   */
+  readonly input: "none" | "go" | "check" | "echo";
   /** Bytes of input to come, before its end. */
   readonly inputBytes: number;
 };
