@@ -107,8 +107,8 @@ test("W: on pipes the slowest lossless driver sets the pace, and a viewer does n
   const fast = await connect(who, { session });
   const viewer = await connect(who, { session, role: "viewer" }, { acks: false });
   await asleep(pid);
-  // The fast driver has all there is, and there is no more than the slow one's window and a frame.
-  expect(fast.offset).toBeLessThanOrEqual(Number((await slow.hello()).window) + 2 * 64 * 1024);
+  // The fast driver has all there is: less than the log holds, so that the slow one can have it too.
+  expect(fast.offset).toBeLessThan(MIB);
   expect(viewer.messages("gap")).toEqual([]);
   await slow.leave();
   await until("the fast driver to run ahead", () => fast.offset > 6 * MIB);
