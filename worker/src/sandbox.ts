@@ -39,7 +39,8 @@ export class Sandbox extends SandboxBase<Env> {
    * and forgets it when its exit has been told. Until then this is asked again after each such while.
    */
   override async onActivityExpired(): Promise<void> {
-    const request = new Request("http://bridge/sessions", {
+    // The bridge lists by sandbox, since a local one serves several.
+    const request = new Request(`http://bridge/sessions?${new URLSearchParams({ sandbox: this.ctx.id.name ?? "" })}`, {
       headers: { Authorization: `Bearer ${await containerToken(this.env, this.ctx.id)}` },
     });
     const response = await this.askBridge(request);
@@ -50,7 +51,7 @@ export class Sandbox extends SandboxBase<Env> {
 
 /**
  * The secret of the bridge in a sandbox's container: another one for each, so that no sandbox knows another's.
- * Made from the object's id and not from its name, which it is not told when an alarm wakes it.
+ * Made from the object's id, which both sides know however the object was addressed or woken.
  */
 export async function containerToken(env: Pick<Env, "STDIO_TOKEN">, id: DurableObjectId): Promise<string> {
   const bytes = new TextEncoder();
