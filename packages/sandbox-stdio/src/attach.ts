@@ -36,8 +36,8 @@ export type AttachQuery = {
   readonly size?: { readonly cols: number; readonly rows: number };
   readonly name: string;
   readonly role: Role;
-  /** How this client wants its output; {@link ProcessWish.delivery} is what its creator's wish makes of the session. */
-  readonly delivery: Delivery;
+  /** How this client wants its output, if it says so; {@link ProcessWish.delivery} is what that makes of a new session. */
+  readonly delivery: Delivery | undefined;
   readonly wake: boolean;
   readonly offset?: number;
   /** Where a client that resumes goes on with its own input: what it keeps starts there, or `new`: it has kept nothing. */
@@ -68,7 +68,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   if (problem !== undefined) return { ok: false, detail: problem };
   const cmd = params.get("cmd") ?? undefined;
   const tty = params.get("tty") === null ? cmd === undefined : params.get("tty") === "1";
-  const delivery = (params.get("delivery") ?? (tty ? "live" : "lossless")) as Delivery;
+  const delivery = (params.get("delivery") ?? undefined) as Delivery | undefined;
   const session = params.get("session") ?? undefined;
   const cwd = params.get("cwd") ?? undefined;
   const resume = params.get("resume") ?? undefined;
@@ -91,7 +91,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
         ...(cwd === undefined ? {} : { cwd }),
         tty,
         mode: (params.get("mode") ?? "collaborative") as Mode,
-        delivery,
+        delivery: delivery ?? (tty ? "live" : "lossless"),
         keep: integer(params, "keep") ?? DEFAULT_KEEP_SECONDS,
       },
       ...(cols === undefined && rows === undefined

@@ -6,6 +6,7 @@ import {
   ACK_DELAY_MS,
   CLOSE,
   MAX_CONTROL_IN_BYTES,
+  MAX_WINDOW_BYTES,
   PING_INTERVAL_MS,
   SILENCE_MS,
   type SignalName,
@@ -110,6 +111,9 @@ type Answerer = { readonly id: string; readonly offset: number };
 
 /** Attached for this long, the next break counts as the first again. */
 const STABLE_MS = 5_000;
+/** With more output than this not dealt with it does not come back yet; it looks again so often. */
+const MAX_UNDEALT_BYTES = 2 * MAX_WINDOW_BYTES;
+const UNDEALT_RETRY_MS = 1_000;
 /** A connection that moved bytes was worth making, however short: the next break counts as the second at most. */
 const ATTEMPT_AFTER_PROGRESS = 1;
 
@@ -318,6 +322,15 @@ export class StdioClient {
     this.#watchSilence(SILENCE_MS);
   }
 
+  /**
+   * Coming back asks for a window's worth of output on top of what has not been dealt with: a client that is stuck, and
+   * whose connection keeps breaking, waits with that.
+   */
+  #comeBack(): void {
+    if ((this.#received ?? 0) - this.#dealt < MAX_UNDEALT_BYTES) this.#connect();
+    else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#comeBack());
+  }
+
   #opened(): void {
     this.#heard();
     this.#ping();
@@ -374,7 +387,7 @@ export class StdioClient {
     const least = decision.kind === "wait" ? decision.ms : 0;
     const isTrusted = decision.kind === "wait" && attempt < 3;
     const ms = isTrusted ? least : Math.max(least, backoffMs(attempt, this.#ports.random()));
-    this.#cancelRetry = this.#ports.setTimer(ms, () => this.#connect());
+    this.#cancelRetry = this.#ports.setTimer(ms, () => this.#comeBack());
     this.#setState({ phase: "waiting", retryAtMs: this.#ports.now() + ms, reason, attempt });
   }
 

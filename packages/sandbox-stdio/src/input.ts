@@ -10,6 +10,9 @@ export type InputEntry =
   /** No more input after `end`. */
   | { readonly kind: "eof"; readonly start: number; readonly end: number };
 
+/** Pieces up to half of this are put together. */
+const GATHER_BYTES = 8192;
+
 export class InputQueue {
   readonly #hop: "process" | "relay";
   #entries: InputEntry[] = [];
@@ -18,6 +21,7 @@ export class InputQueue {
   /** Offset of the newest `eof` accepted, so that a repeated one is applied once. */
   #eof: number | undefined;
   #queuedBytes = 0;
+  #gathered = new Uint8Array(0);
 
   /**
    * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
@@ -71,24 +75,48 @@ export class InputQueue {
       end: this.#received + fresh,
       bytes: fresh === bytes.length ? bytes : bytes.subarray(bytes.length - fresh),
     };
-    this.#entries.push(entry);
+    if (!this.#gather(entry.bytes, entry.end)) this.#entries.push(entry);
     this.#received = entry.end;
     this.#queuedBytes += fresh;
     return entry;
   }
 
+  /** Puts a small piece behind another that still waits: each entry costs more than its bytes. */
+  #gather(bytes: Uint8Array, end: number): boolean {
+    const last = this.#entries.at(-1);
+    if (last?.kind !== "bytes" || last.end !== end - bytes.length) return false;
+    if (last.bytes.length + bytes.length > GATHER_BYTES / 2) return false;
+    let at = last.bytes.byteOffset + last.bytes.length;
+    if (last.bytes.buffer !== this.#gathered.buffer || at + bytes.length > GATHER_BYTES) {
+      this.#gathered = new Uint8Array(GATHER_BYTES);
+      this.#gathered.set(last.bytes);
+      at = last.bytes.length;
+    }
+    this.#gathered.set(bytes, at);
+    const start = at - last.bytes.length;
+    this.#entries[this.#entries.length - 1] = {
+      ...last,
+      end,
+      bytes: this.#gathered.subarray(start, at + bytes.length),
+    };
+    return true;
+  }
+
   /** Counts everything up to `end` as refused, as far as it has not been received. */
   refuse(end: number): InputEntry | undefined {
     if (end <= this.#received) return undefined;
-    const entry: InputEntry = { kind: "refused", start: this.#received, end };
+    const last = this.#entries.at(-1);
+    const entry: InputEntry = { kind: "refused", start: last?.kind === "refused" ? last.start : this.#received, end };
+    if (last?.kind === "refused") this.#entries.pop();
     this.#entries.push(entry);
     this.#received = end;
     this.#settle();
     return entry;
   }
 
-  /** No input after byte `offset`. Applied once for each offset; a repetition answers undefined. */
-  pushEof(offset: number): InputEntry | undefined {
+  /** No input after byte `asked`, or what has been received. Applied once for each offset; a repetition answers undefined. */
+  pushEof(asked: number): InputEntry | undefined {
+    const offset = Math.min(asked, this.#received);
     if (this.#eof !== undefined && offset <= this.#eof) return undefined;
     this.#eof = offset;
     const entry: InputEntry = { kind: "eof", start: this.#received, end: this.#received };
@@ -146,6 +174,12 @@ export class InputQueue {
     }
     if (offset > this.#received) this.#received = offset;
     if (offset > this.#taken && this.#entries.length === 0) this.#taken = offset;
+  }
+
+  /** Nothing of what waits will be taken: its client is forgotten. */
+  abandon(): void {
+    this.#entries = [];
+    this.#queuedBytes = 0;
   }
 
   #settle(): void {

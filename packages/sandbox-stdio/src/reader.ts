@@ -23,7 +23,8 @@ export interface Flow {
   noteFull(): void;
   sent(end: number, nowMs: number): void;
   ack(offset: number, nowMs: number): void;
-  restart(offset: number): void;
+  /** Bytes that will never be sent. */
+  skipped(from: number, to: number): void;
 }
 
 /** No limit but the socket's own: the inner hop, whose far end relays its clients' acknowledgements. */
@@ -45,8 +46,8 @@ export class OpenFlow implements Flow {
   ack(): void {
     // Nobody acknowledges here.
   }
-  restart(offset: number): void {
-    this.acked = offset;
+  skipped(_from: number, to: number): void {
+    this.acked = to;
   }
 }
 
@@ -82,8 +83,8 @@ export class RatedFlow implements Flow {
   ack(): void {
     // It can't.
   }
-  restart(offset: number): void {
-    this.acked = offset;
+  skipped(_from: number, to: number): void {
+    this.acked = to;
   }
 }
 
@@ -124,6 +125,9 @@ export class OutputReader {
   readonly #frames: FrameSource;
   #cursor: number;
   #toldMark: SizeMark | undefined;
+  #toldSize: { readonly cols: number; readonly rows: number };
+  /** Whether changes of size may have gone by unseen: over a gap, or in a log that has yet to reach this reader. */
+  #isBlind = false;
   #hasExited = false;
   /** Since when there is something to send and no room for it. */
   blockedSinceMs: number | undefined;
@@ -135,8 +139,8 @@ export class OutputReader {
     this.flow = flow;
     this.peer = peer;
     // The greeting has told the size at the cursor.
-    const mark = log.markFrom(cursor);
-    this.#toldMark = mark?.offset === cursor ? mark : undefined;
+    this.#toldSize = log.sizeAt(cursor);
+    this.#toldMark = this.#markHere();
   }
 
   /** Offset of the next byte to send. */
@@ -160,13 +164,11 @@ export class OutputReader {
         this.blockedSinceMs ??= nowMs;
         return false;
       }
-      if (this.#cursor > this.#log.endOffset) return false; // A relay's log that has not caught up with this reader.
-      const mark = this.#log.markFrom(this.#cursor);
-      if (mark !== undefined && mark.offset === this.#cursor && mark !== this.#toldMark) {
-        this.#toldMark = mark;
-        peer.send({ type: "resize", cols: mark.cols, rows: mark.rows, offset: mark.offset });
-        continue;
+      if (this.#cursor > this.#log.endOffset) {
+        this.#isBlind = true;
+        return false; // A relay's log that has not caught up with this reader.
       }
+      this.#tellSize();
       const item = this.#log.itemAt(this.#cursor);
       if (item.kind === "end") {
         this.blockedSinceMs = undefined;
@@ -185,8 +187,9 @@ export class OutputReader {
       }
       if (item.kind === "gap") {
         peer.send({ type: "gap", from: this.#cursor, to: item.startOffset });
+        flow.skipped(this.#cursor, item.startOffset);
         this.#cursor = item.startOffset;
-        flow.restart(item.startOffset);
+        this.#isBlind = true;
         continue;
       }
       this.blockedSinceMs = undefined;
@@ -198,5 +201,22 @@ export class OutputReader {
       peer.sendOutput(frame);
     }
     return false;
+  }
+
+  #tellSize(): void {
+    const mark = this.#markHere();
+    const size = mark ?? this.#log.sizeAt(this.#cursor);
+    const isNew = mark !== undefined && mark !== this.#toldMark;
+    const isMissed = this.#isBlind && (size.cols !== this.#toldSize.cols || size.rows !== this.#toldSize.rows);
+    this.#toldMark = mark;
+    this.#isBlind = false;
+    if (!isNew && !isMissed) return;
+    this.#toldSize = size;
+    this.peer.send({ type: "resize", cols: size.cols, rows: size.rows, offset: this.#cursor });
+  }
+
+  #markHere(): SizeMark | undefined {
+    const mark = this.#log.markFrom(this.#cursor);
+    return mark?.offset === this.#cursor ? mark : undefined;
   }
 }

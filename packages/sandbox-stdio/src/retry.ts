@@ -30,7 +30,7 @@ export function decideRetry(closeCode: number, bye: Bye | undefined): RetryDecis
   if (code === CLOSE.idle) return { kind: "on_input" };
   if (bye?.retry === "never") return { kind: "never" };
   if (bye?.retry === "now") return { kind: "wait", ms: 0 };
-  if (bye?.retry === "after" && bye.seconds !== undefined) return { kind: "wait", ms: bye.seconds * 1000 };
+  if (bye?.retry === "after" && bye.seconds !== undefined) return { kind: "wait", ms: Math.max(0, bye.seconds * 1000) };
   if (bye?.retry === "after" || COME_BACK.includes(code)) return { kind: "backoff" };
   return { kind: "never" };
 }

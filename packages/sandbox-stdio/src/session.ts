@@ -9,6 +9,7 @@ import {
   MAX_CLIENTS,
   MAX_FRAME_BYTES,
   MAX_UNACKED_INPUT_BYTES,
+  MIB,
   OUTER_PROTOCOL,
   PLAIN_STALL_MS,
   RESUME_GRACE_MS,
@@ -41,7 +42,8 @@ export type AttachRequest = {
   readonly name: string;
   readonly role: Role;
   readonly isAdmin: boolean;
-  readonly delivery: Delivery;
+  /** Absent: live on a PTY, lossless on pipes. A viewer's is always live. */
+  readonly delivery?: Delivery | undefined;
   /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
   readonly acknowledges: boolean;
   readonly size?: TerminalSize;
@@ -92,6 +94,10 @@ export type SessionOptions = {
 const INPUT_ACK_DELAY_MS = 20;
 /** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
 const MAX_ABSENT = 192;
+/** Input of theirs that still waits: beyond this the oldest are forgotten with what they said. */
+const MAX_ABSENT_INPUT_BYTES = 4 * MIB;
+/** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
+const MAX_UNACKED_INPUT_ENTRIES = 4096;
 /** What may still be read of a process between two looks at whether to hold it: two frames of one stream, and what waits of
  * the other. */
 const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
@@ -174,10 +180,11 @@ export class Session {
     const refusal = this.#refusalOf(request, old);
     if (refusal !== undefined) return refusal;
     const now = this.#now();
-    const asked = request.offset ?? this.log.startOffset;
+    // On a PTY whoever names no offset wants the screen; on pipes everything.
+    const asked = request.offset ?? (this.facts.tty ? this.log.startOffset : 0);
     const offset = Math.max(asked, this.log.startOffset);
-    const isLive = asked === offset || request.offset === undefined;
-    const delivery = request.role === "viewer" ? "live" : request.delivery;
+    const usual = this.facts.tty ? "live" : "lossless";
+    const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     const flow = request.acknowledges ? new Window(offset) : new RatedFlow(offset, now);
     const reader = new OutputReader(this.log, this.#frames, offset, flow, peer);
@@ -204,7 +211,7 @@ export class Session {
       holder: this.floor.holder,
       mode: this.facts.mode,
       participants: this.#participants(),
-      ...(isLive ? {} : { gap: offset - asked }),
+      ...(asked === offset ? {} : { gap: offset - asked }),
     } satisfies Hello);
     client.isGreeted = true;
     client.inputAckSent = client.input.taken;
@@ -213,7 +220,9 @@ export class Session {
   }
 
   /** A client that the far end of the inner hop has attached; its output goes through the link, not to it. */
-  attachRemote(request: AttachRequest & { readonly acked: number; readonly windowBytes: number }): AttachResult {
+  attachRemote(
+    request: AttachRequest & { readonly delivery: Delivery; readonly acked: number; readonly windowBytes: number },
+  ): AttachResult {
     const old = this.#clients.get(request.id);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
@@ -277,10 +286,7 @@ export class Session {
     } else {
       entry = client.input.push(offset, bytes);
     }
-    if (client.input.queuedBytes > MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES) {
-      this.#refuseClient(client, CLOSE.policy, `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`);
-      return;
-    }
+    if (this.#isTooMuch(client)) return;
     if (entry !== undefined) this.#upstream.input(client, entry);
     this.#ackInput(client, false);
   }
@@ -518,7 +524,11 @@ export class Session {
     return undefined;
   }
 
-  #admit(request: AttachRequest, old: ClientRecord | undefined, reach: ClientRecord["reach"]): ClientRecord {
+  #admit(
+    request: AttachRequest & { delivery: Delivery },
+    old: ClientRecord | undefined,
+    reach: ClientRecord["reach"],
+  ): ClientRecord {
     const wasPresent = old !== undefined && old.presence.phase !== "absent";
     const client = new ClientRecord(
       request,
@@ -570,7 +580,17 @@ export class Session {
     if (this.#exit !== undefined) return;
     // A relay passes a repetition on: the bridge may have refused the first.
     const entry = client.input.pushEof(offset) ?? (this.#hop === "relay" ? client.input.waitingEof : undefined);
+    if (this.#isTooMuch(client)) return;
     if (entry !== undefined) this.#upstream.input(client, entry);
+  }
+
+  /** A client whose input piles up beyond what it may have sent is closed. */
+  #isTooMuch(client: ClientRecord): boolean {
+    const { queuedBytes, entries } = client.input;
+    const isTooMuch =
+      queuedBytes > MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES || entries.length > MAX_UNACKED_INPUT_ENTRIES;
+    if (isTooMuch) this.#refuseClient(client, CLOSE.policy, `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`);
+    return isTooMuch;
   }
 
   #ack(client: ClientRecord, offset: number): void {
@@ -665,13 +685,20 @@ export class Session {
     client.reach = { kind: "none", acked, windowBytes };
     client.presence = { phase: "absent" };
     this.#depart(client, "vanished");
-    let absent = 0;
-    for (const other of this.#clients.values()) if (other.presence.phase === "absent") absent += 1;
-    for (const other of this.#clients.values()) {
-      if (absent <= MAX_ABSENT) break;
-      if (other.presence.phase !== "absent" || other.input.entries.length > 0) continue;
-      this.#clients.delete(other.id);
-      absent -= 1;
+    this.#forgetAbsent();
+  }
+
+  /** Only so many that are gone are remembered, and only so much that they said and that is still waiting. */
+  #forgetAbsent(): void {
+    const absent = [...this.#clients.values()].filter((client) => client.presence.phase === "absent");
+    let bytes = absent.reduce((sum, client) => sum + client.input.queuedBytes, 0);
+    let count = absent.length;
+    for (const client of absent) {
+      if (count <= MAX_ABSENT && bytes <= MAX_ABSENT_INPUT_BYTES) return;
+      count -= 1;
+      bytes -= client.input.queuedBytes;
+      client.input.abandon();
+      this.#clients.delete(client.id);
     }
   }
 
@@ -684,9 +711,16 @@ export class Session {
     this.#upstream.departed(client, how);
   }
 
-  /** If the client that goes set the pace, what it has not dealt with stays to be read by the next. */
+  /** Where the last one goes, what was not dealt with stays to be read, also for those whose grace passed before. */
   #noteHeld(client: ClientRecord): void {
-    if (this.pacer === client) this.#heldFrom = Math.max(this.#heldFrom, client.acked);
+    let from = client.acked;
+    for (const other of this.#clients.values()) {
+      if (other === client) continue;
+      if (other.presence.phase !== "absent") return;
+      const wasKept = other.delivery === "lossless" && other.role === "driver";
+      if (wasKept && other.acked >= this.log.startOffset) from = Math.min(from, other.acked);
+    }
+    this.#heldFrom = Math.max(this.log.startOffset, from);
   }
 
   /** The holder, else the longest attached driver: the one whose emulator answers terminal queries. */

@@ -20,6 +20,7 @@ const STARTUP_FLAT_ROUNDS = 3;
 const PROBE_GAIN = 1.25;
 const PROBE_CYCLE = 8;
 
+/** A run of bytes sent. `ackedThen` counts bytes that were sent and acknowledged at that time; `end` is an offset. */
 type Flight = { readonly end: number; readonly sentAt: number; readonly ackedThen: number; readonly ackedAt: number };
 
 export class Window implements Flow {
@@ -27,6 +28,9 @@ export class Window implements Flow {
   #bytes: number;
   #acked: number;
   #ackedAt = 0;
+  /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
+  #gaps: { readonly from: number; readonly to: number }[] = [];
+  #skippedBytes = 0;
   /** Frames not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
   #flights: Flight[] = [];
   #leastRoundTripMs = Number.POSITIVE_INFINITY;
@@ -61,7 +65,7 @@ export class Window implements Flow {
 
   /** How many bytes may be sent to a client that has been sent everything before `cursor`. */
   room(cursor: number): number {
-    return Math.max(0, this.#bytes - (cursor - this.#acked));
+    return Math.max(0, this.#bytes - (this.#sentBefore(cursor) - this.#sentBefore(this.#acked)));
   }
 
   /** Sending stopped for want of room. */
@@ -77,17 +81,14 @@ export class Window implements Flow {
       this.#flights[this.#flights.length - 1] = { ...last, end };
       return;
     }
-    this.#flights.push({ end, sentAt: nowMs, ackedThen: this.#acked, ackedAt: this.#ackedAt || nowMs });
+    const ackedThen = this.#sentBefore(this.#acked);
+    this.#flights.push({ end, sentAt: nowMs, ackedThen, ackedAt: this.#ackedAt || nowMs });
     if (this.#flights.length > 1024) this.#flights.splice(0, 512);
   }
 
-  /** Starts over at `offset` with what is known of the link kept: after a resume, or a gap. */
-  restart(offset: number): void {
-    this.#acked = offset;
-    this.#ackedAt = 0;
-    this.#flights.length = 0;
-    this.#roundEnd = offset;
-    this.#wasFull = false;
+  /** The bytes from `from` to `to` will never be sent. What was sent before them is still in flight. */
+  skipped(from: number, to: number): void {
+    this.#gaps.push({ from, to });
   }
 
   /** The client says that it has dealt with everything before `offset`. Going back is ignored: acknowledgements may cross. */
@@ -103,10 +104,21 @@ export class Window implements Flow {
     this.#flights.splice(0, passed);
     this.#acked = offset;
     this.#ackedAt = nowMs;
+    for (let gap = this.#gaps[0]; gap !== undefined && gap.to <= offset; gap = this.#gaps[0]) {
+      this.#skippedBytes += gap.to - gap.from;
+      this.#gaps.shift();
+    }
     if (flight === undefined) return;
     this.#measure(offset, flight, nowMs);
     if (offset >= this.#roundEnd) this.#endRound(nowMs);
     this.#fit();
+  }
+
+  /** How many of the bytes before `offset` have been sent: all but those of the gaps. */
+  #sentBefore(offset: number): number {
+    let skipped = this.#skippedBytes;
+    for (const { from, to } of this.#gaps) skipped += Math.max(0, Math.min(offset, to) - from);
+    return offset - skipped;
   }
 
   #measure(offset: number, flight: Flight, nowMs: number): void {
@@ -116,7 +128,8 @@ export class Window implements Flow {
       this.#leastRoundTripAt = nowMs;
     }
     // The delivery rate over this flight's life. Never shorter than a ms: clocks on some platforms do not tick finer.
-    const rate = (offset - flight.ackedThen) / Math.max(1, nowMs - Math.min(flight.ackedAt, flight.sentAt));
+    const rate =
+      (this.#sentBefore(offset) - flight.ackedThen) / Math.max(1, nowMs - Math.min(flight.ackedAt, flight.sentAt));
     const isStale = nowMs - this.#bestRateAt > RATE_MEMORY_MS;
     // A process that writes little says nothing of the link: its samples count only where they are better.
     if (rate >= this.#bestRate || (isStale && this.#wasFull)) {

@@ -62,3 +62,104 @@ describe("input", () => {
     expect(second.peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 5 }]);
   });
 });
+
+describe("what is held with nobody there", () => {
+  test("W8: when several clients' grace passes at once, the slowest one's output is kept", () => {
+    const at = rig({}, { logBytes: 1 << 20 });
+    const slow = join(at.session, "slow").client;
+    const fast = join(at.session, "fast").client;
+    output(at, new Uint8Array(60_000));
+    at.session.command(fast, { type: "ack", offset: 60_000 });
+    at.session.command(slow, { type: "ack", offset: 10_000 });
+    at.session.vanish(slow);
+    at.session.vanish(fast);
+    at.clock.ms += RESUME_GRACE_MS;
+    at.session.tick();
+    while (!at.session.shouldHold) output(at, new Uint8Array(65_536));
+    expect(at.log.startOffset).toBeLessThanOrEqual(10_000);
+    expect(join(at.session, "slow", { isResume: true, offset: 10_000 }).peer.hello.gap).toBeUndefined();
+  });
+});
+
+describe("attaching", () => {
+  test("A9: on pipes whoever names no offset asks for everything, and is told what is gone", () => {
+    const at = rig({}, { logBytes: 4096 });
+    output(at, new Uint8Array(5000));
+    expect(join(at.session, "a").peer.hello).toMatchObject({ offset: 904, gap: 904 });
+    expect(join(at.session, "b", { offset: 100 }).peer.hello).toMatchObject({ offset: 904, gap: 804 });
+    expect(join(at.session, "c", { offset: 904 }).peer.hello.gap).toBeUndefined();
+  });
+
+  test("A9: on a PTY whoever names no offset asks for what is held", () => {
+    const at = rig({ tty: true }, { logBytes: 4096 });
+    output(at, new Uint8Array(5000));
+    const { hello } = join(at.session, "a").peer;
+    expect([hello.offset, hello.gap]).toEqual([904, undefined]);
+  });
+
+  test("A10: delivery is what the client asks for, else what the session's kind makes usual, and a viewer's is live", () => {
+    const told = (tty: boolean, over: object) => join(rig({ tty }).session, "a", over).peer.hello.delivery;
+    expect([
+      told(true, { delivery: undefined }),
+      told(false, { delivery: undefined }),
+      told(true, { delivery: "lossless" }),
+      told(false, { delivery: "live" }),
+      told(false, { delivery: "lossless", role: "viewer" }),
+    ]).toEqual(["live", "lossless", "lossless", "live", "live"]);
+  });
+});
+
+describe("limits on input", () => {
+  const fill = (at: ReturnType<typeof rig>, id: string, length: number) => {
+    const one = join(at.session, id);
+    for (let offset = 0; offset < length; offset += 65_536) {
+      at.session.stdin(one.client, new Uint8Array(Math.min(65_536, length - offset)), offset);
+    }
+    return one;
+  };
+
+  test("L4: 256 KiB and one frame may wait, one byte more closes the client with 1008", () => {
+    const at = rig();
+    const { client, peer } = fill(at, "a", 5 * 65_536);
+    expect([client.input.queuedBytes, peer.end]).toEqual([5 * 65_536, undefined]);
+    at.session.stdin(client, new Uint8Array(1));
+    expect(peer.end).toMatchObject({ code: 1008 });
+  });
+
+  test("L5: a flood of ends of input between single bytes closes the client before it costs much", () => {
+    const at = rig({ tty: true });
+    const { client, peer } = join(at.session, "a");
+    for (let i = 0; i < 10_000 && peer.end === undefined; i += 1) {
+      at.session.stdin(client, new Uint8Array(1), i);
+      at.session.command(client, { type: "eof", offset: i + 1 });
+    }
+    expect([peer.end, client.input.entries.length]).toEqual([
+      { code: 1008, reason: "more than 262144 bytes of input wait", retry: "never" },
+      4097,
+    ]);
+  });
+
+  test("L6: of clients that are gone 192 are remembered, and 4 MiB of what they said and nobody took", () => {
+    const at = rig();
+    for (let i = 0; i < 40; i += 1) {
+      const { client } = fill(at, `loud${i}`, 4 * 65_536);
+      at.session.vanish(client);
+      at.clock.ms += RESUME_GRACE_MS;
+      at.session.tick();
+    }
+    const waiting = () => [...at.session.clients].reduce((sum, client) => sum + client.input.queuedBytes, 0);
+    expect([waiting(), [...at.session.clients].length]).toEqual([4 * 1024 * 1024, 16]);
+    for (let i = 0; i < 300; i += 1) {
+      const { client } = join(at.session, `quiet${i}`);
+      at.session.command(client, { type: "ack", offset: 0 });
+      at.session.vanish(client);
+      at.clock.ms += RESUME_GRACE_MS;
+      at.session.tick();
+    }
+    expect([waiting(), [...at.session.clients].length, at.session.client("quiet299")?.presence.phase]).toEqual([
+      0,
+      192,
+      "absent",
+    ]);
+  });
+});

@@ -99,6 +99,7 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
     });
   }
   const all: readonly Fault[] = ["cut_outer", "cut_inner", "restart_relay", "restart_client", "stall"];
+  const faultsUntilMs = random.scale(500, 300_000);
   const plan: Plan = {
     seed,
     hops: random.chance(0.8) ? 2 : 1,
@@ -112,9 +113,13 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
     plainCount: random.pick([0, 0, 0, 1, 2]),
     outer: link(),
     inner: random.chance(0.7) ? { latencyMs: 1, jitterMs: 1, bytesPerMs: 100_000 } : link(),
-    logBytes: 1024 * 1024,
-    faultsUntilMs: random.scale(500, 300_000),
-    meanFaultMs: random.pick([20, 200, 2_000, 20_000]),
+    // What is live may have a log that it outruns; what is lossless needs one of twice the largest window.
+    logBytes:
+      isLive && parties.every((party) => party.delivery === "live")
+        ? random.pick([4_096, 65_536, 1_048_576])
+        : 1_048_576,
+    faultsUntilMs,
+    meanFaultMs: Math.max(faultsUntilMs / 300, random.pick([20, 200, 2_000, 20_000])),
     faults: all.filter(() => random.chance(0.7)),
     deafness: random.pick([0, 0.05, 0.3, 0.6]),
   };
@@ -169,7 +174,7 @@ export class Simulation {
         plan.process.tty,
         dial,
         party.role === "viewer" ? { end: 0, rebirths: [] } : sink,
-        (id) => this.bridge.known.has(id),
+        () => this.bridge,
       );
     });
   }

@@ -43,7 +43,6 @@ export class SimProcess {
   readonly taken: number[] = [0, 0, 0, 0];
   /** Offsets in its writers' input at which an end of input came. */
   readonly eofsAt: number[][] = [];
-  resizes: { cols: number; rows: number }[] = [];
   heldTurns = 0;
   #room = PIPE_BYTES;
   #wasFull = false;
@@ -143,6 +142,8 @@ export class SimBridge {
   #tickAt = Number.POSITIVE_INFINITY;
   /** Clients whose grace has passed here, or that have left: what they missed may be gone. */
   readonly departed = new Set<string>();
+  /** Every size that the PTY had, and from which output byte on. */
+  readonly sizes = [{ cols: 80, rows: 24, offset: 0 }];
   /** Clients that it ever heard of. */
   readonly known = new Set<string>();
 
@@ -172,7 +173,7 @@ export class SimBridge {
           if (this.#turns.length === 1) this.#pump();
         },
         signal: () => undefined,
-        resize: (_client, size) => void this.process.resizes.push(size),
+        resize: (_client, size) => void this.sizes.push({ ...size, offset: this.log.endOffset }),
         kill: () => undefined,
         acked: () => this.changed(),
         departed: (client) => {
@@ -230,6 +231,13 @@ export class SimBridge {
         this.changed();
       },
     };
+  }
+
+  /** The PTY's size at the output byte at `offset`, and from where on it has another. */
+  sizeAt(offset: number): { cols: number; rows: number; until: number } {
+    const next = this.sizes.find((size) => size.offset > offset);
+    const { cols, rows } = this.sizes.findLast((size) => size.offset <= offset) ?? { cols: 0, rows: 0 };
+    return { cols, rows, until: next?.offset ?? Number.POSITIVE_INFINITY };
   }
 
   // ---- Process -------------------------------------------------------------------------------------------------

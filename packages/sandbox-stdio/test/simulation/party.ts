@@ -12,7 +12,7 @@ import {
   type Role,
   StdioClient,
 } from "../../src/index.ts";
-import { inputBytes, isOutput, nameOf, type Written } from "./bridge.ts";
+import { inputBytes, isOutput, nameOf, type SimBridge, type Written } from "./bridge.ts";
 import type { Chance, Connection, Listener } from "./network.ts";
 
 export type PartyPlan = {
@@ -35,7 +35,7 @@ export type Dial = (
 ) => Connection;
 
 /** Beyond this a client would hold more output than its window allows, however often its connection broke. */
-const MAX_UNDEALT_BYTES = 512 * 1024 + 64 * 1024;
+const MAX_UNDEALT_BYTES = 3 * 512 * 1024;
 
 export class Party {
   readonly plan: PartyPlan;
@@ -52,6 +52,7 @@ export class Party {
   errors: string[] = [];
   isInputEnded = false;
   attaches = 0;
+  #size = { cols: 0, rows: 0 };
   #endedIn: StdioClient | undefined;
   #isFresh = true;
   /** Where the output begins that it asked for in time: until then it reads what happens to be held. */
@@ -63,18 +64,11 @@ export class Party {
   #stallUntil = 0;
   readonly #world: Chance;
   readonly #dial: Dial;
-  readonly #isKnown: (id: string) => boolean;
+  readonly #bridge: () => SimBridge;
   readonly #sink: Written;
 
-  constructor(
-    world: Chance,
-    plan: PartyPlan,
-    tty: boolean,
-    dial: Dial,
-    sink: Written,
-    isKnown: (id: string) => boolean,
-  ) {
-    this.#isKnown = isKnown;
+  constructor(world: Chance, plan: PartyPlan, tty: boolean, dial: Dial, sink: Written, bridge: () => SimBridge) {
+    this.#bridge = bridge;
     this.#world = world;
     this.plan = plan;
     this.tty = tty;
@@ -185,8 +179,9 @@ export class Party {
         snapshot: () => {
           throw new Error("a snapshot that nobody makes");
         },
-        resize: (_cols, _rows, offset) => {
+        resize: (cols, rows, offset) => {
           if (offset !== this.position) throw new Error(`size told at ${offset}, not at ${this.position}`);
+          this.#size = { cols, rows };
         },
         gap: (from, to) => {
           if (from !== this.position || to <= from) throw new Error(`gap from ${from} to ${to} at ${this.position}`);
@@ -210,7 +205,7 @@ export class Party {
   #refused(why: string): void {
     if (this.hasLeft) return;
     const id = this.ids.at(-1) ?? "";
-    if (!why.startsWith("4404") || this.#isKnown(id))
+    if (!why.startsWith("4404") || this.#bridge().known.has(id))
       throw new Error(`driver ${this.plan.who} (${id}) was refused: ${why}`);
     this.#world.time.after(1, () => {
       if (!this.hasLeft) this.startAnew();
@@ -259,6 +254,12 @@ export class Party {
     const { time, random } = this.#world;
     const from = end - bytes.length;
     if (from !== this.position) throw new Error(`output at ${from}, expected at ${this.position}`);
+    const { cols, rows, until } = this.#bridge().sizeAt(from);
+    if (this.#size.cols !== cols || this.#size.rows !== rows || until < end) {
+      throw new Error(
+        `output from ${from} to ${end} at ${this.#size.cols} by ${this.#size.rows}, was at ${cols} by ${rows} until ${until}`,
+      );
+    }
     if (!isOutput(from, bytes, stream, this.tty)) throw new Error(`wrong bytes at ${from}, ${bytes.length} long`);
     this.position = end;
     const undealt = this.position - (this.client.resumePoint?.offset ?? 0);

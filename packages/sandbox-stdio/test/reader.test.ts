@@ -1,0 +1,173 @@
+// One reader of the log: what it is sent, in which order, and how much of it.
+
+import { describe, expect, test } from "vitest";
+import {
+  FrameSource,
+  MAX_FRAME_BYTES,
+  OpenFlow,
+  OutputLog,
+  OutputReader,
+  PLAIN_RATE,
+  RatedFlow,
+  Window,
+} from "../src/index.ts";
+import { bytes, FakePeer } from "./fixtures.ts";
+
+function reading(options: { logBytes?: number; cursor?: number; flow?: "open" | "window" } = {}) {
+  const log = new OutputLog({ cols: 80, rows: 24 }, options.logBytes ?? 65_536);
+  const peer = new FakePeer();
+  const cursor = options.cursor ?? 0;
+  const flow = options.flow === "window" ? new Window(cursor) : new OpenFlow(cursor);
+  const reader = new OutputReader(log, new FrameSource(log, false), cursor, flow, peer);
+  return { log, peer, flow, reader };
+}
+
+describe("order", () => {
+  test("O3: output, changes of size and the exit come in the order of the log", () => {
+    const { log, peer, reader } = reading();
+    log.append(bytes("ab"), 1);
+    log.append(bytes("!"), 2);
+    log.markSize(100, 40);
+    log.append(bytes("cd"), 1);
+    log.markSize(120, 50);
+    expect(reader.pump(0, { code: 3 })).toBe(true);
+    expect(peer.told).toEqual([
+      [1, "ab"],
+      [2, "!"],
+      { type: "resize", cols: 100, rows: 40, offset: 3 },
+      [1, "cd"],
+      { type: "resize", cols: 120, rows: 50, offset: 5 },
+      { type: "exit", code: 3, offset: 5 },
+    ]);
+    expect(reader.pump(0, { code: 3 })).toBe(false);
+    expect(peer.told.length).toBe(6);
+  });
+
+  test("O3: the size that holds where it starts is the greeting's to tell, a later one at the same place is not", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    log.markSize(100, 40);
+    const peer = new FakePeer();
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, new OpenFlow(0), peer);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([]);
+    log.markSize(90, 30);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([{ type: "resize", cols: 90, rows: 30, offset: 0 }]);
+  });
+
+  test("O6: after a gap the size is told if it changed within it", () => {
+    const { log, peer, reader } = reading({ logBytes: 4096 });
+    log.append(bytes("ab"), 1);
+    log.markSize(100, 40);
+    log.append(new Uint8Array(5000).fill(120), 1);
+    reader.pump(0, undefined);
+    expect(peer.told.slice(0, 2)).toEqual([
+      { type: "gap", from: 0, to: 906 },
+      { type: "resize", cols: 100, rows: 40, offset: 906 },
+    ]);
+    expect(peer.output.length).toBe(4096);
+  });
+
+  test("R3: a reader ahead of its log waits, and is told the size that then holds", () => {
+    const { log, peer, reader } = reading({ cursor: 10 });
+    log.append(new Uint8Array(4), 1);
+    log.markSize(100, 40);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([]);
+    log.append(bytes("456789abc"), 1);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 10 }, [1, "abc"]]);
+  });
+});
+
+describe("how much", () => {
+  test("W1: no more is in flight than the window, and an acknowledgement makes room", () => {
+    const { log, peer, flow, reader } = reading({ logBytes: 1 << 20, flow: "window" });
+    log.append(new Uint8Array(900_000).fill(120), 1);
+    reader.pump(0, undefined);
+    expect([reader.cursor, peer.output.length, reader.blockedSinceMs]).toEqual([65_536, 65_536, 0]);
+    flow.ack(65_536, 10);
+    reader.pump(10, undefined);
+    expect(reader.cursor).toBe(65_536 + flow.bytes);
+  });
+
+  test("W6: a gap counts as nothing in flight: what was sent before it still does", () => {
+    const { log, peer, flow, reader } = reading({ logBytes: 1 << 20, flow: "window" });
+    log.append(new Uint8Array(65_536), 1);
+    reader.pump(0, undefined);
+    for (let i = 0; i < 20; i += 1) log.append(new Uint8Array(65_536), 1);
+    reader.pump(0, undefined);
+    expect(peer.of("gap")).toEqual([]);
+    flow.ack(32_768, 10);
+    reader.pump(10, undefined);
+    const { startOffset } = log;
+    expect(peer.of("gap")).toEqual([{ type: "gap", from: 65_536, to: startOffset }]);
+    expect(reader.cursor - startOffset).toBe(flow.bytes - 32_768);
+  });
+
+  test("F5: no frame is longer than the limit, nor crosses a change of stream", () => {
+    const { log, reader, peer } = reading({ logBytes: 1 << 20 });
+    log.append(new Uint8Array(MAX_FRAME_BYTES + 10).fill(97), 1);
+    log.append(new Uint8Array(3).fill(98), 2);
+    reader.pump(0, undefined);
+    expect(peer.told.map((item) => (Array.isArray(item) ? [item[0], item[1].length] : item))).toEqual([
+      [1, MAX_FRAME_BYTES],
+      [1, 10],
+      [2, 3],
+    ]);
+  });
+
+  test("a peer that can't be written to is left alone, and how long is known", () => {
+    const { log, peer, reader } = reading();
+    log.append(bytes("ab"), 1);
+    peer.isStuffed = true;
+    reader.pump(7, undefined);
+    reader.pump(9, undefined);
+    expect([peer.told, reader.blockedSinceMs]).toEqual([[], 7]);
+    peer.isStuffed = false;
+    reader.pump(11, undefined);
+    expect([peer.output, reader.blockedSinceMs]).toEqual(["ab", undefined]);
+  });
+
+  test("W10: a client that can't acknowledge is sent its rate, and no more", () => {
+    const flow = new RatedFlow(0, 0);
+    let cursor = 0;
+    for (let ms = 0; ms <= 1000; ms += 1) {
+      const room = flow.room(cursor, ms);
+      cursor += room;
+      flow.sent(cursor);
+    }
+    expect(cursor).toBeGreaterThan(PLAIN_RATE);
+    expect(cursor).toBeLessThan(PLAIN_RATE * 1.11);
+  });
+});
+
+describe("frames", () => {
+  test("readers at the same place share one frame, made once", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const source = new FrameSource(log, false);
+    log.append(bytes("abc"), 1);
+    expect(source.frame(0, 3, 1)).toBe(source.frame(0, 3, 1));
+    expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+    expect(source.frame(1, 2, 1)).toEqual(new Uint8Array([1, 98, 99]));
+  });
+
+  test("a frame that came whole is passed on as it came", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const source = new FrameSource(log, false);
+    const frame = new Uint8Array([2, 97, 98]);
+    log.append(frame.subarray(1), 2);
+    source.keep(0, frame);
+    expect(source.frame(0, 2, 2)).toBe(frame);
+  });
+
+  test("with memory used again, what a frame holds is right until the next is made", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const source = new FrameSource(log, true);
+    log.append(bytes("abcd"), 1);
+    const first = source.frame(0, 2, 1);
+    expect(first).toEqual(new Uint8Array([1, 97, 98]));
+    expect(source.frame(2, 2, 1)).toEqual(new Uint8Array([1, 99, 100]));
+    expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+  });
+});
