@@ -81,7 +81,7 @@ export const DEFAULT_PROFILE: FaultProfile = {
   shaped: 0.15,
   twins: 0.1,
   bytes: 200 * 1024,
-  ageMs: 1_500,
+  ageMs: 2_000,
 };
 
 /** The same for each connection with the same seed and label, whatever happens to others. */
@@ -100,7 +100,7 @@ export function planConnection(random: Random, profile: FaultProfile): Connectio
       kind,
       direction,
       bytes,
-      orAfterMs: random.scale(10, profile.ageMs),
+      orAfterMs: random.chance(0.25) ? random.scale(10, profile.ageMs) : random.int(200, profile.ageMs),
       gatherMs: random.int(2, 60),
       lateMs: random.int(0, 400),
     },

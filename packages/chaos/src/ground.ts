@@ -103,7 +103,7 @@ function programLine(command: readonly [string, ...string[]], work: Work, tty: b
 }
 
 /** The generator as one text, to be sent along in the attach URL: it is some kilobytes. */
-async function bundledGenerator(): Promise<string> {
+export async function bundledGenerator(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [GENERATOR],
     bundle: true,

@@ -13,7 +13,7 @@ const USAGE = `Usage: npm run chaos -- [options]
   --kills N      times that the whole Worker is killed (default: one for each 3000 cuts)
   --reloads N    times that a client is made anew from its resume point (default: one for each 100 cuts)
   --speed N      how much faster than real time the clocks of clients and Worker are (default 10)
-  --bytes N      bytes that one session moves, about (default 3000000)
+  --bytes N      bytes that one session moves, about (default 1000000)
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
                  Only the connections to it are broken, nothing is restarted, and its sandbox needs Node
 `;
@@ -63,7 +63,7 @@ function readArguments(args: readonly string[]): Settings {
     reloads: whole("reloads", Math.floor(cuts / 100)),
     // A server that is not ours has its own clock, and proportions must stay.
     speed: url === undefined ? Math.max(1, whole("speed", 10)) : 1,
-    bytes: whole("bytes", 3_000_000),
+    bytes: whole("bytes", 1_000_000),
   };
 }
 

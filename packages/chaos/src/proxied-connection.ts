@@ -87,6 +87,7 @@ export class ProxiedConnection {
     this.#isBroken = true;
     switch (kind) {
       case "rst":
+        this.#silence(["up", "down"]);
         this.#client.resetAndDestroy();
         this.#upstream.resetAndDestroy();
         return;
