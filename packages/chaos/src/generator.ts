@@ -73,10 +73,12 @@ async function readAll(input: Input): Promise<void> {
 async function main(): Promise<number> {
   const work = JSON.parse(process.argv.at(-1) ?? "") as Work;
   const input = new Input(work);
-  if (work.input === "go") read(new Uint8Array(1));
   const reading = work.input === "check" ? readAll(input) : undefined;
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  await writeOutput(work, () => (work.input === "check" ? turn() : undefined));
+  let mayGoOn = work.input !== "go";
+  await writeOutput(work, () => {
+    if (!mayGoOn) mayGoOn = read(new Uint8Array(1)) >= 0;
+    return work.input === "check" ? new Promise<void>((resolve) => setImmediate(resolve)) : undefined;
+  });
   if (work.input === "echo") echo(input);
   await reading;
   if (work.input === "none" || work.input === "go") return EXIT.good;

@@ -30,7 +30,7 @@ export function planSession(session: string, random: Random, bytes: number): Ses
         session,
         tty: true,
         // A client that is alone paces its process either way, but nobody waits for one of a live session that has not yet
-        // said a word: so it says one first.
+        // said a word: so it says one at the beginning.
         delivery: random.chance(0.5) ? "live" : "lossless",
         work: work({ outputBytes: length(), stderrShare: 0, input: "go", inputBytes: 1 }),
         lagMs,

@@ -212,7 +212,9 @@ export class SessionRun {
       else this.#stdout.push(bytes);
       this.#progressAtMs = performance.now();
     }
-    if (outputs.length > 0 && !this.#isOver) this.#client.dealtWith(this.#logAt);
+    if (outputs.length === 0 || this.#isOver) return;
+    this.#client.dealtWith(this.#logAt);
+    if (this.plan.work.input === "go" && this.#inputAt === 0) this.#feed();
   }
 
   /** The pattern first, then the report. */
@@ -234,6 +236,8 @@ export class SessionRun {
   #feed(): void {
     const { work } = this.plan;
     if (work.input === "none") return;
+    // A terminal that has not been told to be raw yet would show it, or take it for a signal.
+    if (work.input === "go" && this.#stdout.received === 0) return;
     this.#progressAtMs = performance.now();
     const key = keyOf(work.seed, "stdin");
     for (let hasRoom = true; hasRoom && this.#inputAt < work.inputBytes; ) {

@@ -15,7 +15,7 @@ export type Work = {
   /** Absent: as fast as it goes. */
   readonly bytesPerSecond?: number;
   /**
-   * `go`: wait for one byte before the output begins. `check`: hold the input against its pattern. `echo`: also write it to
+   * `go`: wait for one byte after the first chunk of output. `check`: hold the input against its pattern. `echo`: also write it to
    * stdout, so that nothing else may go there.
    */
   readonly input: "none" | "go" | "check" | "echo";

@@ -83,19 +83,24 @@ test("it checks what it reads while it writes, and says what was wrong with it",
   });
 });
 
-test("told to wait, it writes nothing before the first byte of input", async () => {
-  const work: Work = { ...BASE, outputBytes: 1_000, input: "go", inputBytes: 1 };
+test("told to wait, it writes one chunk and the rest after a byte of input", async () => {
+  const work: Work = { ...BASE, outputBytes: 100_000, input: "go", inputBytes: 1 };
+  const first = [...chunksOf(work)][0]?.length;
   const child = spawn(GENERATOR[0], [GENERATOR[1], JSON.stringify(work)]);
-  let hasBegun = false;
-  const first = new Promise<boolean>((resolve) => child.stdout.once("data", () => resolve(hasBegun)));
+  let received = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    received += chunk.length;
+  });
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
-  // Whenever it began by itself, it would have done so by the time that a second process has run.
+  // Had it gone on by itself, it would have done so by the time that another one has begun and ended.
+  await new Promise((resolve) => child.stdout.once("data", resolve));
   await generate({ ...work, input: "none" }, new Uint8Array(0));
-  hasBegun = true;
+  expect(received).toBe(first);
+
   child.stdin.write("x");
 
-  expect(await first).toBe(true);
   expect(await closed).toBe(EXIT.good);
+  expect(received).toBe(100_000);
 });
 
 test("bundled to one text it does the same in Node", async () => {
