@@ -42,6 +42,7 @@ const PREREQUISITES: readonly Prerequisite[] = [
   program("vim", "the terminal tests"),
   program("less", "the terminal tests"),
   program("tmux", "the terminal tests"),
+  program("top", "the terminal tests", ["procps"]),
 ];
 
 const missing = (): Prerequisite[] => PREREQUISITES.filter(({ problem }) => problem() !== undefined);

@@ -76,6 +76,14 @@ export function suites(outDir: string): Suite[] {
       needsBuild: true,
     },
     {
+      name: "browser",
+      kind: "vitest",
+      runtime: "node",
+      args: ["--config", "test/browser/vitest.config.ts"],
+      directories: ["test/browser"],
+      needsBuild: true,
+    },
+    {
       name: "deploy",
       kind: "checks",
       needsBuild: true,

@@ -1,0 +1,104 @@
+// A connection that breaks under the page, and a flood: nothing is lost, and the person stays in command.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cutInnerHop, restartWorker } from "../e2e/support/system.ts";
+import { setUpBrowser } from "./support/fixture.ts";
+import type { Tab } from "./support/tab.ts";
+
+const browser = setUpBrowser("--disable-gpu");
+
+/** Prints numbered lines, from 1, until the file "enough" is there, and then how many they were. */
+const COUNT = 'clear; i=0; until [ -e enough ]; do echo "line $((i+=1))"; sleep 0.01; done; echo "of $i"';
+
+/** Lets the count end, and expects every line of it exactly once, in order. */
+async function expectAllLines(tab: Tab, directory: string): Promise<void> {
+  writeFileSync(join(directory, "enough"), "");
+  const count = Number((await tab.find(/^of (\d+)$/))[1]);
+  await tab.prompt();
+  const numbered = Array.from({ length: count }, (_, i) => `line ${i + 1}`);
+  // The scrollback's first line may be the end of what was there before.
+  const lines = await tab.lines();
+  expect(lines.slice(lines.indexOf("line 1"))).toEqual([...numbered, `of ${count}`, "$"]);
+}
+
+test("a cut connection is said in words, keys typed meanwhile are counted and not sent, and it comes back with every line", async () => {
+  const { tab, directory } = await browser.shell();
+  await tab.run(COUNT);
+  await tab.find(/^line 30$/);
+  browser.link.cut();
+  await tab.says(/^Connection lost: back in \d+ s$/);
+  await tab.type("rm x");
+  await tab.waitForData("unsent-keys", 4);
+  await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
+  browser.link.mend();
+  await tab.button("Retry now");
+  await tab.says("Resumed, nothing was lost");
+  expect([await tab.data("resumes"), await tab.data("missed-bytes")]).toEqual(["1", "0"]);
+  await expectAllLines(tab, directory);
+  await tab.run("echo and on");
+  await tab.shows("and on");
+  expect(await tab.data("unsent-keys")).toBe("0");
+});
+
+test("after five cuts it has come back five times by itself, and every line is there once", async () => {
+  const { tab, directory } = await browser.shell();
+  await tab.run(COUNT);
+  await tab.shows("line 1");
+  for (let cut = 1; cut <= 5; cut += 1) {
+    browser.link.cut();
+    browser.link.mend();
+    await tab.waitForData("resumes", cut);
+  }
+  await expectAllLines(tab, directory);
+});
+
+test("a Worker that is killed and started again in mid-output costs no line", async () => {
+  const { tab, directory } = await browser.shell();
+  await tab.run(COUNT);
+  await tab.shows("line 20");
+  const restarted = restartWorker();
+  await tab.says(/^Connection lost: back in/);
+  await restarted;
+  await tab.says("Resumed, nothing was lost");
+  await expectAllLines(tab, directory);
+});
+
+test("a cut between Worker and sandbox is none of the page's business, and costs no line", async () => {
+  const { tab, directory } = await browser.shell();
+  await tab.run(COUNT);
+  await tab.shows("line 20");
+  await cutInnerHop();
+  await tab.find(/^line \d{3}$/);
+  await tab.state("attached");
+  await expectAllLines(tab, directory);
+  expect(await tab.data("resumes")).toBe("0");
+});
+
+test("during yes the page stays usable, its memory does not grow, and ^C brings the prompt back", async () => {
+  const { tab } = await browser.shell();
+  const session = await tab.page.context().newCDPSession(tab.page);
+  const drawnBytes = () => tab.page.evaluate(() => window.sbx.client.client?.resumePoint?.offset ?? 0);
+  const heapBytes = async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    const { usedSize, embedderHeapUsedSize, backingStorageSize } = await session.send("Runtime.getHeapUsage");
+    return usedSize + embedderHeapUsedSize + backingStorageSize;
+  };
+  const waitUntilDrawn = (bytes: number) =>
+    tab.page.waitForFunction((wanted) => (window.sbx.client.client?.resumePoint?.offset ?? 0) >= wanted, bytes);
+
+  await tab.run("yes");
+  // The scrollback is full by then.
+  await waitUntilDrawn(2_000_000);
+  const early = await heapBytes();
+  await waitUntilDrawn((await drawnBytes()) + 4_000_000);
+  expect((await heapBytes()) - early).toBeLessThan(5_000_000);
+  // A button is the page's own: it answers in the flood.
+  await tab.button("Reader");
+  await tab.page.locator('.sbx-reader[aria-pressed="true"]').waitFor();
+  await tab.page.locator(".xterm-helper-textarea").press("Control+C");
+  await tab.prompt();
+  expect(await tab.data("missed-bytes")).toBe("0");
+  await tab.run("echo here $?");
+  await tab.shows("here 130");
+});

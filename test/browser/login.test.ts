@@ -1,0 +1,62 @@
+// From the bare address to a shell, as a person goes the first time, and out again.
+import { expect, test } from "vitest";
+import { system } from "../e2e/support/system.ts";
+import { logIn, setUpBrowser } from "./support/fixture.ts";
+import type { Tab } from "./support/tab.ts";
+
+const browser = setUpBrowser("--disable-gpu");
+
+/** A row as a screen reader is told of it: the bare address gives no look behind the page, and WebGL none into it. */
+const readOut = (tab: Tab, row: RegExp) =>
+  tab.page.locator(".xterm-accessibility-tree > div").filter({ hasText: row }).first();
+
+test("the bare address asks for a login, leads to the issuer and back, and there is a shell", async () => {
+  const profile = await browser.profile();
+  const tab = await browser.open(profile, "/");
+  const link = tab.page.getByRole("link", { name: "Log in" });
+  await link.waitFor();
+  expect(await tab.page.title()).toBe("sbx-stdio");
+
+  await link.click();
+  await tab.page.getByText("alice").first().waitFor();
+  expect(new URL(tab.page.url()).origin).toBe(system.issuerUrl);
+  await tab.page.goBack();
+  await logIn(tab, "alice");
+
+  await tab.state("attached");
+  await tab.button("Reader");
+  await readOut(tab, /[$#]\s*$/).waitFor();
+  const address = new URL(tab.page.url());
+  expect([address.origin, [...address.searchParams.keys()]]).toEqual([system.origin, ["session"]]);
+  expect(await tab.page.locator(".sbx-user").textContent()).toBe("Alice");
+  expect(await tab.words()).toBe("Connected");
+  await tab.run("echo $((6*7)) answers");
+  await readOut(tab, /^42 answers\s*$/).waitFor();
+});
+
+test("another tab is logged in, and logging out in one logs out the other at its next load", async () => {
+  const { tab } = await browser.shell();
+  const other = await browser.open(tab.page.context(), "/");
+  await other.state("attached");
+
+  await tab.button("Log out");
+  await tab.page.getByRole("link", { name: "Log in" }).waitFor();
+  expect(await tab.page.context().cookies()).toEqual([]);
+  await other.page.reload();
+  await other.page.getByRole("link", { name: "Log in" }).waitFor();
+});
+
+test("nobody's session is another person's: bob finds a shell of his own under alice's address", async () => {
+  const { tab } = await browser.shell();
+  await tab.run("echo pid $$");
+  const pid = (await tab.find(/^pid (\d+)$/))[1];
+  const bob = await browser.open(await browser.profile(), tab.page.url());
+  await bob.page.getByRole("link", { name: "Log in" }).click();
+  await bob.page.getByLabel("User name").fill("bob");
+  await bob.page.getByLabel("Organisation").fill("elsewhere");
+  await bob.page.getByRole("button", { name: "Sign in" }).click();
+  await bob.shell();
+  await bob.run("echo pid $$");
+  expect((await bob.find(/^pid (\d+)$/))[1]).not.toBe(pid);
+  expect(await bob.page.locator(".sbx-user").textContent()).toBe("Bob");
+});

@@ -1,0 +1,121 @@
+// The frame of every test here: one Chromium and one login a file, one profile and one sandbox a test, and nothing may go
+// wrong on a page unseen.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { launch } from "../../../packages/dashboard/test/browser.ts";
+import { fresh, system } from "../../e2e/support/system.ts";
+import { Link } from "./link.ts";
+import { Tab } from "./tab.ts";
+
+const VIEWPORT = { width: 900, height: 560 };
+
+export type Fixture = {
+  /** Between the browser and the Worker. */
+  readonly link: Link;
+  /** A profile without cookies. */
+  profile(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** A tab in a profile, at an address of the system. */
+  open(profile: BrowserContext, path: string): Promise<Tab>;
+  /** A tab with a shell in a sandbox of its own, logged in. */
+  shell(options?: ShellOptions): Promise<ShellTab>;
+  /** A profile that is logged in. */
+  member(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** Another tab in the same profile, at the same address. */
+  again(tab: Tab): Promise<Tab>;
+};
+
+type ShellOptions = {
+  /** Default: one that nobody else has. */
+  readonly sandbox?: string;
+  readonly viewport?: typeof VIEWPORT;
+};
+
+export type ShellTab = { readonly tab: Tab; readonly directory: string };
+
+/** Goes through the issuer's page as a person does. */
+export async function logIn(tab: Tab, name: string): Promise<void> {
+  await tab.page.getByRole("link", { name: "Log in" }).click();
+  await tab.page.getByRole("button", { name: `Continue as ${name}` }).click();
+}
+
+/** The working directory of a sandbox. @throws {Error} Before something has run in it. */
+export function directoryOf(sandbox: string): string {
+  const found = readdirSync(system.sandboxesDir).find((name) => name.startsWith(`${sandbox}-`));
+  if (found === undefined) throw new Error(`Cannot find a directory of ${sandbox} in ${system.sandboxesDir}`);
+  return join(system.sandboxesDir, found);
+}
+
+/** @param flags More for Chromium. */
+export function setUpBrowser(...flags: string[]): Fixture {
+  let browser: Browser | undefined;
+  let link: Link | undefined;
+  let state: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined;
+  let profiles: BrowserContext[] = [];
+  let tabs: Tab[] = [];
+
+  beforeAll(async () => {
+    const { port } = new URL(system.origin);
+    link = await Link.to(Number(port));
+    // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
+    browser = await launch(`--host-resolver-rules=MAP localhost:${port} 127.0.0.1:${link.port}`, ...flags);
+    const profile = await fixture.profile();
+    const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
+    await logIn(tab, "alice");
+    await tab.state("attached");
+    state = await profile.storageState();
+    await closeAll();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await link?.close();
+  });
+  afterEach(async () => {
+    const problems = tabs.flatMap((tab) => tab.problems);
+    await closeAll();
+    link?.mend();
+    expect(problems).toEqual([]);
+  });
+
+  async function closeAll(): Promise<void> {
+    for (const profile of profiles) await profile.close();
+    profiles = [];
+    tabs = [];
+  }
+
+  const fixture: Fixture = {
+    get link() {
+      if (link === undefined) throw new Error("Cannot use the link outside a test");
+      return link;
+    },
+    async profile(options = {}) {
+      if (browser === undefined) throw new Error("Cannot open a page outside a test");
+      const profile = await browser.newContext({ viewport: VIEWPORT, ...options });
+      profiles.push(profile);
+      return profile;
+    },
+    async open(profile, path) {
+      const tab = new Tab(await profile.newPage());
+      tabs.push(tab);
+      await tab.page.goto(new URL(path, system.origin).href);
+      return tab;
+    },
+    async member(options = {}) {
+      if (state === undefined) throw new Error("Cannot log in outside a test");
+      return fixture.profile({ storageState: state, ...options });
+    },
+    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT } = {}) {
+      const profile = await fixture.member({ viewport });
+      const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom`);
+      await tab.shell();
+      return { tab, directory: directoryOf(sandbox) };
+    },
+    async again(tab) {
+      const other = await fixture.open(tab.page.context(), tab.page.url());
+      await other.state("attached");
+      return other;
+    },
+  };
+  return fixture;
+}

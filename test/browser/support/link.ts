@@ -1,0 +1,67 @@
+// The network between browser and Worker, which a test can cut and mend. Passes bytes on; knows no HTTP.
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+export class Link {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Listens on a loopback port of its own and leads to `port`. */
+  static async to(port: number): Promise<Link> {
+    const server = createServer();
+    const link = new Link(server);
+    server.on("connection", (near) => link.#join(near, port));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    return link;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("The link is closed");
+    return address.port;
+  }
+
+  /** Breaks every connection as a network does, with no closing frame, and every new one until it is mended. */
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  close(): Promise<void> {
+    this.cut();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #join(near: Socket, port: number): void {
+    if (this.#isCut) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(port, "127.0.0.1");
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      one.setNoDelay(true);
+      this.#sockets.add(one);
+      one.pipe(other);
+      // A cut is no error of ours; both ends learn of it.
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        this.#sockets.delete(one);
+        other.destroy();
+      });
+    }
+  }
+}
