@@ -149,7 +149,10 @@ export class SessionRun {
         resize: () => undefined,
         gap: (from, to) => isCurrent() && this.#missed(from, to),
         message: (message) => {
-          if (isCurrent() && message.type === "error") this.#problems.push(`error ${message.code}: ${message.message}`);
+          if (!isCurrent() || message.type !== "error") return;
+          // An end of input, while an earlier connection of this client still counts as another driver: it is told again.
+          if (message.code === "not_stdin_holder") return;
+          this.#problems.push(`error ${message.code}: ${message.message}`);
         },
         discarded: () => undefined,
         inputDrained: () => isCurrent() && this.#feed(),
