@@ -44,6 +44,8 @@ export class Sandbox extends SandboxBase<Env> {
       headers: { Authorization: `Bearer ${await containerToken(this.env, this.ctx.id)}` },
     });
     const response = await this.askBridge(request);
+    // No answer says nothing of what runs there. A bridge that is gone for good takes its container along.
+    if (response === undefined && this.isRunning()) return;
     const listed = response?.ok ? await response.json<{ sessions: unknown[] }>() : { sessions: [] };
     if (listed.sessions.length === 0) await super.onActivityExpired();
   }

@@ -1,0 +1,141 @@
+// The local system with real containers: issuer and Worker on loopback ports, and for each sandbox a container of the Docker
+// engine that the environment names, as in production. Used by `npm run test:container`; system.ts is the one without.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { ChildKeeper } from "./children.ts";
+import { docker } from "./docker.ts";
+import { childEnv } from "./env.ts";
+import { makePrivateDirectory, writePrivateFile } from "./files.ts";
+import { startIssuer } from "./issuer.ts";
+import { ROOT } from "./paths.ts";
+import { anyFreePort } from "./ports.ts";
+import { Server } from "./server.ts";
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
+
+/** How the runtime names the containers of our class; each has one more beside it, `…-proxy`, that its ports lead through. */
+const CONTAINER_NAME = "workerd-sbx-stdio-Sandbox-";
+const IMAGE = "cloudflare-dev/sandbox";
+/** The image is built at the first start, and packages are downloaded for it. */
+const READY_WITHIN_MS = 600_000;
+
+export interface ContainerSystemOptions {
+  /** Directory of all files of this system. Made if missing. */
+  readonly dir: string;
+  /** Variables of the Worker, over the ones given here. */
+  readonly workerVars?: Record<string, string>;
+}
+
+export interface ContainerSystem {
+  /** The public origin, `http://localhost:PORT`. */
+  readonly origin: string;
+  readonly issuerUrl: string;
+  readonly dir: string;
+  /** kill -9 of wrangler and workerd, then a start in the same place. The containers run on. */
+  restartWorker(): Promise<void>;
+  /** Removes the sandboxes' containers, as if their machines were gone. */
+  removeContainers(): Promise<void>;
+  /** Ends everything, and removes the containers and what wrangler called their image. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a system and waits until the Worker answers. The page and the bridge must have been built before.
+ * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
+ */
+export async function startContainerSystem(options: ContainerSystemOptions): Promise<ContainerSystem> {
+  const { dir } = options;
+  makePrivateDirectory(dir);
+  const before = { containers: await containers(), images: await images() };
+  const port = await anyFreePort();
+  const origin = `http://localhost:${port}`;
+  const issuer = await startIssuer({ port: 0, dir, publicOrigin: origin });
+  const keeper = new ChildKeeper();
+  const worker = new Server(
+    keeper,
+    {
+      name: "Worker",
+      command: process.execPath,
+      args: workerArgs(port, dir),
+      cwd: ROOT,
+      env: workerEnv(dir),
+      logFile: join(dir, "logs/worker.log"),
+      healthUrl: `${origin}/healthz`,
+      readyWithinMs: READY_WITHIN_MS,
+      fatalLine: /Workers runtime crashed unexpectedly/,
+      graceMs: 30_000,
+    },
+    (message) => console.error(message),
+  );
+  const vars = {
+    BRIDGE_URL: "",
+    STDIO_TOKEN: randomBytes(32).toString("base64url"),
+    OAUTH_ISSUER: issuer.url,
+    OAUTH_AUDIENCE: `${CLI_CLIENT_ID},${WEB_CLIENT_ID}`,
+    OAUTH_CLIENT_ID: WEB_CLIENT_ID,
+    PUBLIC_ORIGIN: origin,
+    SESSION_SECRET: randomBytes(32).toString("base64url"),
+    ...options.workerVars,
+  };
+  const lines = Object.entries(vars).map(([name, value]) => `${name}='${value}'\n`);
+  // A file, not --var: command lines are for all users of a machine to read.
+  writePrivateFile(join(dir, "worker.env"), lines.join(""));
+
+  const removeContainers = async (): Promise<void> => {
+    const ours = (await containers()).filter((name) => !before.containers.includes(name));
+    if (ours.length > 0) await docker("rm", "--force", ...ours);
+  };
+  const stop = async (): Promise<void> => {
+    await worker.stop();
+    await issuer.close();
+    keeper.close();
+    // wrangler removes what runs its image, and leaves what runs beside it.
+    await removeContainers();
+    const tags = (await images()).filter((tag) => !before.images.includes(tag));
+    if (tags.length > 0) await docker("rmi", ...tags);
+  };
+  try {
+    await worker.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { origin, issuerUrl: issuer.url, dir, restartWorker: () => worker.restart(), removeContainers, stop };
+}
+
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+/** Names of the sandboxes' containers, and of those beside them. */
+async function containers(): Promise<string[]> {
+  return lines(await docker("ps", "--all", "--filter", `name=^/?${CONTAINER_NAME}`, "--format", "{{.Names}}"));
+}
+
+async function images(): Promise<string[]> {
+  return lines(await docker("images", IMAGE, "--format", "{{.Repository}}:{{.Tag}}"));
+}
+
+function workerArgs(port: number, dir: string): string[] {
+  return [
+    join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
+    "dev",
+    ...["--local", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
+    ...["--enable-containers=true", "--env-file", join(dir, "worker.env"), "--persist-to", join(dir, "state")],
+    ...["--show-interactive-dev-session=false", "--log-level", "info"],
+  ];
+}
+
+/** No files outside `dir`, no questions; the network only for the image. */
+function workerEnv(dir: string): NodeJS.ProcessEnv {
+  return childEnv({
+    CI: "1",
+    NO_COLOR: "1",
+    FORCE_COLOR: "0",
+    WRANGLER_SEND_METRICS: "false",
+    WRANGLER_SEND_ERROR_REPORTS: "false",
+    WRANGLER_HIDE_BANNER: "true",
+    WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
+    WRANGLER_REGISTRY_PATH: join(dir, "registry"),
+    WRANGLER_CACHE_DIR: join(dir, "cache"),
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    X_LOCAL_OBSERVABILITY: "false",
+  });
+}

@@ -1,0 +1,56 @@
+// `npm run test:container`: the tests that run over real containers, where a Docker engine can be reached; without one it
+// fails and says what is missing. Arguments go to vitest. Takes the engine from DOCKER_HOST and WRANGLER_DOCKER_BIN, as
+// wrangler does.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
+import { ChildKeeper } from "./local/children.ts";
+import { vitestOutcome } from "./local/counts.ts";
+import { engineVersion, NoEngineError } from "./local/docker.ts";
+import { readTextIfPresent } from "./local/files.ts";
+import { BIN, ROOT } from "./local/paths.ts";
+import { stopSignal } from "./local/stop-signals.ts";
+
+const signal = stopSignal();
+const scratch = mkdtempSync(join(tmpdir(), "sbx-test-container-"));
+const keeper = new ChildKeeper();
+
+/** @returns How many tests failed, and everything else that is wrong. */
+async function run(): Promise<number> {
+  console.log(`Docker engine ${await engineVersion()}`);
+  await Promise.all([buildPage(signal), buildCli(), buildBridge()]);
+  signal.throwIfAborted();
+  const report = join(scratch, "report.json");
+  const vitest = await keeper.start({
+    name: "vitest",
+    command: process.execPath,
+    args: [
+      ...[join(BIN, "vitest"), "run", "--config", "test/container/vitest.config.ts"],
+      ...["--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+      ...process.argv.slice(2),
+    ],
+    cwd: ROOT,
+    env: process.env,
+  });
+  // It stops its system, which removes the containers.
+  const stop = (): void => void vitest.stop(60_000);
+  signal.addEventListener("abort", stop);
+  const status = await vitest.exited;
+  signal.throwIfAborted();
+  const outcome = vitestOutcome(readTextIfPresent(report), "code" in status && status.code === 0);
+  for (const problem of outcome.problems) console.log(`- ${problem}`);
+  console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
+  return outcome.failed;
+}
+
+try {
+  process.exitCode = (await run()) === 0 ? 0 : 1;
+} catch (error) {
+  const isExpected = error instanceof NoEngineError || error instanceof BuildError;
+  console.error(signal.aborted ? "Stopped" : isExpected ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  keeper.close();
+  rmSync(scratch, { recursive: true, force: true });
+}

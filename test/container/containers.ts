@@ -1,0 +1,54 @@
+// The containers of the tests' sandboxes, as the engine sees them.
+import { docker } from "../../scripts/local/docker.ts";
+import { connect } from "../e2e/support/client.ts";
+import { fresh, type Person } from "../e2e/support/system.ts";
+import { until } from "../e2e/support/wait.ts";
+
+/** Ids of the sandboxes' containers that run, in no order. */
+export async function runningContainers(): Promise<string[]> {
+  const text = await docker(
+    "ps",
+    "--no-trunc",
+    "--filter",
+    "name=workerd-sbx-stdio-Sandbox-",
+    "--format",
+    "{{.ID}} {{.Names}}",
+  );
+  const rows = text.split("\n").map((line) => line.split(" "));
+  return rows.flatMap(([id, name]) => (id && name && !name.endsWith("-proxy") ? [id] : []));
+}
+
+/** The container of a sandbox, which is started for it. */
+export async function containerOf(who: Person, sandbox = "default"): Promise<string> {
+  const mark = `/tmp/${fresh("mark")}`;
+  const client = await connect(who, { sandbox, session: fresh("mark"), cmd: "touch", arg: [mark] });
+  await client.message("exit");
+  return await containerWith(mark);
+}
+
+/** The container that has a file at `path`. @throws {Error} If none has. */
+export async function containerWith(path: string): Promise<string> {
+  for (const id of await runningContainers()) {
+    if ((await docker("exec", id, "sh", "-c", `ls ${path} 2>/dev/null || true`)) === path) return id;
+  }
+  throw new Error(`No running container has ${path}`);
+}
+
+/** The container's own environment, where its secret is. */
+export async function environmentOf(container: string): Promise<Record<string, string>> {
+  const text = await docker("inspect", "--format", "{{json .Config.Env}}", container);
+  const entries = (JSON.parse(text) as string[]).map((line): [string, string] => {
+    const at = line.indexOf("=");
+    return [line.slice(0, at), line.slice(at + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+export async function isRunning(container: string): Promise<boolean> {
+  return (await runningContainers()).includes(container);
+}
+
+/** Waits until the container has ended. */
+export async function ended(container: string): Promise<void> {
+  await until(`the end of container ${container.slice(0, 12)}`, async () => !(await isRunning(container)));
+}

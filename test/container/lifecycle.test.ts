@@ -1,0 +1,168 @@
+// When a container starts, sleeps and dies, and what its clients hear of that.
+import { expect, test } from "vitest";
+import { docker } from "../../scripts/local/docker.ts";
+import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
+import { api, fresh, person, restartWorker } from "../e2e/support/system.ts";
+import { until } from "../e2e/support/wait.ts";
+import { containerOf, containerWith, ended, isRunning, runningContainers } from "./containers.ts";
+
+const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
+const PROCESS_LOST = { type: "bye", code: 4404, reason: "process lost", retry: "never" };
+/** Counts on, and says its process id first. */
+const COUNTER = sh("echo pid=$$; i=0; while :; do echo $i; i=$((i+1)); sleep 0.02; done");
+
+test("what only asks never starts a container", async () => {
+  const who = await person();
+  const before = await runningContainers();
+  const session = fresh("s");
+  const path = "/api/sandboxes/default/sessions";
+  expect(await (await api(who, path)).json()).toEqual({ sessions: [] });
+  expect((await api(who, `${path}/${session}`)).status).toBe(404);
+  expect((await api(who, `${path}/${session}`, { method: "DELETE" })).status).toBe(404);
+  expect(await refusedSocket(who, { session, wake: 0, cmd: "cat" })).toMatchObject({ code: 4503, bye: { code: 4503 } });
+  const refusal = await refusedHttp(who, { session, wake: 0, cmd: "cat" });
+  expect([refusal.status, Number(refusal.headers["retry-after"]) > 0]).toEqual([503, true]);
+  expect((await refusedSocket(who, { session, role: "viewer" })).code).toBe(4404);
+  const after = await runningContainers();
+  expect(after.filter((id) => !before.includes(id))).toEqual([]);
+});
+
+test("wake=0 attaches to what runs", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const first = await connect(who, { session, cmd: "cat" });
+  await first.hello();
+  const second = await connect(who, { session, wake: 0 });
+  expect((await second.hello()).incarnation).toBe((await first.hello()).incarnation);
+});
+
+test("the process lives on while the Worker is killed and started again, and its client resumes", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, ...COUNTER });
+  await client.output("\n20\n");
+  const { resume, incarnation } = await client.hello();
+  const read = client.text();
+  const container = await containerOf(who);
+  await restartWorker();
+  await client.closed;
+  expect(await isRunning(container)).toBe(true);
+  const offset = Buffer.byteLength(read);
+  const back = await connect(who, { session, resume: String(resume), offset });
+  expect(await back.hello()).toMatchObject({ incarnation, offset });
+  await back.output("\n120\n");
+  const numbers = `${read}${back.text()}`.split("\n").slice(1, -1).map(Number);
+  expect(numbers).toEqual(numbers.map((_, index) => index));
+  expect(await containerOf(who)).toBe(container);
+});
+
+test("a killed container's clients are told that the process is lost, and none is started to find out", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const container = await containerOf(who);
+  const client = await connect(who, { session, ...COUNTER });
+  const plain = await connect(who, { session }, { protocols: [] });
+  await client.output("\n5\n");
+  await plain.output("5");
+  plain.say({ type: "resize", cols: 80, rows: 24 }); // One that has said nothing at all hears no close.
+  const { resume, incarnation } = await client.hello();
+  const from = performance.now();
+  await docker("kill", container);
+  await client.message("bye");
+  console.log(`container killed: ${Math.round(performance.now() - from)} ms until the client was told`);
+  const { bye, exit, code } = await client.end();
+  expect([bye, exit, code]).toEqual([PROCESS_LOST, undefined, 4404]);
+  expect((await plain.end()).code).toBe(4404);
+  expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
+  await ended(container);
+  const others = await runningContainers();
+  // Who comes afterwards gets a new process, in a new container.
+  const next = await connect(who, { session, cmd: "cat" });
+  expect((await next.hello()).incarnation).not.toBe(incarnation);
+  expect(others).not.toContain(await containerOf(who));
+});
+
+test("the session of a killed container that nobody watched is listed as lost, without a start", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const container = await containerOf(who);
+  const client = await connect(who, { session, ...sh("printf old; cat") });
+  await client.output("old");
+  await client.leave();
+  await docker("kill", container);
+  await ended(container);
+  const before = await runningContainers();
+  const path = `/api/sandboxes/default/sessions/${session}`;
+  const listing = await until("a lost session", async () => {
+    const answer = (await (await api(who, path)).json()) as { state: string };
+    return answer.state === "lost" && answer;
+  });
+  expect(listing).toMatchObject({ state: "lost", clients: 0, offset: 3 });
+  expect((await refusedSocket(who, { session, wake: 0 })).code).toBe(4503);
+  expect(await runningContainers()).toEqual(before);
+  expect((await api(who, path, { method: "DELETE" })).status).toBe(204);
+  expect((await api(who, path)).status).toBe(404);
+});
+
+test("a container told to stop tells its clients how their processes ended, and ends itself", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const shell = await connect(who, { session: fresh("s") });
+  const job = await connect(who, { session: fresh("s"), ...sh("echo ready; sleep 600") });
+  await shell.output("# ");
+  await job.output("ready");
+  const from = performance.now();
+  await docker("kill", "--signal", "SIGTERM", container);
+  expect(await shell.message("exit")).toMatchObject({ code: 129, signal: "SIGHUP" });
+  expect(await job.message("exit")).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
+  console.log(`container told to stop: ${Math.round(performance.now() - from)} ms until both clients were told`);
+  await ended(container);
+  expect(performance.now() - from).toBeLessThan(6_000);
+});
+
+test("a container told to stop ends within 6 seconds although a process ignores it", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const client = await connect(who, {
+    session: fresh("s"),
+    ...sh("trap '' HUP TERM; echo ready; while :; do sleep 1; done"),
+  });
+  await client.output("ready");
+  const from = performance.now();
+  await docker("kill", "--signal", "SIGTERM", container);
+  expect(await client.message("exit")).toMatchObject({ code: 137, signal: "SIGKILL" });
+  await ended(container);
+  expect(performance.now() - from).toBeLessThan(6_000);
+});
+
+test("a bridge that is killed from inside takes the container with it, and the next client gets a new one", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const client = await connect(who, {
+    session: fresh("s"),
+    ...sh("echo ready; read go; pkill -9 stdio-ws; sleep 600"),
+  });
+  await client.output("ready");
+  client.type("\n");
+  expect((await client.end()).bye).toEqual(PROCESS_LOST);
+  await ended(container);
+  expect(await containerOf(who)).not.toBe(container);
+});
+
+test("a container whose last session is gone goes to sleep; one with a process that nobody watches does not", async () => {
+  const [idle, busy] = [await person(), await person()];
+  const [session, mark] = [fresh("s"), `/tmp/${fresh("mark")}`];
+  const watched = await connect(busy, { session, ...COUNTER });
+  await watched.output("\n3\n");
+  const busyContainer = await containerOf(busy);
+  const other = await connect(idle, { session, ...sh(`touch ${mark}; echo ready; sleep 600`) });
+  await other.output("ready");
+  const idleContainer = await containerWith(mark);
+  await watched.leave();
+  await other.leave();
+  expect((await api(idle, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
+  await ended(idleContainer);
+  expect(await isRunning(busyContainer)).toBe(true);
+  const back = await connect(busy, { session, wake: 0 });
+  expect(await back.output(/^pid=\d+\n0\n1\n/)).toContain("\n3\n");
+});
