@@ -1,0 +1,65 @@
+// Runs the command line as people do: the bundle that the build makes, in a process of its own.
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync, mkdtempSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { childEnv } from "../../../scripts/local/env.ts";
+import { ROOT } from "../../../scripts/local/paths.ts";
+import { type Person, system } from "./system.ts";
+
+export const CLI = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");
+if (!existsSync(CLI)) throw new Error(`There is no ${CLI}: run "npm run build" first`);
+
+/** A home directory of their own, so that no stored login of this machine's is found or made. */
+export const home = mkdtempSync(join(tmpdir(), "sbx-e2e-home-"));
+
+export interface CliResult {
+  /** As a shell tells it: 128 and the signal's number, where a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type CliChild = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export function cliEnv(who: Person | undefined): NodeJS.ProcessEnv {
+  const env = childEnv({ HOME: home, XDG_CONFIG_HOME: join(home, ".config") });
+  for (const name of ["SBX_TOKEN", "DO_TOKEN", "OAUTH_API_URL", "OAUTH_CLIENT_ID", "TMUX"]) delete env[name];
+  return who === undefined ? env : { ...env, SBX_TOKEN: who.token };
+}
+
+/** Starts it with all three streams as pipes: the subcommand, if any, the server's address, and `words`. */
+export function startCli(who: Person | undefined, words: readonly string[], subcommand?: string): CliChild {
+  const address = subcommand === "logout" ? [] : [system.origin];
+  const args = [CLI, ...(subcommand === undefined ? [] : [subcommand]), ...address, ...words];
+  return spawn(process.execPath, args, { env: cliEnv(who), stdio: ["pipe", "pipe", "pipe"] });
+}
+
+export function exitCode(child: CliChild): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
+  });
+}
+
+/** Runs it to its end, with `input` as standard input. */
+export async function runCli(
+  who: Person | undefined,
+  words: readonly string[],
+  input = "",
+  subcommand?: string,
+): Promise<CliResult> {
+  const child = startCli(who, words, subcommand);
+  const ended = exitCode(child);
+  child.stdin.on("error", () => undefined); // It may end without reading all.
+  child.stdin.end(input);
+  const [code, stdout, stderr] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)]);
+  return { code, stdout, stderr };
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
