@@ -59,6 +59,7 @@ class Attachment {
   readonly #connector: Connector;
   readonly #client: StdioClient;
   readonly #signals: SignalRelay;
+  readonly #repeatsInput: boolean;
   #front: Front | undefined;
   /** Output that went missing while this client was attached to pipes. */
   #lostBytes = 0;
@@ -82,8 +83,8 @@ class Attachment {
     this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines });
     this.#report = new ConnectionReport(this.#notices, () => performance.now());
     this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: token.token });
-    const { resume, offset = 0 } = keeper?.earlier ?? {};
-    const place = resume === undefined ? {} : { resume, offset };
+    const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
+    this.#repeatsInput = place.repeatsInput ?? false;
     this.#client = new StdioClient(
       { session: this.#session, firstAttempts: FIRST_ATTEMPTS, ...place },
       {
@@ -161,9 +162,8 @@ class Attachment {
       const onDetach = () => this.#end({ kind: "detach" });
       this.#front = new TerminalFront({ client, output, notices, streams, isViewer, onDetach });
     }
-    this.#keeper?.save();
-    // A terminal's keys are typed anew; a pipe begins again from its beginning.
-    this.#front.start(this.#keeper?.earlier?.resume === undefined ? 0 : hello.stdin);
+    this.#keeper?.greeted(process.stdin.isTTY ? "typed" : "piped");
+    this.#front.start(this.#repeatsInput ? hello.stdin : 0);
   }
 
   #gap(from: number, to: number): void {

@@ -6,7 +6,7 @@
 import fs from "node:fs";
 
 export type OutputEvents = {
-  /** Everything up to and with the bytes pushed with this `end` has been written. */
+  /** Everything before `end` has been written: told for an `end` that was pushed, and in the middle of its bytes. */
   written(end: number): void;
   /** Nothing more can be written there, EPIPE mostly. Everything that waits is dropped. */
   broken(fd: number, error: NodeJS.ErrnoException): void;
@@ -16,7 +16,6 @@ type Chunk = {
   readonly fd: number;
   /** What of it is still to be written. */
   bytes: Uint8Array;
-  readonly length: number;
   readonly end: number | undefined;
 };
 
@@ -31,7 +30,7 @@ export class Output {
   #queue: Chunk[] = [];
   #isBusy = false;
   #isBroken = false;
-  /** Bytes of whole chunks written to each descriptor. */
+  /** Bytes written to each descriptor. */
   readonly #written = new Map<number, number>();
   #waiters: (() => void)[] = [];
 
@@ -39,15 +38,18 @@ export class Output {
     this.#events = events;
   }
 
-  /** Length of everything pushed for `fd` whose last byte has been written too: it goes with what `written` was told. */
+  /** Bytes that have been written to `fd`. Where all of them had an end, {@link OutputEvents.written} has told as much. */
   writtenTo(fd: number): number {
     return this.#written.get(fd) ?? 0;
   }
 
-  /** Keeps a view of `bytes` until they are written. `end` is told when they are. */
+  /**
+   * Keeps a view of `bytes` until they are written.
+   * @param end Where they end, counted as whoever pushes them counts. Absent: they are told of with the next that have one.
+   */
   push(fd: number, bytes: Uint8Array, end?: number): void {
     if (this.#isBroken) return;
-    this.#queue.push({ fd, bytes, length: bytes.length, end });
+    this.#queue.push({ fd, bytes, end });
     if (!this.#isBusy) this.#pump();
   }
 
@@ -115,17 +117,16 @@ export class Output {
   /** The first `count` bytes of the batch are out. */
   #took(batch: readonly Chunk[], count: number): void {
     let left = count;
-    let end: number | undefined;
     let whole = 0;
+    let end: number | undefined;
     for (const chunk of batch) {
-      if (chunk.bytes.length > left) {
-        chunk.bytes = chunk.bytes.subarray(left);
-        break;
-      }
-      left -= chunk.bytes.length;
-      end = chunk.end ?? end;
-      whole += 1;
-      this.#written.set(chunk.fd, this.writtenTo(chunk.fd) + chunk.length);
+      const length = Math.min(left, chunk.bytes.length);
+      if (length === 0) break;
+      left -= length;
+      chunk.bytes = chunk.bytes.subarray(length);
+      this.#written.set(chunk.fd, this.writtenTo(chunk.fd) + length);
+      if (chunk.end !== undefined) end = chunk.end - chunk.bytes.length;
+      if (chunk.bytes.length === 0) whole += 1;
     }
     // drop() may have emptied the queue meanwhile: what was written was written all the same.
     if (this.#queue[0] === batch[0]) this.#queue.splice(0, whole);

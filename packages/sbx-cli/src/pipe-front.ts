@@ -10,7 +10,6 @@ import type { WrittenFile } from "./written-file.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
-const NOTHING = new Uint8Array(0);
 
 export type PipeFrontParts = {
   readonly client: StdioClient;
@@ -53,8 +52,9 @@ export class PipeFront implements Front {
     if (stream === STREAM_STDERR) output.push(STDERR, bytes, end);
     else if (written === undefined || written.isDone) output.push(STDOUT, bytes, end);
     else {
-      for (const part of written.match(bytes)) output.push(STDOUT, part);
-      output.push(STDOUT, NOTHING, end);
+      const { again, rest } = written.match(bytes);
+      output.push(STDOUT, again);
+      output.push(STDOUT, rest, end);
     }
   }
 

@@ -1,11 +1,11 @@
 // Keeps a run's place in its session for a later run: what the file says, where standard output stands, and when it is
 // written. The file itself is resume-file.ts, what a killed run wrote beyond it written-file.ts.
 
-import type { StdioClient } from "@sbx/sandbox-stdio";
+import type { ClientOptions, StdioClient } from "@sbx/sandbox-stdio";
 import type { AttachWish } from "./args.ts";
 import { CliError, EXIT } from "./outcome.ts";
 import type { Output } from "./output.ts";
-import { type OutputPlace, type Place, ResumeFile } from "./resume-file.ts";
+import { type InputKind, type OutputPlace, type Place, ResumeFile } from "./resume-file.ts";
 import { oneLine } from "./socket.ts";
 import { stdoutPlace, WrittenFile } from "./written-file.ts";
 
@@ -19,6 +19,7 @@ export class PlaceKeeper {
   readonly #stdout: OutputPlace | undefined;
   /** What a killed run wrote to standard output and did not note any more. */
   readonly written: WrittenFile | undefined;
+  #input: InputKind | undefined;
 
   /** @throws {CliError} If the file can't be read, or belongs to another session. */
   constructor(path: string, wish: AttachWish) {
@@ -26,8 +27,22 @@ export class PlaceKeeper {
     this.#wish = wish;
     this.earlier = this.#file.read();
     if (this.earlier !== undefined) this.#check(this.earlier);
+    this.#input = this.earlier?.input;
     this.#stdout = stdoutPlace();
     this.written = WrittenFile.open(this.earlier?.stdout, this.#stdout);
+  }
+
+  /**
+   * What the client is to be told of the earlier run.
+   * @param isTyped Whether a person types this run's input. @param isTerminal Whether its output is drawn, too.
+   */
+  resumeFrom(isTyped: boolean, isTerminal: boolean): Pick<ClientOptions, "resume" | "offset" | "repeatsInput"> {
+    const { resume, offset, input } = this.earlier ?? {};
+    if (resume === undefined || offset === undefined) return {};
+    // What stood on the terminal is not there any more: it is drawn anew, as for a page that was reloaded.
+    if (input === "typed" && isTerminal) return { resume };
+    // A pipe begins again from its beginning; what is typed is new.
+    return { resume, offset, repeatsInput: input !== "typed" && !isTyped };
   }
 
   /**
@@ -44,6 +59,12 @@ export class PlaceKeeper {
   }
 
   save(): void {
+    this.#file.save();
+  }
+
+  /** The session has greeted this run, whose input is of this kind. */
+  greeted(input: InputKind): void {
+    this.#input = input;
     this.#file.save();
   }
 
@@ -65,6 +86,7 @@ export class PlaceKeeper {
       ...(incarnation === undefined ? {} : { incarnation }),
       ...(resume === undefined ? {} : { resume }),
       ...(stdout === undefined ? {} : { stdout }),
+      ...(this.#input === undefined ? {} : { input: this.#input }),
     };
   }
 

@@ -16,7 +16,11 @@ export type Place = {
   /** Output before this has been written. */
   readonly offset: number;
   readonly stdout?: OutputPlace;
+  /** What the input was: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
+  readonly input?: InputKind;
 };
+
+export type InputKind = "piped" | "typed";
 
 const VERSION = 1;
 /** How often the file is written while output flows. A crash repeats what was written since, unless it can be recognised. */
@@ -123,7 +127,7 @@ export function parsePlace(text: string): Place | undefined {
     return undefined;
   }
   if (!isRecord(value) || value.version !== VERSION) return undefined;
-  const { url, sandbox, session, incarnation, resume, offset, stdout } = value;
+  const { url, sandbox, session, incarnation, resume, offset, stdout, input } = value;
   if (typeof url !== "string" || typeof sandbox !== "string" || typeof session !== "string") return undefined;
   if (!isCount(offset)) return undefined;
   return {
@@ -134,6 +138,7 @@ export function parsePlace(text: string): Place | undefined {
     ...(typeof incarnation === "string" ? { incarnation } : {}),
     ...(typeof resume === "string" ? { resume } : {}),
     ...(isOutputPlace(stdout) ? { stdout } : {}),
+    ...(input === "piped" || input === "typed" ? { input } : {}),
   };
 }
 

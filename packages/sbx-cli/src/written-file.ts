@@ -50,20 +50,20 @@ export class WrittenFile {
 
   /**
    * Compares the next bytes of standard output with what is there.
-   * @returns What is to be written now: what goes beyond the file; or, where the file has something else (another program
-   *   wrote there too), everything from the start on, since nobody can tell whose bytes are whose.
+   * @returns `rest`: what goes beyond the file, to be written now. Where the file has something else (another program wrote
+   *   there too) nobody can tell whose bytes are whose: then everything is written again, with `again` before it.
    */
-  match(bytes: Uint8Array): readonly Uint8Array[] {
+  match(bytes: Uint8Array): { readonly again: Uint8Array; readonly rest: Uint8Array } {
     const length = Math.min(bytes.length, this.#end - this.#at);
     const there = this.#read(this.#at, length);
     if (Buffer.compare(there, bytes.subarray(0, length)) !== 0) {
-      const before = this.#read(this.#start, this.#at - this.#start);
+      const again = this.#read(this.#start, this.#at - this.#start);
       this.#close();
-      return [before, bytes];
+      return { again, rest: bytes };
     }
     this.#at += length;
     if (this.isDone) this.#close();
-    return length < bytes.length ? [bytes.subarray(length)] : [];
+    return { again: bytes.subarray(0, 0), rest: bytes.subarray(length) };
   }
 
   #close(): void {

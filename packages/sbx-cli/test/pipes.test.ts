@@ -153,6 +153,55 @@ describe("input that nobody takes", () => {
   });
 });
 
+describe("what a session is like that was there before", () => {
+  test("output that it holds no more is said to be gone, and is no failure of this run", async () => {
+    const script = "head -c 3000000 /dev/zero; read x";
+    const driver = startCli([server.url, "--session", "build", "--", "sh", "-c", script]);
+    const driven = collect(driver);
+    await until(
+      () => server.hosts.get("build")?.session.log.endOffset === 3_000_000,
+      () => "no output",
+    );
+    const { log } = server.host().session;
+    const viewer = collect(startCli([server.url, "--session", "build", "--role", "viewer"]));
+    await until(
+      () => server.host().session.attachedCount === 2,
+      () => "no viewer",
+    );
+    driver.stdin?.end("\n");
+    const { code, stdout, stderr } = await viewer;
+    expect({ code, length: stdout.length, stderr }).toEqual({
+      code: 0,
+      length: log.endOffset - log.startOffset,
+      stderr: `sbx-stdio: the first ${log.startOffset} bytes of output are gone: the session runs since earlier\n`,
+    });
+    await driven;
+  });
+
+  test("another command than its own is refused", async () => {
+    const first = startCli([server.url, "--session", "build", "--", "sleep", "60"]);
+    const ended = collect(first);
+    await until(
+      () => server.hosts.get("build"),
+      () => "no session",
+    );
+    const { code, stderr } = await runCli([server.url, "--session", "build", "--", "true"]);
+    expect({ code, stderr }).toEqual({ code: 255, stderr: 'sbx-stdio: session "build" runs another command\n' });
+    server.host().kill("SIGKILL");
+    await ended;
+  });
+});
+
+describe("a PTY without a terminal", () => {
+  test("is there where it is asked for, of the usual size, and takes the end of input for its end of file", async () => {
+    const result = await runCli([server.url, "--tty", "--", "sh", "-c", "test -t 0 && stty size; cat"], "abc\n");
+    expect({ code: result.code, stderr: result.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(result.stdout).toMatch(/^24 80\r\n/);
+    expect(result.stdout).toContain("abc\r\n");
+    expect(server.queries[0]?.get("tty")).toBe("1");
+  });
+});
+
 describe("names", () => {
   test("a session that is not named gets a name of its own, and pipes are asked for in so many words", async () => {
     await runCli([server.url, "--", "true"]);

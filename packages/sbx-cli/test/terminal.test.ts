@@ -1,6 +1,8 @@
 // The command line at a terminal: a shell in tmux runs it, keys are pressed, the screen is read.
 
-import fs from "node:fs";
+import fs, { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RUNTIME, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
@@ -123,6 +125,32 @@ describe("Ctrl+]", () => {
     await terminal.shows(/^kept$/m);
   });
 
+  test("with a resume file keeps this client's place, and what is typed in the next run is new", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "sbx-cli-place-")), "place");
+    await shell(`--resume-file ${file}`);
+    terminal.run("X=kept; echo set");
+    await terminal.shows(/^set$/m);
+    terminal.press("C-]");
+    await terminal.shows(new RegExp(`--session main --resume-file ${file}$`, "m"));
+    await terminal.shows(/^local\$ *$/m);
+    const queries = server.queries.length;
+    terminal.run("clear");
+    terminal.runCli(`${server.url} --session main --resume-file ${file}`);
+    await until(
+      () => server.queries.length > queries && server.host().session.attachedCount === 1,
+      () => "not attached again",
+    );
+    await terminal.shows(/^set$/m);
+    terminal.run("echo $X");
+    await terminal.shows(/^kept$/m);
+    terminal.run("exit 3");
+    await terminal.shows(/^local\$ *$/m);
+    expect(existsSync(file)).toBe(false);
+    // The same client came back, and its screen was sent again.
+    expect(server.queries.at(-1)?.get("resume")).toMatch(/^.+\/client1$/);
+    expect(["offset", "stdin"].map((name) => server.queries.at(-1)?.get(name))).toEqual([null, "new"]);
+  });
+
   test("inside a full-screen program with the mouse on gives the terminal back as it was", async () => {
     const before = await settings();
     await shell();
@@ -185,7 +213,8 @@ describe("a connection that is lost", () => {
     server.refusal = { status: 503, body: "" };
     server.cut();
     await terminal.shows(/^sbx-stdio: connection lost \(.+\), reconnecting…$/m);
-    terminal.type("rm -rf /");
+    terminal.type("rm -r");
+    terminal.type("f /");
     await terminal.shows(/^sbx-stdio: not connected: what is typed now is lost \(Ctrl\+\] ends\)$/m);
     server.refusal = undefined;
     await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
