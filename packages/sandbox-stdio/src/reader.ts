@@ -19,6 +19,8 @@ export interface Flow {
   readonly acked: number;
   /** The most that may be in flight. */
   readonly bytes: number;
+  /** The longest frame. */
+  readonly frameBytes: number;
   room(cursor: number, nowMs: number): number;
   noteFull(): void;
   sent(end: number, nowMs: number): void;
@@ -31,6 +33,7 @@ export interface Flow {
 export class OpenFlow implements Flow {
   acked: number;
   readonly bytes = MIB;
+  readonly frameBytes = MAX_FRAME_BYTES;
   constructor(offset: number) {
     this.acked = offset;
   }
@@ -55,6 +58,7 @@ export class OpenFlow implements Flow {
 export class RatedFlow implements Flow {
   acked: number;
   readonly bytes = MAX_FRAME_BYTES;
+  readonly frameBytes = MAX_FRAME_BYTES;
   /** How long a burst may be, at the rate. */
   static readonly burstMs = 100;
   #tokens: number;
@@ -193,7 +197,7 @@ export class OutputReader {
         continue;
       }
       this.blockedSinceMs = undefined;
-      const length = Math.min(item.length, room);
+      const length = Math.min(item.length, room, flow.frameBytes);
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;
       // Counted before it is sent: whatever the send does, these bytes are on their way exactly once.

@@ -1,61 +1,77 @@
 // How many output bytes may be in flight to one client. Nobody's socket tells the truth about backpressure here, so it is
-// counted: bytes sent less bytes acknowledged, against a window that is fitted to the client's measured rate. No clock of
-// its own: the caller says what time it is.
+// counted: bytes sent less bytes acknowledged, against a window that is fitted to what the link and the client carry. No
+// clock of its own: the caller says what time it is.
 
-import { MAX_WINDOW_BYTES, MIN_WINDOW_BYTES } from "./constants.ts";
+import { ACK_BYTES, ACK_DELAY_MS, MAX_FRAME_BYTES, MAX_WINDOW_BYTES, MIN_WINDOW_BYTES } from "./constants.ts";
 import type { Flow } from "./reader.ts";
 
-/** What the window adds to the least round trip: the longest that an acknowledgement is delayed, and what ^C waits at most. */
+/**
+ * How long bytes are to wait on the way beyond the least round trip: what hides a delayed acknowledgement, and what ^C waits
+ * for at most. More, and the window shrinks; less while it is full, and it grows: to about the rate times the sum of both.
+ */
 const TARGET_QUEUE_MS = 50;
 /** A first guess: enough for a screen and its scrollback, little enough not to fill a slow link for long. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
-/** The best rate and the least round trip are those of the last so many ms: links change. */
-const RATE_MEMORY_MS = 2_000;
-const ROUND_TRIP_MEMORY_MS = 10_000;
-/** While the rate still grows by a quarter in each round, the window doubles. */
+/** At the start, and where nothing waits on the way for several rounds, the window doubles; else it changes by little. */
 const STARTUP_GAIN = 2;
-const STARTUP_GROWTH = 1.25;
-const STARTUP_FLAT_ROUNDS = 3;
-/** Afterwards one round in eight asks for a quarter more: a bare rate times delay can only shrink. */
-const PROBE_GAIN = 1.25;
-const PROBE_CYCLE = 8;
+const MOST_GAIN = 1.25;
+/** So many times what is aimed at need not be watched for a round. */
+const FAR_TOO_MUCH = 4;
+const IDLE_QUEUE_MS = TARGET_QUEUE_MS / 10;
+const IDLE_ROUNDS = 3;
+/** The least round trip is that of the last so many ms, or round trips: links change. */
+const ROUND_TRIP_MEMORY_MS = 10_000;
+const ROUND_TRIP_MEMORY_ROUNDS = 20;
 
-/** A run of bytes sent. `ackedThen` counts bytes that were sent and acknowledged at that time; `end` is an offset. */
-type Flight = { readonly end: number; readonly sentAt: number; readonly ackedThen: number; readonly ackedAt: number };
+/** A run of bytes sent; `end` is an offset. */
+type Flight = {
+  readonly end: number;
+  readonly sentAt: number;
+  /** Whether nothing was on the way before it. */
+  readonly isClear: boolean;
+};
 
 export class Window implements Flow {
   readonly maxBytes: number;
   #bytes: number;
   #acked: number;
-  #ackedAt = 0;
   /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
   #gaps: { readonly from: number; readonly to: number }[] = [];
   #skippedBytes = 0;
-  /** Frames not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
+  /** What is not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
   #flights: Flight[] = [];
   #leastRoundTripMs = Number.POSITIVE_INFINITY;
   #leastRoundTripAt = 0;
-  /** The best delivery rate, bytes a ms, and when it was seen. */
-  #bestRate = 0;
-  #bestRateAt = 0;
   /** A round ends when what was sent at its start has been acknowledged. */
-  #roundEnd = 0;
-  #rateAtRoundStart = 0;
-  #flatRounds = 0;
-  #round = 0;
-  /** Whether the window, and not the process, was what limited sending in this round: only then does the rate tell of the link. */
+  #roundEnd: number;
+  /** How long bytes of this round waited on the way: the sum of so many samples. */
+  #roundQueueMs = 0;
+  #roundSamples = 0;
+  #roundLeastQueueMs = Number.POSITIVE_INFINITY;
+  /** Whether this round's bytes were sent under an older window: only the next one tells what the newest brings. */
+  #isSettling = false;
+  #isStarting = true;
+  #idleRounds = 0;
+  /** Whether the window, and not the process, was what limited sending in this round: only then does it tell of the link. */
   #wasFull = false;
+  /** What is in flight is let run out, so that a round trip can be seen that did not wait behind other bytes. */
+  #isDraining = false;
 
   constructor(acked: number, maxBytes = MAX_WINDOW_BYTES) {
     this.maxBytes = maxBytes;
     this.#acked = acked;
     this.#bytes = Math.min(FIRST_WINDOW_BYTES, maxBytes);
-    this.#roundEnd = acked;
+    this.#roundEnd = acked + this.#bytes;
   }
 
   /** The most that may be in flight now. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Small where the window is: a frame counts as arrived when its last byte has, and an echo waits behind it. */
+  get frameBytes(): number {
+    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, this.#bytes >> 3));
   }
 
   /** Everything before this offset has been dealt with by the client. */
@@ -65,7 +81,9 @@ export class Window implements Flow {
 
   /** How many bytes may be sent to a client that has been sent everything before `cursor`. */
   room(cursor: number): number {
-    return Math.max(0, this.#bytes - (this.#sentBefore(cursor) - this.#sentBefore(this.#acked)));
+    const inFlight = this.#inFlight(cursor);
+    if (this.#isDraining) return inFlight > 0 ? 0 : MIN_WINDOW_BYTES;
+    return Math.max(0, this.#bytes - inFlight);
   }
 
   /** Sending stopped for want of room. */
@@ -81,8 +99,8 @@ export class Window implements Flow {
       this.#flights[this.#flights.length - 1] = { ...last, end };
       return;
     }
-    const ackedThen = this.#sentBefore(this.#acked);
-    this.#flights.push({ end, sentAt: nowMs, ackedThen, ackedAt: this.#ackedAt || nowMs });
+    const isClear = last === undefined || last.end <= this.#acked;
+    this.#flights.push({ end, sentAt: nowMs, isClear });
     if (this.#flights.length > 1024) this.#flights.splice(0, 512);
   }
 
@@ -94,24 +112,28 @@ export class Window implements Flow {
   /** The client says that it has dealt with everything before `offset`. Going back is ignored: acknowledgements may cross. */
   ack(offset: number, nowMs: number): void {
     if (offset <= this.#acked) return;
-    let flight: Flight | undefined;
+    const count = this.#sentBefore(offset) - this.#sentBefore(this.#acked);
+    const first = this.#flights[0];
+    let last: Flight | undefined;
     let passed = 0;
-    for (const next of this.#flights) {
-      if (next.end > offset) break;
-      flight = next;
+    for (const flight of this.#flights) {
+      if (flight.end > offset) break;
+      last = flight;
       passed += 1;
     }
     this.#flights.splice(0, passed);
     this.#acked = offset;
-    this.#ackedAt = nowMs;
     for (let gap = this.#gaps[0]; gap !== undefined && gap.to <= offset; gap = this.#gaps[0]) {
       this.#skippedBytes += gap.to - gap.from;
       this.#gaps.shift();
     }
-    if (flight === undefined) return;
-    this.#measure(offset, flight, nowMs);
-    if (offset >= this.#roundEnd) this.#endRound(nowMs);
-    this.#fit();
+    if (last === undefined || first === undefined) return;
+    this.#measure(first, last, count, nowMs);
+    if (offset >= this.#roundEnd) this.#endRound();
+  }
+
+  #inFlight(cursor: number): number {
+    return this.#sentBefore(cursor) - this.#sentBefore(this.#acked);
   }
 
   /** How many of the bytes before `offset` have been sent: all but those of the gaps. */
@@ -121,45 +143,62 @@ export class Window implements Flow {
     return offset - skipped;
   }
 
-  #measure(offset: number, flight: Flight, nowMs: number): void {
-    const roundTripMs = Math.max(0, nowMs - flight.sentAt);
-    if (roundTripMs <= this.#leastRoundTripMs || nowMs - this.#leastRoundTripAt > ROUND_TRIP_MEMORY_MS) {
+  /**
+   * A client that has less than {@link ACK_BYTES} to acknowledge does so when the oldest of them has waited for
+   * {@link ACK_DELAY_MS}; else at once.
+   */
+  #measure(first: Flight, last: Flight, count: number, nowMs: number): void {
+    const wasDelayed = count < ACK_BYTES;
+    const { sentAt, isClear } = wasDelayed ? first : last;
+    const roundTripMs = Math.max(0, nowMs - sentAt - (wasDelayed ? ACK_DELAY_MS : 0));
+    const memoryMs = Math.max(ROUND_TRIP_MEMORY_MS, ROUND_TRIP_MEMORY_ROUNDS * this.#leastRoundTripMs);
+    const isStale = nowMs - this.#leastRoundTripAt > memoryMs;
+    if (roundTripMs <= this.#leastRoundTripMs || (isClear && isStale)) {
       this.#leastRoundTripMs = roundTripMs;
       this.#leastRoundTripAt = nowMs;
-    }
-    // The delivery rate over this flight's life. Never shorter than a ms: clocks on some platforms do not tick finer.
-    const rate =
-      (this.#sentBefore(offset) - flight.ackedThen) / Math.max(1, nowMs - Math.min(flight.ackedAt, flight.sentAt));
-    const isStale = nowMs - this.#bestRateAt > RATE_MEMORY_MS;
-    // A process that writes little says nothing of the link: its samples count only where they are better.
-    if (rate >= this.#bestRate || (isStale && this.#wasFull)) {
-      this.#bestRate = rate;
-      this.#bestRateAt = nowMs;
+      this.#isDraining = false;
+    } else if (isStale && this.#wasFull) this.#isDraining = true;
+    const queueMs = roundTripMs - this.#leastRoundTripMs;
+    this.#roundQueueMs += queueMs;
+    this.#roundSamples += 1;
+    this.#roundLeastQueueMs = Math.min(this.#roundLeastQueueMs, queueMs);
+    // A link that has become much slower: what is on the way takes long enough to arrive without more behind it.
+    if (this.#wasFull && !this.#isSettling && queueMs > FAR_TOO_MUCH * (this.#leastRoundTripMs + TARGET_QUEUE_MS)) {
+      this.#change((this.#leastRoundTripMs + TARGET_QUEUE_MS) / roundTripMs);
+      this.#startRound();
     }
   }
 
-  #endRound(nowMs: number): void {
-    const last = this.#flights.at(-1);
-    this.#roundEnd = last === undefined ? this.#acked + 1 : last.end;
-    if (!this.#wasFull) return;
+  #startRound(): void {
+    this.#roundEnd = this.#flights.at(-1)?.end ?? this.#acked + 1;
+    this.#roundQueueMs = 0;
+    this.#roundSamples = 0;
+    this.#roundLeastQueueMs = Number.POSITIVE_INFINITY;
+  }
+
+  #endRound(): void {
+    const least = this.#leastRoundTripMs;
+    const queueMs = this.#roundQueueMs / Math.max(1, this.#roundSamples);
+    const leastQueueMs = this.#roundLeastQueueMs;
+    this.#startRound();
+    if (this.#isSettling) {
+      this.#isSettling = false;
+      return;
+    }
+    if (!this.#wasFull || this.#isDraining) return;
     this.#wasFull = false;
-    this.#round += 1;
-    if (this.#flatRounds < STARTUP_FLAT_ROUNDS) {
-      if (this.#bestRate >= this.#rateAtRoundStart * STARTUP_GROWTH) this.#flatRounds = 0;
-      else this.#flatRounds += 1;
-      this.#rateAtRoundStart = this.#bestRate;
-    } else if (nowMs - this.#bestRateAt <= 1 && this.#bestRate > this.#rateAtRoundStart * 2) {
-      // The link has become much faster: grow as at the start.
-      this.#flatRounds = 0;
-      this.#rateAtRoundStart = this.#bestRate;
-    }
+    // Where the round trip is long, what one burst of frames waits for its own first ones tells nothing.
+    const isIdle = leastQueueMs < Math.max(IDLE_QUEUE_MS, least / 10);
+    const mayGrow = isIdle && queueMs < Math.max(TARGET_QUEUE_MS, least / 2);
+    this.#idleRounds = queueMs < IDLE_QUEUE_MS ? this.#idleRounds + 1 : 0;
+    this.#isStarting = mayGrow && (this.#isStarting || this.#idleRounds >= IDLE_ROUNDS);
+    const fitting = (least + TARGET_QUEUE_MS) / (least + queueMs);
+    this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MOST_GAIN : Math.min(MOST_GAIN, fitting));
   }
 
-  #fit(): void {
-    const isStarting = this.#flatRounds < STARTUP_FLAT_ROUNDS;
-    const gain = isStarting ? STARTUP_GAIN : this.#round % PROBE_CYCLE === 0 ? PROBE_GAIN : 1;
-    const wanted = gain * this.#bestRate * (this.#leastRoundTripMs + TARGET_QUEUE_MS);
-    const least = isStarting ? Math.max(MIN_WINDOW_BYTES, Math.min(this.#bytes, FIRST_WINDOW_BYTES)) : MIN_WINDOW_BYTES;
-    this.#bytes = Math.round(Math.min(this.maxBytes, Math.max(least, wanted)));
+  /** What is sent from now on tells of the window that it then has. */
+  #change(gain: number): void {
+    this.#isSettling = true;
+    this.#bytes = Math.round(Math.min(this.maxBytes, Math.max(MIN_WINDOW_BYTES, gain * this.#bytes)));
   }
 }
