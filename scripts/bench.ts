@@ -1,3 +1,2 @@
 // `npm run bench`: see packages/bench.
-
-await import("../packages/bench/src/main.ts");
+import "../packages/bench/src/main.ts";
