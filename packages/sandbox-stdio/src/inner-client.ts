@@ -85,6 +85,7 @@ export class InnerClient implements Upstream {
     this.#isReady = true;
     session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
     session.noteEnd(hello.live);
+    for (const id of hello.gone ?? []) session.noteGone(id);
     for (const known of hello.clients) {
       const client = session.client(known.id);
       // A client that can't come back has nothing to be kept for.

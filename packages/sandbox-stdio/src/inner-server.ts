@@ -49,6 +49,7 @@ export class InnerServer implements OutputPeer {
       ...process,
       // Clients with a connection of their own to the bridge are none of the Durable Object's.
       clients: [...this.#session.clients].filter((client) => client.reach.kind !== "direct").map(knownOf),
+      gone: [...this.#session.gone],
     });
     this.#link = this.#session.addLink(offset, this);
     this.#session.drained(this.#link);

@@ -80,6 +80,8 @@ export type InnerMessage =
       readonly cmd: readonly string[];
       readonly createdAt: string;
       readonly clients: readonly KnownClient[];
+      /** Ids of clients that can't be resumed. Absent from an older bridge. */
+      readonly gone?: readonly string[];
     }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "gap"; readonly from: number; readonly to: number }
@@ -145,6 +147,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
       }),
       4096,
     ),
+    "gone?": isArrayOf(isId, 4096),
   },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },

@@ -96,6 +96,8 @@ const INPUT_ACK_DELAY_MS = 20;
 const MAX_ABSENT = 192;
 /** Input of theirs that still waits: beyond this the oldest are forgotten with what they said. */
 const MAX_ABSENT_INPUT_BYTES = 4 * MIB;
+/** Clients of which only this much is remembered, that they can't be resumed: the newest so many. */
+const MAX_GONE = 256;
 /** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
 /** What may still be read of a process between two looks at whether to hold it: two frames of one stream, and what waits of
@@ -113,6 +115,8 @@ export class Session {
   readonly #now: () => number;
   readonly #frames: FrameSource;
   readonly #clients = new Map<string, ClientRecord>();
+  /** Ids of clients that have left, or are forgotten: what they say of their input can't be held against anything. */
+  readonly #gone = new Set<string>();
   /** Readers that are no clients: inner hops. */
   readonly #links = new Set<OutputReader>();
   #exit: ExitStatus | undefined;
@@ -154,6 +158,21 @@ export class Session {
 
   client(id: string): ClientRecord | undefined {
     return this.#clients.get(id);
+  }
+
+  /** Clients that can't be resumed. One that is neither here nor there was greeted, and then lost before all knew of it. */
+  get gone(): ReadonlySet<string> {
+    return this.#gone;
+  }
+
+  /** What a relay is told of a client that can't be resumed. */
+  noteGone(id: string): void {
+    this.#gone.delete(id);
+    this.#gone.add(id);
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= MAX_GONE) return;
+      this.#gone.delete(oldest);
+    }
   }
 
   /** Clients that are attached, or vanished within their grace. */
@@ -235,6 +254,7 @@ export class Session {
     if (this.#clients.get(client.id) !== client) return;
     this.#noteHeld(client);
     this.#clients.delete(client.id);
+    this.noteGone(client.id);
     this.#depart(client, "left");
   }
 
@@ -511,9 +531,8 @@ export class Session {
       reason,
       retry,
     });
-    // After the exit nothing can be taken twice, and where nothing was ever confirmed nothing was: the greeting of such a
-    // client was followed by a break before the other side of the inner hop knew of it.
-    if (request.isResume && old === undefined && this.#exit === undefined && request.stdin !== 0)
+    // After the exit nothing can be taken twice.
+    if (request.isResume && old === undefined && this.#exit === undefined && this.#gone.has(request.id))
       return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
     const end = Math.max(this.log.endOffset, this.#knownEnd);
     if (request.offset !== undefined && request.offset > end) {
@@ -699,6 +718,7 @@ export class Session {
       bytes -= client.input.queuedBytes;
       client.input.abandon();
       this.#clients.delete(client.id);
+      this.noteGone(client.id);
     }
   }
 

@@ -114,6 +114,28 @@ describe("who is known after a break of the inner hop", () => {
     });
   });
 
+  test("H6: a client that has left can't be resumed after a restart of the Durable Object either", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    hop.flush();
+    hop.session.leave(client);
+    const next = hop.flush().restarted().connect().flush();
+    expect(next.session.attach(request("a", { isResume: true }), new FakePeer())).toMatchObject({ code: 4404 });
+  });
+
+  test("H6: a client that was greeted while the hop was broken comes back after a restart, though the bridge never heard of it", () => {
+    const hop = new InnerRig().connect().flush();
+    hop.cut();
+    const { client } = join(hop.session, "a");
+    hop.session.stdin(client, bytes("never arrived"));
+    const next = hop.restarted().connect().flush();
+    const again = join(next.session, "a", { isResume: true });
+    expect(again.peer.hello.stdin).toBe(0);
+    next.session.stdin(again.client, bytes("sent again"), 0);
+    next.flush();
+    expect(takeAll(hop.bridge.session, next.remote("a"))).toBe("sent again");
+  });
+
   test("H6: the bridge hears of a leaving whose message was lost with the connection", () => {
     const hop = new InnerRig().connect().flush();
     const { client } = join(hop.session, "a");
