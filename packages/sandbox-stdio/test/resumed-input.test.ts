@@ -53,19 +53,17 @@ describe("a client that comes back", () => {
     expect(join(at.session, "b", { stdin: 100 }).peer.hello.stdin).toBe(0);
   });
 
-  test("R9: is not refused where it is not known and nothing of its input was ever confirmed", () => {
+  test("R9: is refused where it has left, and nowhere else: one that nobody knows was lost before anybody did", () => {
     const at = before("abc", "");
-    const attach = (stdin?: number | "new") =>
+    const attach = (id: string, stdin?: number | "new") =>
       at.session.attach(
-        request("x", { isResume: true, offset: 0, ...(stdin === undefined ? {} : { stdin }) }),
+        request(id, { isResume: true, offset: 0, ...(stdin === undefined ? {} : { stdin }) }),
         new FakePeer(),
       );
-    expect([attach(), attach("new"), attach(1), attach(0)].map((result) => result.ok)).toEqual([
-      false,
-      false,
-      false,
-      true,
-    ]);
+    const unknown = [attach("w"), attach("x", "new"), attach("y", 1), attach("z", 0)];
+    expect(unknown.map((result) => result.ok && result.client.inputStart)).toEqual([0, 0, 1, 0]);
+    at.session.leave(join(at.session, "left").client);
+    expect(attach("left", 0)).toMatchObject({ ok: false, code: 4404 });
   });
 
   test("R6: a plain client's input has no numbers, whatever waits", () => {
