@@ -1,12 +1,11 @@
 // Logging in by the device flow against the local issuer, and what a stored login is used for.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { approveDevice } from "../../../scripts/local/approve.ts";
 import { type Issuer, startIssuer } from "../../../scripts/local/issuer.ts";
-import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -28,7 +27,7 @@ afterEach(async () => {
 
 /** @param accessTokenLifetime Seconds. */
 function issue(accessTokenLifetime: number): Promise<Issuer> {
-  const dir = mkdtempSync(join(tmpdir(), "sbx-cli-issuer-"));
+  const dir = scratch();
   return startIssuer({ port: 0, dir, publicOrigin: server.url, deviceInterval: 0.05, accessTokenLifetime });
 }
 

@@ -2,10 +2,10 @@
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Output } from "../src/output.ts";
+import { scratch } from "./fixture/cli.ts";
 
 const NONBLOCK = fs.constants.O_NONBLOCK;
 
@@ -13,7 +13,7 @@ let directory: string;
 let reader: number;
 let writer: number;
 beforeEach(() => {
-  directory = fs.mkdtempSync(join(tmpdir(), "sbx-cli-output-"));
+  directory = scratch();
   const fifo = join(directory, "fifo");
   execFileSync("mkfifo", [fifo]);
   reader = fs.openSync(fifo, fs.constants.O_RDONLY | NONBLOCK);

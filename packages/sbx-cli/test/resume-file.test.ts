@@ -1,12 +1,11 @@
 // A run that takes up where an earlier one was stopped or killed: no byte twice, none missing, in either direction.
 
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parsePlace } from "../src/resume-file.ts";
-import { collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { generator } from "./fixture/cutter.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
@@ -17,7 +16,7 @@ let file: string;
 let directory: string;
 beforeEach(async () => {
   server = await startServer();
-  directory = mkdtempSync(join(tmpdir(), "sbx-cli-resume-"));
+  directory = scratch();
   file = join(directory, "place");
 });
 afterEach(() => server.close());

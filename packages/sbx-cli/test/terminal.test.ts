@@ -1,10 +1,9 @@
 // The command line at a terminal: a shell in tmux runs it, keys are pressed, the screen is read.
 
-import fs, { existsSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import fs, { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { RUNTIME, until } from "./fixture/cli.ts";
+import { RUNTIME, scratch, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
@@ -126,7 +125,7 @@ describe("Ctrl+]", () => {
   });
 
   test("with a resume file keeps this client's place, and what is typed in the next run is new", async () => {
-    const file = join(mkdtempSync(join(tmpdir(), "sbx-cli-place-")), "place");
+    const file = join(scratch(), "place");
     await shell(`--resume-file ${file}`);
     terminal.run("X=kept; echo set");
     await terminal.shows(/^set$/m);
