@@ -34,6 +34,7 @@ export interface InnerHopEvents {
 
 /** How long a container may take to start: more than the SDK gives it. */
 const START_PATIENCE_MS = 150_000;
+const GIVEN_UP = { kind: "unreachable", message: "nobody needs the bridge any more", retryAfterSeconds: 1 } as const;
 
 export class InnerHop {
   readonly client: InnerClient;
@@ -41,6 +42,8 @@ export class InnerHop {
   #socket: WebSocket | undefined;
   #opening: Promise<HopOutcome> | undefined;
   #settle: ((outcome: HopOutcome) => void) | undefined;
+  /** Counts releases: what was begun before the last one is given up. */
+  #era = 0;
   #attempt = 0;
   #nextPingMs = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -81,26 +84,37 @@ export class InnerHop {
   open(): Promise<HopOutcome> {
     if (this.#retry !== undefined) clearTimeout(this.#retry);
     this.#retry = undefined;
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = undefined;
+    if (this.#opening !== undefined) return this.#opening;
+    const opening = this.#open().finally(() => {
+      if (this.#opening === opening) this.#opening = undefined;
     });
-    return this.#opening;
+    this.#opening = opening;
+    return opening;
   }
 
   /** Nobody needs the bridge any more: the process goes on without us. */
   release(): void {
     if (this.#retry !== undefined) clearTimeout(this.#retry);
     this.#retry = undefined;
+    this.#era += 1;
+    this.#opening = undefined;
     const socket = this.#socket;
     this.#socket = undefined;
     this.client.closed();
     closeQuietly(socket, CLOSE.normal, "");
+    this.#failGreeting(GIVEN_UP.message);
   }
 
   async #open(): Promise<HopOutcome> {
+    const era = this.#era;
     const outcome = await this.#attachInTime(this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
     if (outcome.kind !== "open") return outcome;
     const { socket } = outcome;
+    if (era !== this.#era) {
+      // It was asked for by a session that is no more, and goes on where that one stood.
+      discard(socket);
+      return GIVEN_UP;
+    }
     const greeted = new Promise<HopOutcome>((resolve) => {
       this.#settle = resolve;
     });
@@ -146,11 +160,15 @@ export class InnerHop {
     this.#socket = undefined;
     this.client.closed();
     closeQuietly(socket, CLOSE.goingAway, "");
-    const wasGreeting = this.#settle;
-    this.#settle = undefined;
-    wasGreeting?.({ kind: "unreachable", message: `the bridge closed with ${code}`, retryAfterSeconds: 1 });
+    this.#failGreeting(`the bridge closed with ${code}`);
     if (this.#events.broken()) this.#retryLater();
     this.#events.received();
+  }
+
+  #failGreeting(message: string): void {
+    const wasGreeting = this.#settle;
+    this.#settle = undefined;
+    wasGreeting?.({ kind: "unreachable", message, retryAfterSeconds: 1 });
   }
 
   #retryLater(): void {
@@ -159,8 +177,10 @@ export class InnerHop {
     this.#attempt += 1;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
+      const era = this.#era;
       void this.open().then((outcome) => {
-        if (outcome.kind !== "open" && this.#events.failed(outcome)) this.#retryLater();
+        if (era !== this.#era || outcome.kind === "open") return;
+        if (this.#events.failed(outcome)) this.#retryLater();
       });
     }, ms);
   }
