@@ -51,6 +51,12 @@ export function startBridge(settings: BridgeSettings): Bridge {
   const server = Bun.serve<SocketData>({
     hostname: settings.hostname,
     port: settings.port,
+    // Else an error is answered with a page that shows the source.
+    development: false,
+    error: (error) => {
+      console.error(error);
+      return refuse(500, "internal", "something went wrong here");
+    },
     fetch: (request, self) => {
       // A process that started now would be gone in a moment.
       if (isStopping) return refuse(503, "unavailable", "the bridge is shutting down");
@@ -100,7 +106,8 @@ async function route(
   settings: BridgeSettings,
   registry: Registry,
 ): Promise<Response | undefined> {
-  const url = new URL(request.url);
+  const url = URL.parse(request.url);
+  if (url === null) return refuse(400, "bad_request", "the Host header names no host");
   if (url.pathname === "/healthz" || url.pathname === "/") return Response.json({ ok: true });
   // A page in a developer's browser must not open a shell on their laptop: no page speaks to the bridge.
   if (request.headers.has("origin")) return refuse(403, "forbidden", "requests with an Origin are refused");
@@ -114,7 +121,7 @@ async function route(
     return Response.json({ sessions: registry.list(sandbox) });
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
-    const host = registry.find(sandbox, decodeURIComponent(name));
+    const host = registry.find(sandbox, name);
     if (host === undefined) return refuse(404, "not_found", `no session "${name}"`);
     await host.kill();
     host.remove();

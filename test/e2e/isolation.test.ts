@@ -1,9 +1,20 @@
 // What never passes from a client to the bridge or into a sandbox, and who may speak to the bridge itself.
+import { connect as dial } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect, HttpRefusal } from "./support/client.ts";
 import { loginCookie } from "./support/login.ts";
 import { forgetRecorded, fresh, type Person, person, recorded, system } from "./support/system.ts";
 import { readRecorded } from "./support/websocket-frames.ts";
+
+/** The answer to a request that no HTTP client would make. */
+async function raw(address: string, request: string): Promise<string> {
+  const { hostname, port } = new URL(address);
+  const socket = dial(Number(port), hostname);
+  socket.end(request);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
 
 const bridge = system.bridgeUrl.replace(/^http/, "ws");
 
@@ -163,6 +174,14 @@ describe("the bridge itself", () => {
       ]).toEqual([403, 403, 403]);
     },
   );
+
+  test("answers what it can't read with 400 or 404, and shows nothing of itself", async () => {
+    const answer = await raw(system.bridgeUrl, "GET /attach HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n");
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/\r\n\r\n\{"error":"bad_request","message":"the Host header names no host"\}$/);
+    expect(await status("/sessions/%zz", authorized, "DELETE")).toBe(404);
+    expect(await status("/sessions?sandbox=../x", authorized)).toBe(400);
+  });
 
   test("serves a client that knows the secret, with nothing between", async () => {
     const client = await connect(

@@ -1,7 +1,7 @@
 // Runs the command line as people do: the bundle that the build makes, in a process of its own.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
-import { constants, tmpdir } from "node:os";
+import { existsSync, mkdirSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { childEnv } from "../../../scripts/local/env.ts";
@@ -12,7 +12,8 @@ export const CLI = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");
 if (!existsSync(CLI)) throw new Error(`There is no ${CLI}: run "npm run build" first`);
 
 /** A home directory of their own, so that no stored login of this machine's is found or made. */
-export const home = mkdtempSync(join(tmpdir(), "sbx-e2e-home-"));
+const home = join(system.dir, "home");
+mkdirSync(home, { recursive: true });
 
 export interface CliResult {
   /** As a shell tells it: 128 and the signal's number, where a signal ended it. */
