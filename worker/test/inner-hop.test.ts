@@ -1,0 +1,130 @@
+// The Durable Object's connection to the bridge while it is being made: what becomes of it when nobody needs it any more,
+// or when nobody answers.
+
+import { afterEach, expect, test, vi } from "vitest";
+import { InnerHop, type InnerHopEvents } from "../src/inner-hop.ts";
+import type { AttachOutcome } from "../src/upstream.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A hop whose attaches are answered by hand. */
+function makeHop(over: Partial<InnerHopEvents> = {}) {
+  const answers: ((outcome: AttachOutcome) => void)[] = [];
+  const greetings: string[] = [];
+  const hop = new InnerHop({
+    attach: () => new Promise((resolve) => answers.push(resolve)),
+    mayStart: () => false,
+    hello: (hello) => greetings.push(hello.incarnation),
+    received: () => undefined,
+    broken: () => false,
+    failed: () => false,
+    clientBye: () => undefined,
+    ...over,
+  });
+  return { hop, answers, greetings };
+}
+
+/** A WebSocket to a bridge, and the bridge's end of it. */
+function openSocket() {
+  const pair = new WebSocketPair();
+  const bridge = pair[1];
+  bridge.accept();
+  const closed = new Promise<number>((resolve) => bridge.addEventListener("close", (event) => resolve(event.code)));
+  return { socket: pair[0], bridge, closed };
+}
+
+const HELLO = {
+  type: "hello",
+  protocol: "stdio.inner.v1",
+  incarnation: "i1",
+  tty: false,
+  mode: "collaborative",
+  delivery: "lossless",
+  cols: 80,
+  rows: 24,
+  offset: 0,
+  live: 0,
+  holder: "",
+  creator: "",
+  cmd: ["cat"],
+  createdAt: "2026-01-01T00:00:00.000Z",
+  clients: [],
+};
+
+test("attempts under way are shared", async () => {
+  const { hop, answers, greetings } = makeHop();
+  const opened = [hop.open(), hop.open()];
+  expect(answers.length).toBe(1);
+  const { socket, bridge } = openSocket();
+  answers[0]?.({ kind: "open", socket });
+  bridge.send(JSON.stringify(HELLO));
+  expect((await Promise.all(opened)).map((outcome) => outcome.kind)).toEqual(["open", "open"]);
+  expect(greetings).toEqual(["i1"]);
+});
+
+test("an attach that was under way when the hop was let go of is given up, and the next one is made anew", async () => {
+  const { hop, answers, greetings } = makeHop();
+  const first = hop.open();
+  hop.release();
+  const second = hop.open();
+  expect(answers.length).toBe(2);
+
+  const old = openSocket();
+  answers[0]?.({ kind: "open", socket: old.socket });
+  old.bridge.send(JSON.stringify(HELLO));
+  expect(await first).toMatchObject({ kind: "unreachable" });
+  expect(await old.closed).toBe(1001);
+  expect(greetings).toEqual([]);
+
+  const { socket, bridge } = openSocket();
+  answers[1]?.({ kind: "open", socket });
+  bridge.send(JSON.stringify({ ...HELLO, incarnation: "i2" }));
+  expect((await second).kind).toBe("open");
+  expect(greetings).toEqual(["i2"]);
+});
+
+test("who waits for a greeting hears when the hop is let go of", async () => {
+  const { hop, answers } = makeHop();
+  const opened = hop.open();
+  const { socket } = openSocket();
+  answers[0]?.({ kind: "open", socket });
+  await Promise.resolve();
+  hop.release();
+  expect(await opened).toMatchObject({ kind: "unreachable" });
+});
+
+test("a bridge that does not answer is waited for 40 s, and what it says later is not heard", async () => {
+  vi.useFakeTimers();
+  const { hop, answers, greetings } = makeHop();
+  let outcome: unknown;
+  const opened = hop.open().then((one) => {
+    outcome = one;
+  });
+  await vi.advanceTimersByTimeAsync(39_999);
+  expect(outcome).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcome).toMatchObject({ kind: "unreachable" });
+  await opened;
+  vi.useRealTimers();
+
+  const { socket, closed } = openSocket();
+  answers[0]?.({ kind: "open", socket });
+  expect(await closed).toBe(1001);
+  expect(greetings).toEqual([]);
+});
+
+test("a container that has to start has longer", async () => {
+  vi.useFakeTimers();
+  const { hop } = makeHop({ mayStart: () => true });
+  let outcome: unknown;
+  const opened = hop.open().then((one) => {
+    outcome = one;
+  });
+  await vi.advanceTimersByTimeAsync(149_999);
+  expect(outcome).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  await opened;
+  expect(outcome).toMatchObject({ kind: "unreachable" });
+});
