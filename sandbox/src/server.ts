@@ -217,6 +217,7 @@ function outerSocket(
         ...(query.size === undefined ? {} : { size: query.size }),
         ...(query.offset === undefined ? {} : { offset: query.offset }),
         ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
+        ...(query.attempt === undefined ? {} : { attempt: query.attempt }),
       });
       host.changed();
     },

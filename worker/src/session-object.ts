@@ -221,6 +221,7 @@ export class SessionObject extends DurableObject<Env> {
       ...(query.size === undefined ? {} : { size: query.size }),
       ...(query.offset === undefined ? {} : { offset: query.offset }),
       ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
+      ...(query.attempt === undefined ? {} : { attempt: query.attempt }),
     };
     connection.attach(session, request);
     this.#changed();

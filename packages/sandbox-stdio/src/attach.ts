@@ -43,7 +43,11 @@ export type AttachQuery = {
   /** Where a client that resumes goes on with its own input: what it keeps starts there, or `new`: it has kept nothing. */
   readonly stdin?: number | "new";
   readonly resume?: string;
+  readonly attempt?: Attempt;
 };
+
+/** Which of its connections a client makes here: the `number` counts within one `life` of the program. */
+export type Attempt = { readonly life: string; readonly number: number };
 
 export type AttachQueryResult =
   | { readonly ok: true; readonly query: AttachQuery }
@@ -56,6 +60,8 @@ const MAX_ENV = 256;
 const MAX_VALUE = 64 * 1024;
 /** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
+
+const ATTEMPT = /^([0-9a-z]{1,16})\.(\d{1,12})$/;
 
 /** Whether a sandbox or a session may have this name. */
 export function isName(name: string): boolean {
@@ -104,8 +110,14 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...(offset === undefined ? {} : { offset }),
       ...(stdin === undefined ? {} : { stdin }),
       ...(resume === undefined ? {} : { resume }),
+      ...attemptOf(params),
     },
   };
+}
+
+function attemptOf(params: URLSearchParamsLike): { attempt?: Attempt } {
+  const [, life, number] = ATTEMPT.exec(params.get("attempt") ?? "") ?? [];
+  return life === undefined ? {} : { attempt: { life, number: Number(number) } };
 }
 
 /** The query's parameters, in order, for whoever builds a URL. Defaults are left out. */
@@ -135,6 +147,7 @@ export function attachParams(
   add("offset", query.offset);
   add("stdin", query.stdin);
   add("resume", query.resume);
+  if (query.attempt !== undefined) add("attempt", `${query.attempt.life}.${query.attempt.number}`);
   return params;
 }
 
@@ -176,6 +189,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= min && number <= max)) return `"${name}" must be an integer from ${min} to ${max}`;
   }
+  if (!ATTEMPT.test(params.get("attempt") ?? "a.0")) return '"attempt" must be LIFE.NUMBER';
   return findTextProblem(params);
 }
 

@@ -1,5 +1,6 @@
 // What a session knows of one client: who it is, how far its output and input have come, and whether it is there.
 
+import type { Attempt } from "./attach.ts";
 import type { Participant } from "./control.ts";
 import type { Role } from "./floor.ts";
 import type { InputQueue } from "./input.ts";
@@ -42,6 +43,8 @@ export class ClientRecord implements Paced {
   readonly order: number;
   readonly input: InputQueue;
   size: TerminalSize | undefined;
+  /** Its newest connection, as it has numbered it. */
+  attempt: Attempt | undefined;
   presence: Presence = { phase: "attached" };
   reach: Reach;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */

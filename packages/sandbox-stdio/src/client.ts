@@ -42,8 +42,8 @@ export interface ClientSocketEvents {
 }
 
 export interface ClientPorts {
-  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume`, `offset` and
-   * `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
+  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume`, `attempt`,
+   * `offset` and `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
   connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
   /** Calls back once after so many ms. The result cancels it. */
   setTimer(ms: number, callback: () => void): () => void;
@@ -126,6 +126,8 @@ export class StdioClient {
   readonly #repeatsInput: boolean;
   #state: ClientState = { phase: "connecting", attempt: 0 };
   #socket: ClientSocket | undefined;
+  /** Distinguishes this object from others that have come, or will come, with the same resume. */
+  readonly #life: string;
   /** Distinguishes connections: what an old one still reports counts for nothing. */
   #generation = 0;
   #hello: Hello | undefined;
@@ -170,6 +172,7 @@ export class StdioClient {
     this.#firstAttempts = options.firstAttempts ?? Number.POSITIVE_INFINITY;
     this.#ports = ports;
     this.#events = events;
+    this.#life = Math.floor(ports.random() * 2 ** 32).toString(36);
   }
 
   get state(): ClientState {
@@ -305,6 +308,7 @@ export class StdioClient {
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
+      resume.set("attempt", `${this.#life}.${generation}`);
       if (this.#received !== undefined) resume.set("offset", String(this.#received));
       if (this.#outbox.isAnchored) resume.set("stdin", String(this.#outbox.acked));
       else if (!this.#repeatsInput) resume.set("stdin", "new");

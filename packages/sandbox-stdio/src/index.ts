@@ -3,6 +3,7 @@
 export { decodeArchive, encodeArchive } from "./archive.ts";
 export {
   type AttachQuery,
+  type Attempt,
   type AttachQueryResult,
   attachParams,
   isName,

@@ -2,6 +2,7 @@
 // the pace, and the exit. It decides; a shell with sockets and clocks carries out. Beside the process (`process`) it
 // feeds the process; in the Durable Object (`relay`) it feeds the inner hop.
 
+import type { Attempt } from "./attach.ts";
 import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
 import {
   ACK_BYTES,
@@ -51,6 +52,8 @@ export type AttachRequest = {
   readonly offset?: number;
   /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
   readonly stdin?: number | "new";
+  /** Of a client that comes back: which of its connections this is, if it says so. */
+  readonly attempt?: Attempt;
   /** Whether it has shown that it is the client `id` coming back. */
   readonly isResume: boolean;
   /** Its proof for the next time, to be told in `hello`. */
@@ -192,7 +195,7 @@ export class Session {
 
   /**
    * Attaches a client that is sent to directly, and greets it. With the id of a client that is here, the newer
-   * connection wins and the older is told 4409.
+   * connection wins and the older is told 4409. Newer is the one that comes later, unless the client says otherwise.
    */
   attach(request: AttachRequest, peer: Peer): AttachResult {
     const old = this.#clients.get(request.id);
@@ -534,6 +537,9 @@ export class Session {
     // After the exit nothing can be taken twice.
     if (request.isResume && old === undefined && this.#exit === undefined && this.#gone.has(request.id))
       return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
+    const [attempt, last] = [request.attempt, old?.attempt];
+    if (attempt !== undefined && attempt.life === last?.life && attempt.number < last.number)
+      return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
     const end = Math.max(this.log.endOffset, this.#knownEnd);
     if (request.offset !== undefined && request.offset > end) {
       return refuse(CLOSE.badRequest, `offset ${request.offset} is beyond the log, which ends at ${end}`, "never");
@@ -557,6 +563,7 @@ export class Session {
     );
     const size = request.size ?? old?.size;
     client.size = size;
+    client.attempt = request.attempt ?? old?.attempt;
     client.isActive = old?.isActive ?? false;
     if (this.#creator === "" && this.#order === 1) this.#creator = client.id;
     const announce: Presence = { phase: "attached" };

@@ -53,6 +53,24 @@ describe("a client that comes back", () => {
     expect(join(at.session, "b", { stdin: 100 }).peer.hello.stdin).toBe(0);
   });
 
+  test("R10: wins with the higher of two connections that it numbered, whichever arrives first", () => {
+    const at = before("abc", "");
+    const attach = (attempt: { life: string; number: number }) => {
+      const peer = new FakePeer();
+      const result = at.session.attach(request("a", { isResume: true, offset: 0, attempt }), peer);
+      return { peer, code: result.ok ? undefined : result.code };
+    };
+    const living = attach({ life: "x", number: 7 });
+    expect([attach({ life: "x", number: 6 }).code, living.peer.end]).toEqual([4409, undefined]);
+    // The same request once more, and another life of the program: the later arrival is the newer one.
+    expect([attach({ life: "x", number: 7 }).code, living.peer.end]).toEqual([
+      undefined,
+      { code: 4409, reason: "replaced by a newer connection", retry: "never" },
+    ]);
+    expect(attach({ life: "y", number: 1 }).code).toBeUndefined();
+    expect(attach({ life: "y", number: 0 }).code).toBe(4409);
+  });
+
   test("R9: is refused where it has left, and nowhere else: one that nobody knows was lost before anybody did", () => {
     const at = before("abc", "");
     const attach = (id: string, stdin?: number | "new") =>
