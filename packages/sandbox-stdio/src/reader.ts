@@ -131,7 +131,7 @@ export class OutputReader {
   #toldMark: SizeMark | undefined;
   #toldSize: { readonly cols: number; readonly rows: number };
   /** Whether changes of size may have gone by unseen: over a gap, or in a log that has yet to reach this reader. */
-  #isBlind = false;
+  #isBlind: boolean;
   #hasExited = false;
   /** Since when there is something to send and no room for it. */
   blockedSinceMs: number | undefined;
@@ -144,6 +144,7 @@ export class OutputReader {
     this.peer = peer;
     // The greeting has told the size at the cursor.
     this.#toldSize = log.sizeAt(cursor);
+    this.#isBlind = cursor > log.endOffset;
     this.#toldMark = this.#markHere();
   }
 
@@ -168,10 +169,7 @@ export class OutputReader {
         this.blockedSinceMs ??= nowMs;
         return false;
       }
-      if (this.#cursor > this.#log.endOffset) {
-        this.#isBlind = true;
-        return false; // A relay's log that has not caught up with this reader.
-      }
+      if (this.#cursor > this.#log.endOffset) return false; // A relay's log that has not caught up with this reader.
       this.#tellSize();
       const item = this.#log.itemAt(this.#cursor);
       if (item.kind === "end") {

@@ -81,7 +81,7 @@ export class Window implements Flow {
 
   /** How many bytes may be sent to a client that has been sent everything before `cursor`. */
   room(cursor: number): number {
-    const inFlight = this.#inFlight(cursor);
+    const inFlight = this.inFlight(cursor);
     if (this.#isDraining) return inFlight > 0 ? 0 : MIN_WINDOW_BYTES;
     return Math.max(0, this.#bytes - inFlight);
   }
@@ -132,7 +132,8 @@ export class Window implements Flow {
     if (offset >= this.#roundEnd) this.#endRound();
   }
 
-  #inFlight(cursor: number): number {
+  /** How many bytes are in flight to a client that has been sent everything before `cursor`. */
+  inFlight(cursor: number): number {
     return this.#sentBefore(cursor) - this.#sentBefore(this.#acked);
   }
 

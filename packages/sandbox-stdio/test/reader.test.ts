@@ -70,11 +70,16 @@ describe("order", () => {
 
   test("R3: a reader ahead of its log waits, and is told the size that then holds", () => {
     const { log, peer, reader } = reading({ cursor: 10 });
+    peer.isStuffed = true;
+    reader.pump(0, undefined);
+    peer.isStuffed = false;
     log.append(new Uint8Array(4), 1);
     log.markSize(100, 40);
     reader.pump(0, undefined);
     expect(peer.told).toEqual([]);
-    log.append(bytes("456789abc"), 1);
+    log.append(bytes("456789"), 1);
+    reader.pump(0, undefined);
+    log.append(bytes("abc"), 1);
     reader.pump(0, undefined);
     expect(peer.told).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 10 }, [1, "abc"]]);
   });

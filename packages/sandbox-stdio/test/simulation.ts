@@ -3,7 +3,6 @@
 
 import {
   type AttachRequest,
-  CLOSE,
   type Delivery,
   type Mode,
   PLAIN,
@@ -12,6 +11,7 @@ import {
   type Session,
   type SessionFacts,
   STDIO,
+  Window,
 } from "../src/index.ts";
 import { copied, type ProcessPlan, SimBridge, type Written } from "./simulation/bridge.ts";
 import { type Chance, Connection, type LinkProfile, type Socket } from "./simulation/network.ts";
@@ -20,7 +20,26 @@ import { PlainParty } from "./simulation/plain-party.ts";
 import { SimRelay, type Store } from "./simulation/relay.ts";
 import { Random, Scheduler } from "./simulation/scheduler.ts";
 
-export type Fault = "cut_outer" | "cut_inner" | "restart_relay" | "restart_client" | "stall" | "leave";
+export type Fault =
+  | "cut_outer"
+  | "cut_inner"
+  | "restart_relay"
+  | "restart_client"
+  | "stall"
+  | "resize"
+  | "keyboard"
+  | "viewer_leaves";
+
+const FAULTS: readonly Fault[] = [
+  "cut_outer",
+  "cut_inner",
+  "restart_relay",
+  "restart_client",
+  "stall",
+  "resize",
+  "keyboard",
+  "viewer_leaves",
+];
 
 export type Plan = {
   readonly seed: number;
@@ -98,7 +117,6 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
       dealMs: random.pick([0, 5, 40, 300]),
     });
   }
-  const all: readonly Fault[] = ["cut_outer", "cut_inner", "restart_relay", "restart_client", "stall"];
   const faultsUntilMs = random.scale(500, 300_000);
   const plan: Plan = {
     seed,
@@ -120,7 +138,7 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
         : 1_048_576,
     faultsUntilMs,
     meanFaultMs: Math.max(faultsUntilMs / 300, random.pick([20, 200, 2_000, 20_000])),
-    faults: all.filter(() => random.chance(0.7)),
+    faults: FAULTS.filter(() => random.chance(0.7)),
     deafness: random.pick([0, 0.05, 0.3, 0.6]),
   };
   return { ...plan, ...overrides };
@@ -148,8 +166,6 @@ export class Simulation {
   #faults = 0;
   #isFaulty = true;
   #nextId = 0;
-  /** Clients that came to be known to a server: only these can be expected to be resumed. */
-  readonly #left = new Set<string>();
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -229,6 +245,7 @@ export class Simulation {
       facts: this.#facts,
       check: (relay) => {
         if (relay.session !== undefined) this.#checkBounds(relay.session);
+        this.#checkBounds(this.bridge.session);
       },
     });
   }
@@ -302,7 +319,6 @@ export class Simulation {
       listener: {
         receive: (frame: string | Uint8Array) => target?.receive(frame),
         closed: (code: number) => {
-          if (code === CLOSE.normal && connection?.client !== undefined) this.#left.add(connection.client.id);
           target?.closed(code);
         },
       },
@@ -364,12 +380,25 @@ export class Simulation {
         return;
       case "restart_client":
         // New input comes on top of what waits: together they must stay within what may wait (I4).
-        party.restart(random.chance(0.3) && party.writtenBytes - this.#takenOf(party) < 32 * 1024);
+        party.restart(
+          random.chance(0.3) && party.furthestWritten - this.#takenOf(party) < 32 * 1024,
+          random.chance(0.3),
+        );
         return;
       case "stall":
         party.stall(random.scale(100, 20_000));
         return;
-      case "leave":
+      case "resize":
+        party.client.resize(random.int(10, 300), random.int(5, 100));
+        return;
+      case "keyboard": {
+        const to = random.pick(this.parties).ids.at(-1) ?? "nobody";
+        const wishes = [{ type: "request_stdin" }, { type: "release_stdin" }, { type: "grant_stdin", to }] as const;
+        party.client.send(random.pick(wishes));
+        return;
+      }
+      case "viewer_leaves":
+        if (party.plan.role === "viewer" && !party.isOver && random.chance(0.1)) party.leave();
         return;
     }
   }
@@ -409,8 +438,9 @@ export class Simulation {
       if (queued > 256 * 1024 + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
       if (client.input.entries.length > 4096) throw new Error(`${client.input.entries.length} entries of input wait`);
       if (client.reach.kind !== "direct") continue;
-      const inFlight = client.reach.reader.cursor - client.reach.reader.flow.acked;
-      if (client.acknowledges && inFlight > 512 * 1024) throw new Error(`${inFlight} bytes in flight to ${client.id}`);
+      const { flow, cursor } = client.reach.reader;
+      const inFlight = flow instanceof Window ? flow.inFlight(cursor) : 0;
+      if (inFlight > 512 * 1024) throw new Error(`${inFlight} bytes in flight to ${client.id}`);
     }
   }
 
@@ -438,24 +468,19 @@ export class Simulation {
           throw new Error(`${name} lost output without cause, from ${gap.from} to ${gap.to}`);
         }
       }
-      if (plan.mode === "collaborative" && party.plan.role === "driver" && plan.process.waitsForEof) {
-        const taken = this.#takenOf(party);
-        if (taken !== party.plan.inputBytes)
-          throw new Error(`process took ${taken} of ${party.plan.inputBytes} of ${name}`);
-      }
+      if (plan.process.waitsForEof) this.#checkInput(party, this.#takenOf(party));
     }
     if (plan.process.waitsForEof && process.eofs !== 1) throw new Error(`input ended ${process.eofs} times`);
     for (const taken of process.eofsAt) {
-      for (const party of this.parties) {
-        if (
-          plan.mode === "collaborative" &&
-          party.plan.role === "driver" &&
-          taken[party.plan.who] !== party.plan.inputBytes
-        ) {
-          throw new Error(`input ended at ${taken[party.plan.who]} of ${party.plan.inputBytes}`);
-        }
-      }
+      for (const party of this.parties) this.#checkInput(party, taken[party.plan.who] ?? 0);
     }
+  }
+
+  #checkInput(party: Party, taken: number): void {
+    if (this.plan.mode === "exclusive" || party.plan.role === "viewer") return;
+    const { inputBytes, who } = party.plan;
+    if (taken === inputBytes || party.mayHaveLost(taken, inputBytes)) return;
+    throw new Error(`process took ${taken} of ${inputBytes} bytes of driver ${who}`);
   }
 
   #describe(): string {

@@ -93,6 +93,15 @@ export class Party {
     return this.#written;
   }
 
+  /** How far any of its lives has written, and whether what a life wrote last was lost with it. */
+  get furthestWritten(): number {
+    return this.#sink.end;
+  }
+
+  mayHaveLost(from: number, to: number): boolean {
+    return this.#sink.rebirths.includes(to) && from < to;
+  }
+
   /** Its program stops reading for a while. */
   stall(ms: number): void {
     this.#stallUntil = this.#world.time.now + ms;
@@ -116,11 +125,12 @@ export class Party {
   }
 
   /** Its program dies and is started again with what it had noted, or with an empty screen. */
-  restart(isEmpty: boolean): void {
+  restart(isEmpty: boolean, isConnectionLeft: boolean): void {
     const point = this.client.resumePoint;
     if (point === undefined || this.isOver) return;
     this.#life += 1;
-    this.connection?.a.abort();
+    // Where its connection is left behind, the newer one is to win.
+    if (!isConnectionLeft) this.connection?.a.abort();
     this.#isFresh = isEmpty;
     this.#written = 0;
     this.client = this.#makeClient({ resume: point.resume, ...(isEmpty ? {} : { offset: point.offset }) });
