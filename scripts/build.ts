@@ -56,7 +56,7 @@ export async function buildCli(): Promise<void> {
       bundle: true,
       platform: "node",
       format: "esm",
-      target: "node22",
+      target: "node20",
       banner: { js: REQUIRE },
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
       external: ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers"],
