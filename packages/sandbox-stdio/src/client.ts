@@ -308,10 +308,10 @@ export class StdioClient {
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
-      resume.set("attempt", `${this.#life}.${generation}`);
       if (this.#received !== undefined) resume.set("offset", String(this.#received));
       if (this.#outbox.isAnchored) resume.set("stdin", String(this.#outbox.acked));
       else if (!this.#repeatsInput) resume.set("stdin", "new");
+      resume.set("attempt", `${this.#life}.${generation}`);
     }
     const isCurrent = () => generation === this.#generation;
     const socket = this.#ports.connect(resume, {

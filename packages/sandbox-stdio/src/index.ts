@@ -3,8 +3,8 @@
 export { decodeArchive, encodeArchive } from "./archive.ts";
 export {
   type AttachQuery,
-  type Attempt,
   type AttachQueryResult,
+  type Attempt,
   attachParams,
   isName,
   type ProcessWish,
