@@ -89,11 +89,17 @@ export function Terminal(props: TerminalProps) {
     live?.screen.focus();
   };
 
+  const dismiss = () => {
+    live?.dismissNotices();
+    // The button that was pressed goes, and would take the keyboard with it.
+    live?.screen.focus();
+  };
+
   return (
     <section className="sbx-terminal" aria-label="Terminal" {...dataOf(view, status)}>
       <div className="sbx-stage-area">
         <div className="sbx-stage" ref={stage} />
-        {view === undefined ? null : <Notices view={view} onDismiss={() => live?.dismissNotices()} />}
+        {view === undefined ? null : <Notices view={view} onDismiss={dismiss} />}
         {status.name === "refused" ? <RefusalCard status={status} remedies={remedies} onRemedy={remedy} /> : null}
       </div>
       {/* Both are there from the first moment: the stage has its size before it is measured. */}

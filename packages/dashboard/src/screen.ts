@@ -7,7 +7,7 @@ import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
-import { TERMINAL_OPTIONS } from "./theme.ts";
+import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
 
 export type Renderer = "webgl" | "dom";
 export type Cells = { readonly cols: number; readonly rows: number };
@@ -66,15 +66,14 @@ export class Screen {
     terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
     terminal.open(stage);
     terminal.textarea?.setAttribute("aria-label", label);
+    // Before the first change of size, which would else look like a size of somebody else's making.
+    this.#disposables.push(terminal.onResize(() => this.#resized()));
     this.#measure();
     if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
     this.ready = renderer === "auto" ? this.#useWebgl() : Promise.resolve();
     const observer = new ResizeObserver(() => this.#measureSoon());
     observer.observe(stage);
-    this.#disposables.push(
-      { dispose: () => observer.disconnect() },
-      terminal.onResize(() => this.#resized()),
-    );
+    this.#disposables.push({ dispose: () => observer.disconnect() });
   }
 
   /** How many cells fit; undefined while the stage is not laid out. */
@@ -180,6 +179,7 @@ export class Screen {
 
   #setRenderer(renderer: Renderer): void {
     this.#renderer = renderer;
+    this.terminal.options.minimumContrastRatio = MINIMUM_CONTRAST[renderer];
     this.#measureSoon();
     this.#events.changed();
   }

@@ -43,6 +43,12 @@ export const FONT_FAMILY = [
   '"Noto Color Emoji"',
 ].join(", ");
 
+/**
+ * The least contrast of text to what is behind it, by renderer. The DOM's of xterm.js 6.0 takes inverse text for
+ * foreground on foreground and would turn it grey: there, none is asked for.
+ */
+export const MINIMUM_CONTRAST = { webgl: 3, dom: 1 } as const;
+
 export const TERMINAL_OPTIONS: ITerminalOptions = {
   allowProposedApi: true, // The Unicode version is chosen through an interface that xterm.js calls proposed.
   cursorBlink: true,
@@ -50,7 +56,7 @@ export const TERMINAL_OPTIONS: ITerminalOptions = {
   fontFamily: FONT_FAMILY,
   fontSize: 14,
   macOptionIsMeta: true,
-  minimumContrastRatio: 3,
+  minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,
   scrollback: 10_000,
   theme: THEME,

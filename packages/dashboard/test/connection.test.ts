@@ -30,7 +30,7 @@ describe("a reload", () => {
     await page.state("attached");
     expect(browser.server.attaches.map((query) => query.get("resume"))).toEqual([null, "client-1", null]);
     expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
-      "What was here before is gone (this client has left: nothing to resume): started over",
+      "What was here before is gone (process lost): started over",
     ]);
   });
 
@@ -110,6 +110,20 @@ describe("a cut", () => {
     await page.type("cd");
     await expect.poll(() => process.typed).toBe("abcd");
     await page.waitForData("unsent-keys", 0);
+  });
+
+  test("whose notice is dismissed gives the keyboard back to the terminal", async () => {
+    const page = await browser.attached();
+    browser.server.isReachable = false;
+    browser.server.cut();
+    await page.state("waiting");
+    await page.type("x");
+    browser.server.isReachable = true;
+    await page.waitForData("resumes", 1);
+    await page.button("Dismiss");
+    await page.waitForData("unsent-keys", 0);
+    await page.page.keyboard.type("y");
+    await expect.poll(() => browser.server.process("main").typed).toBe("y");
   });
 
   test("of which the session's log remembers too little leaves a gap that is told, not drawn", async () => {

@@ -23,6 +23,18 @@ describe("what is drawn", () => {
     ]);
   });
 
+  test("inverse text is the paper's colour on the ink's", async () => {
+    const page = await browser.attached();
+    browser.server.process("main").print("\x1b[7minverse\x1b[0m plain\r\n");
+    await page.shows("inverse plain");
+    const span = page.page.locator(".xterm-rows span", { hasText: /^inverse$/ });
+    const colors = await span.evaluate((element) => {
+      const { color, backgroundColor } = getComputedStyle(element);
+      return [color, backgroundColor];
+    });
+    expect(colors).toEqual(["rgb(26, 26, 46)", "rgb(234, 234, 234)"]);
+  });
+
   test("an emoji and a wide character take two cells each, to the pixel", async () => {
     const page = await browser.attached();
     browser.server.process("main").print("abcd|\r\n🚀✅|\r\n日本|\r\n");
@@ -106,6 +118,15 @@ describe("size", () => {
     }, process.sizes[1]);
     expect([process.sizes.length, await page.data("framed")]).toEqual([2, "false"]);
     expect(await page.page.locator(".sbx-size").textContent()).toBe(process.sizes[1]?.replace("x", "×"));
+  });
+
+  test("a terminal that has the size of its window is not framed, however long it stands", async () => {
+    const page = await browser.attached();
+    await page.page.clock.install();
+    await page.page.reload();
+    await page.state("attached");
+    await page.page.clock.runFor(5_000);
+    expect(await page.data("framed")).toBe("false");
   });
 
   test("beside a smaller window the terminal is framed in the size that both can show, and grows back", async () => {

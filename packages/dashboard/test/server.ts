@@ -37,6 +37,8 @@ export class PlayedProcess {
   /** Every size that the PTY was given, in order. */
   readonly sizes: string[] = [];
   readonly connections = new Set<ServerConnection>();
+  /** Everybody who was ever given a place here. */
+  readonly known = new Set<string>();
   readonly #typed: Uint8Array[] = [];
   readonly #decoder = new TextDecoder();
   /** Called with what was typed, as it comes. */
@@ -229,8 +231,14 @@ export class PageServer {
     }
     const { query } = parsed;
     const process = this.process(parsed.query.session, query.sandbox, query.process.tty);
+    // A place of another process's: the proof names the incarnation.
+    if (query.resume !== undefined && !process.known.has(query.resume)) {
+      connection.bye(CLOSE.notFound, "process lost", "never");
+      return;
+    }
     process.connections.add(connection);
     const id = query.resume ?? `client-${this.attaches.length}`;
+    process.known.add(id);
     connection.attach(process.session, {
       id,
       name: query.name,
