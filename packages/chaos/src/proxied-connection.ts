@@ -31,7 +31,6 @@ export class ProxiedConnection {
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Directions in which not even the end is passed on. */
   #silenced: readonly Direction[] = [];
-  #headBytes = 0;
   #isBroken = false;
   #isOver = false;
 
@@ -46,7 +45,9 @@ export class ProxiedConnection {
     if (ports.plan.hasTwin && canPlayTwice(head)) {
       this.#twin = openTwin(ports.target, head, (isGreeted) => {
         if (isGreeted) ports.onTwin();
-        this.#begin(head);
+        // It may yet arrive, and would then be the newer one.
+        if (isGreeted) this.#begin(head);
+        else this.destroy();
       });
     } else this.#begin(head);
   }
@@ -73,19 +74,15 @@ export class ProxiedConnection {
       lane.stopAt(plannedBreak.bytes);
       this.#in(plannedBreak.orAfterMs, () => this.#break(plannedBreak));
     }
-    this.#headBytes = head.length;
     this.#up.inject(head);
     this.#client.resume();
   }
 
   #break(planned: Break): void {
     if (this.#isBroken || this.#client.destroyed || this.#upstream.destroyed) return;
-    // A handshake that arrives late would be the newer connection, and rightly win over the client's own next one.
-    const isTooEarly = planned.kind === "late" && this.bytes.up < this.#headBytes;
-    const kind = isTooEarly ? "rst" : planned.kind;
-    if (!this.#ports.mayBreak(kind)) return;
+    if (!this.#ports.mayBreak(planned.kind)) return;
     this.#isBroken = true;
-    switch (kind) {
+    switch (planned.kind) {
       case "rst":
         this.#silence(["up", "down"]);
         this.#client.resetAndDestroy();

@@ -175,6 +175,9 @@ export class SessionRun {
       if (this.#incarnation !== undefined) this.#resumes += 1;
       this.#incarnation ??= hello.incarnation;
       if (hello.incarnation !== this.#incarnation) this.giveUp("the process was replaced by another");
+      // A change of size is in the log too, and cuts frames in two.
+      const { random } = this.#ports;
+      if (this.plan.tty && random.chance(0.5)) this.#client.resize(random.int(1, 300), random.int(1, 100));
       if (!this.#isFed) {
         this.#isFed = true;
         this.#inputAt = hello.stdin;

@@ -3,7 +3,7 @@
 import { connect, type Socket } from "node:net";
 
 /** How long the far end may take to greet. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 5_000;
 const GREETING = '"type":"hello"';
 const KEPT_BYTES = 4_096;
 
@@ -14,7 +14,7 @@ export function canPlayTwice(head: Uint8Array): boolean {
 }
 
 /**
- * Opens it. `then` is called once, when it has been greeted and so is certainly the older of the two, or can't be.
+ * Opens it. `then` is called once, when it has been greeted and so is certainly the older of the two, or is not.
  * @param head The first bytes of a connection, a whole request.
  */
 export function openTwin(
