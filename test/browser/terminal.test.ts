@@ -6,7 +6,7 @@ import { setUpBrowser } from "./support/fixture.ts";
 
 const browser = setUpBrowser("--disable-gpu");
 
-test("stty size follows the window, and a full-screen program is told of it", async () => {
+test("stty size follows the window, and what runs in it is told of the change", async () => {
   const { tab } = await browser.shell();
   const size = async () => [await tab.data("rows"), await tab.data("cols")].join(" ");
   const first = await size();

@@ -30,6 +30,8 @@ type ShellOptions = {
   /** Default: one that nobody else has. */
   readonly sandbox?: string;
   readonly viewport?: typeof VIEWPORT;
+  /** `auto`: as people have it. Default: the DOM, which costs a machine without a graphics card less. */
+  readonly renderer?: "auto" | "dom";
 };
 
 export type ShellTab = { readonly tab: Tab; readonly directory: string };
@@ -105,9 +107,9 @@ export function setUpBrowser(...flags: string[]): Fixture {
       if (state === undefined) throw new Error("Cannot log in outside a test");
       return fixture.profile({ storageState: state, ...options });
     },
-    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT } = {}) {
+    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom" } = {}) {
       const profile = await fixture.member({ viewport });
-      const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom`);
+      const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=${renderer}`);
       await tab.shell();
       return { tab, directory: directoryOf(sandbox) };
     },
