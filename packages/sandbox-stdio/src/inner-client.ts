@@ -129,6 +129,9 @@ export class InnerClient implements Upstream {
   attached(client: ClientRecord): void {
     if (!this.#isReady) return;
     this.#attach(client);
+    // The bridge's own rules may have given it the keyboard just now; these here are the ones that count.
+    const floor = this.#session?.floor;
+    if (floor?.mode === "exclusive") this.holder(floor.holder);
     this.#resend(client);
     this.#relayPacer();
   }

@@ -90,6 +90,7 @@ export type SessionOptions = {
   /** Whether sending a frame copies it at once, so that its memory may be used again. */
   readonly reuseFrames: boolean;
   readonly holder?: string;
+  /** The first driver that ever attached, if one has. */
   readonly creator?: string;
 };
 
@@ -565,7 +566,7 @@ export class Session {
     client.size = size;
     client.attempt = request.attempt ?? old?.attempt;
     client.isActive = old?.isActive ?? false;
-    if (this.#creator === "" && this.#order === 1) this.#creator = client.id;
+    if (this.#creator === "" && client.role === "driver") this.#creator = client.id;
     const announce: Presence = { phase: "attached" };
     client.presence = announce;
     // Told before the newcomer is among them: it reads of itself in its own greeting.

@@ -1,7 +1,7 @@
 // The inner hop, both ends and their sessions: what survives its breaks.
 
 import { describe, expect, test } from "vitest";
-import { InnerServer, RESUME_GRACE_MS } from "../src/index.ts";
+import { Floor, InnerServer, RESUME_GRACE_MS } from "../src/index.ts";
 import { bytes, FakePeer, InnerRig, join, output, request, takeAll } from "./fixtures.ts";
 
 describe("input across breaks of the inner hop", () => {
@@ -225,6 +225,32 @@ describe("who is known after a break of the inner hop", () => {
     next.flush();
     const knows = hop.bridge.session.client("a") !== undefined;
     expect([next.session.floor.holder, hop.bridge.session.floor.holder]).toEqual(knows ? ["a", "a"] : ["b", "b"]);
+  });
+
+  test("H8: who holds the keyboard is the relay's to say, also where the bridge's own rules would give it to who comes", () => {
+    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+    const { client } = join(hop.session, "a");
+    hop.session.command(client, { type: "release_stdin" });
+    hop.flush();
+    // A bridge that has forgotten that there was a holder.
+    Object.assign(hop.bridge.session, { floor: new Floor("exclusive") });
+    join(hop.session, "b");
+    hop.flush();
+    expect([hop.session.floor.holder, hop.bridge.session.floor.holder]).toEqual(["", ""]);
+  });
+
+  test("H8: the first driver is the creator and gets the keyboard, whoever watched before it came", () => {
+    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+    join(hop.session, "watcher", { role: "viewer" });
+    hop.flush();
+    const next = hop.restarted().connect().flush();
+    join(next.session, "driver");
+    next.flush();
+    expect([next.session.floor.holder, hop.bridge.session.floor.holder, hop.bridge.session.creator]).toEqual([
+      "driver",
+      "driver",
+      "driver",
+    ]);
   });
 
   test("H8: a keyboard that is told to be held by nobody known is free", () => {

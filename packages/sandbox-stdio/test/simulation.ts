@@ -6,6 +6,7 @@ import {
   type Delivery,
   type Mode,
   PLAIN,
+  parseAttachQuery,
   ServerConnection,
   type ServerSocket,
   type Session,
@@ -153,6 +154,12 @@ function withTurns(process: ProcessPlan, parties: readonly PartyPlan[]): Process
   return { ...process, chunkBytes, readBytes, sleepMs: Math.min(process.sleepMs, MAX_WORK_MS / turns) };
 }
 
+function readQuery(query: ReadonlyMap<string, string>) {
+  const parsed = parseAttachQuery(new URLSearchParams([...query]));
+  if (!parsed.ok) throw new Error(`a client asked for what can't be read: ${parsed.detail}`);
+  return parsed.query;
+}
+
 export class Simulation {
   readonly plan: Plan;
   readonly #world: Chance;
@@ -253,9 +260,7 @@ export class Simulation {
   #dial: Dial = (request, query, listener) => {
     const { time, random } = this.#world;
     const { tty } = this.#facts;
-    const proof = query.get("resume");
-    const offset = query.get("offset");
-    const stdin = query.get("stdin");
+    const { resume: proof, offset, stdin, attempt } = readQuery(query);
     const id = proof?.split(":")[1] ?? `c${this.#nextId++}`;
     const attach: AttachRequest = {
       ...request,
@@ -263,16 +268,20 @@ export class Simulation {
       acknowledges: true,
       isResume: proof !== undefined,
       resume: `${this.#facts.incarnation}:${id}`,
-      ...(offset === undefined ? {} : { offset: Number(offset) }),
-      ...(stdin === undefined ? {} : { stdin: stdin === "new" ? "new" : Number(stdin) }),
+      ...(offset === undefined ? {} : { offset }),
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(stdin === undefined ? {} : { stdin }),
       ...(tty && random.chance(0.3) ? { size: { cols: random.int(20, 200), rows: random.int(5, 60) } } : {}),
     };
     const server = this.#serverEnd(STDIO, attach);
     const connection = new Connection(this.#world, this.plan.outer, listener, server.listener);
     server.use(connection.b);
-    // The upgrade takes a round trip; the server is there half-way.
-    time.after(this.plan.outer.latencyMs, () => {
-      if (connection.isOver) return;
+    // The upgrade takes a round trip; the server is there half-way. It may be held up on its way for longer than its
+    // client waits, and arrive all the same.
+    const isHeldUp = this.#isFaulty && random.chance(this.plan.deafness / 10);
+    time.after(isHeldUp ? random.scale(1_000, 100_000) : this.plan.outer.latencyMs, () => {
+      // Not for longer than its program lives: between two lives the later one to arrive is the newer.
+      if (isHeldUp ? !listener.isAlive() : connection.isOver) return;
       server.open();
       time.after(this.plan.outer.latencyMs, () => listener.opened());
     });

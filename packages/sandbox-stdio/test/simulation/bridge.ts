@@ -144,8 +144,6 @@ export class SimBridge {
   readonly departed = new Set<string>();
   /** Every size that the PTY had, and from which output byte on. */
   readonly sizes = [{ cols: 80, rows: 24, offset: 0 }];
-  /** Clients that it ever heard of. */
-  readonly known = new Set<string>();
 
   constructor(
     world: Chance,
@@ -164,10 +162,7 @@ export class SimBridge {
       now: () => world.time.now,
       reuseFrames: true, // Its sockets copy at once, as Bun's do: see copied().
       upstream: {
-        attached: (client) => {
-          this.known.add(client.id);
-          this.changed();
-        },
+        attached: () => this.changed(),
         input: (client) => {
           this.#turns.push(client);
           if (this.#turns.length === 1) this.#pump();

@@ -31,7 +31,7 @@ export type PartyPlan = {
 export type Dial = (
   request: Omit<AttachRequest, "id" | "isResume" | "resume" | "acknowledges">,
   query: ReadonlyMap<string, string>,
-  listener: Listener & { opened(): void },
+  listener: Listener & { opened(): void; isAlive(): boolean },
 ) => Connection;
 
 /** Beyond this a client would hold more output than its window allows, however often its connection broke. */
@@ -138,15 +138,6 @@ export class Party {
     this.client.start();
   }
 
-  /** It was told that it is not known, and comes as somebody new. */
-  startAnew(): void {
-    this.#life += 1;
-    this.#isFresh = true;
-    this.#written = 0;
-    this.client = this.#makeClient();
-    this.client.start();
-  }
-
   #makeClient(earlier: { resume?: string; offset?: number } = {}): StdioClient {
     const { time, random } = this.#world;
     this.#life += 1;
@@ -183,7 +174,9 @@ export class Party {
           if (state.end.kind === "exit") {
             const { code, signal } = state.end;
             this.exit = { code, ...(signal === undefined ? {} : { signal }) };
-          } else if (state.end.kind === "refused") this.#refused(`${state.end.code} ${state.end.reason}`);
+          } else if (state.end.kind === "refused") {
+            throw new Error(`party ${this.plan.who} was refused: ${state.end.code} ${state.end.reason}`);
+          }
         },
         output: (stream, bytes, end) => this.#output(stream, bytes, end, isCurrent),
         snapshot: () => {
@@ -208,26 +201,13 @@ export class Party {
     );
   }
 
-  /**
-   * A life that has kept nothing, of a client that was greeted but not yet known to the bridge when the Durable Object
-   * died, is told that it is not known (R9): it comes as somebody new. Nothing else may be refused.
-   */
-  #refused(why: string): void {
-    if (this.hasLeft) return;
-    const id = this.ids.at(-1) ?? "";
-    if (!why.startsWith("4404") || this.#bridge().known.has(id))
-      throw new Error(`driver ${this.plan.who} (${id}) was refused: ${why}`);
-    this.#world.time.after(1, () => {
-      if (!this.hasLeft) this.startAnew();
-    });
-  }
-
   #connect(query: ReadonlyMap<string, string>, events: ClientSocketEvents, isCurrent: () => boolean): ClientSocket {
     const { role, delivery } = this.plan;
     const request = { name: nameOf(this.plan.who, role), role, isAdmin: false, delivery };
     let hasExited = false;
     const connection = this.#dial(request, query, {
       opened: () => isCurrent() && events.open(),
+      isAlive: isCurrent,
       receive: (frame) => {
         if (!isCurrent()) return;
         if (hasExited) throw new Error(`something came after the exit: ${describe(frame)}`);

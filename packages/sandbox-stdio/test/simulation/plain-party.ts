@@ -46,11 +46,16 @@ export class PlainParty {
     });
     this.connection = connection;
     // The seed's client does not ping; it is looked after by whoever started it, who gives up after a while.
-    this.#world.time.after(60_000, () => {
-      if (life !== this.lives || this.isOver || !connection.isOver) return;
+    const look = () => {
+      if (life !== this.lives || this.isOver) return;
+      if (!connection.isOver) {
+        this.#world.time.after(60_000, look);
+        return;
+      }
       connection.a.abort();
       this.#again();
-    });
+    };
+    this.#world.time.after(60_000, look);
   }
 
   describe(): string {
