@@ -6,7 +6,7 @@ import { until } from "../e2e/support/wait.ts";
 import { type ShellTab, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 
-const browser = setUpBrowser("--disable-gpu");
+const browser = setUpBrowser();
 
 async function pidOf(tab: Tab): Promise<string | undefined> {
   await tab.run("clear; echo pid $$");

@@ -4,7 +4,7 @@ import { system } from "../e2e/support/system.ts";
 import { logIn, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 
-const browser = setUpBrowser("--disable-gpu");
+const browser = setUpBrowser();
 
 /** A row as a screen reader is told of it: the bare address gives no look behind the page, and WebGL none into it. */
 const readOut = (tab: Tab, row: RegExp) =>

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { system } from "../e2e/support/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
-const browser = setUpBrowser("--disable-gpu");
+const browser = setUpBrowser();
 let servers: Server[] = [];
 afterEach(async () => {
   for (const server of servers) await new Promise((resolve) => server.close(resolve));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { setUpBrowser } from "./support/fixture.ts";
 
-const browser = setUpBrowser("--disable-gpu");
+const browser = setUpBrowser();
 
 test("stty size follows the window, and what runs in it is told of the change", async () => {
   const { tab } = await browser.shell();

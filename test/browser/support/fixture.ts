@@ -49,8 +49,7 @@ export function directoryOf(sandbox: string): string {
   return join(system.sandboxesDir, found);
 }
 
-/** @param flags More for Chromium. */
-export function setUpBrowser(...flags: string[]): Fixture {
+export function setUpBrowser(): Fixture {
   let browser: Browser | undefined;
   let link: Link | undefined;
   let state: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined;
@@ -61,7 +60,7 @@ export function setUpBrowser(...flags: string[]): Fixture {
     const { port } = new URL(system.origin);
     link = await Link.to(Number(port));
     // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
-    browser = await launch(`--host-resolver-rules=MAP localhost:${port} 127.0.0.1:${link.port}`, ...flags);
+    browser = await launch(`--host-resolver-rules=MAP localhost:${port} 127.0.0.1:${link.port}`);
     const profile = await fixture.profile();
     const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
     await logIn(tab, "alice");
