@@ -181,7 +181,9 @@ export class OutputReader {
       }
       const room = flow.room(this.#cursor, nowMs);
       // Not less than a decent frame while more is waiting: slivers cost as much as frames.
-      const wanted = item.kind === "gap" ? 1 : Math.min(item.length, MIN_WINDOW_BYTES / 2, flow.bytes);
+      // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
+      // that never acknowledges would be sent window after window.
+      const wanted = Math.min(item.kind === "gap" ? MIN_WINDOW_BYTES : item.length, MIN_WINDOW_BYTES / 2, flow.bytes);
       if (room < wanted) {
         flow.noteFull();
         this.blockedSinceMs ??= nowMs;
