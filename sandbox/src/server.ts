@@ -125,7 +125,8 @@ async function route(
     if (host === undefined) return refuse(404, "not_found", `no session "${name}"`);
     await host.kill();
     host.remove();
-    return new Response(null, { status: 204 });
+    // Not 204: after one, workerd's client of a container's port fails the next request on that connection.
+    return Response.json({ ok: true });
   }
   return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
 }

@@ -9,6 +9,8 @@ export const BRIDGE_PORT = 8080;
 /** How long a container with nothing to do is kept, unless SLEEP_AFTER says otherwise. */
 const SLEEP_AFTER = "10m";
 
+export type BridgeAnswer = { readonly status: number; readonly text: string };
+
 export class Sandbox extends SandboxBase<Env> {
   constructor(ctx: DurableObjectState<Record<string, never>>, env: Env) {
     super(ctx, env);
@@ -23,11 +25,15 @@ export class Sandbox extends SandboxBase<Env> {
     return this.ctx.container?.running === true;
   }
 
-  /** Passes a request on to the bridge. @returns undefined where none answers: the container is never started for it. */
-  async askBridge(request: Request): Promise<Response | undefined> {
+  /** Asks the bridge something. @returns undefined where none answers: the container is never started for it. */
+  async askBridge(method: "GET" | "DELETE", path: string): Promise<BridgeAnswer | undefined> {
     if (!this.isRunning()) return undefined;
+    const headers = { Authorization: `Bearer ${await containerToken(this.env, this.ctx.id)}` };
     try {
-      return await this.ctx.container?.getTcpPort(BRIDGE_PORT).fetch(request);
+      const response = await this.ctx.container
+        ?.getTcpPort(BRIDGE_PORT)
+        .fetch(`http://bridge${path}`, { method, headers });
+      return response === undefined ? undefined : { status: response.status, text: await response.text() };
     } catch (error) {
       console.warn(`no answer from the bridge in container ${this.ctx.id}:`, error);
       return undefined; // It is starting, or stopped just now.
@@ -40,14 +46,13 @@ export class Sandbox extends SandboxBase<Env> {
    */
   override async onActivityExpired(): Promise<void> {
     // The bridge lists by sandbox, since a local one serves several.
-    const request = new Request(`http://bridge/sessions?${new URLSearchParams({ sandbox: this.ctx.id.name ?? "" })}`, {
-      headers: { Authorization: `Bearer ${await containerToken(this.env, this.ctx.id)}` },
-    });
-    const response = await this.askBridge(request);
+    const query = new URLSearchParams({ sandbox: this.ctx.id.name ?? "" });
+    const answer = await this.askBridge("GET", `/sessions?${query}`);
     // No answer says nothing of what runs there. A bridge that is gone for good takes its container along.
-    if (response === undefined && this.isRunning()) return;
-    const listed = response?.ok ? await response.json<{ sessions: unknown[] }>() : { sessions: [] };
-    if (listed.sessions.length === 0) await super.onActivityExpired();
+    if (answer === undefined && this.isRunning()) return;
+    const hasSessions =
+      answer?.status === 200 && (JSON.parse(answer.text) as { sessions: unknown[] }).sessions.length > 0;
+    if (!hasSessions) await super.onActivityExpired();
   }
 }
 

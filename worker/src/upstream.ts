@@ -63,13 +63,16 @@ export async function askBridge(
   method: "GET" | "DELETE",
   path: string,
 ): Promise<Response | undefined> {
-  const headers = { Authorization: await authorization(env, sandboxKey) };
   const target = `${path}?${new URLSearchParams({ sandbox: sandboxKey })}`;
   if (!env.BRIDGE_URL) {
-    return env.Sandbox.getByName(sandboxKey).askBridge(new Request(`http://bridge${target}`, { method, headers }));
+    const answer = await env.Sandbox.getByName(sandboxKey).askBridge(method, target);
+    return answer && new Response(answer.text, { status: answer.status });
   }
   try {
-    return await fetch(`${env.BRIDGE_URL}${target}`, { method, headers });
+    return await fetch(`${env.BRIDGE_URL}${target}`, {
+      method,
+      headers: { Authorization: `Bearer ${env.STDIO_TOKEN}` },
+    });
   } catch {
     return undefined; // The local bridge is down.
   }
