@@ -18,8 +18,8 @@ const USAGE = `Usage: npm run chaos -- [options]
                  Only the connections to it are broken, nothing is restarted, and its sandbox needs Node
 `;
 
-/** Per cut, and for the start and the end: far more than it takes. */
-const LIMIT_MS = { perCut: 200, fixed: 120_000 };
+/** Far more than it takes: for the start and the end, for each cut, and for what stands still until it is noticed. */
+const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 class UsageError extends Error {}
 
@@ -93,7 +93,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     seed,
     speed,
     sessionBytes: bytes,
-    limitMs: LIMIT_MS.fixed + cuts * LIMIT_MS.perCut,
+    limitMs: LIMIT_MS.fixed + cuts * (LIMIT_MS.perCut + LIMIT_MS.perStandstill / (speed * rest.parallel)),
     // Half a minute more than the longest that any part waits by design.
     stuckMs: 30_000 + 60_000 / speed,
     log,
