@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type ConnectOptions, connect, HttpRefusal, type Params, type TestClient } from "./support/client.ts";
 import { namedInGroup, residentBytes } from "./support/processes.ts";
-import { api, fresh, type Person, person, pids, restartBridge, restartWorker, system } from "./support/system.ts";
+import { api, fresh, type Person, person, pids, system } from "./support/system.ts";
 import { within } from "./support/wait.ts";
 
 const KIB = 1024;
@@ -17,7 +17,7 @@ const LIMIT_MS = 5_000;
 const settings = {
   seed,
   // Each may be a session with a Durable Object of its own, whose memory stays: so many at most, however fast.
-  numRuns: 200,
+  numRuns: 120,
   // A run that is cut short has passed.
   interruptAfterTimeLimit: LIMIT_MS,
   markInterruptAsFailure: false,
@@ -173,9 +173,6 @@ let before: Awaited<ReturnType<typeof vitals>>;
 
 beforeAll(async () => {
   console.log(`seed ${seed}`);
-  // Everything begins with fresh memory, whatever the tests before have left there.
-  await restartBridge();
-  await restartWorker();
   who = await person();
   await expectServed(who);
   before = await vitals();
@@ -321,8 +318,6 @@ describe("the bridge serves the next client after one that knows its secret and 
 });
 
 describe("after all of it", () => {
-  afterAll(restartBridge);
-
   test("the same processes run, and their memory has not grown out of bounds", async () => {
     const after = await vitals();
     expect(after.ids).toEqual(before.ids);

@@ -1,6 +1,7 @@
 // Parts of the system break while clients are attached: the inner hop, the Worker with its Durable Objects, the bridge.
-import { afterEach, describe, expect, test } from "vitest";
-import { connect, refusedSocket } from "./support/client.ts";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { connect, type Message, refusedSocket } from "./support/client.ts";
+import { exitedSession, expectReadable } from "./support/exited-session.ts";
 import { isAlive } from "./support/processes.ts";
 import { seededBytes } from "./support/random.ts";
 import { type ResumedRun, runResuming } from "./support/resuming-client.ts";
@@ -9,6 +10,7 @@ import {
   cutInnerHop,
   fresh,
   killBridge,
+  type Person,
   person,
   releaseInnerHop,
   restartBridge,
@@ -80,34 +82,79 @@ describe("the Worker is killed and started again", () => {
     expect(output.equals(input)).toBe(true);
     expect(exit).toEqual({ type: "exit", code: 0, offset: input.length });
   });
+});
 
-  test("what the process printed meanwhile is there, and who held the keyboard holds it", async () => {
+describe("after the Worker was killed and started again", () => {
+  /** One restart for all of them: what was attached before, and what is needed to come back. */
+  interface Before {
+    readonly who: Person;
+    readonly session: string;
+    readonly hello: Message;
+  }
+  let held: Before;
+  let detached: Before & { readonly pid: number };
+  let told: Before;
+  let exited: { readonly who: Person; readonly session: string };
+
+  async function holdKeyboard(): Promise<Before> {
     const who = await person();
     const session = fresh("s");
     const params = { session, tty: 1, mode: "exclusive" };
     const client = await connect(who, { ...params, ...sh("stty -echo; echo one; read go; echo two; cat") });
     await client.output("one\r\n");
-    const { resume, you, incarnation } = await client.hello();
     client.type("\n");
     await client.until("its ack", () => client.messages("stdin_ack").length > 0);
+    return { who, session, hello: await client.hello() };
+  }
+
+  async function detach(): Promise<typeof detached> {
+    const who = await person();
+    const session = fresh("s");
+    const client = await connect(who, { session, ...sh("echo pid=$$.; cat") });
+    const pid = Number(/pid=(\d+)\./.exec(await client.output(/pid=\d+\./))?.[1]);
+    const hello = await client.hello();
+    await client.leave();
+    return { who, session, hello, pid };
+  }
+
+  /** One client vanishes before the exit that another is told. */
+  async function missExit(): Promise<Before> {
+    const who = await person();
+    const session = fresh("s");
+    const client = await connect(who, { session, ...sh("printf 0123456789; read go; printf abc; exit 3") });
+    await client.output("0123456789");
+    const other = await connect(who, { session });
+    await other.hello();
+    client.type("\n");
+    await client.until("its ack", () => client.messages("stdin_ack").length > 0);
+    client.drop();
+    await other.end();
+    return { who, session, hello: await client.hello() };
+  }
+
+  async function exit(): Promise<typeof exited> {
+    const who = await person();
+    return { who, session: await exitedSession(who) };
+  }
+
+  beforeAll(async () => {
+    [held, detached, told, exited] = await Promise.all([holdKeyboard(), detach(), missExit(), exit()]);
     await restartWorker();
-    await client.closed;
-    const back = await connect(who, { session, resume: String(resume), offset: 5 });
+  });
+
+  test("what the process printed meanwhile is there, and who held the keyboard holds it", async () => {
+    const { who, session, hello: before } = held;
+    const back = await connect(who, { session, resume: String(before.resume), offset: 5 });
     await back.output("two\r\n");
     const hello = await back.hello();
-    expect([hello.offset, hello.stdin, hello.incarnation, hello.you]).toEqual([5, 1, incarnation, you]);
-    expect(hello.holder).toBe((you as { id: string }).id);
+    expect([hello.offset, hello.stdin, hello.incarnation, hello.you]).toEqual([5, 1, before.incarnation, before.you]);
+    expect(hello.holder).toBe((before.you as { id: string }).id);
     back.type("three\n");
     expect(await back.output("three\r\n")).toBe("two\r\nthree\r\n");
   });
 
   test("a detached process lives on, is listed, and is attached to again by its name", async () => {
-    const who = await person();
-    const session = fresh("s");
-    const first = await connect(who, { session, ...sh("echo pid=$$.; cat") });
-    const pid = Number(/pid=(\d+)\./.exec(await first.output(/pid=\d+\./))?.[1]);
-    await first.leave();
-    await restartWorker();
+    const { who, session, pid } = detached;
     expect(isAlive(pid)).toBe(true);
     const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
     expect(listing).toMatchObject({ state: "running", clients: 0, cmd: "sh" });
@@ -115,24 +162,16 @@ describe("the Worker is killed and started again", () => {
     expect(await again.output(/pid=\d+\./)).toBe(`pid=${pid}.\n`);
   });
 
-  test("an exit that was told and stored can be resumed to: the rest of the output, and the exit", async () => {
-    const who = await person();
-    const session = fresh("s");
-    const client = await connect(who, { session, ...sh("printf 0123456789; read go; printf abc; exit 3") });
-    await client.output("0123456789");
-    const resume = String((await client.hello()).resume);
-    const other = await connect(who, { session });
-    await other.hello();
-    client.type("\n");
-    await client.until("its ack", () => client.messages("stdin_ack").length > 0);
-    client.drop();
-    const exit = { type: "exit", code: 3, offset: 13 };
-    expect((await other.end()).exit).toEqual(exit);
-    await restartWorker();
-    const back = await connect(who, { session, resume, offset: 10, stdin: 1 });
+  test("an exit that others were told can be resumed to: the rest of the output, and the exit", async () => {
+    const { who, session, hello: before } = told;
+    const back = await connect(who, { session, resume: String(before.resume), offset: 10, stdin: 1 });
     const end = await back.end();
-    expect([end.bye, back.text(), end.exit]).toEqual([undefined, "abc", exit]);
+    expect([end.bye, back.text(), end.exit]).toEqual([undefined, "abc", { type: "exit", code: 3, offset: 13 }]);
     expect((await back.hello()).stdin).toBe(1);
+  });
+
+  test("an exited session's log and exit can be read, by both kinds of client", async () => {
+    await expectReadable(exited.who, exited.session);
   });
 });
 

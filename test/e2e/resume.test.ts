@@ -118,6 +118,7 @@ describe("input", () => {
     const { who, session, client, resume } = await started();
     client.type("abc");
     await client.until("stdin_ack of 3", () => client.messages("stdin_ack").some(({ offset }) => offset === 3));
+    await client.output("abc");
     await dropped(client);
     const back = await connect(who, { session, resume, offset: 13 });
     expect((await back.hello()).stdin).toBe(3);
