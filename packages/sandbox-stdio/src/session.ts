@@ -483,7 +483,9 @@ export class Session {
   get shouldHold(): boolean {
     const pacer = this.pacer;
     if (pacer !== undefined) return isWindowSpent(pacer, this.log.endOffset);
-    if (this.facts.delivery === "live") return false;
+    // A live session runs on with nobody attached, but not before its creator has come: that one is on the way.
+    const isAwaited = this.#order === 0;
+    if (this.facts.delivery === "live" && !isAwaited) return false;
     return this.log.endOffset - this.#heldFrom >= this.log.capacityBytes - HOLD_MARGIN_BYTES;
   }
 

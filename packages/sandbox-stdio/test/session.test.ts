@@ -81,6 +81,18 @@ describe("what is held with nobody there", () => {
   });
 });
 
+describe("a live session with nobody there", () => {
+  test("W8: is held until its creator has come, who gets all of its output", () => {
+    const at = rig({ tty: true, delivery: "live" }, { logBytes: 1 << 20 });
+    while (!at.session.shouldHold) output(at, new Uint8Array(65_536));
+    const { client, peer } = join(at.session, "creator");
+    expect([peer.hello.offset, peer.hello.gap]).toEqual([0, undefined]);
+    at.session.leave(client);
+    for (let i = 0; i < 32; i += 1) output(at, new Uint8Array(65_536));
+    expect(at.session.shouldHold).toBe(false);
+  });
+});
+
 describe("attaching", () => {
   test("A9: on pipes whoever names no offset asks for everything, and is told what is gone", () => {
     const at = rig({}, { logBytes: 4096 });
