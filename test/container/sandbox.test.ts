@@ -62,7 +62,7 @@ test("a shell has a terminal, follows the client's window, and passes Ctrl+C on"
   await client.output(/\/dev\/pts\/\d+\r\n20 90\r\n/);
   client.say({ type: "resize", cols: 120, rows: 40 });
   await client.message("resize");
-  client.type("stty size; sleep 60 # a\r");
+  client.type("sh -c 'stty size; exec sleep 60'\r");
   await client.output("40 120\r\n");
   client.type("\x03");
   await client.output("^C");

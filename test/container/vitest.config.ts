@@ -1,15 +1,18 @@
-// The tests that need a Docker engine: `npm run test:container`. One file after the other, since some of them end
-// containers or restart the Worker.
+// The tests that need a Docker engine, `npm run test:container`: of containers themselves, and those end-to-end tests that
+// neither restart the bridge by itself nor look at its processes and files from outside. One file after the other, since
+// some end containers or restart the Worker.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+const END_TO_END = ["limits", "plain-client", "resume", "roles"];
+
 export default defineConfig({
-  root: fileURLToPath(new URL(".", import.meta.url)),
+  root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
     name: "container",
-    include: ["*.test.ts"],
-    globalSetup: ["./global-setup.ts"],
-    setupFiles: ["../e2e/support/cleanup.ts"],
+    include: ["container/*.test.ts", ...END_TO_END.map((name) => `e2e/${name}.test.ts`)],
+    globalSetup: ["container/global-setup.ts"],
+    setupFiles: ["e2e/support/cleanup.ts", "container/cleanup.ts"],
     environment: "node",
     fileParallelism: false,
     testTimeout: 120_000,
