@@ -1,6 +1,7 @@
 // Who and what is not let in, and how each kind of client is told.
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { get } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect, HttpRefusal, type Params, refusedHttp, refusedSocket } from "./support/client.ts";
@@ -291,6 +292,22 @@ describe("a host name that is not on the list", () => {
       expect([status, JSON.parse(body)]).toEqual([403, { error: "bad_host", message }]);
     }
   });
+
+  test.each(["/", "/healthz", "/api/me", "/login", "/api/sandboxes/default/sessions", "/no/such/route"])(
+    "is refused at %s",
+    async (path) => {
+      const [status, body] = await new Promise<[number | undefined, string]>((resolve, reject) => {
+        const headers = { Host: `evil.example:${port}` };
+        const request = get({ host: "127.0.0.1", port, path, headers }, async (response) => {
+          const chunks = (await response.toArray()) as Buffer[];
+          resolve([response.statusCode, Buffer.concat(chunks).toString()]);
+        });
+        request.once("error", reject);
+      });
+      const message = "This server does not answer under that host name";
+      expect([status, JSON.parse(body)]).toEqual([403, { error: "bad_host", message }]);
+    },
+  );
 
   test("127.0.0.1 is on it, for a local origin", async () => {
     const client = await connect(await person(), { cmd: "cat" }, { headers: { Host: `127.0.0.1:${port}` } });

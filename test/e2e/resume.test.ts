@@ -136,10 +136,10 @@ describe("input", () => {
     const script = 'trap go=1 USR1; echo ready; while [ -z "$go" ]; do sleep 0.02; done; exec cat';
     const first = await connect(who, { session, ...sh(script) });
     await first.output("ready\n");
-    const send = (client: TestClient, from: number) => {
-      for (let at = from; at < input.length; at += 50_000) client.type(input.subarray(at, at + 50_000));
+    const send = (client: TestClient, from: number, to: number) => {
+      for (let at = from; at < to; at += 50_000) client.type(input.subarray(at, Math.min(at + 50_000, to)));
     };
-    send(first, 0);
+    send(first, 0, 150_000);
     const resume = String((await first.hello()).resume);
     // A pipe holds 64 KiB: the rest is queued here and there.
     await first.until("two acks", () => first.messages("stdin_ack").length === 2);
@@ -148,7 +148,8 @@ describe("input", () => {
     const taken = Number((await back.hello()).stdin);
     expect(taken).toBeGreaterThan(50_000);
     expect(taken).toBeLessThanOrEqual(65_536);
-    send(back, taken);
+    // Frames that are cut elsewhere: one of them is half a duplicate.
+    send(back, taken, input.length);
     back.say({ type: "eof", offset: input.length });
     back.say({ type: "signal", signal: "SIGUSR1" });
     await back.end();
