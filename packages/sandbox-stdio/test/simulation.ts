@@ -60,6 +60,8 @@ export type Plan = {
   readonly faults: readonly Fault[];
   /** How often an end does not hear that its connection is gone. */
   readonly deafness: number;
+  /** Whether the first driver comes as late as the others do. */
+  readonly isFirstLate: boolean;
 };
 
 export type Outcome = {
@@ -73,8 +75,6 @@ export type Outcome = {
 
 /** After the last fault everything must have come to its end within this: two silences, a grace, a backoff, the work. */
 const LIVENESS_MS = 400_000;
-/** What a process may sleep in all, roughly. */
-const MAX_WORK_MS = 30_000;
 const SIGNALLED = [
   { code: 143, signal: "SIGTERM" },
   { code: 137, signal: "SIGKILL" },
@@ -85,50 +85,52 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
   const random = new Random(seed);
   const tty = random.chance(0.4);
   const isLive = random.chance(tty ? 0.9 : 0.1);
-  const mode: Mode = random.chance(0.15) ? "exclusive" : "collaborative";
-  const isLarge = random.chance(0.15);
   const delivery: Delivery = isLive ? "live" : "lossless";
+  const isLarge = random.chance(0.1);
   const driverCount = random.pick([1, 1, 1, 1, 2, 2, 3]);
   const viewerCount = random.pick([0, 0, 0, 1, 2]);
+  const faultsUntilMs = random.scale(2_000, 120_000);
+  /** How long the work is to take: faults that come after it find nothing to break. */
+  const workMs = faultsUntilMs * random.pick([0.05, 0.5, 1]);
   const link = (): LinkProfile => ({
     latencyMs: random.pick([0, 1, 5, 50, 100]),
     jitterMs: random.pick([0, 2, 30]),
-    bytesPerMs: random.scale(50, 100_000),
+    bytesPerMs: random.scale(100, 100_000),
   });
-  const inputScale = isLarge ? 600_000 : 30_000;
-  const process: ProcessPlan = {
-    tty,
-    outputBytes: random.chance(0.05) ? 0 : random.scale(1, isLarge ? 3_000_000 : 200_000),
-    chunkBytes: random.pick([10, 1_000, 8_000, 70_000, 200_000]),
-    sleepMs: random.pick([1, 10, 100, 1_000]),
-    readBytes: random.pick([300, 5_000, 65_536, 65_536]),
-    waitsForEof: random.chance(0.8),
-    exit: random.chance(0.2) ? random.pick(SIGNALLED) : { code: random.int(0, 255) },
-  };
   const parties: PartyPlan[] = [];
   for (let i = 0; i < driverCount + viewerCount; i += 1) {
     const role = i < driverCount ? "driver" : "viewer";
+    const inputBytes = role === "viewer" ? random.pick([0, 500]) : random.scale(1, isLarge ? 600_000 : 60_000);
+    const pieceBytes = Math.min(100_000, Math.ceil(inputBytes / random.scale(1, 60)));
     parties.push({
       who: i % 4,
       role,
       delivery: role === "viewer" || random.chance(0.15) ? "live" : delivery,
-      inputBytes: role === "viewer" ? random.pick([0, 500]) : random.chance(0.1) ? 0 : random.scale(1, inputScale),
-      pieceBytes: random.pick([1, 50, 5_000, 65_536, 100_000]),
-      pauseMs: random.pick([0, 5, 100]),
+      inputBytes,
+      pieceBytes,
+      pauseMs: (workMs * random.pick([0, 0, 0.5, 1]) * pieceBytes) / Math.max(1, inputBytes),
       dealMs: random.pick([0, 5, 40, 300]),
     });
   }
-  const faultsUntilMs = random.scale(500, 300_000);
-  const plan: Plan = {
+  const outputBytes = random.chance(0.05) ? 0 : random.scale(1, isLarge ? 3_000_000 : 400_000);
+  const turns = random.scale(10, 150);
+  const input = parties.reduce((sum, party) => sum + party.inputBytes, 0);
+  return {
     seed,
     hops: random.chance(0.8) ? 2 : 1,
-    process: withTurns(process, parties),
-    mode,
+    process: {
+      tty,
+      outputBytes,
+      chunkBytes: Math.ceil((2 * outputBytes) / turns),
+      sleepMs: (workMs * random.pick([0.1, 1, 1])) / turns,
+      readBytes: Math.ceil((input / turns) * random.pick([2, 10, 1_000])),
+      pipeBytes: Math.max(Math.ceil((2 * input) / turns), random.pick([1, 300, 4_096, 65_536])),
+      waitsForEof: random.chance(0.8),
+      exit: random.chance(0.2) ? random.pick(SIGNALLED) : { code: random.int(0, 255) },
+    },
+    mode: random.chance(0.15) ? "exclusive" : "collaborative",
     delivery,
-    parties: parties.map((party) => ({
-      ...party,
-      pieceBytes: Math.max(party.pieceBytes, Math.ceil(party.inputBytes / 400)),
-    })),
+    parties,
     plainCount: random.pick([0, 0, 0, 1, 2]),
     outer: link(),
     inner: random.chance(0.7) ? { latencyMs: 1, jitterMs: 1, bytesPerMs: 100_000 } : link(),
@@ -138,20 +140,12 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
         ? random.pick([4_096, 65_536, 1_048_576])
         : 1_048_576,
     faultsUntilMs,
-    meanFaultMs: Math.max(faultsUntilMs / 300, random.pick([20, 200, 2_000, 20_000])),
+    meanFaultMs: faultsUntilMs / random.pick([3, 10, 50, 200]),
     faults: FAULTS.filter(() => random.chance(0.7)),
     deafness: random.pick([0, 0.05, 0.3, 0.6]),
+    isFirstLate: random.chance(0.15),
+    ...overrides,
   };
-  return { ...plan, ...overrides };
-}
-
-/** Neither output nor input takes more than some hundreds of turns: a run is to be quick. */
-function withTurns(process: ProcessPlan, parties: readonly PartyPlan[]): ProcessPlan {
-  const input = parties.reduce((sum, party) => sum + party.inputBytes, 0);
-  const chunkBytes = Math.max(process.chunkBytes, Math.ceil(process.outputBytes / 300));
-  const readBytes = Math.max(process.readBytes, Math.ceil(input / 300));
-  const turns = 2 * Math.max(process.outputBytes / chunkBytes, input / readBytes, 1);
-  return { ...process, chunkBytes, readBytes, sleepMs: Math.min(process.sleepMs, MAX_WORK_MS / turns) };
 }
 
 function readQuery(query: ReadonlyMap<string, string>) {
@@ -209,7 +203,8 @@ export class Simulation {
     if (plan.hops === 2) this.#relay = this.#makeRelay();
     for (const party of this.parties) {
       // The first one makes the session; the others come whenever they like.
-      time.after(party === this.parties[0] ? 0 : random.scale(1, 20_000), () => party.start());
+      const isFirst = party === this.parties[0] && !plan.isFirstLate;
+      time.after(isFirst ? 0 : random.scale(1, plan.faultsUntilMs), () => party.start());
     }
     for (let i = 0; i < plan.plainCount; i += 1) {
       this.#plains.push(
@@ -423,8 +418,16 @@ export class Simulation {
     const isAlone = others.length === 0;
     const look = () => {
       if (this.#isDone) return;
-      const isTaken = (party: Party) => this.plan.mode === "exclusive" || this.#takenOf(party) >= party.plan.inputBytes;
-      for (const party of others) if (party.isInputWritten && isTaken(party) && !party.isOver) party.leave();
+      const isTaken = (party: Party) => {
+        const { inputBytes } = party.plan;
+        const taken = this.#takenOf(party);
+        return this.plan.mode === "exclusive" || taken >= inputBytes || party.mayHaveLost(taken, inputBytes);
+      };
+      for (const party of others) {
+        // It has to hear of what was taken, too.
+        const isDone = party.isInputWritten && isTaken(party) && party.client.unackedInput === 0;
+        if (isDone && !party.isOver) party.leave();
+      }
       const mayEnd = isAlone ? ender.isInputWritten : others.every((party) => party.isOver) && ender.isInputWritten;
       const isHolder = ender.ids.at(-1) === this.bridge.session.floor.holder;
       if (mayEnd && this.plan.mode === "exclusive" && !isHolder) ender.client.send({ type: "request_stdin" });
@@ -477,7 +480,14 @@ export class Simulation {
           throw new Error(`${name} lost output without cause, from ${gap.from} to ${gap.to}`);
         }
       }
-      if (plan.process.waitsForEof) this.#checkInput(party, this.#takenOf(party));
+      if (!plan.process.waitsForEof) continue;
+      this.#checkInput(party, this.#takenOf(party));
+      const mayBeRefused = plan.mode === "exclusive" || party.plan.role === "viewer";
+      // What was taken is not stored with the log of a process that has ended.
+      const mayBeForgotten = plan.faults.includes("restart_relay");
+      if (!mayBeRefused && !mayBeForgotten && party.client.unackedInput > 0) {
+        throw new Error(`${name} was not told of ${party.client.unackedInput} bytes`);
+      }
     }
     if (plan.process.waitsForEof && process.eofs !== 1) throw new Error(`input ended ${process.eofs} times`);
     for (const taken of process.eofsAt) {

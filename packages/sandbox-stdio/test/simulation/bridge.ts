@@ -24,12 +24,12 @@ export type ProcessPlan = {
   readonly sleepMs: number;
   /** What it takes of its input in one turn at most. */
   readonly readBytes: number;
+  /** What the pipe or the terminal holds of it. */
+  readonly pipeBytes: number;
   /** Whether it waits for the end of its input before it ends. */
   readonly waitsForEof: boolean;
   readonly exit: ExitStatus;
 };
-
-const PIPE_BYTES = 65_536;
 
 /** How far a driver has written, and where its later lives began that had lost their input: what waited before may be lost. */
 export type Written = { end: number; readonly rebirths: number[] };
@@ -44,7 +44,7 @@ export class SimProcess {
   /** Offsets in its writers' input at which an end of input came. */
   readonly eofsAt: number[][] = [];
   heldTurns = 0;
-  #room = PIPE_BYTES;
+  #room: number;
   #wasFull = false;
   readonly #world: Chance;
   readonly #bridge: SimBridge;
@@ -55,6 +55,7 @@ export class SimProcess {
   constructor(world: Chance, plan: ProcessPlan, bridge: SimBridge, written: readonly Written[], isLoose: boolean) {
     this.#world = world;
     this.plan = plan;
+    this.#room = plan.pipeBytes;
     this.#bridge = bridge;
     this.#written = written;
     this.#isLoose = isLoose;
@@ -93,14 +94,17 @@ export class SimProcess {
 
   #later(): void {
     const { time, random } = this.#world;
-    time.after(random.next() * this.plan.sleepMs * (random.chance(0.02) ? 50 : 1), () => this.#turn());
+    const nap = random.chance(0.02)
+      ? Math.max(this.plan.sleepMs, Math.min(50 * this.plan.sleepMs, 5_000))
+      : this.plan.sleepMs;
+    time.after(random.next() * nap, () => this.#turn());
   }
 
   #turn(): void {
     if (this.hasEnded) return;
     const { random } = this.#world;
     const { log } = this.#bridge;
-    if (random.chance(0.7)) this.#room = Math.min(PIPE_BYTES, this.#room + random.int(1, this.plan.readBytes));
+    if (random.chance(0.7)) this.#room = Math.min(this.plan.pipeBytes, this.#room + random.int(1, this.plan.readBytes));
     if (this.#wasFull && this.#room > 0) {
       this.#wasFull = false;
       this.#bridge.writable();

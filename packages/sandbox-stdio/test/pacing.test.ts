@@ -1,0 +1,51 @@
+// Who sets the pace, as a table.
+
+import { describe, expect, test } from "vitest";
+import { isWindowSpent, MAX_FRAME_BYTES, type Paced, pacingClient } from "../src/index.ts";
+
+function client(id: string, over: Partial<Paced> = {}): Paced {
+  return { id, role: "driver", delivery: "live", acknowledges: true, acked: 0, windowBytes: 65_536, ...over };
+}
+
+const slow = client("slow lossless", { delivery: "lossless", acked: 100 });
+const fast = client("fast lossless", { delivery: "lossless", acked: 900 });
+const holder = client("holder", { acked: 50 });
+const driver = client("driver", { acked: 500 });
+const quick = client("quick driver", { acked: 800 });
+const viewer = client("viewer", { role: "viewer", acked: 1_000 });
+const watcher = client("quick viewer", { role: "viewer", acked: 2_000 });
+const plain = client("plain", { acknowledges: false, acked: 5_000 });
+const plainHolder = client("plain holder", { acknowledges: false, acked: 4_000 });
+const plainViewer = client("plain viewer", { acknowledges: false, role: "viewer", acked: 9_000 });
+
+describe("W8: the pace is set by", () => {
+  for (const [who, among, holds] of [
+    ["slow lossless", [fast, slow, holder, quick, viewer, plain], "holder"],
+    ["holder", [driver, holder, quick, viewer, plain], "holder"],
+    ["quick driver", [driver, holder, quick, viewer], ""],
+    ["quick driver", [driver, quick, viewer], "somebody else"],
+    ["quick viewer", [viewer, watcher, plain, plainViewer], ""],
+    ["viewer", [viewer, plain], ""],
+    ["plain", [plainViewer, plain, plainHolder], ""],
+    ["plain holder", [plain, plainHolder, plainViewer], "plain holder"],
+    ["plain viewer", [plainViewer], ""],
+  ] as const) {
+    test(`${who}, of ${among.map(({ id }) => id).join(", ")}`, () => {
+      for (const order of [among, among.toReversed()]) expect(pacingClient(order, holds)?.id).toBe(who);
+    });
+  }
+
+  test("nobody, where nobody is there", () => {
+    expect(pacingClient([], "")).toBeUndefined();
+  });
+
+  test("the same one, whoever came first, where two stand at the same place", () => {
+    expect(pacingClient([client("a"), client("b")], "")?.id).toBe("a");
+  });
+});
+
+test("W7: the process is held from the pacing client's window and one frame on, and not a byte earlier", () => {
+  const pacer = client("pacer", { acked: 1_000, windowBytes: 20_000 });
+  const limit = 1_000 + 20_000 + MAX_FRAME_BYTES;
+  expect([isWindowSpent(pacer, limit - 1), isWindowSpent(pacer, limit)]).toEqual([false, true]);
+});
