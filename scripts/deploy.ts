@@ -1,19 +1,79 @@
-// `npm run deploy`: builds the page and the bridge, and hands the rest to wrangler, with whatever arguments were given.
-// Needs a Cloudflare account and Docker, for the image.
-import { spawnSync } from "node:child_process";
+// `npm run deploy`: checks what a deployment needs, builds the page, the command line and the bridge, and hands the rest to
+// wrangler, with whatever arguments were given. Needs a Cloudflare account, and Docker for the image.
+import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { BuildError, buildBridge, buildPage } from "./build.ts";
-import { BIN, ROOT } from "./local/paths.ts";
+import { unstable_readConfig } from "wrangler";
+import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
+import { readArguments, secretProblems, settingProblems } from "./local/deploy-checks.ts";
+import { engineVersion, NoEngineError } from "./local/docker.ts";
+import { ROOT } from "./local/paths.ts";
 
-try {
-  await Promise.all([buildPage(), buildBridge()]);
-  const { status } = spawnSync(join(BIN, "wrangler"), ["deploy", ...process.argv.slice(2)], {
+/** A deployment can't be made; the message says all that is in its way. */
+class DeployError extends Error {}
+
+const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+
+/** Runs wrangler; its output is ours unless `stdout` is asked for. */
+async function wrangler(args: readonly string[], stdout: "inherit" | "pipe" = "inherit") {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,
-    stdio: "inherit",
+    stdio: ["inherit", stdout, stdout],
+    env: stdout === "inherit" ? process.env : { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", CI: "1" },
   });
-  process.exitCode = status ?? 1;
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk: Buffer) => {
+    output.stdout += chunk.toString();
+  });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    output.stderr += chunk.toString();
+  });
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (status) => resolve(status ?? 1));
+  });
+  return { code, ...output };
+}
+
+/** @returns The names of the secrets that the deployed Worker has; none where there is no such Worker yet. */
+async function deployedSecrets(): Promise<string[]> {
+  const { code, stdout, stderr } = await wrangler(["secret", "list", "--format", "json"], "pipe");
+  const said = `${stdout}\n${stderr}`;
+  // 10007: what the API says of a Worker that was never deployed.
+  if (code !== 0 && (said.includes("10007") || /Worker .* not found/.test(said))) return [];
+  if (code !== 0) {
+    throw new DeployError(
+      `Cannot read which secrets are set. Log in with "npx wrangler login", or set CLOUDFLARE_API_TOKEN. wrangler says:\n${said.trim()}`,
+    );
+  }
+  const listed = JSON.parse(stdout.slice(stdout.indexOf("["))) as { name: string }[];
+  return listed.map(({ name }) => name);
+}
+
+/** @throws {DeployError} With everything that is wrong. */
+async function check(args: readonly string[]): Promise<void> {
+  const { vars, isDryRun, buildsImage } = readArguments(args);
+  const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
+  const problems = settingProblems({ ...config.vars, ...vars });
+  if (buildsImage) {
+    try {
+      await engineVersion();
+    } catch (error) {
+      if (!(error instanceof NoEngineError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  // A dry run needs no account.
+  if (!isDryRun) problems.push(...secretProblems(await deployedSecrets()));
+  if (problems.length > 0) throw new DeployError(`Cannot deploy:\n${problems.map((one) => `- ${one}`).join("\n")}`);
+}
+
+const args = process.argv.slice(2);
+try {
+  await check(args);
+  await Promise.all([buildPage(), buildCli(), buildBridge()]);
+  process.exitCode = (await wrangler(["deploy", ...args])).code;
 } catch (error) {
-  if (!(error instanceof BuildError)) throw error;
-  console.error(error.message);
+  const isExpected = error instanceof DeployError || error instanceof BuildError;
+  console.error(isExpected ? error.message : error);
   process.exitCode = 1;
 }

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readArguments, secretProblems, settingProblems } from "../local/deploy-checks.ts";
+import { ROOT } from "../local/paths.ts";
+
+const GOOD = {
+  PUBLIC_ORIGIN: "https://sbx.test",
+  OAUTH_ISSUER: "https://id.org.ai",
+  OAUTH_AUDIENCE: "web,cli",
+  OAUTH_CLIENT_ID: "web",
+  BRIDGE_URL: "",
+  SLEEP_AFTER: "10m",
+};
+
+test("complete settings have no problem", () => {
+  expect(settingProblems(GOOD)).toEqual([]);
+});
+
+test.each([
+  [{ PUBLIC_ORIGIN: "" }, /PUBLIC_ORIGIN is missing/],
+  [{ PUBLIC_ORIGIN: "https://sbx-stdio.example.workers.dev" }, /PUBLIC_ORIGIN is still the example/],
+  [{ PUBLIC_ORIGIN: "http://localhost:8787" }, /PUBLIC_ORIGIN must be https/],
+  [{ OAUTH_ISSUER: "" }, /OAUTH_ISSUER is missing/],
+  [{ OAUTH_ISSUER: "http://127.0.0.1:8710" }, /OAUTH_ISSUER must be https/],
+  [{ OAUTH_AUDIENCE: "" }, /OAUTH_AUDIENCE must list/],
+  [{ OAUTH_CLIENT_ID: "other" }, /OAUTH_CLIENT_ID must be in OAUTH_AUDIENCE/],
+  [{ BRIDGE_URL: "http://127.0.0.1:8080" }, /BRIDGE_URL must be empty/],
+  [{ SLEEP_AFTER: "soon" }, /SLEEP_AFTER must be seconds, or a number with s, m or h, not "soon"/],
+  [{ SLEEP_AFTER: 600 }, /SLEEP_AFTER must be a text/],
+])("with %j the problem is told", (change, problem) => {
+  const problems = settingProblems({ ...GOOD, ...change });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(problem);
+});
+
+test("the settings in the repository lack nothing but the place where people reach the Worker", () => {
+  // The part of TOML that [vars] uses here: a name and a text in quotes.
+  const toml = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
+  const vars = Object.fromEntries([...toml.matchAll(/^([A-Z_]+) = "(.*)"$/gm)].map(([, name, value]) => [name, value]));
+  expect(settingProblems(vars)).toEqual([expect.stringMatching(/^PUBLIC_ORIGIN is still the example/)]);
+});
+
+test("a secret that is not set is told with the command that sets it", () => {
+  expect(secretProblems(["SESSION_SECRET", "STDIO_TOKEN", "OTHER"])).toEqual([]);
+  expect(secretProblems(["SESSION_SECRET"])).toEqual([
+    expect.stringMatching(/^The secret STDIO_TOKEN is not set .* npx wrangler secret put STDIO_TOKEN$/),
+  ]);
+  expect(secretProblems([])).toHaveLength(2);
+});
+
+test("the command line's variables, dry run and containers are known, and everything else is wrangler's", () => {
+  expect(readArguments([])).toEqual({ vars: {}, isDryRun: false, buildsImage: true });
+  const args = ["--var", "A:b:c", "--keep-vars", "--var=D:", "--dry-run", "--containers-rollout", "none"];
+  expect(readArguments(args)).toEqual({ vars: { A: "b:c", D: "" }, isDryRun: true, buildsImage: false });
+  expect(readArguments(["--containers-rollout=none"]).buildsImage).toBe(false);
+  expect(readArguments(["--containers-rollout=immediate"]).buildsImage).toBe(true);
+});
