@@ -1,0 +1,201 @@
+// The query of /attach, read and written.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { attachParams, isName, MAX_KEEP_SECONDS, parseAttachQuery } from "../src/index.ts";
+
+const parse = (query: string) => parseAttachQuery(new URLSearchParams(query));
+
+function read(query: string) {
+  const result = parse(query);
+  if (!result.ok) throw new Error(result.detail);
+  return result.query;
+}
+
+describe("defaults", () => {
+  test("A1: nothing said: a shell on a PTY in the sandbox default, for a driver", () => {
+    expect(read("")).toEqual({
+      sandbox: "default",
+      process: { args: [], env: [], tty: true, mode: "collaborative", delivery: "live", keep: 1800 },
+      name: "",
+      role: "driver",
+      delivery: undefined,
+      wake: true,
+    });
+  });
+
+  test("A3: with a command pipes, unless it says otherwise; without one a PTY, likewise", () => {
+    const kind = (query: string) => [read(query).process.tty, read(query).process.delivery];
+    expect([kind("cmd=ls"), kind("cmd=ls&tty=1"), kind("tty=0"), kind("tty=1")]).toEqual([
+      [false, "lossless"],
+      [true, "live"],
+      [false, "lossless"],
+      [true, "live"],
+    ]);
+  });
+
+  test("A10: what a client wants of its output is its own, and a later one that says nothing has said nothing", () => {
+    expect([read("delivery=lossless").delivery, read("delivery=lossless").process.delivery]).toEqual([
+      "lossless",
+      "lossless",
+    ]);
+    expect(read("session=s").delivery).toBeUndefined();
+  });
+});
+
+test("A1: everything said is read, in order", () => {
+  expect(
+    read(
+      "sandbox=dev&session=build&cmd=sh&arg=-c&arg=echo+%22a%3Db%22&env=A=1&env=B=x%3Dy&cwd=/w&tty=1&cols=120&rows=40" +
+        "&mode=exclusive&delivery=lossless&keep=0&name=Ada&role=viewer&wake=0&offset=7&stdin=9&resume=r.s&attempt=a1.3&token=t",
+    ),
+  ).toEqual({
+    sandbox: "dev",
+    session: "build",
+    process: {
+      cmd: "sh",
+      args: ["-c", 'echo "a=b"'],
+      env: [
+        ["A", "1"],
+        ["B", "x=y"],
+      ],
+      cwd: "/w",
+      tty: true,
+      mode: "exclusive",
+      delivery: "lossless",
+      keep: 0,
+    },
+    size: { cols: 120, rows: 40 },
+    name: "Ada",
+    role: "viewer",
+    delivery: "lossless",
+    wake: false,
+    offset: 7,
+    stdin: 9,
+    resume: "r.s",
+    attempt: { life: "a1", number: 3 },
+  });
+  expect(read("stdin=new").stdin).toBe("new");
+  expect([read("cols=100").size, read("rows=10").size]).toEqual([
+    { cols: 100, rows: 24 },
+    { cols: 80, rows: 10 },
+  ]);
+});
+
+describe("refusals", () => {
+  const cases: [string, string][] = [
+    ["sandbox=", '"sandbox"'],
+    ["sandbox=a/b", '"sandbox"'],
+    ["session=.hidden", '"session"'],
+    ["session=-x", '"session"'],
+    [`session=${"x".repeat(65)}`, '"session"'],
+    ["tty=yes", '"tty"'],
+    ["role=admin", '"role"'],
+    ["mode=shared", '"mode"'],
+    ["delivery=fast", '"delivery"'],
+    ["wake=2", '"wake"'],
+    ["cols=0", '"cols"'],
+    ["cols=1001", '"cols"'],
+    ["rows=501", '"rows"'],
+    ["cols=1e2", '"cols"'],
+    ["cols=+80", '"cols"'],
+    ["cols=", '"cols"'],
+    ["keep=-1", '"keep"'],
+    [`keep=${MAX_KEEP_SECONDS + 1}`, '"keep"'],
+    ["offset=-1", '"offset"'],
+    ["offset=1.5", '"offset"'],
+    ["offset=9007199254740992", '"offset"'],
+    ["offset=NaN", '"offset"'],
+    ["stdin=old", '"stdin"'],
+    ["stdin=9007199254740991", '"stdin"'],
+    ["attempt=1", '"attempt"'],
+    ["attempt=A.1", '"attempt"'],
+    [`name=${"é".repeat(33)}`, '"name"'],
+    ["name=a%07b", '"name"'],
+    ["name=a%C2%85b", '"name"'],
+    ["cmd=", '"cmd"'],
+    ["cmd=a%00b", '"cmd"'],
+    ["cmd=a&arg=a%00b", '"arg"'],
+    ["arg=a", '"arg"'],
+    ["env=1A=2", '"env"'],
+    ["env=A", '"env"'],
+    ["env=A%00=1", '"env"'],
+    ["cwd=a%00b", '"cwd"'],
+    [`resume=${"x".repeat(65_537)}`, '"resume"'],
+    [`cmd=a${"&arg=b".repeat(1_025)}`, '"arg"'],
+    ["env=A=1&".repeat(257), '"env"'],
+  ];
+  test.each(cases)("A1: %.40s is refused and named", (query, name) => {
+    const result = parse(query);
+    expect(result.ok ? "accepted" : result.detail).toContain(name);
+  });
+
+  test("L2: at the limits everything is still accepted", () => {
+    expect(read(`name=${"é".repeat(32)}`).name.length).toBe(32);
+    expect(read(`cmd=a${"&arg=b".repeat(1_024)}`).process.args.length).toBe(1_024);
+    expect(read("env=A=1&".repeat(256)).process.env.length).toBe(256);
+    expect(read("offset=9007199254740991").offset).toBe(Number.MAX_SAFE_INTEGER);
+    expect(read(`cols=1000&rows=500&keep=${MAX_KEEP_SECONDS}`).size).toEqual({ cols: 1000, rows: 500 });
+    expect(read(`session=${"x".repeat(64)}`).session?.length).toBe(64);
+  });
+});
+
+test("A2: a name is 1 to 64 letters, digits, dots, dashes and underscores, and starts with none of dot and dash", () => {
+  for (const name of ["a", "_", "0", "A.b-c_d", "x".repeat(64)]) expect(isName(name)).toBe(true);
+  for (const name of ["", ".", "..", ".a", "-a", "a b", "a/b", "ä", "a\n", "x".repeat(65)])
+    expect(isName(name)).toBe(false);
+});
+
+test("A1: what is written is read as it was meant", () => {
+  const name = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/);
+  const text = fc.string({ unit: "binary", maxLength: 20 }).filter((value) => /^[^\0\p{Surrogate}]*$/u.test(value));
+  const query = fc.record(
+    {
+      sandbox: name,
+      session: name,
+      process: fc.record({
+        cmd: text.filter((value) => value !== ""),
+        args: fc.array(text, { maxLength: 4 }),
+        env: fc.array(fc.tuple(fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,5}$/), text), { maxLength: 4 }),
+        cwd: text.filter((value) => value !== ""),
+        tty: fc.boolean(),
+        mode: fc.constantFrom("collaborative" as const, "exclusive" as const),
+        keep: fc.nat(86_400),
+      }),
+      size: fc.record({ cols: fc.integer({ min: 1, max: 1000 }), rows: fc.integer({ min: 1, max: 500 }) }),
+      name: fc.stringMatching(/^[ -~]{1,20}$/),
+      role: fc.constantFrom("driver" as const, "viewer" as const),
+      delivery: fc.constantFrom("live" as const, "lossless" as const),
+      wake: fc.boolean(),
+      offset: fc.nat(Number.MAX_SAFE_INTEGER),
+      stdin: fc.oneof(fc.constant("new" as const), fc.nat(1_000_000)),
+      resume: fc.stringMatching(/^[\w.-]{1,40}$/),
+      attempt: fc.record({ life: fc.stringMatching(/^[0-9a-z]{1,7}$/), number: fc.nat(100) }),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(query, (wish) => {
+      const back = read(new URLSearchParams(attachParams(wish)).toString());
+      const { process: process_, ...rest } = wish;
+      expect(back).toMatchObject(rest);
+      if (process_ !== undefined) expect(back.process).toMatchObject(process_);
+    }),
+    { seed: 6, numRuns: 300 },
+  );
+});
+
+test("A1: no query makes the reader throw", () => {
+  const name = fc.constantFrom(
+    ..."sandbox session cmd arg env tty cols rows cwd name role mode delivery keep wake offset stdin resume attempt token".split(
+      " ",
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, fc.string({ unit: "binary" })), { maxLength: 8 }), (pairs) => {
+      const result = parseAttachQuery(new URLSearchParams(pairs));
+      if (!result.ok) expect(result.detail).toMatch(/^"[a-z]+" /);
+    }),
+    { seed: 7, numRuns: 500 },
+  );
+});

@@ -1,0 +1,440 @@
+// A client's life as a state machine: coming, counting, going silent, being sent away, coming back. Time is in this
+// file's hands.
+
+import { describe, expect, test } from "vitest";
+import { type ClientOptions, type ClientSocketEvents, encodeFrame, StdioClient } from "../src/index.ts";
+import { bytes, join, rig } from "./fixtures.ts";
+import { Scheduler } from "./simulation/scheduler.ts";
+
+const HELLO = join(rig({ tty: true, delivery: "live" }).session, "a", { delivery: "live" }).peer.hello;
+
+function harness(options: Partial<ClientOptions> = {}, random = 1) {
+  const time = new Scheduler();
+  const seen: unknown[][] = [];
+  const sockets: {
+    sent: (string | Uint8Array)[];
+    closed: number | "abort" | undefined;
+    events: ClientSocketEvents;
+    query: string;
+  }[] = [];
+  const note =
+    (name: string) =>
+    (...args: unknown[]) =>
+      void seen.push([name, ...args]);
+  const client = new StdioClient(
+    { session: "main", ...options },
+    {
+      connect: (query, events) => {
+        const shown = [...query].filter(([name]) => name !== "attempt").map(([name, value]) => `${name}=${value}`);
+        const socket = {
+          sent: [] as (string | Uint8Array)[],
+          closed: undefined as number | "abort" | undefined,
+          events,
+          query: shown.join("&"),
+        };
+        sockets.push(socket);
+        return {
+          send: (message) => void socket.sent.push(message),
+          close: (code) => {
+            socket.closed ??= code;
+          },
+          abort: () => {
+            socket.closed ??= "abort";
+          },
+        };
+      },
+      setTimer: (ms, callback) => time.after(ms, callback),
+      now: () => time.now,
+      random: () => random,
+    },
+    {
+      state: note("state"),
+      output: (_stream, raw, end) => void seen.push(["output", new TextDecoder().decode(raw), end]),
+      snapshot: note("snapshot"),
+      resize: note("resize"),
+      gap: note("gap"),
+      message: note("message"),
+      discarded: (keys) => void seen.push(["discarded", new TextDecoder().decode(keys)]),
+      inputDrained: note("drained"),
+    },
+  );
+  const socket = () => {
+    const last = sockets.at(-1);
+    if (last === undefined) throw new Error("no connection was made");
+    return last;
+  };
+  const say = (message: object) => socket().events.text(JSON.stringify(message));
+  return {
+    client,
+    time,
+    seen,
+    sockets,
+    socket,
+    say,
+    wait: (ms: number) => {
+      const until = time.now + ms;
+      time.run(until, () => false);
+      time.now = until;
+    },
+    greet: (over: object = {}) => {
+      socket().events.open();
+      say({ ...HELLO, ...over });
+    },
+    output: (payload: string | number) =>
+      socket().events.binary(encodeFrame(1, typeof payload === "string" ? bytes(payload) : new Uint8Array(payload))),
+    texts: (type: string) =>
+      socket()
+        .sent.filter((frame) => typeof frame === "string")
+        .map((frame) => JSON.parse(frame) as { type: string; offset?: number })
+        .filter((message) => message.type === type),
+  };
+}
+
+const states = (seen: unknown[][]) =>
+  seen.filter(([name]) => name === "state").map(([, state]) => (state as { phase: string }).phase);
+
+describe("coming", () => {
+  test("A2: it names its session, and comes back with its proof and its place", () => {
+    const { client, greet, output, socket, sockets, wait } = harness();
+    client.start();
+    greet({ offset: 100, live: 100 });
+    output("abc");
+    socket().events.closed(1006, "");
+    wait(200);
+    expect(sockets.map(({ query }) => query)).toEqual(["session=main", "session=main&resume=r-a&offset=103&stdin=0"]);
+  });
+
+  test("it says what it is doing, and that the container is on its way", () => {
+    const { client, greet, say, seen, socket, wait } = harness();
+    client.start();
+    say({ type: "status", status: "starting" });
+    greet();
+    socket().events.closed(1006, "cut");
+    wait(200);
+    greet();
+    expect(states(seen)).toEqual(["connecting", "starting", "attached", "waiting", "connecting", "attached"]);
+    const attached = seen.filter(([name]) => name === "state").map(([, state]) => state as { isResumed?: boolean });
+    expect([attached[2]?.isResumed, attached[5]?.isResumed]).toEqual([false, true]);
+  });
+
+  test("F4: output before hello, of a type that is not known, and texts of one, count for nothing", () => {
+    const { client, greet, output, say, socket, seen } = harness();
+    client.start();
+    output("early");
+    greet();
+    socket().events.binary(new Uint8Array([9, 1, 2]));
+    say({ type: "weather" });
+    output("ok");
+    expect(seen.filter(([name]) => name === "output")).toEqual([["output", "ok", 2]]);
+  });
+
+  test("before the first greeting it gives up after as many attempts as it was told", () => {
+    const { client, socket, wait } = harness({ firstAttempts: 3 });
+    client.start();
+    for (let i = 0; i < 3; i += 1) {
+      socket().events.closed(1006, "no route");
+      wait(10_000);
+    }
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 1006, reason: "no route" } });
+  });
+
+  test("R11: after it, it never gives up by itself, and waits longer each time up to 15 s", () => {
+    const { client, greet, socket, sockets, wait, time } = harness({ firstAttempts: 1 });
+    client.start();
+    greet();
+    const waits: number[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      const at = time.now;
+      const count = sockets.length;
+      socket().events.closed(1006, "");
+      time.run(time.now + 60_000, () => sockets.length > count);
+      waits.push(Math.round(time.now - at));
+    }
+    expect(waits).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 15_000, 15_000, 15_000]);
+    wait(0);
+    expect(client.state.phase).toBe("connecting");
+  });
+});
+
+describe("acknowledging", () => {
+  const attached = () => {
+    const one = harness();
+    one.client.start();
+    one.greet();
+    return one;
+  };
+
+  test("W1: at once after 64 KiB, and not a byte earlier", () => {
+    const { client, output, texts } = attached();
+    output(65_535);
+    client.dealtWith(65_535);
+    expect(texts("ack")).toEqual([]);
+    output(1);
+    client.dealtWith(65_536);
+    expect(texts("ack")).toEqual([{ type: "ack", offset: 65_536 }]);
+  });
+
+  test("W1: else 50 ms after the oldest byte was dealt with, for all that has been dealt with by then", () => {
+    const { client, output, texts, wait } = attached();
+    output("abc");
+    wait(1_000);
+    client.dealtWith(1);
+    wait(49);
+    client.dealtWith(3);
+    expect(texts("ack")).toEqual([]);
+    wait(1);
+    expect(texts("ack")).toEqual([{ type: "ack", offset: 3 }]);
+    wait(1_000);
+    expect(texts("ack").length).toBe(1);
+  });
+
+  test("W1: what was received but not dealt with is not acknowledged", () => {
+    const { output, texts, wait } = attached();
+    output(100_000);
+    wait(10_000);
+    expect(texts("ack")).toEqual([]);
+  });
+
+  test("R1: on coming back, what had been dealt with is acknowledged at once", () => {
+    const { client, greet, output, socket, texts, wait } = attached();
+    output("abcdef");
+    client.dealtWith(4);
+    socket().events.closed(1006, "");
+    wait(200);
+    greet({ offset: 6 });
+    expect(texts("ack")).toEqual([{ type: "ack", offset: 4 }]);
+  });
+
+  test("W12: with a MiB not dealt with it does not ask for more by coming back, until it is", () => {
+    const { client, greet, output, socket, sockets, wait } = attached();
+    for (let i = 0; i < 16; i += 1) output(65_536);
+    socket().events.closed(1006, "");
+    wait(30_000);
+    expect([sockets.length, client.state.phase]).toEqual([1, "waiting"]);
+    client.dealtWith(1);
+    wait(1_000);
+    expect(sockets.length).toBe(2);
+    greet({ offset: 1 << 20 });
+    expect(client.state.phase).toBe("attached");
+  });
+});
+
+describe("silence", () => {
+  test("C4: it pings as soon as it is open, and every 15 s", () => {
+    const { client, socket, texts, wait } = harness();
+    client.start();
+    expect(texts("ping").length).toBe(0);
+    socket().events.open();
+    expect(texts("ping").length).toBe(1);
+    wait(14_999);
+    expect(texts("ping").length).toBe(1);
+    wait(1);
+    expect(texts("ping").length).toBe(2);
+  });
+
+  test("C4: a server that has said nothing for 40 s is dropped and come back to; any word starts the count anew", () => {
+    const { client, greet, output, say, socket, wait } = harness();
+    client.start();
+    greet();
+    wait(39_000);
+    say({ type: "pong" });
+    wait(39_000);
+    output("x");
+    wait(39_999);
+    expect([client.state.phase, socket().closed]).toEqual(["attached", undefined]);
+    wait(1);
+    expect(socket().closed).toBe("abort");
+    expect(client.state).toMatchObject({ phase: "waiting", reason: "nothing was heard for 40 s" });
+  });
+
+  test("C4: a connection that never opens counts as silent too", () => {
+    const { client, socket, sockets, wait } = harness();
+    client.start();
+    wait(40_000);
+    expect([socket().closed, client.state.phase, sockets.length]).toEqual(["abort", "waiting", 1]);
+  });
+
+  test("what a connection reports after it was given up counts for nothing", () => {
+    const { client, greet, seen, sockets, wait } = harness();
+    client.start();
+    greet();
+    wait(40_000);
+    wait(200);
+    greet();
+    const before = seen.length;
+    sockets[0]?.events.text('{"type":"exit","code":0,"offset":0}');
+    sockets[0]?.events.binary(encodeFrame(1, bytes("late")));
+    sockets[0]?.events.closed(1006, "late");
+    expect([seen.length, client.state.phase]).toEqual([before, "attached"]);
+  });
+});
+
+describe("keys", () => {
+  test("I4: pressed while the connection is down, they are discarded visibly and never sent", () => {
+    const { client, greet, seen, socket, wait } = harness();
+    client.start();
+    greet();
+    expect(client.type(bytes("a"))).toBe(true);
+    socket().events.closed(1006, "");
+    expect(client.type(bytes("b"))).toBe(false);
+    wait(200);
+    expect(client.type(bytes("c"))).toBe(false);
+    greet({ stdin: 0 });
+    expect(client.type(bytes("d"))).toBe(true);
+    expect(seen.filter(([name]) => name === "discarded")).toEqual([
+      ["discarded", "b"],
+      ["discarded", "c"],
+    ]);
+    // What was sent before the break and not acknowledged is sent again.
+    const sent = socket().sent.filter((frame) => typeof frame !== "string");
+    expect(sent.map((frame) => new TextDecoder().decode(frame))).toEqual(["a", "d"]);
+  });
+
+  test("R11: sent away for idleness (4408) it stays away until a key is pressed, which is lost", () => {
+    const { client, greet, say, seen, sockets, wait } = harness();
+    client.start();
+    greet();
+    say({ type: "bye", code: 4408, reason: "idle", retry: "never" });
+    wait(3_600_000);
+    expect([client.state, sockets.length]).toEqual([
+      { phase: "waiting", retryAtMs: undefined, reason: "idle", attempt: 0 },
+      1,
+    ]);
+    client.type(bytes("x"));
+    expect([sockets.length, client.state.phase, seen.at(-2)?.[0]]).toEqual([2, "connecting", "discarded"]);
+  });
+});
+
+describe("the end", () => {
+  test("X1: the exit ends it, with its code and signal, and the connection is closed with 1000", () => {
+    const { client, greet, say, socket, sockets, wait } = harness();
+    client.start();
+    greet();
+    say({ type: "exit", code: 143, signal: "SIGTERM", offset: 0 });
+    socket().events.closed(1006, "");
+    wait(100_000);
+    expect([client.state, socket().closed, sockets.length]).toEqual([
+      { phase: "ended", end: { kind: "exit", code: 143, signal: "SIGTERM" } },
+      1000,
+      1,
+    ]);
+  });
+
+  test("C5: a bye that says never ends it with its code and reason, without waiting for the close", () => {
+    const { client, greet, say } = harness();
+    client.start();
+    greet();
+    say({ type: "bye", code: 4401, reason: "token expired", retry: "never" });
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 4401, reason: "token expired" } });
+  });
+
+  test("C5: a bye that says now is followed at once, but not over and over", () => {
+    const { client, greet, say, sockets, time } = harness();
+    client.start();
+    const waits: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      greet();
+      const at = time.now;
+      const count = sockets.length;
+      say({ type: "bye", code: 1012, reason: "restarted", retry: "now" });
+      time.run(time.now + 60_000, () => sockets.length > count);
+      waits.push(Math.round(time.now - at));
+    }
+    expect(waits).toEqual([0, 0, 0, 1_600, 3_200, 6_400]);
+  });
+
+  test("C5: a bye that says after is followed after so long", () => {
+    const { client, greet, say, sockets, wait } = harness();
+    client.start();
+    greet();
+    say({ type: "bye", code: 4503, reason: "starting", retry: "after", seconds: 3 });
+    wait(2_999);
+    expect(sockets.length).toBe(1);
+    wait(1);
+    expect(sockets.length).toBe(2);
+  });
+
+  test("R11: a close with 1000 and no last word is a lost connection", () => {
+    const { client, greet, socket } = harness();
+    client.start();
+    greet();
+    socket().events.closed(1000, "");
+    expect(client.state.phase).toBe("waiting");
+  });
+
+  test("R8: leaving closes with 1000, and nothing happens afterwards", () => {
+    const { client, greet, socket, seen, wait } = harness();
+    client.start();
+    greet();
+    client.leave();
+    client.leave();
+    const before = seen.length;
+    socket().events.closed(1000, "");
+    wait(100_000);
+    expect([socket().closed, seen.length, client.state]).toEqual([
+      1000,
+      before,
+      { phase: "ended", end: { kind: "left" } },
+    ]);
+  });
+});
+
+describe("what is gone", () => {
+  test("O4: a gap in hello is told with where it lies, before what comes after it", () => {
+    const { client, greet, output, seen, socket, wait } = harness();
+    client.start();
+    greet();
+    output("abc");
+    socket().events.closed(1006, "");
+    wait(200);
+    greet({ offset: 10, live: 10, gap: 7 });
+    output("xyz");
+    expect(seen.filter(([name]) => name === "gap" || name === "output")).toEqual([
+      ["output", "abc", 3],
+      ["gap", 3, 10],
+      ["output", "xyz", 13],
+    ]);
+  });
+
+  test("O5: a gap in mid-stream moves the count", () => {
+    const { client, greet, output, say, seen } = harness();
+    client.start();
+    greet();
+    output("abc");
+    say({ type: "gap", from: 3, to: 1_000 });
+    output("d");
+    expect(seen.filter(([name]) => name === "gap" || name === "output")).toEqual([
+      ["output", "abc", 3],
+      ["gap", 3, 1_000],
+      ["output", "d", 1_001],
+    ]);
+  });
+
+  test("K4: its window's size is told again on every connection", () => {
+    const { client, greet, socket, texts, wait } = harness();
+    client.start();
+    client.resize(100, 40);
+    greet();
+    expect(texts("resize")).toEqual([{ type: "resize", cols: 100, rows: 40 }]);
+    socket().events.closed(1006, "");
+    wait(200);
+    greet();
+    expect(texts("resize").length).toBe(1);
+  });
+});
+
+test("I3: beyond 256 KiB not acknowledged it asks for a pause, and says when it may go on", () => {
+  const { client, greet, say, seen, socket } = harness();
+  client.start();
+  greet();
+  const drained = () => seen.filter(([name]) => name === "drained").length;
+  expect(client.write(new Uint8Array(262_143))).toBe(true);
+  expect(client.write(new Uint8Array(100_000))).toBe(false);
+  const sent = () => socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
+  expect(sent()).toBe(262_144);
+  const before = drained();
+  say({ type: "stdin_ack", offset: 99_998 });
+  expect([drained(), client.unackedInput, sent()]).toEqual([before, 262_145, 362_142]);
+  say({ type: "stdin_ack", offset: 100_000 });
+  expect([drained(), client.unackedInput, sent()]).toEqual([before + 1, 262_143, 362_143]);
+});
