@@ -65,6 +65,12 @@ export class StreamChecker {
     this.#place(joined);
   }
 
+  /** What stands before `position` and has not come is not expected any more: that was said. */
+  skipTo(position: number): void {
+    this.#high = Math.max(this.#high, position);
+    this.#next = position;
+  }
+
   /** Nothing more comes; there were `total` bytes to come. @returns All damage, by offset. */
   finish(total: number): readonly Damage[] {
     if (this.#unplaced.length > 0) this.#placeLast(total);

@@ -10,6 +10,7 @@ import {
   type ClientState,
   type Delivery,
   type OutputStream,
+  RESUME_GRACE_MS,
   STREAM_STDERR,
   StdioClient,
 } from "@sbx/sandbox-stdio";
@@ -46,6 +47,8 @@ export type SessionOutcome = {
   readonly damages: readonly (Damage & { readonly stream: "stdin" | "stdout" | "stderr" })[];
   readonly bytesOut: number;
   readonly bytesIn: number;
+  /** What a live session announced as lost to a client that had been away for longer than its grace: as it should. */
+  readonly gaps: readonly { readonly from: number; readonly to: number }[];
   /** Times that the client came back to the process. */
   readonly resumes: number;
   /** Times that the client itself was given up and made anew from its resume point. */
@@ -55,6 +58,8 @@ export type SessionOutcome = {
 type Output = { readonly stream: OutputStream; readonly bytes: Uint8Array; readonly end: number };
 
 const MAX_INPUT_PIECE_BYTES = 48 * 1024;
+/** The server may have lost sight of a client before the client's last output came. */
+const SLACK_MS = 5_000;
 
 export class SessionRun {
   readonly plan: SessionPlan;
@@ -74,7 +79,9 @@ export class SessionRun {
   #logAt = 0;
   #incarnation: string | undefined;
   #problems: string[] = [];
-  #announced: Damage[] = [];
+  #gaps: { readonly from: number; readonly to: number }[] = [];
+  /** When output came last, by the clients' clock. */
+  #outputAtMs: number;
   #resumes = 0;
   #reloads = 0;
   #progressAtMs = performance.now();
@@ -89,6 +96,7 @@ export class SessionRun {
     this.#stderr = new StreamChecker(keyOf(plan.work.seed, "stderr"));
     this.#lengths = lengthsOf(plan.work);
     this.#client = this.#makeClient(undefined);
+    this.#outputAtMs = ports.clock.now();
   }
 
   /** Runs it to its end. Never rejects. */
@@ -151,7 +159,8 @@ export class SessionRun {
         message: (message) => {
           if (!isCurrent() || message.type !== "error") return;
           // An end of input, while an earlier connection of this client still counts as another driver: it is told again.
-          if (message.code === "not_stdin_holder") return;
+          // And input sent again to a session that has ended. What the process has really read, it reports itself.
+          if (message.code === "not_stdin_holder" || message.code === "stdin_closed") return;
           this.#problems.push(`error ${message.code}: ${message.message}`);
         },
         discarded: () => undefined,
@@ -195,6 +204,7 @@ export class SessionRun {
   // ---- Output --------------------------------------------------------------------------------------------------
 
   #received(output: Output): void {
+    this.#outputAtMs = this.#ports.clock.now();
     this.#undealt.push(output);
     if (this.plan.lagMs === 0) this.#deal();
     else if (!this.#isDealing) {
@@ -232,9 +242,16 @@ export class SessionRun {
   }
 
   #missed(from: number, to: number): void {
-    this.#announced.push({ kind: "lost", at: from, bytes: to - from });
-    this.#problems.push(`a gap of ${to - from} bytes was announced at log offset ${from}`);
+    this.#deal();
     this.#logAt = to;
+    const awayMs = this.#ports.clock.now() - this.#outputAtMs;
+    // Whose grace has passed is not waited for in a live session; a terminal's output is the log.
+    if (this.plan.delivery === "live" && this.plan.tty && awayMs >= RESUME_GRACE_MS - SLACK_MS) {
+      this.#gaps.push({ from, to });
+      this.#stdout.skipTo(to);
+    } else {
+      this.#problems.push(`a gap of ${to - from} bytes was announced at log offset ${from}, away for ${awayMs} ms`);
+    }
   }
 
   // ---- Input ---------------------------------------------------------------------------------------------------
@@ -291,6 +308,7 @@ export class SessionRun {
       problems: this.#problems,
       bytesOut: bytes.out,
       bytesIn: bytes.in,
+      gaps: this.#gaps,
       resumes: this.#resumes,
       reloads: this.#reloads,
     });

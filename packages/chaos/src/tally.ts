@@ -63,15 +63,19 @@ export class Tally {
   report(seconds: number): string {
     const { lost, doubled, reordered, foreign } = this.damage;
     const bytes = this.bytes;
+    const gaps = this.#outcomes.flatMap((outcome) => outcome.gaps);
+    const gapBytes = gaps.reduce((sum, { from, to }) => sum + to - from, 0);
     const line = (hop: Hop) => {
       const kinds = BREAK_KINDS.map((kind) => `${kind} ${this.cutsOf(hop, kind)}`).join(", ");
       return `  ${hop} hop     ${this.cutsOf(hop)} cuts: ${kinds}; connections played twice ${this.twins[hop]}`;
     };
+    const announced = `  gaps          ${gaps.length} announced (${gapBytes} bytes) to live clients away for longer than their grace`;
     return [
       `  sessions      ${this.#outcomes.length}, resumes ${this.resumes}, clients made anew ${this.reloads}`,
       line("outer"),
       line("inner"),
       `  restarts      ${this.aborts} of single Durable Objects, ${this.kills} of the whole Worker (kill -9)`,
+      ...(gaps.length > 0 ? [announced] : []),
       `  bytes         ${bytes.out} of output, ${bytes.in} of input, in ${seconds.toFixed(0)} s`,
       `  lost ${lost}, doubled ${doubled}, reordered ${reordered}${foreign > 0 ? `, foreign ${foreign}` : ""}`,
     ].join("\n");

@@ -139,3 +139,11 @@ test("damage is told in words", () => {
   expect(describeDamage({ kind: "lost", at: 5, bytes: 3 })).toBe("3 bytes lost at offset 5");
   expect(describeDamage({ kind: "doubled", at: 5, bytes: 3 })).toBe("3 bytes came twice at offset 5");
 });
+
+test("what was said not to come is not missed", () => {
+  const checker = new StreamChecker(KEY);
+  checker.push(part(0, 100));
+  checker.skipTo(600);
+  checker.push(part(600, TOTAL));
+  expect(checker.finish(TOTAL)).toEqual([]);
+});
