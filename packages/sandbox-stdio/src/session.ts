@@ -630,8 +630,11 @@ export class Session {
       this.#refuseClient(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);
       return;
     }
-    reader.flow.ack(offset, this.#now());
-    this.#pumpReader(client, reader, this.#now());
+    const now = this.#now();
+    // A window that has shrunk stays full for longer than its client takes to deal with something.
+    if (offset > reader.flow.acked && reader.blockedSinceMs !== undefined) reader.blockedSinceMs = now;
+    reader.flow.ack(offset, now);
+    this.#pumpReader(client, reader, now);
     this.#upstream.acked(client);
   }
 

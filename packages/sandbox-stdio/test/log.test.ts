@@ -163,7 +163,7 @@ describe("sizes", () => {
     expect([log.startOffset, log.sizeAt(11).cols, log.markFrom(0)]).toEqual([11, 90, undefined]);
   });
 
-  test("L2: of 1024 changes of size the oldest are forgotten first, and the newest is right", () => {
+  test("O3: of 1024 changes of size the oldest are forgotten first, and the newest is right", () => {
     const log = new OutputLog(SIZE, 65_536);
     for (let i = 0; i < 3_000; i += 1) {
       log.append(bytes("a"), 1);

@@ -23,7 +23,7 @@ function reading(options: { logBytes?: number; cursor?: number; flow?: "open" | 
 }
 
 describe("order", () => {
-  test("O3: output, changes of size and the exit come in the order of the log", () => {
+  test("O1: output, changes of size and the exit come in the order of the log", () => {
     const { log, peer, reader } = reading();
     log.append(bytes("ab"), 1);
     log.append(bytes("!"), 2);

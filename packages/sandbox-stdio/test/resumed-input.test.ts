@@ -71,7 +71,7 @@ describe("a client that comes back", () => {
     expect(attach({ life: "y", number: 0 }).code).toBe(4409);
   });
 
-  test("R9: is refused where it has left, and nowhere else: one that nobody knows was lost before anybody did", () => {
+  test("R8: is refused where it has left, and nowhere else: one that nobody knows was lost before anybody did", () => {
     const at = before("abc", "");
     const attach = (id: string, stdin?: number | "new") =>
       at.session.attach(
