@@ -175,7 +175,9 @@ export class SessionObject extends DurableObject<Env> {
   async #attachLater(connection: ServerConnection, spec: AttachSpec, admission: Admission): Promise<void> {
     this.#pendingAttaches += 1;
     try {
-      if (this.#session === undefined && !this.env.BRIDGE_URL) connection.send({ type: "status", status: "starting" });
+      if (this.#session === undefined && !(await isAwake(this.env, spec.sandboxKey))) {
+        connection.send({ type: "status", status: "starting" });
+      }
       const outcome = await this.#ensureSession(spec, admission);
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
