@@ -26,10 +26,16 @@ declare module "vitest" {
   }
 }
 
+/** `SBX_KEEP=1` in the environment keeps the system's files, its logs among them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
   const bridgePort = await anyFreePort();
   const proxy = await BridgeProxy.listen(bridgePort);
+  const cleanUp = async () => {
+    await proxy.close();
+    if (process.env.SBX_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
+    else console.log(`kept ${dir}`);
+  };
   const system = await startSystem({
     dir,
     ports: { bridge: bridgePort },
@@ -39,6 +45,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       // Several people in one tenant: who may resume whose place is a question only then.
       TENANT_CLAIM: "org_id",
     },
+  }).catch(async (error: unknown) => {
+    // What its log said is in the error.
+    await cleanUp();
+    throw error;
   });
   const control = await startControlServer(system, proxy);
   const { origin, issuerUrl, bridgeUrl, bridgeToken, sandboxesDir } = system;
@@ -54,8 +64,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await control.close();
     await system.stop();
-    await proxy.close();
-    if (process.env.SBX_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
-    else console.log(`kept ${dir}`);
+    await cleanUp();
   };
 }
