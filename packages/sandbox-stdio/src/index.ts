@@ -67,6 +67,7 @@ export {
   type SessionOptions,
   type Upstream,
 } from "./session.ts";
+export type { Snapshot } from "./snapshot.ts";
 export { PLAIN, STDIO } from "./stdio.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
 export { Window } from "./window.ts";
