@@ -13,56 +13,32 @@ import {
   PLAIN,
   PONG_TEXT,
   ServerConnection,
-  type ServerSocket,
   Session,
   STDIO,
 } from "@sbx/sandbox-stdio";
+import { type Admission, admit, PROCESS_LOST } from "./admission.ts";
 import { type AttachSpec, specOf } from "./attach-spec.ts";
+import { ClientSockets, quietly } from "./client-sockets.ts";
 import type { Env } from "./env.ts";
+import { refusalOf } from "./hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "./inner-hop.ts";
 import { type Refusal, refuseUpgrade } from "./refusal.ts";
 import { ResumeSigner } from "./resume.ts";
+import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
 import { askBridge, attachBridge, isAwake } from "./upstream.ts";
 
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
-/** Above this a socket has enough queued, where the runtime can tell. */
-const HIGH_WATER_BYTES = 1024 * 1024;
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
-/**
- * The runtime leaves the connection of a client that has never said anything open after a close of ours, until the client
- * gives up waiting. So such a client gets this long to say something, its first ping perhaps, or to close first, as the
- * plain ones do at the exit.
- */
-const SILENT_CLIENT_CLOSE_MS = 1_000;
-const SILENT_CLIENT_LOOK_MS = 20;
-
-/** What the API says of a session. */
-export type SessionListing = {
-  readonly session: string;
-  readonly incarnation: string;
-  readonly state: "running" | "exited" | "lost";
-  readonly tty: boolean;
-  readonly cmd: string;
-  readonly args: readonly string[];
-  readonly createdAt: string;
-  readonly clients: number;
-  readonly offset: number;
-  readonly exit?: { readonly code: number; readonly signal?: string };
-};
-
-/** A client that may attach: as itself again, or as a new one. */
-type Admission = { readonly id: string; readonly isResume: boolean };
 type Outcome = { readonly ok: true; readonly session: Session } | { readonly ok: false; readonly refusal: Refusal };
 
 export class SessionObject extends DurableObject<Env> {
   readonly #store: SessionStore;
   readonly #signer: ResumeSigner;
   readonly #connections = new Map<WebSocket, ServerConnection>();
-  /** Sockets on which something came that the runtime did not answer by itself. */
-  readonly #heard = new WeakSet<WebSocket>();
+  readonly #sockets: ClientSockets;
   readonly #hop: InnerHop;
   #session: Session | undefined;
   /** What the process is to be, until it is there. */
@@ -75,6 +51,7 @@ export class SessionObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new SessionStore(ctx.storage);
+    this.#sockets = new ClientSockets(ctx);
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
     this.#hop = new InnerHop({
       attach: () => this.#attachBridge(),
@@ -105,7 +82,7 @@ export class SessionObject extends DurableObject<Env> {
     const spec = specOf(request);
     this.#pendingAttaches += 1;
     try {
-      const admission = await this.#admit(spec);
+      const admission = await admit(spec, this.#store.record, this.#signer);
       if ("code" in admission) return refuseUpgrade(spec.dialect, admission);
       if (spec.dialect === "stdio") return this.#attachEarly(spec, admission);
       // A plain client can be refused only before its upgrade.
@@ -118,52 +95,6 @@ export class SessionObject extends DurableObject<Env> {
       this.#pendingAttaches -= 1;
       this.#changed();
     }
-  }
-
-  /** Whether this client may attach here: who it says it is, and what there is to attach to. */
-  async #admit(spec: AttachSpec): Promise<Admission | Refusal> {
-    const { query, who } = spec;
-    const record = this.#store.record;
-    if (query.role === "driver" && !who.mayExec) {
-      return {
-        code: CLOSE.forbidden,
-        error: "forbidden",
-        message: "to drive needs the scope sandbox:exec; role=viewer does not",
-      };
-    }
-    if (query.resume !== undefined) {
-      const claim = await this.#signer.read(query.resume);
-      if (claim === undefined) {
-        return {
-          code: CLOSE.badRequest,
-          error: "bad_request",
-          message: '"resume" is not one that was given for this session',
-        };
-      }
-      if (claim.subject !== who.subject || claim.role !== query.role) {
-        return {
-          code: CLOSE.forbidden,
-          error: "forbidden",
-          message: '"resume" was given to somebody else, or for another role',
-        };
-      }
-      if (record?.facts.incarnation !== claim.incarnation) return PROCESS_LOST;
-      return { id: claim.client, isResume: true };
-    }
-    if (query.offset !== undefined && query.offset !== 0) {
-      return { code: CLOSE.badRequest, error: "bad_request", message: '"offset" other than 0 needs a "resume"' };
-    }
-    const wanted = query.process;
-    if (record !== undefined && wanted.cmd !== undefined) {
-      const isSame = JSON.stringify([wanted.cmd, ...wanted.args]) === JSON.stringify(record.cmd);
-      if (!isSame) {
-        return { code: CLOSE.conflict, error: "conflict", message: `session "${spec.session}" runs another command` };
-      }
-    }
-    if (record === undefined && query.role === "viewer") {
-      return { code: CLOSE.notFound, error: "not_found", message: `no session "${spec.session}" to view` };
-    }
-    return { id: crypto.randomUUID().replaceAll("-", "").slice(0, 16), isResume: false };
   }
 
   #attachEarly(spec: AttachSpec, admission: Admission): Response {
@@ -195,7 +126,7 @@ export class SessionObject extends DurableObject<Env> {
     const socket = pair[1];
     this.ctx.acceptWebSocket(socket);
     const dialect = spec.dialect === "stdio" ? STDIO : PLAIN;
-    const connection = new ServerConnection(dialect, this.#socketOf(socket), Date.now());
+    const connection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), Date.now());
     this.#connections.set(socket, connection);
     const headers = new Headers();
     if (dialect.subprotocol !== undefined) headers.set("Sec-WebSocket-Protocol", dialect.subprotocol);
@@ -353,22 +284,8 @@ export class SessionObject extends DurableObject<Env> {
 
   // ---- WebSocket events ----------------------------------------------------------------------------------------
 
-  #socketOf(socket: WebSocket): ServerSocket {
-    const close = (code: number, reason: string, deadlineMs: number) => {
-      // A ping is answered without waking this object: it can only be looked for.
-      const hasSpoken = this.#heard.has(socket) || this.ctx.getWebSocketAutoResponseTimestamp(socket) !== null;
-      if (hasSpoken || Date.now() >= deadlineMs) quietly(() => socket.close(code, reason));
-      else setTimeout(() => close(code, reason, deadlineMs), SILENT_CLIENT_LOOK_MS);
-    };
-    return {
-      send: (frame) => quietly(() => socket.send(frame)),
-      close: (code, reason) => close(code, reason, Date.now() + SILENT_CLIENT_CLOSE_MS),
-      isWritable: () => ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES,
-    };
-  }
-
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    this.#heard.add(socket);
+    this.#sockets.heard(socket);
     const frame = typeof message === "string" ? message : new Uint8Array(message);
     this.#connections.get(socket)?.receive(frame, Date.now());
     this.#changed();
@@ -441,9 +358,8 @@ export class SessionObject extends DurableObject<Env> {
     const now = Date.now();
     for (const [socket, connection] of [...this.#connections]) {
       if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) > now) continue;
-      // Its pings are answered without waking this object: the runtime knows when the last one came.
-      const pinged = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
-      connection.heardAtMs = Math.max(connection.heardAtMs, pinged);
+      // Its pings are answered without waking this object.
+      connection.heardAtMs = Math.max(connection.heardAtMs, this.#sockets.pingedAtMs(socket));
       if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
     }
     this.#hop.tick(now);
@@ -461,33 +377,7 @@ export class SessionObject extends DurableObject<Env> {
 
   async describe(): Promise<SessionListing | undefined> {
     const record = this.#store.record;
-    if (record === undefined) return undefined;
-    const session = this.#session;
-    const { facts, exit, createdAt } = record;
-    const base = {
-      session: facts.session,
-      incarnation: facts.incarnation,
-      tty: facts.tty,
-      cmd: record.cmd[0] ?? "",
-      args: record.cmd.slice(1),
-      createdAt,
-    };
-    if (exit !== undefined)
-      return { ...base, state: "exited", clients: session?.attachedCount ?? 0, offset: record.offset, exit };
-    if (session !== undefined) {
-      return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
-    }
-    const response = await askBridge(this.env, record.sandboxKey, "GET", "/sessions");
-    const listed = response?.ok ? ((await response.json()) as { sessions: SessionListing[] }).sessions : [];
-    const found = listed.find((one) => one.incarnation === facts.incarnation);
-    if (found === undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
-    return {
-      ...base,
-      state: found.state,
-      clients: 0,
-      offset: found.offset,
-      ...(found.exit === undefined ? {} : { exit: found.exit }),
-    };
+    return record && describeSession(this.env, record, this.#session);
   }
 
   /** Ends the process and forgets the session. @returns Whether there was one. */
@@ -531,38 +421,9 @@ export class SessionObject extends DurableObject<Env> {
   }
 }
 
-const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: "process lost" };
-
 function refused(code: number, error: string, message: string, retryAfterSeconds?: number): Outcome {
   return {
     ok: false,
     refusal: { code, error, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
   };
-}
-
-function refusalOf(outcome: HopOutcome): Refusal {
-  if (outcome.kind === "refused") {
-    const code = { 400: CLOSE.badRequest, 404: CLOSE.notFound, 409: CLOSE.conflict, 422: CLOSE.cannotStart }[
-      outcome.status
-    ];
-    const message = outcome.status === 422 ? `${outcome.error}: ${outcome.message}` : outcome.message;
-    return { code: code ?? CLOSE.internal, error: outcome.error, message };
-  }
-  const { message, retryAfterSeconds } =
-    outcome.kind === "unreachable" ? outcome : { message: "", retryAfterSeconds: 1 };
-  return {
-    code: CLOSE.unavailable,
-    error: "unavailable",
-    message: `the container is not running or did not start: ${message}`,
-    retryAfterSeconds,
-  };
-}
-
-/** A socket that closed just now throws on use; its close event is on the way and says the rest. */
-function quietly(use: () => void): void {
-  try {
-    use();
-  } catch {
-    // See above.
-  }
 }

@@ -1,0 +1,61 @@
+// Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import type { AttachSpec } from "./attach-spec.ts";
+import type { Refusal } from "./refusal.ts";
+import type { ResumeSigner } from "./resume.ts";
+import type { SessionRecord } from "./session-store.ts";
+
+/** A client that may attach: as itself again, or as a new one. */
+export type Admission = { readonly id: string; readonly isResume: boolean };
+
+export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: "process lost" };
+
+/** Whether this client may attach here: who it says it is, and what there is to attach to. */
+export async function admit(
+  spec: AttachSpec,
+  record: SessionRecord | undefined,
+  signer: ResumeSigner,
+): Promise<Admission | Refusal> {
+  const { query, who } = spec;
+  if (query.role === "driver" && !who.mayExec) {
+    return {
+      code: CLOSE.forbidden,
+      error: "forbidden",
+      message: "to drive needs the scope sandbox:exec; role=viewer does not",
+    };
+  }
+  if (query.resume !== undefined) {
+    const claim = await signer.read(query.resume);
+    if (claim === undefined) {
+      return {
+        code: CLOSE.badRequest,
+        error: "bad_request",
+        message: '"resume" is not one that was given for this session',
+      };
+    }
+    if (claim.subject !== who.subject || claim.role !== query.role) {
+      return {
+        code: CLOSE.forbidden,
+        error: "forbidden",
+        message: '"resume" was given to somebody else, or for another role',
+      };
+    }
+    if (record?.facts.incarnation !== claim.incarnation) return PROCESS_LOST;
+    return { id: claim.client, isResume: true };
+  }
+  if (query.offset !== undefined && query.offset !== 0) {
+    return { code: CLOSE.badRequest, error: "bad_request", message: '"offset" other than 0 needs a "resume"' };
+  }
+  const wanted = query.process;
+  if (record !== undefined && wanted.cmd !== undefined) {
+    const isSame = JSON.stringify([wanted.cmd, ...wanted.args]) === JSON.stringify(record.cmd);
+    if (!isSame) {
+      return { code: CLOSE.conflict, error: "conflict", message: `session "${spec.session}" runs another command` };
+    }
+  }
+  if (record === undefined && query.role === "viewer") {
+    return { code: CLOSE.notFound, error: "not_found", message: `no session "${spec.session}" to view` };
+  }
+  return { id: crypto.randomUUID().replaceAll("-", "").slice(0, 16), isResume: false };
+}

@@ -1,0 +1,23 @@
+// What a client is told when the inner hop could not be opened.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import type { HopOutcome } from "./inner-hop.ts";
+import type { Refusal } from "./refusal.ts";
+
+export function refusalOf(outcome: HopOutcome): Refusal {
+  if (outcome.kind === "refused") {
+    const code = { 400: CLOSE.badRequest, 404: CLOSE.notFound, 409: CLOSE.conflict, 422: CLOSE.cannotStart }[
+      outcome.status
+    ];
+    const message = outcome.status === 422 ? `${outcome.error}: ${outcome.message}` : outcome.message;
+    return { code: code ?? CLOSE.internal, error: outcome.error, message };
+  }
+  const { message, retryAfterSeconds } =
+    outcome.kind === "unreachable" ? outcome : { message: "", retryAfterSeconds: 1 };
+  return {
+    code: CLOSE.unavailable,
+    error: "unavailable",
+    message: `the container is not running or did not start: ${message}`,
+    retryAfterSeconds,
+  };
+}

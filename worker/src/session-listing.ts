@@ -1,0 +1,53 @@
+// What the API says of a session, from what is stored, what is attached, or what the bridge knows.
+
+import type { Session } from "@sbx/sandbox-stdio";
+import type { Env } from "./env.ts";
+import type { SessionRecord } from "./session-store.ts";
+import { askBridge } from "./upstream.ts";
+
+/** What the API says of a session. */
+export type SessionListing = {
+  readonly session: string;
+  readonly incarnation: string;
+  readonly state: "running" | "exited" | "lost";
+  readonly tty: boolean;
+  readonly cmd: string;
+  readonly args: readonly string[];
+  readonly createdAt: string;
+  readonly clients: number;
+  readonly offset: number;
+  readonly exit?: { readonly code: number; readonly signal?: string };
+};
+
+/** Asking never starts a container. */
+export async function describeSession(
+  env: Env,
+  record: SessionRecord,
+  session: Session | undefined,
+): Promise<SessionListing> {
+  const { facts, exit, createdAt } = record;
+  const base = {
+    session: facts.session,
+    incarnation: facts.incarnation,
+    tty: facts.tty,
+    cmd: record.cmd[0] ?? "",
+    args: record.cmd.slice(1),
+    createdAt,
+  };
+  if (exit !== undefined)
+    return { ...base, state: "exited", clients: session?.attachedCount ?? 0, offset: record.offset, exit };
+  if (session !== undefined) {
+    return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
+  }
+  const response = await askBridge(env, record.sandboxKey, "GET", "/sessions");
+  const listed = response?.ok ? ((await response.json()) as { sessions: SessionListing[] }).sessions : [];
+  const found = listed.find((one) => one.incarnation === facts.incarnation);
+  if (found === undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
+  return {
+    ...base,
+    state: found.state,
+    clients: 0,
+    offset: found.offset,
+    ...(found.exit === undefined ? {} : { exit: found.exit }),
+  };
+}
