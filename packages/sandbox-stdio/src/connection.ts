@@ -5,7 +5,8 @@ import type { ClientRecord, Peer } from "./client-record.ts";
 import { CLOSE, KIB, SILENCE_MS } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
 import type { ClientCommand, Dialect, Frame } from "./dialect.ts";
-import type { AttachRequest, Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import type { AttachRequest } from "./session-types.ts";
 import { clipUtf8 } from "./utf8.ts";
 
 /** What a connection needs of its socket. */

@@ -59,14 +59,8 @@ export { Outbox } from "./outbox.ts";
 export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";
 export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
-export {
-  type AttachRequest,
-  type AttachResult,
-  Session,
-  type SessionFacts,
-  type SessionOptions,
-  type Upstream,
-} from "./session.ts";
+export { Session } from "./session.ts";
+export type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 export type { Snapshot } from "./snapshot.ts";
 export { PLAIN, STDIO } from "./stdio.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";

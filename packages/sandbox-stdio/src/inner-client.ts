@@ -8,7 +8,8 @@ import type { Frame } from "./dialect.ts";
 import { decodeFrame, encodeStdin } from "./frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerMessage } from "./inner.ts";
 import type { InputEntry } from "./input.ts";
-import type { Session, Upstream } from "./session.ts";
+import type { Session } from "./session.ts";
+import type { Upstream } from "./session-types.ts";
 
 export type InnerHello = Extract<InnerMessage, { type: "hello" }>;
 

@@ -2,111 +2,30 @@
 // the pace, and the exit. It decides; a shell with sockets and clocks carries out. Beside the process (`process`) it
 // feeds the process; in the Durable Object (`relay`) it feeds the inner hop.
 
-import type { Attempt } from "./attach.ts";
 import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
 import {
-  ACK_BYTES,
   CLOSE,
   MAX_CLIENTS,
   MAX_FRAME_BYTES,
-  MAX_UNACKED_INPUT_BYTES,
-  MIB,
   OUTER_PROTOCOL,
   PLAIN_STALL_MS,
   RESUME_GRACE_MS,
-  type SignalName,
   STALL_MS,
 } from "./constants.ts";
 import type { ClientMessage, ExitStatus, Hello, ServerMessage } from "./control.ts";
-import { Floor, type FloorResult, type Mode, type Role } from "./floor.ts";
+import { Floor, type FloorResult } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
-import { type InputEntry, InputQueue } from "./input.ts";
+import { InputQueue } from "./input.ts";
+import { Intake } from "./intake.ts";
 import type { OutputLog, OutputStream } from "./log.ts";
-import { type Delivery, isWindowSpent, pacingClient } from "./pacing.ts";
+import { Pace } from "./pace.ts";
+import type { Delivery } from "./pacing.ts";
 import { FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+import { Roster } from "./roster.ts";
+import type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+import { answererOf, fittedSize } from "./shared-terminal.ts";
 import { Window } from "./window.ts";
 
-/** What does not change while a process lives. */
-export type SessionFacts = {
-  /** Names as the client knows them. */
-  readonly sandbox: string;
-  readonly session: string;
-  readonly incarnation: string;
-  readonly tty: boolean;
-  readonly mode: Mode;
-  /** What happens with nobody attached: `live` runs on, `lossless` is held. */
-  readonly delivery: Delivery;
-};
-
-export type AttachRequest = {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly isAdmin: boolean;
-  /** Absent: live on a PTY, lossless on pipes. A viewer's is always live. */
-  readonly delivery?: Delivery | undefined;
-  /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
-  readonly acknowledges: boolean;
-  readonly size?: TerminalSize;
-  /** The offset it asks for; absent: all that is held. */
-  readonly offset?: number;
-  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
-  readonly stdin?: number | "new";
-  /** Of a client that comes back: which of its connections this is, if it says so. */
-  readonly attempt?: Attempt;
-  /** Whether it has shown that it is the client `id` coming back. */
-  readonly isResume: boolean;
-  /** Its proof for the next time, to be told in `hello`. */
-  readonly resume: string;
-};
-
-export type AttachResult =
-  | { readonly ok: true; readonly client: ClientRecord }
-  | { readonly ok: false; readonly code: number; readonly reason: string; readonly retry: "never" | "after" };
-
-/** Towards the process: the process itself, or the inner hop. */
-export interface Upstream {
-  /** A client is here, or here again. */
-  attached(client: ClientRecord): void;
-  /** The client's input queue has a new entry, at its end. */
-  input(client: ClientRecord, entry: InputEntry): void;
-  signal(client: ClientRecord, signal: SignalName): void;
-  /** `process`: the size that the PTY is to have. `relay`: what this client's window is, for the bridge to decide. */
-  resize(client: ClientRecord | undefined, size: TerminalSize): void;
-  kill(client: ClientRecord): void;
-  /** The client has dealt with more output, or its window has changed. */
-  acked(client: ClientRecord): void;
-  departed(client: ClientRecord, how: "left" | "vanished"): void;
-  holder(id: string): void;
-}
-
-export type SessionOptions = {
-  readonly hop: "process" | "relay";
-  readonly facts: SessionFacts;
-  readonly log: OutputLog;
-  readonly upstream: Upstream;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
-  /** Whether sending a frame copies it at once, so that its memory may be used again. */
-  readonly reuseFrames: boolean;
-  readonly holder?: string;
-  /** The first driver that ever attached, if one has. */
-  readonly creator?: string;
-};
-
-/** Acknowledgements of input wait this long for more, so that a keystroke's does not delay its echo. */
-const INPUT_ACK_DELAY_MS = 20;
-/** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
-const MAX_ABSENT = 192;
-/** Input of theirs that still waits: beyond this the oldest are forgotten with what they said. */
-const MAX_ABSENT_INPUT_BYTES = 4 * MIB;
-/** Clients of which only this much is remembered, that they can't be resumed: the newest so many. */
-const MAX_GONE = 256;
-/** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
-const MAX_UNACKED_INPUT_ENTRIES = 4096;
-/** What may still be read of a process between two looks at whether to hold it: two frames of one stream, and what waits of
- * the other. */
-const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
 /** How often something that waits for a rate, and not for an event, is looked at. */
 const RATE_TICK_MS = 10;
 
@@ -118,20 +37,16 @@ export class Session {
   readonly #upstream: Upstream;
   readonly #now: () => number;
   readonly #frames: FrameSource;
-  readonly #clients = new Map<string, ClientRecord>();
-  /** Ids of clients that have left, or are forgotten: what they say of their input can't be held against anything. */
-  readonly #gone = new Set<string>();
+  readonly #roster = new Roster();
+  readonly #intake: Intake;
+  readonly #pace: Pace;
   /** Readers that are no clients: inner hops. */
   readonly #links = new Set<OutputReader>();
   #exit: ExitStatus | undefined;
-  #isInputClosed = false;
   #creator: string;
-  #order = 0;
   #answerer = { id: "", offset: 0 };
   /** A relay knows of bytes that it has not received yet. */
   #knownEnd = 0;
-  /** With nobody attached, a lossless session keeps everything from here on. */
-  #heldFrom = 0;
   #size: TerminalSize;
 
   constructor(options: SessionOptions) {
@@ -145,7 +60,19 @@ export class Session {
     this.#frames = new FrameSource(options.log, options.reuseFrames);
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
-    this.#heldFrom = this.log.endOffset;
+    this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
+    this.#intake = new Intake({
+      hop: options.hop,
+      tty: options.facts.tty,
+      floor: this.floor,
+      roster: this.#roster,
+      upstream: options.upstream,
+      now: options.now,
+      hasExited: () => this.#exit !== undefined,
+      creator: () => this.#creator,
+      tell: (client, message) => this.#tell(client, message),
+      refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
+    });
   }
 
   get exit(): ExitStatus | undefined {
@@ -157,39 +84,30 @@ export class Session {
   }
 
   get clients(): IterableIterator<ClientRecord> {
-    return this.#clients.values();
+    return this.#roster.all;
   }
 
   client(id: string): ClientRecord | undefined {
-    return this.#clients.get(id);
+    return this.#roster.get(id);
   }
 
   /** Clients that can't be resumed. One that is neither here nor there was greeted, and then lost before all knew of it. */
   get gone(): ReadonlySet<string> {
-    return this.#gone;
+    return this.#roster.gone;
   }
 
   /** What a relay is told of a client that can't be resumed. */
   noteGone(id: string): void {
-    this.#gone.delete(id);
-    this.#gone.add(id);
-    for (const oldest of this.#gone) {
-      if (this.#gone.size <= MAX_GONE) return;
-      this.#gone.delete(oldest);
-    }
+    this.#roster.noteGone(id);
   }
 
   /** Clients that are attached, or vanished within their grace. */
   get presentCount(): number {
-    let count = 0;
-    for (const client of this.#clients.values()) if (client.presence.phase !== "absent") count += 1;
-    return count;
+    return this.#roster.presentCount;
   }
 
   get attachedCount(): number {
-    let count = 0;
-    for (const client of this.#clients.values()) if (client.presence.phase === "attached") count += 1;
-    return count;
+    return this.#roster.attachedCount;
   }
 
   // ---- Clients come and go -------------------------------------------------------------------------------------
@@ -199,7 +117,7 @@ export class Session {
    * connection wins and the older is told 4409. Newer is the one that comes later, unless the client says otherwise.
    */
   attach(request: AttachRequest, peer: Peer): AttachResult {
-    const old = this.#clients.get(request.id);
+    const old = this.#roster.get(request.id);
     const refusal = this.#refusalOf(request, old);
     if (refusal !== undefined) return refusal;
     const now = this.#now();
@@ -233,7 +151,7 @@ export class Session {
       answerer: this.#answerer,
       holder: this.floor.holder,
       mode: this.facts.mode,
-      participants: this.#participants(),
+      participants: this.#roster.participants,
       ...(asked === offset ? {} : { gap: offset - asked }),
     } satisfies Hello);
     client.isGreeted = true;
@@ -246,7 +164,7 @@ export class Session {
   attachRemote(
     request: AttachRequest & { readonly delivery: Delivery; readonly acked: number; readonly windowBytes: number },
   ): AttachResult {
-    const old = this.#clients.get(request.id);
+    const old = this.#roster.get(request.id);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
     const reach = { kind: "remote" as const, acked: request.acked, windowBytes: request.windowBytes };
@@ -255,9 +173,9 @@ export class Session {
 
   /** The client closed with 1000: its place is given up. */
   leave(client: ClientRecord): void {
-    if (this.#clients.get(client.id) !== client) return;
-    this.#noteHeld(client);
-    this.#clients.delete(client.id);
+    if (!this.#roster.isCurrent(client)) return;
+    this.#pace.noteHeld(client);
+    this.#roster.delete(client);
     this.noteGone(client.id);
     this.#depart(client, "left");
   }
@@ -267,7 +185,7 @@ export class Session {
    * that it is still there and only the way to it is broken.
    */
   vanish(client: ClientRecord, isSure = false): void {
-    if (client.presence.phase !== "attached" || this.#clients.get(client.id) !== client) return;
+    if (client.presence.phase !== "attached" || !this.#roster.isCurrent(client)) return;
     const { acked, windowBytes } = client;
     client.presence = { phase: "vanished", sinceMs: this.#now() };
     client.reach = { kind: "none", acked, windowBytes };
@@ -276,20 +194,20 @@ export class Session {
 
   /** What a relay is told of a client that the bridge knows. Unknown here, it has vanished just now, or long ago. */
   restore(known: KnownClient): void {
-    const client = this.#clients.get(known.id);
+    const client = this.#roster.get(known.id);
     if (client === undefined) {
       const who = { name: "", delivery: "live" as const, acknowledges: true, ...known, isAdmin: false };
       const input = new InputQueue(this.#hop, known.stdin, known.eof, known.received);
       const reach = { kind: "none" as const, acked: known.acked, windowBytes: MAX_FRAME_BYTES };
-      const restored = new ClientRecord(who, this.#order++, input, reach);
+      const restored = new ClientRecord(who, this.#roster.nextOrder(), input, reach);
       restored.isActive = true;
       restored.presence = known.isAbsent ? { phase: "absent" } : { phase: "vanished", sinceMs: this.#now() };
-      this.#clients.set(known.id, restored);
+      this.#roster.set(restored);
       return;
     }
     client.input.takenUpTo(known.stdin);
     if (known.eof !== undefined) client.input.eofKnownAt(known.eof);
-    this.#ackInput(client, true);
+    this.#intake.ack(client, true);
   }
 
   // ---- What clients ask for ------------------------------------------------------------------------------------
@@ -299,20 +217,7 @@ export class Session {
    * view of `bytes`.
    */
   stdin(client: ClientRecord, bytes: Uint8Array, offset = client.input.received): void {
-    const end = offset + bytes.length;
-    client.isActive = true;
-    if (end < client.input.received || (end === client.input.received && bytes.length > 0)) return; // A duplicate.
-    const allowed = this.floor.mayDrive(client.id);
-    let entry: InputEntry | undefined;
-    if (bytes.length === 0 || !allowed.ok || this.#isInputClosed || this.#exit !== undefined) {
-      entry = client.input.refuse(end);
-      if (bytes.length > 0) this.#tellRefused(client, allowed.ok ? "stdin_closed" : "not_stdin_holder");
-    } else {
-      entry = client.input.push(offset, bytes);
-    }
-    if (this.#isTooMuch(client)) return;
-    if (entry !== undefined) this.#upstream.input(client, entry);
-    this.#ackInput(client, false);
+    this.#intake.stdin(client, bytes, offset);
   }
 
   /** Everything a client may say in text, but `ping` and `auth`, which are its connection's business. */
@@ -324,13 +229,13 @@ export class Session {
         else this.#fitSize();
         return;
       case "signal":
-        if (this.#mayDrive(client)) this.#upstream.signal(client, message.signal);
+        if (this.#intake.mayDrive(client)) this.#upstream.signal(client, message.signal);
         return;
       case "kill":
-        if (this.#mayDrive(client)) this.#upstream.kill(client);
+        if (this.#intake.mayDrive(client)) this.#upstream.kill(client);
         return;
       case "eof":
-        this.#eof(client, message.offset ?? client.input.received);
+        this.#intake.eof(client, message.offset ?? client.input.received);
         return;
       case "ack":
         this.#ack(client, message.offset);
@@ -371,7 +276,7 @@ export class Session {
   appended(): void {
     const now = this.#now();
     for (const link of this.#links) link.pump(now, this.#exit);
-    for (const client of this.#clients.values()) {
+    for (const client of this.#roster.all) {
       if (client.reach.kind === "direct" && client.isGreeted) this.#pumpReader(client, client.reach.reader, now);
     }
   }
@@ -388,31 +293,28 @@ export class Session {
   exited(status: ExitStatus): void {
     if (this.#exit !== undefined) return;
     this.#exit = status;
-    for (const client of this.#clients.values()) this.#ackInput(client, true);
+    for (const client of this.#roster.all) this.#intake.ack(client, true);
     this.appended();
   }
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */
   wrote(client: ClientRecord, count: number): void {
-    client.input.wrote(count);
-    this.#ackInput(this.#newest(client), false);
+    this.#intake.wrote(client, count);
   }
 
   appliedEof(client: ClientRecord): void {
-    client.input.appliedEof();
-    if (!this.facts.tty) this.#isInputClosed = true;
-    this.#ackInput(this.#newest(client), true);
+    this.#intake.appliedEof(client);
   }
 
   /** The far end of the inner hop has taken this client's input before `offset`. */
   takenUpTo(client: ClientRecord, offset: number): void {
     client.input.takenUpTo(offset);
-    this.#ackInput(client, true);
+    this.#intake.ack(client, true);
   }
 
   /** The process takes no more input: it has ended, or closed its end. What waits is refused. */
   inputClosed(): void {
-    this.#isInputClosed = true;
+    this.#intake.close();
   }
 
   /** A relay hears that the PTY has another size from the end of its log on. */
@@ -442,7 +344,7 @@ export class Session {
 
   /** Takes over who holds the keyboard from the other side of the inner hop. Held by nobody who is known, it is free. */
   holderChanged(told: string): void {
-    const id = this.#clients.has(told) ? told : "";
+    const id = this.#roster.has(told) ? told : "";
     if (this.floor.holder === id) return;
     this.floor.setHolder(id);
     this.#announceHolder();
@@ -463,7 +365,7 @@ export class Session {
 
   /** The peer of a reader can be written to again. */
   drained(reader: OutputReader): void {
-    for (const client of this.#clients.values()) {
+    for (const client of this.#roster.all) {
       if (client.reach.kind === "direct" && client.reach.reader === reader) {
         this.#pumpReader(client, reader, this.#now());
         return;
@@ -476,17 +378,12 @@ export class Session {
 
   /** The client whose unacknowledged bytes hold the process back. */
   get pacer(): ClientRecord | undefined {
-    return pacingClient(this.#present(), this.floor.holder);
+    return this.#pace.pacer;
   }
 
   /** Whether the process is to be held: asked after output, acknowledgements and whenever somebody comes or goes. */
   get shouldHold(): boolean {
-    const pacer = this.pacer;
-    if (pacer !== undefined) return isWindowSpent(pacer, this.log.endOffset);
-    // A live session runs on with nobody attached, but not before its creator has come: that one is on the way.
-    const isAwaited = this.#order === 0;
-    if (this.facts.delivery === "live" && !isAwaited) return false;
-    return this.log.endOffset - this.#heldFrom >= this.log.capacityBytes - HOLD_MARGIN_BYTES;
+    return this.#pace.shouldHold;
   }
 
   /** When {@link tick} is to be called next; undefined while nothing waits for time to pass. */
@@ -495,7 +392,7 @@ export class Session {
     const wish = (atMs: number) => {
       if (next === undefined || atMs < next) next = atMs;
     };
-    for (const client of this.#clients.values()) {
+    for (const client of this.#roster.all) {
       if (client.inputAckDueMs !== undefined) wish(client.inputAckDueMs);
       if (client.presence.phase === "vanished") wish(client.presence.sinceMs + RESUME_GRACE_MS);
       if (client.reach.kind !== "direct") continue;
@@ -510,8 +407,8 @@ export class Session {
   /** Does what has come due. */
   tick(): void {
     const now = this.#now();
-    for (const client of [...this.#clients.values()]) {
-      if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#ackInput(client, true);
+    for (const client of [...this.#roster.all]) {
+      if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
       if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);
       if (client.reach.kind !== "direct") continue;
       const { reader } = client.reach;
@@ -538,7 +435,7 @@ export class Session {
       retry,
     });
     // After the exit nothing can be taken twice.
-    if (request.isResume && old === undefined && this.#exit === undefined && this.#gone.has(request.id))
+    if (request.isResume && old === undefined && this.#exit === undefined && this.#roster.gone.has(request.id))
       return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
     const [attempt, last] = [request.attempt, old?.attempt];
     if (attempt !== undefined && attempt.life === last?.life && attempt.number < last.number)
@@ -560,7 +457,7 @@ export class Session {
     const wasPresent = old !== undefined && old.presence.phase !== "absent";
     const client = new ClientRecord(
       request,
-      wasPresent ? old.order : this.#order++,
+      wasPresent ? old.order : this.#roster.nextOrder(),
       old?.input ?? new InputQueue(this.#hop),
       reach,
     );
@@ -573,7 +470,7 @@ export class Session {
     client.presence = announce;
     // Told before the newcomer is among them: it reads of itself in its own greeting.
     if (!wasPresent) this.#broadcast({ type: "join", participant: client.participant });
-    this.#clients.set(client.id, client);
+    this.#roster.set(client);
     const holder = this.floor.holder;
     this.floor.join(client);
     this.#chooseAnswerer();
@@ -595,33 +492,6 @@ export class Session {
     this.vanish(client, true);
   }
 
-  #eof(client: ClientRecord, offset: number): void {
-    client.isActive = true;
-    const isOnlyDriver = ![...this.#present()].some((c) => c.role === "driver" && c.id !== client.id);
-    const may = this.floor.mayDrive(client.id);
-    const isAllowed = this.facts.tty
-      ? may.ok
-      : client.role === "driver" && (client.id === this.#creator || client.id === this.floor.holder || isOnlyDriver);
-    if (!isAllowed) {
-      this.#tellRefused(client, "not_stdin_holder");
-      return;
-    }
-    if (this.#exit !== undefined) return;
-    // A relay passes a repetition on: the bridge may have refused the first.
-    const entry = client.input.pushEof(offset) ?? (this.#hop === "relay" ? client.input.waitingEof : undefined);
-    if (this.#isTooMuch(client)) return;
-    if (entry !== undefined) this.#upstream.input(client, entry);
-  }
-
-  /** A client whose input piles up beyond what it may have sent is closed. */
-  #isTooMuch(client: ClientRecord): boolean {
-    const { queuedBytes, entries } = client.input;
-    const isTooMuch =
-      queuedBytes > MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES || entries.length > MAX_UNACKED_INPUT_ENTRIES;
-    if (isTooMuch) this.#refuseClient(client, CLOSE.policy, `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`);
-    return isTooMuch;
-  }
-
   #ack(client: ClientRecord, offset: number): void {
     client.isActive = true;
     if (client.reach.kind !== "direct") return;
@@ -638,20 +508,6 @@ export class Session {
     this.#upstream.acked(client);
   }
 
-  /** Tells the client how much of its input has been taken: at once where much, else gathered for a moment. */
-  #ackInput(client: ClientRecord, isDue: boolean): void {
-    const waiting = client.input.taken - client.inputAckSent;
-    if (waiting <= 0) return;
-    const now = this.#now();
-    if (!isDue && waiting < ACK_BYTES / 2) {
-      client.inputAckDueMs ??= now + INPUT_ACK_DELAY_MS;
-      return;
-    }
-    client.inputAckDueMs = undefined;
-    client.inputAckSent = client.input.taken;
-    if (client.acknowledges) this.#tell(client, { type: "stdin_ack", offset: client.input.taken });
-  }
-
   /** Where a remote client's messages go: set by the shell that serves the inner hop. */
   tellRemote: (client: ClientRecord, message: ServerMessage) => void = () => {
     throw new Error("Cannot tell a remote client: no inner hop is served");
@@ -663,24 +519,7 @@ export class Session {
   }
 
   #broadcast(message: ServerMessage): void {
-    for (const client of this.#clients.values()) if (client.isGreeted) client.peer?.send(message);
-  }
-
-  /** A client that came back meanwhile has a new record, with the same queue: it is the one to be told. */
-  #newest(client: ClientRecord): ClientRecord {
-    const newest = this.#clients.get(client.id);
-    return newest?.input === client.input ? newest : client;
-  }
-
-  #mayDrive(client: ClientRecord): boolean {
-    const result = this.floor.mayDrive(client.id);
-    if (!result.ok) this.#tellRefused(client, "not_stdin_holder");
-    return result.ok;
-  }
-
-  #tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {
-    const message = code === "stdin_closed" ? "the process takes no more input" : "not stdin holder";
-    this.#tell(client, { type: "error", code, message });
+    for (const client of this.#roster.all) if (client.isGreeted) client.peer?.send(message);
   }
 
   #tellFloor(client: ClientRecord, result: FloorResult): void {
@@ -712,27 +551,12 @@ export class Session {
   /** The client's grace has passed: the others are told that it left. Its place in the input is remembered. */
   expire(client: ClientRecord): void {
     if (client.presence.phase === "absent") return;
-    this.#noteHeld(client);
+    this.#pace.noteHeld(client);
     const { acked, windowBytes } = client;
     client.reach = { kind: "none", acked, windowBytes };
     client.presence = { phase: "absent" };
     this.#depart(client, "vanished");
-    this.#forgetAbsent();
-  }
-
-  /** Only so many that are gone are remembered, and only so much that they said and that is still waiting. */
-  #forgetAbsent(): void {
-    const absent = [...this.#clients.values()].filter((client) => client.presence.phase === "absent");
-    let bytes = absent.reduce((sum, client) => sum + client.input.queuedBytes, 0);
-    let count = absent.length;
-    for (const client of absent) {
-      if (count <= MAX_ABSENT && bytes <= MAX_ABSENT_INPUT_BYTES) return;
-      count -= 1;
-      bytes -= client.input.queuedBytes;
-      client.input.abandon();
-      this.#clients.delete(client.id);
-      this.noteGone(client.id);
-    }
+    this.#roster.forgetAbsent();
   }
 
   #depart(client: ClientRecord, how: "left" | "vanished"): void {
@@ -744,59 +568,21 @@ export class Session {
     this.#upstream.departed(client, how);
   }
 
-  /** Where the last one goes, what was not dealt with stays to be read, also for those whose grace passed before. */
-  #noteHeld(client: ClientRecord): void {
-    let from = client.acked;
-    for (const other of this.#clients.values()) {
-      if (other === client) continue;
-      if (other.presence.phase !== "absent") return;
-      const wasKept = other.delivery === "lossless" && other.role === "driver";
-      if (wasKept && other.acked >= this.log.startOffset) from = Math.min(from, other.acked);
-    }
-    this.#heldFrom = Math.max(this.log.startOffset, from);
-  }
-
-  /** The holder, else the longest attached driver: the one whose emulator answers terminal queries. */
   #chooseAnswerer(): void {
-    let chosen: ClientRecord | undefined = this.#clients.get(this.floor.holder);
-    if (chosen === undefined || chosen.presence.phase === "absent") {
-      chosen = undefined;
-      for (const client of this.#present()) {
-        if (client.role === "driver" && (chosen === undefined || client.order < chosen.order)) chosen = client;
-      }
-    }
-    const id = chosen?.id ?? "";
+    const id = answererOf(this.#roster, this.floor);
     if (id === this.#answerer.id) return;
     this.#answerer = { id, offset: Math.max(this.log.endOffset, this.#knownEnd) };
     this.#broadcast({ type: "answerer", ...this.#answerer });
   }
 
-  /** Exclusive: the holder's size. Collaborative: the smallest among drivers that gave one. Nobody's: unchanged. */
   #fitSize(): void {
     if (!this.facts.tty || this.#exit !== undefined) return;
-    const holder = this.#clients.get(this.floor.holder);
-    let fitted: TerminalSize | undefined;
-    for (const client of this.#present()) {
-      if (client.role !== "driver" || client.size === undefined) continue;
-      if (this.facts.mode === "exclusive" && client !== holder) continue;
-      fitted =
-        fitted === undefined
-          ? client.size
-          : { cols: Math.min(fitted.cols, client.size.cols), rows: Math.min(fitted.rows, client.size.rows) };
-    }
+    const fitted = fittedSize(this.#roster, this.floor, this.facts.mode);
     if (fitted === undefined || (fitted.cols === this.#size.cols && fitted.rows === this.#size.rows)) return;
     this.#size = fitted;
     this.#upstream.resize(undefined, fitted);
     this.log.markSize(fitted.cols, fitted.rows);
     this.appended();
-  }
-
-  #participants() {
-    return [...this.#present()].sort((a, b) => a.order - b.order).map((client) => client.participant);
-  }
-
-  *#present(): IterableIterator<ClientRecord> {
-    for (const client of this.#clients.values()) if (client.presence.phase !== "absent") yield client;
   }
 }
 

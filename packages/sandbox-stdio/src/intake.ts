@@ -1,0 +1,127 @@
+// What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
+
+import type { ClientRecord } from "./client-record.ts";
+import { ACK_BYTES, CLOSE, MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
+import type { ServerMessage } from "./control.ts";
+import type { Floor } from "./floor.ts";
+import type { InputEntry } from "./input.ts";
+import type { Roster } from "./roster.ts";
+import type { Upstream } from "./session-types.ts";
+
+/** Acknowledgements of input wait this long for more, so that a keystroke's does not delay its echo. */
+const INPUT_ACK_DELAY_MS = 20;
+/** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
+const MAX_UNACKED_INPUT_ENTRIES = 4096;
+
+/** What the intake needs of its session. */
+export interface IntakePorts {
+  readonly hop: "process" | "relay";
+  readonly tty: boolean;
+  readonly floor: Floor;
+  readonly roster: Roster;
+  readonly upstream: Upstream;
+  readonly now: () => number;
+  hasExited(): boolean;
+  /** Whose end of input counts on pipes, whoever else is here. */
+  creator(): string;
+  tell(client: ClientRecord, message: ServerMessage): void;
+  /** Closes a client that does what is forbidden. */
+  refuse(client: ClientRecord, code: number, reason: string): void;
+}
+
+export class Intake {
+  readonly #at: IntakePorts;
+  #isClosed = false;
+
+  constructor(ports: IntakePorts) {
+    this.#at = ports;
+  }
+
+  /** @see Session.stdin */
+  stdin(client: ClientRecord, bytes: Uint8Array, offset: number): void {
+    const end = offset + bytes.length;
+    client.isActive = true;
+    if (end < client.input.received || (end === client.input.received && bytes.length > 0)) return; // A duplicate.
+    const allowed = this.#at.floor.mayDrive(client.id);
+    let entry: InputEntry | undefined;
+    if (bytes.length === 0 || !allowed.ok || this.#isClosed || this.#at.hasExited()) {
+      entry = client.input.refuse(end);
+      if (bytes.length > 0) this.#tellRefused(client, allowed.ok ? "stdin_closed" : "not_stdin_holder");
+    } else {
+      entry = client.input.push(offset, bytes);
+    }
+    if (this.#isTooMuch(client)) return;
+    if (entry !== undefined) this.#at.upstream.input(client, entry);
+    this.ack(client, false);
+  }
+
+  eof(client: ClientRecord, offset: number): void {
+    client.isActive = true;
+    const { floor, roster, hop, tty, upstream } = this.#at;
+    const isOnlyDriver = ![...roster.present()].some((c) => c.role === "driver" && c.id !== client.id);
+    const may = floor.mayDrive(client.id);
+    const isAllowed = tty
+      ? may.ok
+      : client.role === "driver" && (client.id === this.#at.creator() || client.id === floor.holder || isOnlyDriver);
+    if (!isAllowed) {
+      this.#tellRefused(client, "not_stdin_holder");
+      return;
+    }
+    if (this.#at.hasExited()) return;
+    // A relay passes a repetition on: the bridge may have refused the first.
+    const entry = client.input.pushEof(offset) ?? (hop === "relay" ? client.input.waitingEof : undefined);
+    if (this.#isTooMuch(client)) return;
+    if (entry !== undefined) upstream.input(client, entry);
+  }
+
+  /** Whether the client may type, signal and kill; told if not. */
+  mayDrive(client: ClientRecord): boolean {
+    const result = this.#at.floor.mayDrive(client.id);
+    if (!result.ok) this.#tellRefused(client, "not_stdin_holder");
+    return result.ok;
+  }
+
+  /** @see Session.wrote */
+  wrote(client: ClientRecord, count: number): void {
+    client.input.wrote(count);
+    this.ack(this.#at.roster.newest(client), false);
+  }
+
+  appliedEof(client: ClientRecord): void {
+    client.input.appliedEof();
+    if (!this.#at.tty) this.#isClosed = true;
+    this.ack(this.#at.roster.newest(client), true);
+  }
+
+  /** The process takes no more input. What waits is refused. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Tells the client how much of its input has been taken: at once where much, else gathered for a moment. */
+  ack(client: ClientRecord, isDue: boolean): void {
+    const waiting = client.input.taken - client.inputAckSent;
+    if (waiting <= 0) return;
+    if (!isDue && waiting < ACK_BYTES / 2) {
+      client.inputAckDueMs ??= this.#at.now() + INPUT_ACK_DELAY_MS;
+      return;
+    }
+    client.inputAckDueMs = undefined;
+    client.inputAckSent = client.input.taken;
+    if (client.acknowledges) this.#at.tell(client, { type: "stdin_ack", offset: client.input.taken });
+  }
+
+  /** A client whose input piles up beyond what it may have sent is closed. */
+  #isTooMuch(client: ClientRecord): boolean {
+    const { queuedBytes, entries } = client.input;
+    const isTooMuch =
+      queuedBytes > MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES || entries.length > MAX_UNACKED_INPUT_ENTRIES;
+    if (isTooMuch) this.#at.refuse(client, CLOSE.policy, `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`);
+    return isTooMuch;
+  }
+
+  #tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {
+    const message = code === "stdin_closed" ? "the process takes no more input" : "not stdin holder";
+    this.#at.tell(client, { type: "error", code, message });
+  }
+}

@@ -1,0 +1,60 @@
+// Whether the process is to be held back: by the client that sets the pace, or, with nobody here, by what must stay to be
+// read.
+
+import type { ClientRecord } from "./client-record.ts";
+import { MAX_FRAME_BYTES } from "./constants.ts";
+import type { Floor } from "./floor.ts";
+import type { OutputLog } from "./log.ts";
+import { type Delivery, isWindowSpent, pacingClient } from "./pacing.ts";
+import type { Roster } from "./roster.ts";
+
+/** What may still be read of a process between two looks at whether to hold it: two frames of one stream, and what waits of
+ * the other. */
+const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
+
+export class Pace {
+  readonly #log: OutputLog;
+  readonly #floor: Floor;
+  readonly #roster: Roster;
+  readonly #delivery: Delivery;
+  /** With nobody attached, a lossless session keeps everything from here on. */
+  #heldFrom: number;
+
+  /** @param delivery What happens with nobody attached. */
+  constructor(log: OutputLog, floor: Floor, roster: Roster, delivery: Delivery) {
+    this.#log = log;
+    this.#floor = floor;
+    this.#roster = roster;
+    this.#delivery = delivery;
+    this.#heldFrom = log.endOffset;
+  }
+
+  /** The client whose unacknowledged bytes hold the process back. */
+  get pacer(): ClientRecord | undefined {
+    return pacingClient(this.#roster.present(), this.#floor.holder);
+  }
+
+  /** @see Session.shouldHold */
+  get shouldHold(): boolean {
+    const { pacer } = this;
+    if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
+    // A live session runs on with nobody attached, but not before its creator has come: that one is on the way.
+    if (this.#delivery === "live" && !this.#roster.isUnused) return false;
+    return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
+  }
+
+  /**
+   * The client is about to go. Where the last one goes, what was not dealt with stays to be read, also for those whose
+   * grace passed before.
+   */
+  noteHeld(client: ClientRecord): void {
+    let from = client.acked;
+    for (const other of this.#roster.all) {
+      if (other === client) continue;
+      if (other.presence.phase !== "absent") return;
+      const wasKept = other.delivery === "lossless" && other.role === "driver";
+      if (wasKept && other.acked >= this.#log.startOffset) from = Math.min(from, other.acked);
+    }
+    this.#heldFrom = Math.max(this.#log.startOffset, from);
+  }
+}

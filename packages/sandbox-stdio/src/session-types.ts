@@ -1,0 +1,77 @@
+// What a session is told when it is made and when somebody attaches, and what it asks of whatever carries it out.
+
+import type { Attempt } from "./attach.ts";
+import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import type { SignalName } from "./constants.ts";
+import type { Mode, Role } from "./floor.ts";
+import type { InputEntry } from "./input.ts";
+import type { OutputLog } from "./log.ts";
+import type { Delivery } from "./pacing.ts";
+
+/** What does not change while a process lives. */
+export type SessionFacts = {
+  /** Names as the client knows them. */
+  readonly sandbox: string;
+  readonly session: string;
+  readonly incarnation: string;
+  readonly tty: boolean;
+  readonly mode: Mode;
+  /** What happens with nobody attached: `live` runs on, `lossless` is held. */
+  readonly delivery: Delivery;
+};
+
+export type AttachRequest = {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly isAdmin: boolean;
+  /** Absent: live on a PTY, lossless on pipes. A viewer's is always live. */
+  readonly delivery?: Delivery | undefined;
+  /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
+  readonly acknowledges: boolean;
+  readonly size?: TerminalSize;
+  /** The offset it asks for; absent: all that is held. */
+  readonly offset?: number;
+  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
+  readonly stdin?: number | "new";
+  /** Of a client that comes back: which of its connections this is, if it says so. */
+  readonly attempt?: Attempt;
+  /** Whether it has shown that it is the client `id` coming back. */
+  readonly isResume: boolean;
+  /** Its proof for the next time, to be told in `hello`. */
+  readonly resume: string;
+};
+
+export type AttachResult =
+  | { readonly ok: true; readonly client: ClientRecord }
+  | { readonly ok: false; readonly code: number; readonly reason: string; readonly retry: "never" | "after" };
+
+/** Towards the process: the process itself, or the inner hop. */
+export interface Upstream {
+  /** A client is here, or here again. */
+  attached(client: ClientRecord): void;
+  /** The client's input queue has a new entry, at its end. */
+  input(client: ClientRecord, entry: InputEntry): void;
+  signal(client: ClientRecord, signal: SignalName): void;
+  /** `process`: the size that the PTY is to have. `relay`: what this client's window is, for the bridge to decide. */
+  resize(client: ClientRecord | undefined, size: TerminalSize): void;
+  kill(client: ClientRecord): void;
+  /** The client has dealt with more output, or its window has changed. */
+  acked(client: ClientRecord): void;
+  departed(client: ClientRecord, how: "left" | "vanished"): void;
+  holder(id: string): void;
+}
+
+export type SessionOptions = {
+  readonly hop: "process" | "relay";
+  readonly facts: SessionFacts;
+  readonly log: OutputLog;
+  readonly upstream: Upstream;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  /** Whether sending a frame copies it at once, so that its memory may be used again. */
+  readonly reuseFrames: boolean;
+  readonly holder?: string;
+  /** The first driver that ever attached, if one has. */
+  readonly creator?: string;
+};
