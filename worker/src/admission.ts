@@ -11,6 +11,13 @@ export type Admission = { readonly id: string; readonly isResume: boolean };
 
 export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: "process lost" };
 
+/** What is told to the bearer of a ticket that does not count any more. */
+export function ticketRefusal(why: "used" | "revoked"): Refusal {
+  const message =
+    why === "used" ? "The ticket has been used: each counts once" : "The ticket was revoked, or its session is gone";
+  return { code: CLOSE.unauthenticated, error: `ticket_${why}`, message };
+}
+
 /** Whether this client may attach here: who it says it is, and what there is to attach to. */
 export async function admit(
   spec: AttachSpec,
@@ -56,6 +63,9 @@ export async function admit(
   }
   if (record === undefined && query.role === "viewer") {
     return { code: CLOSE.notFound, error: "not_found", message: `no session "${spec.session}" to view` };
+  }
+  if (record === undefined && !who.mayCreate) {
+    return { code: CLOSE.notFound, error: "not_found", message: `no session "${spec.session}"` };
   }
   return { id: crypto.randomUUID().replaceAll("-", "").slice(0, 16), isResume: false };
 }

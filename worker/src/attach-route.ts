@@ -1,11 +1,10 @@
 // `GET /attach`: authenticates, reads the query, and hands the upgrade to the session's Durable Object.
 
 import { CLOSE, OUTER_PROTOCOL, parseAttachQuery } from "@sbx/sandbox-stdio";
+import { attachRight, completeQuery } from "./attach-right.ts";
 import { type DialectName, requestOf } from "./attach-spec.ts";
-import { authenticate } from "./auth/authenticate.ts";
 import { offeredProtocols } from "./auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
-import { requireScope } from "./auth/identity.ts";
 import { sandboxKey, sessionKey } from "./auth/names.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
@@ -19,31 +18,25 @@ export async function attachRoute(request: Request, env: Env): Promise<Response>
   const dialect = dialectOf(request);
   try {
     const settings = readAuthSettings(env);
-    const { identity } = await authenticate(request, settings);
-    requireScope(identity, "sandbox:connect");
+    const { tenant, grant, only } = await attachRight(request, settings);
     if (dialect === undefined) {
       const message = `none of the subprotocols offered is spoken here; ${OUTER_PROTOCOL} is`;
       return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
     }
-    const parsed = parseAttachQuery(new URL(request.url).searchParams);
+    const parsed = parseAttachQuery(completeQuery(new URL(request.url).searchParams, only));
     if (!parsed.ok) {
       return refuseUpgrade(dialect, { code: CLOSE.badRequest, error: "bad_request", message: parsed.detail });
     }
     const { query } = parsed;
     const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-    const stub = env.SESSION.getByName(await sessionKey(identity, query.sandbox, session));
+    const stub = env.SESSION.getByName(await sessionKey(tenant, query.sandbox, session));
     return await stub.fetch(
       requestOf({
-        sandboxKey: await sandboxKey(identity, query.sandbox),
+        sandboxKey: await sandboxKey(tenant, query.sandbox),
         session,
         dialect,
         query,
-        who: {
-          subject: identity.subject,
-          name: (identity.name ?? identity.email ?? identity.subject).slice(0, 64),
-          mayExec: identity.scopes.has("sandbox:exec"),
-          isAdmin: identity.scopes.has("sandbox:admin"),
-        },
+        who: grant,
       }),
     );
   } catch (error) {

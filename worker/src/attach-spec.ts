@@ -2,6 +2,7 @@
 // cookie or query string of the client is passed on.
 
 import type { AttachQuery } from "@sbx/sandbox-stdio";
+import type { Grant } from "./grant.ts";
 
 export type DialectName = "stdio" | "plain";
 
@@ -11,12 +12,7 @@ export type AttachSpec = {
   readonly session: string;
   readonly dialect: DialectName;
   readonly query: AttachQuery;
-  readonly who: {
-    readonly subject: string;
-    readonly name: string;
-    readonly mayExec: boolean;
-    readonly isAdmin: boolean;
-  };
+  readonly who: Grant;
 };
 
 const HEADER = "x-attach";

@@ -9,6 +9,7 @@ import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { page } from "./page.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { attachTicketRoutes, shareRoutes } from "./ticket-routes.ts";
 
 export { SandboxDirectory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -31,6 +32,8 @@ app.use(async (c, next) => {
 app.get("/healthz", (c) => c.json({ ok: true }));
 app.get("/attach", (c) => attachRoute(c.req.raw, c.env));
 app.route("/api/sandboxes", sessionRoutes);
+app.route("/api/sandboxes", shareRoutes);
+app.route("/api/tickets", attachTicketRoutes);
 app.route("/", loginRoutes);
 app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
 app.all("*", (c) => page(c.req.raw, c.env));

@@ -1,6 +1,8 @@
 // What a client shows to come back as itself: signed, bound to this session, this start of its process, the client, the
 // person and the role. It is no authentication: a token is still needed.
 
+import { fromBase64Url, toBase64Url } from "./base64url.ts";
+
 export type ResumeClaim = {
   readonly incarnation: string;
   readonly client: string;
@@ -35,21 +37,5 @@ export class ResumeSigner {
     if (!isOurs) return undefined;
     const [incarnation, client, subject, role] = JSON.parse(new TextDecoder().decode(claim)) as string[];
     return { incarnation: incarnation ?? "", client: client ?? "", subject: subject ?? "", role: role ?? "" };
-  }
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-}
-
-function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
-  try {
-    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-  } catch {
-    return undefined; // Not base64: nothing that we made.
   }
 }

@@ -16,16 +16,18 @@ import {
   Session,
   STDIO,
 } from "@sbx/sandbox-stdio";
-import { type Admission, admit, PROCESS_LOST } from "./admission.ts";
+import { type Admission, admit, PROCESS_LOST, ticketRefusal } from "./admission.ts";
 import { type AttachSpec, specOf } from "./attach-spec.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
 import type { Env } from "./env.ts";
 import { refusalOf } from "./hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "./inner-hop.ts";
+import { Lifetimes } from "./lifetimes.ts";
 import { type Refusal, refuseUpgrade } from "./refusal.ts";
 import { ResumeSigner } from "./resume.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
+import { type NewShareTicket, SessionTickets, type TicketListing } from "./session-tickets.ts";
 import { askBridge, attachBridge, isAwake } from "./upstream.ts";
 
 /** How long the log and status of an ended process can be read. */
@@ -39,6 +41,8 @@ export class SessionObject extends DurableObject<Env> {
   readonly #signer: ResumeSigner;
   readonly #connections = new Map<WebSocket, ServerConnection>();
   readonly #sockets: ClientSockets;
+  readonly #tickets: SessionTickets;
+  readonly #lifetimes = new Lifetimes();
   readonly #hop: InnerHop;
   #session: Session | undefined;
   /** What the process is to be, until it is there. */
@@ -51,6 +55,7 @@ export class SessionObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new SessionStore(ctx.storage);
+    this.#tickets = new SessionTickets(ctx.storage);
     this.#sockets = new ClientSockets(ctx);
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
     this.#hop = new InnerHop({
@@ -82,6 +87,8 @@ export class SessionObject extends DurableObject<Env> {
     const spec = specOf(request);
     this.#pendingAttaches += 1;
     try {
+      const ticket = this.#tickets.admit(spec.who, Date.now());
+      if (ticket !== "good") return refuseUpgrade(spec.dialect, ticketRefusal(ticket));
       const admission = await admit(spec, this.#store.record, this.#signer);
       if ("code" in admission) return refuseUpgrade(spec.dialect, admission);
       if (spec.dialect === "stdio") return this.#attachEarly(spec, admission);
@@ -128,6 +135,7 @@ export class SessionObject extends DurableObject<Env> {
     const dialect = spec.dialect === "stdio" ? STDIO : PLAIN;
     const connection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), Date.now());
     this.#connections.set(socket, connection);
+    this.#lifetimes.add(connection, spec.who);
     const headers = new Headers();
     if (dialect.subprotocol !== undefined) headers.set("Sec-WebSocket-Protocol", dialect.subprotocol);
     return [new Response(null, { status: 101, webSocket: pair[0], headers }), connection];
@@ -144,7 +152,7 @@ export class SessionObject extends DurableObject<Env> {
     });
     const request: AttachRequest = {
       id: admission.id,
-      name: query.name || who.name,
+      name: query.name || who.name || `guest-${admission.id.slice(0, 4)}`,
       role: query.role,
       isAdmin: who.isAdmin,
       delivery: query.delivery,
@@ -157,6 +165,7 @@ export class SessionObject extends DurableObject<Env> {
       ...(query.attempt === undefined ? {} : { attempt: query.attempt }),
     };
     connection.attach(session, request);
+    this.#lifetimes.tick(Date.now());
     this.#changed();
   }
 
@@ -173,7 +182,7 @@ export class SessionObject extends DurableObject<Env> {
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
     if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
       this.#forgetProcess();
-      if (admission.isResume) return { ok: false, refusal: PROCESS_LOST };
+      if (admission.isResume || !spec.who.mayCreate) return { ok: false, refusal: PROCESS_LOST };
       // This client has known no process of that name: it gets a new one.
       return this.#ensureSession(spec, admission);
     }
@@ -305,6 +314,7 @@ export class SessionObject extends DurableObject<Env> {
   #ended(socket: WebSocket, code: number): void {
     const connection = this.#connections.get(socket);
     this.#connections.delete(socket);
+    if (connection !== undefined) this.#lifetimes.remove(connection);
     connection?.closed(code);
     this.#changed();
   }
@@ -343,6 +353,7 @@ export class SessionObject extends DurableObject<Env> {
   #schedule(): void {
     let next = this.#hop.nextTickMs ?? Number.POSITIVE_INFINITY;
     if (this.#session !== undefined) next = Math.min(next, this.#session.nextTickMs ?? next);
+    next = Math.min(next, this.#lifetimes.nextTickMs);
     for (const connection of this.#connections.values()) next = Math.min(next, connection.silentAtMs ?? next);
     if (next >= this.#timerAtMs) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
@@ -362,6 +373,7 @@ export class SessionObject extends DurableObject<Env> {
       connection.heardAtMs = Math.max(connection.heardAtMs, this.#sockets.pingedAtMs(socket));
       if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
     }
+    this.#lifetimes.tick(now);
     this.#hop.tick(now);
     this.#session?.tick();
     this.#changed();
@@ -392,6 +404,25 @@ export class SessionObject extends DurableObject<Env> {
     return true;
   }
 
+  /** Makes a share ticket count from now on. */
+  addTicket(ticket: NewShareTicket): "added" | "no_session" | "too_many" {
+    if (this.#store.record === undefined) return "no_session";
+    return this.#tickets.add(ticket, Date.now()) ? "added" : "too_many";
+  }
+
+  /** The share tickets that are good now; undefined where there is no session. */
+  listTickets(): TicketListing[] | undefined {
+    return this.#store.record && this.#tickets.list(Date.now());
+  }
+
+  /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
+  revokeTicket(id: string): boolean {
+    if (!this.#tickets.revoke(id)) return false;
+    this.#lifetimes.revokeTicket(id);
+    this.#changed();
+    return true;
+  }
+
   /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
   async #exitTold(): Promise<void> {
     const deadline = Date.now() + END_PATIENCE_MS;
@@ -412,6 +443,7 @@ export class SessionObject extends DurableObject<Env> {
     for (const client of [...(session?.clients ?? [])])
       client.peer?.bye(CLOSE.notFound, "the session was ended", "never");
     this.#store.clear();
+    this.#tickets.clear();
     await this.ctx.storage.deleteAlarm();
     await this.#directory(record.sandboxKey).remove(record.facts.session);
   }

@@ -107,9 +107,16 @@ export class ServerConnection implements Peer {
 
   /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */
   drop(): void {
+    this.dismiss(CLOSE.goingAway, "nothing was heard", "now", "vanished");
+  }
+
+  /** Ends it from this side. The client has `left`, or has `vanished`: then its place is kept for a while. */
+  dismiss(code: number, reason: string, retry: Bye["retry"], how: "left" | "vanished"): void {
     const phase = this.#phase;
-    this.bye(CLOSE.goingAway, "nothing was heard", "now");
-    if (phase.phase === "attached" && phase.client.peer === this) phase.session.vanish(phase.client);
+    this.bye(code, reason, retry);
+    if (phase.phase !== "attached" || phase.client.peer !== this) return;
+    if (how === "left") phase.session.leave(phase.client);
+    else phase.session.vanish(phase.client);
   }
 
   /** The socket takes output again. */

@@ -20,6 +20,14 @@ export const FAULT_STATUS = {
   inactive: 401,
   /** The session cookie is not ours, was tampered with, or has run out. */
   bad_session: 401,
+  /** Not a ticket of this server, or changed since it was made. */
+  bad_ticket: 401,
+  ticket_expired: 401,
+  /** An attach ticket counts once. */
+  ticket_used: 401,
+  ticket_revoked: 401,
+  /** An administrator has revoked the token, or its user. */
+  revoked: 401,
   /** The login did not come back to the browser that began it, or came back too late. */
   bad_login: 400,
   /** The issuer refused the login or answered with something that is not one. */
@@ -28,8 +36,12 @@ export const FAULT_STATUS = {
   bad_subprotocol: 400,
   /** A sandbox or session name outside the rules of names.ts. */
   bad_name: 400,
+  /** The body of a request to the API is not what the route takes. */
+  bad_request: 400,
   bad_host: 403,
   bad_origin: 403,
+  /** A good ticket, for another sandbox, session or role than was asked for. */
+  wrong_ticket: 403,
   /** A valid token without the claim that names the tenant: never put into another tenant. */
   no_tenant: 403,
   insufficient_scope: 403,

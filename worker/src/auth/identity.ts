@@ -25,6 +25,10 @@ export interface Identity {
   readonly scopes: ReadonlySet<string>;
   /** Seconds since 1970. From then on the identity counts for nothing. */
   readonly expiresAt: number;
+  /** The token's own id, where it has one. */
+  readonly tokenId?: string;
+  /** When the token was issued, in seconds since 1970, where it says so. */
+  readonly issuedAt?: number;
   /** The client the token was issued to, where the token says so. */
   readonly clientId?: string;
 }
@@ -47,7 +51,7 @@ const MAX_DISPLAY_LENGTH = 256;
  * @throws {AuthFault} `missing_claim` without `sub` or `exp`, `no_tenant` without the tenant claim.
  */
 export function identityFrom(claims: Claims, options: IdentityOptions): Identity {
-  const { sub, exp } = claims;
+  const { sub, exp, jti, iat } = claims;
   if (!isNonEmptyText(sub)) throw new AuthFault("missing_claim", "The token has no subject");
   if (typeof exp !== "number" || !Number.isFinite(exp)) throw new AuthFault("missing_claim", "The token has no expiry");
   const tenantClaim = options.tenantClaim ?? "sub";
@@ -65,6 +69,8 @@ export function identityFrom(claims: Claims, options: IdentityOptions): Identity
     expiresAt: exp,
     ...(email !== undefined && { email }),
     ...(name !== undefined && { name }),
+    ...(isNonEmptyText(jti) && { tokenId: jti }),
+    ...(typeof iat === "number" && Number.isFinite(iat) && { issuedAt: iat }),
     ...(isNonEmptyText(clientId) && { clientId }),
   };
 }

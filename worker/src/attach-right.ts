@@ -1,0 +1,132 @@
+// Who wants to attach, by token or by ticket, and what they may open with that. Every dialect's route asks here.
+
+import { authenticate } from "./auth/authenticate.ts";
+import { AuthFault } from "./auth/fault.ts";
+import { type Identity, requireScope } from "./auth/identity.ts";
+import type { Tenant } from "./auth/names.ts";
+import { requireAllowedHost } from "./auth/origin.ts";
+import type { AuthSettings } from "./auth/settings.ts";
+import { type AttachTicket, openTicket, type ShareTicket, type TicketTarget } from "./auth/ticket.ts";
+import type { Grant } from "./grant.ts";
+
+export type AttachRight = {
+  /** Whose sandboxes the names are of. */
+  readonly tenant: Tenant;
+  readonly grant: Grant;
+  /** With a ticket: all that it opens. */
+  readonly only?: TicketTarget;
+};
+
+const MAX_NAME_CHARACTERS = 64;
+
+/**
+ * Authenticates a request to attach: by `?ticket=` where there is one, else by its token.
+ * @throws {AuthFault}
+ */
+export async function attachRight(request: Request, settings: AuthSettings): Promise<AttachRight> {
+  const text = new URL(request.url).searchParams.get("ticket");
+  if (text === null) {
+    const { identity } = await authenticate(request, settings);
+    requireScope(identity, "sandbox:connect");
+    return { tenant: identity, grant: grantOfToken(identity) };
+  }
+  requireAllowedHost(request, settings);
+  const ticket = await openTicket(text, settings.sessionSecret);
+  if (ticket.tenant.issuer !== settings.issuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
+  if (ticket.kind === "attach") {
+    if ((request.headers.get("Origin") ?? "") !== ticket.origin) {
+      throw new AuthFault("bad_origin", "The ticket was made for a page of another origin");
+    }
+    return { tenant: ticket.tenant, grant: grantOfAttachTicket(ticket), only: ticket };
+  }
+  const bearer = await bearerOf(request, settings, ticket);
+  return { tenant: ticket.tenant, grant: grantOfShareTicket(ticket, bearer), only: ticket };
+}
+
+/**
+ * Completes a query with what its ticket says, where it says nothing itself.
+ * @throws {AuthFault} `wrong_ticket` where it asks for something else.
+ */
+export function completeQuery(params: URLSearchParams, only: TicketTarget | undefined): URLSearchParams {
+  if (only === undefined) return params;
+  const completed = new URLSearchParams(params);
+  for (const name of ["sandbox", "session", "role"] as const) if (!params.has(name)) completed.set(name, only[name]);
+  requireTarget(only, {
+    sandbox: completed.get("sandbox") ?? "",
+    session: completed.get("session") ?? "",
+    role: completed.get("role") ?? "",
+  });
+  return completed;
+}
+
+/** @throws {AuthFault} `wrong_ticket` where a ticket does not open what is asked for. */
+export function requireTarget(
+  only: TicketTarget | undefined,
+  asked: { readonly sandbox: string; readonly session: string; readonly role: string },
+): void {
+  if (only === undefined) return;
+  if (asked.sandbox !== only.sandbox || asked.session !== only.session) {
+    throw new AuthFault("wrong_ticket", "The ticket is for another session");
+  }
+  if (asked.role !== "viewer" && only.role === "viewer") {
+    throw new AuthFault("wrong_ticket", "The ticket is for a viewer, not for a driver");
+  }
+}
+
+/** @returns undefined for a guest. */
+async function bearerOf(request: Request, settings: AuthSettings, ticket: ShareTicket): Promise<Identity | undefined> {
+  try {
+    return (await authenticate(request, settings)).identity;
+  } catch (error) {
+    // Somebody whose login has run out is a guest as well as anybody.
+    if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+function grantOfToken(identity: Identity): Grant {
+  return {
+    subject: identity.subject,
+    name: displayName(identity),
+    mayExec: identity.scopes.has("sandbox:exec"),
+    isAdmin: identity.scopes.has("sandbox:admin"),
+    mayCreate: identity.scopes.has("sandbox:exec"),
+    expiresAtMs: identity.expiresAt * 1000,
+    persons: [identity.subject],
+    tokenIds: identity.tokenId === undefined ? [] : [identity.tokenId],
+  };
+}
+
+function grantOfAttachTicket(ticket: AttachTicket): Grant {
+  const { id, maker, makerToken, role, expiresAtMs } = ticket;
+  return {
+    subject: maker,
+    name: ticket.makerName,
+    mayExec: role === "driver",
+    isAdmin: ticket.isAdmin,
+    mayCreate: role === "driver",
+    expiresAtMs: ticket.tokenExpiresAtMs,
+    persons: [maker],
+    tokenIds: makerToken === undefined ? [id] : [id, makerToken],
+    attachTicket: { id, expiresAtMs },
+  };
+}
+
+function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undefined): Grant {
+  const { id, maker, makerToken, role, expiresAtMs } = ticket;
+  return {
+    subject: bearer?.subject ?? `guest:${id}`,
+    name: bearer === undefined ? "" : displayName(bearer),
+    mayExec: role === "driver",
+    isAdmin: false,
+    mayCreate: false,
+    expiresAtMs: Math.min(expiresAtMs, (bearer?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000),
+    persons: bearer === undefined ? [maker] : [bearer.subject, maker],
+    tokenIds: [id, makerToken, bearer?.tokenId].filter((one) => one !== undefined),
+    shareTicket: id,
+  };
+}
+
+export function displayName(identity: Identity): string {
+  return (identity.name ?? identity.email ?? identity.subject).slice(0, MAX_NAME_CHARACTERS);
+}

@@ -1,0 +1,142 @@
+// The API's routes about tickets: one to attach once, and those that share a session. A ticket gives no more than its maker
+// has.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import { type Context, Hono } from "hono";
+import { displayName } from "./attach-right.ts";
+import { authenticate } from "./auth/authenticate.ts";
+import { AuthFault } from "./auth/fault.ts";
+import { type Identity, requireScope, type SandboxScope } from "./auth/identity.ts";
+import { checkName, sessionKey, type Tenant } from "./auth/names.ts";
+import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
+import { type Role, sealTicket, type TicketTarget, ticketId } from "./auth/ticket.ts";
+import type { Env } from "./env.ts";
+import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "./json-body.ts";
+import { refuseHttp } from "./refusal.ts";
+import { MAX_SHARE_TICKETS } from "./session-tickets.ts";
+
+type Bindings = { Bindings: Env };
+type Names = { readonly sandbox: string; readonly session: string };
+
+const ATTACH_TICKET_SECONDS = 60;
+/** How long a share ticket is good, unless its maker says otherwise; and the most that they may say. */
+const SHARE_SECONDS = { min: 1, max: 30 * 24 * 3600, fallback: 24 * 3600 };
+
+/** To be mounted at `/api/tickets`. */
+export const attachTicketRoutes = new Hono<Bindings>();
+
+attachTicketRoutes.post("/", async (c) => {
+  const settings = readAuthSettings(c.env);
+  const { identity } = await authenticate(c.req.raw, settings);
+  requireScope(identity, "sandbox:connect");
+  const body = await jsonBody(c.req.raw);
+  const role = readRole(body, "driver");
+  if (role === "driver") requireScope(identity, "sandbox:exec");
+  const expiresAtMs = Date.now() + ATTACH_TICKET_SECONDS * 1000;
+  const ticket = await sealTicket(
+    {
+      kind: "attach",
+      id: ticketId(),
+      ...target(identity, bodyText(body, "sandbox", "default"), bodyText(body, "session"), role),
+      ...makerOf(identity),
+      expiresAtMs,
+      origin: c.req.header("Origin") ?? "",
+      makerName: displayName(identity),
+      isAdmin: role === "driver" && identity.scopes.has("sandbox:admin"),
+      tokenExpiresAtMs: identity.expiresAt * 1000,
+    },
+    settings.sessionSecret,
+  );
+  return c.json({ ticket, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
+});
+
+/** To be mounted at `/api/sandboxes`. */
+export const shareRoutes = new Hono<Bindings>();
+
+shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
+  const { settings, identity, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  const body = await jsonBody(c.req.raw);
+  // Whoever does not say gives away the least.
+  const role = readRole(body, "viewer");
+  const guests = bodyBoolean(body, "guests");
+  const expiresAtMs = Date.now() + bodyInteger(body, "seconds", SHARE_SECONDS) * 1000;
+  const id = ticketId();
+  const where = target(identity, c.req.param("sandbox"), c.req.param("session"), role);
+  const outcome = await stub.addTicket({ id, role, guests, maker: identity.subject, expiresAtMs });
+  if (outcome === "no_session") return noSession(c.req.param());
+  if (outcome === "too_many") {
+    const message = `the session has ${MAX_SHARE_TICKETS} tickets that are still good: revoke one`;
+    return refuseHttp({ code: CLOSE.conflict, error: "too_many_tickets", message });
+  }
+  const ticket = await sealTicket(
+    { kind: "share", id, ...where, ...makerOf(identity), expiresAtMs, admitsGuests: guests },
+    settings.sessionSecret,
+  );
+  const url = shareUrl(settings, where, ticket);
+  return c.json({ id, ticket, url, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
+});
+
+shareRoutes.get("/:sandbox/sessions/:session/tickets", async (c) => {
+  const { stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  const tickets = await stub.listTickets();
+  return tickets === undefined ? noSession(c.req.param()) : c.json({ tickets }, 200, NO_STORE);
+});
+
+shareRoutes.delete("/:sandbox/sessions/:session/tickets/:ticket", async (c) => {
+  const { stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  if (await stub.revokeTicket(c.req.param("ticket"))) return c.body(null, 204);
+  return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "no such ticket, or it has expired" });
+});
+
+/** The answers hold what opens a door. */
+const NO_STORE = { "Cache-Control": "no-store" };
+
+async function sessionOf(c: Context<Bindings>, { sandbox, session }: Names, scope: SandboxScope) {
+  const settings = readAuthSettings(c.env);
+  const { identity } = await authenticate(c.req.raw, settings);
+  requireScope(identity, scope);
+  return { settings, identity, stub: c.env.SESSION.getByName(await sessionKey(identity, sandbox, session)) };
+}
+
+/** Names are checked here, so that a ticket never holds others. */
+function target(
+  { issuer, tenantClaim, tenantValue }: Tenant,
+  sandbox: string,
+  session: string,
+  role: Role,
+): TicketTarget {
+  return {
+    tenant: { issuer, tenantClaim, tenantValue },
+    sandbox: checkName("sandbox", sandbox),
+    session: checkName("session", session),
+    role,
+  };
+}
+
+function makerOf({ subject, tokenId, issuedAt }: Identity) {
+  return {
+    maker: subject,
+    ...(tokenId === undefined ? {} : { makerToken: tokenId }),
+    ...(issuedAt === undefined ? {} : { makerIssuedAt: issuedAt }),
+  };
+}
+
+/** The page with the session in its query, and the ticket in its fragment: that is sent to no server, and so logged by none. */
+function shareUrl(settings: AuthSettings, { sandbox, session, role }: TicketTarget, ticket: string): string {
+  const query = new URLSearchParams({ sandbox, session, role });
+  return `${settings.publicOrigin}/?${query}#ticket=${ticket}`;
+}
+
+function readRole(body: JsonBody, fallback: Role): Role {
+  const role = body.role ?? fallback;
+  if (role === "driver" || role === "viewer") return role;
+  throw new AuthFault("bad_request", '"role" must be driver or viewer');
+}
+
+function noSession({ sandbox, session }: Names): Response {
+  return refuseHttp({
+    code: CLOSE.notFound,
+    error: "not_found",
+    message: `no session "${session}" in sandbox "${sandbox}"`,
+  });
+}
