@@ -21,6 +21,9 @@ export interface OutputSink {
 /** The most that is read at once and, rounded up to whole reads, the most that waits for a flush. */
 export const FLUSH_BYTES = 65_536;
 
+/** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
+const PROMPT_BYTES = 1_024;
+
 const { EAGAIN, EINTR, EIO } = constants.errno;
 const POLLFD_BYTES = 8;
 const POLLIN = 0x001;
@@ -33,6 +36,8 @@ export class Output implements Reader {
   readonly #onEnd: () => void;
   readonly #watch: Watch;
   #unflushedBytes = 0;
+  /** Nothing came for a moment: what comes now is awaited, and is not kept until all that follows it is read. */
+  #wasQuiet = true;
   #isHeld = false;
   #isClosed = false;
   #lastByteAtMs = 0;
@@ -85,10 +90,13 @@ export class Output implements Reader {
       this.#sink.commit(count, this.#stream);
       this.#unflushedBytes += count;
       // The sink may have held or closed this meanwhile.
-      if (this.#unflushedBytes >= FLUSH_BYTES || this.#isHeld) this.#flush();
+      if (this.#unflushedBytes >= FLUSH_BYTES || this.#isHeld || (this.#wasQuiet && count < PROMPT_BYTES))
+        this.#flush();
+      this.#wasQuiet = false;
       return !this.#isHeld && !this.#isClosed;
     }
     const failure = count === 0 ? 0 : errno();
+    this.#wasQuiet = true;
     this.#flush();
     if (failure === EAGAIN) return false;
     if (failure === EINTR) return true;

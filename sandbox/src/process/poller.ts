@@ -50,6 +50,7 @@ export class Poller {
   readonly #queue = new Set<Reader>();
   #nextToken = 1;
   #isTurnDue = false;
+  #isInTurn = false;
 
   /** @throws {Error} If the kernel refuses an epoll set, or `kind` was given and does not work here. */
   constructor(kind?: WakerKind) {
@@ -96,7 +97,8 @@ export class Poller {
   }
 
   #scheduleTurn(): void {
-    if (this.#isTurnDue) return;
+    // A turn that runs comes round to it, or asks for the next when its time is up.
+    if (this.#isTurnDue || this.#isInTurn) return;
     this.#isTurnDue = true;
     setImmediate(() => {
       this.#isTurnDue = false;
@@ -107,6 +109,7 @@ export class Poller {
   /** Serves whoever is ready, one read each and round again, until nobody is or the time is up. */
   #turn(): void {
     const end = performance.now() + TURN_MS;
+    this.#isInTurn = true;
     try {
       do {
         // Looked at in every round: a keystroke's echo does not wait until a flooding neighbour has had its time.
@@ -121,6 +124,7 @@ export class Poller {
         }
       } while (this.#queue.size > 0 && performance.now() < end);
     } finally {
+      this.#isInTurn = false;
       if (this.#queue.size > 0) this.#scheduleTurn();
       else if (this.#watchers.size > 0) this.#waker.arm();
     }

@@ -61,9 +61,13 @@ class WakeEvent {
             return;
           }
           if (done) return fail("its stream ended");
-          // Listen first: an error thrown by the callback reaches the top, but must not silence every session.
-          listen();
-          this.#onEvent();
+          // What is ready is on its way before the kernel is asked for the next event. An error thrown by the callback
+          // reaches the top, but must not silence every session.
+          try {
+            this.#onEvent();
+          } finally {
+            if (this.#reader === reader) listen();
+          }
         },
         (error: unknown) => {
           if (this.#reader === reader) fail(error);
@@ -107,17 +111,15 @@ class AioWaker implements Waker {
   readonly #requests = new BigUint64Array([addressOf(this.#request.bytes)]);
   readonly #requestsAddress = addressOf(this.#requests);
   readonly #completion = new Uint8Array(AIO_EVENT_BYTES);
+  readonly #completionAddress: bigint;
   #isArmed = false;
 
   constructor(fd: number, onWake: () => void) {
     const context = new BigUint64Array(1);
     if (libc.syscall(SYS.io_setup, 1, addressOf(context), 0, 0, 0) !== 0) throw new LibcError("set up kernel AIO");
     this.#context = context[0] ?? 0n;
-    const completion = addressOf(this.#completion);
-    this.#event = new WakeEvent(() => {
-      if (libc.syscall(SYS.io_getevents, this.#context, 0, 1, completion, 0) === 1) this.#isArmed = false;
-      onWake();
-    });
+    this.#completionAddress = addressOf(this.#completion);
+    this.#event = new WakeEvent(onWake);
     const request = this.#request.view;
     request.setUint16(16, IOCB_CMD_POLL, true);
     request.setUint32(20, fd, true);
@@ -129,7 +131,8 @@ class AioWaker implements Waker {
   }
 
   arm(): void {
-    if (this.#isArmed) return;
+    // The completion of the last request is taken here and not at its wake: what is ready goes out first.
+    if (this.#isArmed && libc.syscall(SYS.io_getevents, this.#context, 0, 1, this.#completionAddress, 0) !== 1) return;
     const submitted = libc.syscall(SYS.io_submit, this.#context, 1, this.#requestsAddress, 0, 0);
     if (submitted !== 1) throw new LibcError("poll by kernel AIO");
     this.#isArmed = true;
