@@ -22,7 +22,6 @@ export class SessionStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    storage.sql.exec("CREATE TABLE IF NOT EXISTS log (piece INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
   }
 
   get record(): SessionRecord | undefined {
@@ -37,6 +36,8 @@ export class SessionStore {
   saveLog(log: OutputLog): void {
     const archive: Archive = { start: log.startOffset, ...log.sizeAt(log.startOffset) };
     this.#storage.transactionSync(() => {
+      // Made here and not at the start: whoever waits for a new session does not wait for a table.
+      this.#storage.sql.exec("CREATE TABLE IF NOT EXISTS log (piece INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
       this.#storage.sql.exec("DELETE FROM log");
       encodeArchive(log).forEach((piece, i) => {
         this.#storage.sql.exec("INSERT INTO log (piece, bytes) VALUES (?, ?)", i, piece);
@@ -56,8 +57,7 @@ export class SessionStore {
   /** Forgets the process: the next attach makes another. */
   clear(): void {
     this.#storage.transactionSync(() => {
-      this.#storage.sql.exec("DELETE FROM log");
-      this.#storage.kv.delete("archive");
+      if (this.#storage.kv.delete("archive")) this.#storage.sql.exec("DELETE FROM log");
       this.#storage.kv.delete("session");
     });
   }
