@@ -94,21 +94,26 @@ export class RatedFlow implements Flow {
 
 /** Makes frames of the log's bytes, and makes each once: readers at the same place share it. */
 export class FrameSource {
+  /** The one buffer of all who reuse theirs, so that an idle session has none, and whose frame it holds. */
+  static readonly #shared = new Uint8Array(1 + MAX_FRAME_BYTES);
+  static #owner: FrameSource | undefined;
   readonly #log: OutputLog;
-  readonly #reused: Uint8Array | undefined;
+  readonly #isReused: boolean;
   #offset = -1;
   #frame = new Uint8Array(0);
 
   /** @param isReused One buffer for all frames, where sending copies at once; else each frame has memory of its own. */
   constructor(log: OutputLog, isReused: boolean) {
     this.#log = log;
-    this.#reused = isReused ? new Uint8Array(1 + MAX_FRAME_BYTES) : undefined;
+    this.#isReused = isReused;
   }
 
   /** The frame of `length` bytes at `offset`, which must be of one stream. */
   frame(offset: number, length: number, stream: OutputStream): Uint8Array {
-    if (this.#offset === offset && this.#frame.length === length + 1) return this.#frame;
-    const frame = this.#reused?.subarray(0, length + 1) ?? new Uint8Array(length + 1);
+    const isIntact = !this.#isReused || FrameSource.#owner === this;
+    if (isIntact && this.#offset === offset && this.#frame.length === length + 1) return this.#frame;
+    if (this.#isReused) FrameSource.#owner = this;
+    const frame = this.#isReused ? FrameSource.#shared.subarray(0, length + 1) : new Uint8Array(length + 1);
     frame[0] = stream;
     this.#log.copy(offset, length, frame, 1);
     return this.keep(offset, frame);

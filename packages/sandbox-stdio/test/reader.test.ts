@@ -175,4 +175,15 @@ describe("frames", () => {
     expect(source.frame(2, 2, 1)).toEqual(new Uint8Array([1, 99, 100]));
     expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
   });
+
+  test("with memory used again, a frame of one log is made anew after a frame of another", () => {
+    const [one, two] = ["ab", "xy"].map((text) => {
+      const log = new OutputLog({ cols: 80, rows: 24 });
+      log.append(bytes(text), 1);
+      return new FrameSource(log, true);
+    });
+    expect(one?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+    expect(two?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 120, 121]));
+    expect(one?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+  });
 });
