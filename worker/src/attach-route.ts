@@ -1,58 +1,86 @@
-// `GET /attach`: authenticates, reads the query, and hands the upgrade to the session's Durable Object.
+// The routes at which clients attach, one for each path of the dialects' table: authenticates, has the row read the request,
+// and hands the upgrade to the session's Durable Object.
 
-import { CLOSE, OUTER_PROTOCOL, parseAttachQuery } from "@sbx/sandbox-stdio";
-import { attachRight, completeQuery } from "./attach-right.ts";
-import { type DialectName, requestOf } from "./attach-spec.ts";
+import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute } from "@sbx/sandbox-stdio";
+import { type Context, Hono } from "hono";
+import { type AttachRight, attachRight, completeQuery, requireTarget } from "./attach-right.ts";
+import { type Answering, requestOf } from "./attach-spec.ts";
 import { offeredProtocols } from "./auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { sandboxKey, sessionKey } from "./auth/names.ts";
+import { requireListedOrigin } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { refuseHttp, refuseUpgrade } from "./refusal.ts";
 
-export async function attachRoute(request: Request, env: Env): Promise<Response> {
+export const attachRoutes = new Hono<{ Bindings: Env }>();
+
+for (const path of new Set(DIALECT_ROUTES.map((row) => row.path))) {
+  const rows = DIALECT_ROUTES.filter((row) => row.path === path);
+  attachRoutes.get(path, (c) => attachRoute(c, rows));
+}
+
+async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly DialectRoute[]): Promise<Response> {
+  const request = c.req.raw;
   if (request.headers.get("Upgrade")?.toLowerCase() !== "websocket") {
-    const body = { error: "upgrade_required", message: "/attach is a WebSocket" };
+    const body = { error: "upgrade_required", message: `${c.req.path} is a WebSocket` };
     return Response.json(body, { status: 426, headers: { Upgrade: "websocket" } });
   }
-  const dialect = dialectOf(request);
+  // With nothing but a token offered, authenticating says what is wrong.
+  const offered = request.headers.has("Sec-WebSocket-Protocol") ? offeredProtocols(request) : [];
+  const row = chooseRoute(rows, offered);
   try {
-    const settings = readAuthSettings(env);
-    const { tenant, grant, only } = await attachRight(request, settings);
-    if (dialect === undefined) {
-      const message = `none of the subprotocols offered is spoken here; ${OUTER_PROTOCOL} is`;
+    const settings = readAuthSettings(c.env);
+    if (row?.checksOrigin === true) requireListedOrigin(request, settings);
+    const right = await attachRight(request, settings);
+    if (row === undefined) {
+      const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
+      const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
       return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
     }
-    const parsed = parseAttachQuery(completeQuery(new URL(request.url).searchParams, only));
-    if (!parsed.ok) {
-      return refuseUpgrade(dialect, { code: CLOSE.badRequest, error: "bad_request", message: parsed.detail });
+    const search = completeQuery(new URL(request.url).searchParams, right.only);
+    const wish = row.wish({ params: c.req.param(), search });
+    if (!wish.ok) {
+      return refuseUpgrade(answering(row, offered), { code: wish.code, error: wish.error, message: wish.detail });
     }
-    const { query } = parsed;
-    const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-    const stub = env.SESSION.getByName(await sessionKey(tenant, query.sandbox, session));
-    return await stub.fetch(
-      requestOf({
-        sandboxKey: await sandboxKey(tenant, query.sandbox),
-        session,
-        dialect,
-        query,
-        who: grant,
-      }),
-    );
+    return await attach(c.env, right, row, wish, offered);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
     const isOurs = error.code !== "bad_host" && error.code !== "bad_origin";
-    if (dialect === "stdio" && isOurs) {
-      return refuseUpgrade(dialect, { code: 4000 + error.status, error: error.code, message: error.message });
+    if (row?.refusal === "close" && isOurs) {
+      const refusal = { code: 4000 + error.status, error: error.code, message: error.message };
+      return refuseUpgrade(answering(row, offered), refusal);
     }
     return authRefusal(error);
   }
 }
 
-/** `stdio.v1` where it is offered; nothing offered beside a token: plain; else undefined. */
-function dialectOf(request: Request): DialectName | undefined {
-  const offered = request.headers.has("Sec-WebSocket-Protocol") ? offeredProtocols(request) : [];
-  if (offered.includes(OUTER_PROTOCOL)) return "stdio";
-  return offered.length === 0 ? "plain" : undefined;
+async function attach(
+  env: Env,
+  { tenant, grant, only }: AttachRight,
+  row: DialectRoute,
+  { query, command, mayForce = true }: Extract<AttachWish, { ok: true }>,
+  offered: readonly string[],
+): Promise<Response> {
+  // Not every route has the names in its query.
+  requireTarget(only, { sandbox: query.sandbox, session: query.session ?? "", role: query.role });
+  const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  const stub = env.SESSION.getByName(await sessionKey(tenant, query.sandbox, session));
+  return stub.fetch(
+    requestOf({
+      ...answering(row, offered),
+      sandboxKey: await sandboxKey(tenant, query.sandbox),
+      session,
+      query,
+      ...(command === undefined ? {} : { command }),
+      ...(row.idleSeconds === undefined ? {} : { idleSeconds: row.idleSeconds }),
+      who: { ...grant, isAdmin: mayForce && grant.isAdmin },
+    }),
+  );
+}
+
+function answering({ dialect, subprotocol, refusal }: DialectRoute, offered: readonly string[]): Answering {
+  const selected = subprotocol !== undefined && offered.includes(subprotocol.name) ? subprotocol.name : undefined;
+  return { dialect: dialect.name, refusal, ...(selected === undefined ? {} : { subprotocol: selected }) };
 }

@@ -1,17 +1,26 @@
 // What the Worker tells the session's Durable Object about an upgrade that it let through. Made from nothing: no header,
 // cookie or query string of the client is passed on.
 
-import type { AttachQuery } from "@sbx/sandbox-stdio";
+import type { AttachQuery, DialectRoute } from "@sbx/sandbox-stdio";
 import type { Grant } from "./grant.ts";
 
-export type DialectName = "stdio" | "plain";
+/** How a client is answered. */
+export type Answering = {
+  /** The dialect's name. */
+  readonly dialect: string;
+  readonly subprotocol?: string;
+  readonly refusal: DialectRoute["refusal"];
+};
 
-export type AttachSpec = {
+export type AttachSpec = Answering & {
   /** The container's name, and the bridge's name for the sandbox. */
   readonly sandboxKey: string;
   readonly session: string;
-  readonly dialect: DialectName;
+  /** A new session's process is the query's, with this command where the query names none. */
   readonly query: AttachQuery;
+  readonly command?: readonly [string, ...string[]];
+  /** After how long without input, output or resize a new session is closed; absent: as the setting says. */
+  readonly idleSeconds?: number;
   readonly who: Grant;
 };
 

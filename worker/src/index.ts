@@ -1,7 +1,7 @@
 // The Worker: who may come in, and to which Durable Object a request belongs. Everything else is theirs.
 
 import { Hono } from "hono";
-import { attachRoute } from "./attach-route.ts";
+import { attachRoutes } from "./attach-route.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
@@ -30,7 +30,7 @@ app.use(async (c, next) => {
 });
 
 app.get("/healthz", (c) => c.json({ ok: true }));
-app.get("/attach", (c) => attachRoute(c.req.raw, c.env));
+app.route("/", attachRoutes);
 app.route("/api/sandboxes", sessionRoutes);
 app.route("/api/sandboxes", shareRoutes);
 app.route("/api/tickets", attachTicketRoutes);

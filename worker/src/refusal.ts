@@ -1,7 +1,7 @@
 // How a request is refused: one line of JSON, or, for a client that can't see an HTTP refusal, a WebSocket that says why.
 
-import { CLOSE, clipUtf8, httpStatusOf, OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
-import type { DialectName } from "./attach-spec.ts";
+import { CLOSE, clipUtf8, dialectNamed, httpStatusOf, type Retry } from "@sbx/sandbox-stdio";
+import type { Answering } from "./attach-spec.ts";
 
 export type Refusal = {
   /** Our close code; the HTTP status is derived from it. */
@@ -12,17 +12,18 @@ export type Refusal = {
   readonly retryAfterSeconds?: number;
 };
 
-/** @param dialect A browser sees no HTTP refusal of an upgrade, so `stdio.v1` is accepted, told and closed. */
-export function refuseUpgrade(dialect: DialectName, refusal: Refusal): Response {
-  if (dialect !== "stdio") return refuseHttp(refusal);
+/** Refuses in the way that the client's route has for it. */
+export function refuseUpgrade(client: Answering, refusal: Refusal): Response {
+  if (client.refusal === "status") return refuseHttp(refusal);
   const pair = new WebSocketPair();
   pair[1].accept();
-  sayBye(pair[1], refusal);
-  return new Response(null, {
-    status: 101,
-    webSocket: pair[0],
-    headers: { "Sec-WebSocket-Protocol": OUTER_PROTOCOL },
-  });
+  sayBye(pair[1], client.dialect, refusal);
+  return new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(client) });
+}
+
+/** A browser fails an upgrade whose answer selects none of the subprotocols that it offered. */
+export function upgradeHeaders({ subprotocol }: Answering): Headers {
+  return new Headers(subprotocol === undefined ? {} : { "Sec-WebSocket-Protocol": subprotocol });
 }
 
 export function refuseHttp(refusal: Refusal): Response {
@@ -34,17 +35,18 @@ export function refuseHttp(refusal: Refusal): Response {
   return new Response(`${JSON.stringify({ error: refusal.error, message: refusal.message })}\n`, { status, headers });
 }
 
-/** Says `bye` and closes. */
-export function sayBye(socket: WebSocket, refusal: Refusal): void {
-  const canRetry =
-    refusal.code === CLOSE.unavailable || refusal.code === CLOSE.tooMany || refusal.code === CLOSE.tryLater;
-  const bye = {
-    type: "bye",
-    code: refusal.code,
-    reason: refusal.message,
-    retry: canRetry ? "after" : "never",
-    ...(canRetry && refusal.retryAfterSeconds !== undefined ? { seconds: refusal.retryAfterSeconds } : {}),
-  };
-  socket.send(JSON.stringify(bye));
+/** Says why, as far as the dialect has words for it, and closes. */
+export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal): void {
+  const { code, message, retryAfterSeconds } = refusal;
+  const retry = retryOf(code);
+  const seconds = retry === "after" && retryAfterSeconds !== undefined ? { seconds: retryAfterSeconds } : {};
+  const dialect = dialectNamed(dialectName);
+  const { frames } = dialect.encode({ type: "bye", code, reason: message, retry, ...seconds }, dialect.start);
+  for (const frame of frames) socket.send(frame);
   socket.close(refusal.code, clipUtf8(refusal.message, 123));
+}
+
+function retryOf(code: number): Retry {
+  if (code === CLOSE.restart) return "now";
+  return code === CLOSE.unavailable || code === CLOSE.tooMany || code === CLOSE.tryLater ? "after" : "never";
 }

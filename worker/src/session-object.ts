@@ -5,16 +5,17 @@ import { DurableObject } from "cloudflare:workers";
 import {
   type AttachRequest,
   attachParams,
+  type Begin,
   CLOSE,
   clipUtf8,
+  dialectNamed,
   type InnerHello,
   OutputLog,
   PING_TEXT,
-  PLAIN,
   PONG_TEXT,
+  type ProcessWish,
   ServerConnection,
   Session,
-  STDIO,
 } from "@sbx/sandbox-stdio";
 import { type Admission, admit, PROCESS_LOST, ticketRefusal } from "./admission.ts";
 import { type AttachSpec, specOf } from "./attach-spec.ts";
@@ -23,7 +24,7 @@ import type { Env } from "./env.ts";
 import { refusalOf } from "./hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "./inner-hop.ts";
 import { Lifetimes } from "./lifetimes.ts";
-import { type Refusal, refuseUpgrade } from "./refusal.ts";
+import { type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "./refusal.ts";
 import { ResumeSigner } from "./resume.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
@@ -74,10 +75,7 @@ export class SessionObject extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
     for (const socket of ctx.getWebSockets()) {
       // A new life of this object: it holds none of the input that they sent and were not acknowledged.
-      quietly(() =>
-        socket.send(JSON.stringify({ type: "bye", code: CLOSE.restart, reason: "restarted", retry: "now" })),
-      );
-      quietly(() => socket.close(CLOSE.restart, "restarted"));
+      quietly(() => sayBye(socket, ctx.getTags(socket)[0] ?? "plain", RESTARTED));
     }
   }
 
@@ -88,13 +86,14 @@ export class SessionObject extends DurableObject<Env> {
     this.#pendingAttaches += 1;
     try {
       const ticket = this.#tickets.admit(spec.who, Date.now());
-      if (ticket !== "good") return refuseUpgrade(spec.dialect, ticketRefusal(ticket));
+      if (ticket !== "good") return refuseUpgrade(spec, ticketRefusal(ticket));
       const admission = await admit(spec, this.#store.record, this.#signer);
-      if ("code" in admission) return refuseUpgrade(spec.dialect, admission);
-      if (spec.dialect === "stdio") return this.#attachEarly(spec, admission);
-      // A plain client can be refused only before its upgrade.
+      if ("code" in admission) return refuseUpgrade(spec, admission);
+      if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission);
+      if (spec.refusal === "close") return this.#attachEarly(spec, admission);
+      // Such a client can be refused only before its upgrade.
       const outcome = await this.#ensureSession(spec, admission);
-      if (!outcome.ok) return refuseUpgrade(spec.dialect, outcome.refusal);
+      if (!outcome.ok) return refuseUpgrade(spec, outcome.refusal);
       const [response, connection] = this.#accept(spec);
       await this.#attach(connection, spec, admission, outcome.session);
       return response;
@@ -107,6 +106,16 @@ export class SessionObject extends DurableObject<Env> {
   #attachEarly(spec: AttachSpec, admission: Admission): Response {
     const [response, connection] = this.#accept(spec);
     this.ctx.waitUntil(this.#attachLater(connection, spec, admission));
+    return response;
+  }
+
+  /** What its first message says counts for the attach. */
+  #attachOnceBegun(spec: AttachSpec, admission: Admission): Response {
+    const begin = ({ size }: Begin): void => {
+      const query = size === undefined ? spec.query : { ...spec.query, size };
+      this.ctx.waitUntil(this.#attachLater(connection, { ...spec, query }, admission));
+    };
+    const [response, connection] = this.#accept(spec, begin);
     return response;
   }
 
@@ -128,17 +137,17 @@ export class SessionObject extends DurableObject<Env> {
     }
   }
 
-  #accept(spec: AttachSpec): [Response, ServerConnection] {
+  #accept(spec: AttachSpec, begin?: (begin: Begin) => void): [Response, ServerConnection] {
     const pair = new WebSocketPair();
     const socket = pair[1];
-    this.ctx.acceptWebSocket(socket);
-    const dialect = spec.dialect === "stdio" ? STDIO : PLAIN;
-    const connection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), Date.now());
+    const dialect = dialectNamed(spec.dialect);
+    // The tag outlives this object.
+    this.ctx.acceptWebSocket(socket, [dialect.name]);
+    const hooks = begin === undefined ? {} : { begin };
+    const connection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), Date.now(), hooks);
     this.#connections.set(socket, connection);
     this.#lifetimes.add(connection, spec.who);
-    const headers = new Headers();
-    if (dialect.subprotocol !== undefined) headers.set("Sec-WebSocket-Protocol", dialect.subprotocol);
-    return [new Response(null, { status: 101, webSocket: pair[0], headers }), connection];
+    return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
   }
 
   async #attach(connection: ServerConnection, spec: AttachSpec, admission: Admission, session: Session): Promise<void> {
@@ -157,6 +166,7 @@ export class SessionObject extends DurableObject<Env> {
       isAdmin: who.isAdmin,
       delivery: query.delivery,
       acknowledges: connection.dialect.acknowledges,
+      canResume: connection.dialect.canResume,
       isResume: admission.isResume,
       resume,
       ...(query.size === undefined ? {} : { size: query.size }),
@@ -208,7 +218,8 @@ export class SessionObject extends DurableObject<Env> {
       params.push(["session", record.facts.session], ["incarnation", record.facts.incarnation]);
       if (this.#session !== undefined) params.push(["offset", String(this.#session.log.endOffset)]);
     } else if (spec !== undefined) {
-      const { size, process } = spec.query;
+      const { size } = spec.query;
+      const process = processOf(spec);
       params.push(["label", spec.query.sandbox]);
       params.push(...attachParams({ session: spec.session, process, ...(size === undefined ? {} : { size }) }));
     }
@@ -451,6 +462,15 @@ export class SessionObject extends DurableObject<Env> {
   #directory(sandboxKey: string) {
     return this.env.DIRECTORY.getByName(sandboxKey);
   }
+}
+
+const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
+
+/** What a new session runs: as the query says, else as the route does. */
+function processOf({ query, command }: AttachSpec): ProcessWish {
+  if (query.process.cmd !== undefined || command === undefined) return query.process;
+  const [cmd, ...args] = command;
+  return { ...query.process, cmd, args };
 }
 
 function refused(code: number, error: string, message: string, retryAfterSeconds?: number): Outcome {

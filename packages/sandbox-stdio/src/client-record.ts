@@ -11,6 +11,8 @@ export type TerminalSize = { readonly cols: number; readonly rows: number };
 
 /** The connection of a client that is sent to directly. */
 export interface Peer extends OutputPeer {
+  /** Whether the client itself wants nothing sent for now: that it can't be written to is not its fault. */
+  readonly isPaused?: boolean;
   /** Says `bye`, where the client's dialect can, and closes. Nothing is sent to it afterwards. */
   bye(code: number, reason: string, retry: "never" | "now" | "after", seconds?: number): void;
   /** The exit has been sent: closes with 1000. */
@@ -39,6 +41,8 @@ export class ClientRecord implements Paced {
   readonly isAdmin: boolean;
   readonly delivery: Delivery;
   readonly acknowledges: boolean;
+  /** Whether it can come back as itself: one that can't has left when its connection ends. */
+  readonly canResume: boolean;
   /** Position in the order of arrival. */
   readonly order: number;
   readonly input: InputQueue;
@@ -59,7 +63,15 @@ export class ClientRecord implements Paced {
   inputAckDueMs: number | undefined;
 
   constructor(
-    who: { id: string; name: string; role: Role; isAdmin: boolean; delivery: Delivery; acknowledges: boolean },
+    who: {
+      id: string;
+      name: string;
+      role: Role;
+      isAdmin: boolean;
+      delivery: Delivery;
+      acknowledges: boolean;
+      canResume?: boolean;
+    },
     order: number,
     input: InputQueue,
     reach: Reach,
@@ -70,6 +82,7 @@ export class ClientRecord implements Paced {
     this.isAdmin = who.isAdmin;
     this.delivery = who.delivery;
     this.acknowledges = who.acknowledges;
+    this.canResume = who.canResume ?? true;
     this.order = order;
     this.input = input;
     this.inputStart = input.taken;

@@ -4,7 +4,7 @@
 import type { ClientRecord, Peer } from "./client-record.ts";
 import { CLOSE, KIB, SILENCE_MS } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
-import type { ClientCommand, Dialect, Frame } from "./dialect.ts";
+import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
 import type { Session } from "./session.ts";
 import type { AttachRequest } from "./session-types.ts";
 import { clipUtf8 } from "./utf8.ts";
@@ -21,6 +21,8 @@ export interface ServerSocket {
 export interface ConnectionHooks {
   /** A fresh token has come. */
   auth?(token: string): void;
+  /** A client that speaks first has done so: it is to be attached now. */
+  begin?(begin: Begin): void;
 }
 
 /** A WebSocket's close reason is at most this many bytes of UTF-8. */
@@ -42,12 +44,20 @@ export class ServerConnection implements Peer {
   heardAtMs: number;
   /** This connection's place in its client's input. */
   #stdinOffset = 0;
+  /** What the dialect remembers of this connection. */
+  #state: unknown;
+  /** Whether it is still to say its first message. */
+  #isSilent: boolean;
+  /** Whether its client wants nothing sent for now. */
+  isPaused = false;
 
   constructor(dialect: Dialect, socket: ServerSocket, nowMs: number, hooks: ConnectionHooks = {}) {
     this.dialect = dialect;
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
+    this.#state = dialect.start;
+    this.#isSilent = dialect.clientBegins === true;
   }
 
   get client(): ClientRecord | undefined {
@@ -62,6 +72,7 @@ export class ServerConnection implements Peer {
   attach(session: Session, request: AttachRequest): void {
     const opening = this.#phase;
     if (opening.phase !== "opening") return;
+    this.#say({ type: "found", hasExited: session.exit !== undefined });
     const result = session.attach(request, this);
     if (!result.ok) {
       this.bye(result.code, result.reason, result.retry);
@@ -91,6 +102,7 @@ export class ServerConnection implements Peer {
         return;
       case "command":
         if (decoded.command.type === "ping") this.send({ type: "pong" });
+        else if (decoded.command.type === "begin") this.#begin(decoded.command);
         else if (phase.phase === "attached") this.#command(phase.session, phase.client, decoded.command);
         else this.#early(phase, frame, decoded.command);
     }
@@ -126,32 +138,29 @@ export class ServerConnection implements Peer {
     if (client.reach.kind === "direct") session.drained(client.reach.reader);
   }
 
-  /** When a client that pings counts as vanished unless it is heard of before; undefined for one that never pings. */
+  /** When a client that pings, or is to speak first, counts as vanished unless it is heard of before; else undefined. */
   get silentAtMs(): number | undefined {
-    return this.dialect.acknowledges && !this.isEnded ? this.heardAtMs + SILENCE_MS : undefined;
+    const isAwaited = this.dialect.acknowledges || this.#isSilent;
+    return isAwaited && !this.isEnded ? this.heardAtMs + SILENCE_MS : undefined;
   }
 
   // ---- Peer: what the session tells the client -----------------------------------------------------------------
 
   send(message: ServerMessage): void {
-    if (this.isEnded) return;
-    for (const frame of this.dialect.encode(message)) this.#socket.send(frame);
+    if (!this.isEnded) this.#say(message);
   }
 
   sendOutput(frame: Uint8Array): void {
-    if (this.isEnded) return;
-    for (const encoded of this.dialect.encode({ type: "output", frame })) this.#socket.send(encoded);
+    if (!this.isEnded) this.#say({ type: "output", frame });
   }
 
   isWritable(): boolean {
-    return this.#socket.isWritable();
+    return !this.isPaused && this.#socket.isWritable();
   }
 
   bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
     if (this.isEnded) return;
-    if (this.dialect.acknowledges) {
-      this.send({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
-    }
+    this.#say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
     this.#phase = { phase: "ended" };
     this.#socket.close(code, clipUtf8(reason, MAX_REASON_BYTES));
   }
@@ -163,6 +172,26 @@ export class ServerConnection implements Peer {
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
+
+  #say(event: SessionEvent): void {
+    const { frames, state } = this.dialect.encode(event, this.#state);
+    this.#state = state;
+    for (const frame of frames) this.#socket.send(frame);
+  }
+
+  /** Only the first counts: what it carries is about the attach. */
+  #begin(begin: Begin): void {
+    if (!this.#isSilent) return;
+    this.#isSilent = false;
+    this.#hooks.begin?.(begin);
+  }
+
+  #unpause(client: ClientRecord): void {
+    this.isPaused = false;
+    // It was not its socket that kept it waiting.
+    if (client.reach.kind === "direct") client.reach.reader.blockedSinceMs = undefined;
+    this.drained();
+  }
 
   #command(session: Session, client: ClientRecord, command: ClientCommand): void {
     switch (command.type) {
@@ -181,6 +210,15 @@ export class ServerConnection implements Peer {
         return;
       case "eof":
         session.command(client, { type: "eof", offset: command.offset ?? this.#endOfInput(client) });
+        return;
+      case "pause":
+        this.isPaused = true;
+        return;
+      case "unpause":
+        this.#unpause(client);
+        return;
+      case "begin":
+      case "keep_alive":
         return;
       default:
         session.command(client, command);

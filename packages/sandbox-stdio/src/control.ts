@@ -171,6 +171,9 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   pong: {},
 };
 
+/** Everything that a client may say in text. */
+export const CLIENT_MESSAGES = Object.keys(CLIENT_SHAPES) as readonly ClientMessage["type"][];
+
 /** Whether a PTY may have this size. */
 export function isSize(cols: number, rows: number): boolean {
   return (

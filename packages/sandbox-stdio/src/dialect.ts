@@ -1,15 +1,33 @@
-// What a dialect is: two pure functions between a session and one kind of client. The session core knows none of them.
+// What a dialect is: two pure functions between a session and one kind of client, and rows that say at which route it is
+// spoken. The session core knows none of them.
 
+import type { AttachQuery, URLSearchParamsLike } from "./attach.ts";
+import type { TerminalSize } from "./client-record.ts";
 import type { ClientMessage, ServerMessage } from "./control.ts";
 
 /** One WebSocket message: text, or bytes. */
 export type Frame = string | Uint8Array;
 
 /** What a session tells a client. An output event carries the whole `stdio.v1` frame, type byte first. */
-export type SessionEvent = ServerMessage | { readonly type: "output"; readonly frame: Uint8Array };
+export type SessionEvent =
+  | ServerMessage
+  | { readonly type: "output"; readonly frame: Uint8Array }
+  /** Before `hello`: what the client is about to be attached to. Said on no wire. */
+  | { readonly type: "found"; readonly hasExited: boolean };
+
+/** The first message of a client that speaks first. The token is empty or absent where the upgrade brought one. */
+export type Begin = { readonly type: "begin"; readonly token?: string; readonly size?: TerminalSize };
 
 /** What a client asks of a session. */
-export type ClientCommand = ClientMessage | { readonly type: "stdin"; readonly bytes: Uint8Array };
+export type ClientCommand =
+  | ClientMessage
+  | { readonly type: "stdin"; readonly bytes: Uint8Array }
+  | Begin
+  /** Nothing more is to be sent to this client until `unpause`: its place in the log is held, the others go on. */
+  | { readonly type: "pause" }
+  | { readonly type: "unpause" }
+  /** It wants nothing, and is not idle. */
+  | { readonly type: "keep_alive" };
 
 export type DecodedCommand =
   | { readonly kind: "command"; readonly command: ClientCommand }
@@ -19,13 +37,69 @@ export type DecodedCommand =
   | { readonly kind: "close"; readonly code: number; readonly reason: string }
   | { readonly kind: "nothing" };
 
-export interface Dialect {
+/** The frames that say one event, none where the dialect has no word for it; and what is remembered from now on. */
+export type Encoded<State> = { readonly frames: readonly Frame[]; readonly state: State };
+
+/** @typeParam State What it remembers of one connection: a value that is replaced, never changed. */
+export interface Dialect<State = unknown> {
   readonly name: string;
-  /** The WebSocket subprotocol that the server selects, if the dialect has one. */
-  readonly subprotocol?: string;
-  /** Whether its clients acknowledge output, number their input, and are told `bye`. */
+  /** Whether its clients acknowledge output and number their input. */
   readonly acknowledges: boolean;
-  /** The frames that say this event; none where the dialect has no word for it. */
-  encode(event: SessionEvent): readonly Frame[];
+  /** Whether a client that lost its connection can come back as itself. One that can't has left. */
+  readonly canResume: boolean;
+  /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */
+  readonly clientBegins?: boolean;
+  /** What it remembers of a connection that has just been made. */
+  readonly start: State;
+  encode(event: SessionEvent, state: State): Encoded<State>;
+  /** The bytes of a command may be a view of the frame. */
   decode(frame: Frame): DecodedCommand;
+}
+
+// ---- Routes ------------------------------------------------------------------------------------------------------
+
+/** What a route makes of a request: its path's parameters, decoded, and its query. */
+export type RouteRequest = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly search: URLSearchParamsLike;
+};
+
+export type AttachWish =
+  | {
+      readonly ok: true;
+      readonly query: AttachQuery;
+      /** What a new session runs where the query names no command: no wish that a living session could fail. */
+      readonly command?: readonly [string, ...string[]];
+      /** Whether this client may take the keyboard by force, if its token allows it. Absent: it may. */
+      readonly mayForce?: boolean;
+    }
+  /** `code` is a close code of ours; the HTTP status follows from it. */
+  | { readonly ok: false; readonly code: number; readonly error: string; readonly detail: string };
+
+/** One row of the routing table. */
+export interface DialectRoute {
+  /** As Hono reads it: `/v1/sandboxes/:id/exec/pty`. Several rows may share one; the subprotocol decides. */
+  readonly path: string;
+  readonly dialect: Dialect;
+  /** Selected where it is offered. Not required: a client that offers none is let in too. */
+  readonly subprotocol?: { readonly name: string; readonly isRequired: boolean };
+  /** By an HTTP status; or by accepting, saying so as the dialect can, and closing with the code: a page sees no status. */
+  readonly refusal: "status" | "close";
+  /** Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. */
+  readonly checksOrigin?: boolean;
+  /** Connections that one address may have here; absent: as many as elsewhere. */
+  readonly limit?: { readonly perIp: number };
+  /** A session that this route makes is closed after so many seconds without input, output or resize; absent: as elsewhere. */
+  readonly idleSeconds?: number;
+  /** Who is asked for, and how. `keep` in it says how long a session that this route makes lives with nobody attached. */
+  wish(request: RouteRequest): AttachWish;
+}
+
+/**
+ * The row for a client that offers these subprotocols; undefined where none of them is spoken at its path.
+ * @param rows Those of one path, in the order of preference.
+ */
+export function chooseRoute(rows: readonly DialectRoute[], offered: readonly string[]): DialectRoute | undefined {
+  const named = rows.find((row) => row.subprotocol !== undefined && offered.includes(row.subprotocol.name));
+  return named ?? (offered.length === 0 ? rows.find((row) => row.subprotocol?.isRequired !== true) : undefined);
 }

@@ -39,7 +39,24 @@ export {
   type Retry,
   type ServerMessage,
 } from "./control.ts";
-export type { ClientCommand, DecodedCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
+export {
+  type AttachWish,
+  type Begin,
+  type ClientCommand,
+  chooseRoute,
+  type DecodedCommand,
+  type Dialect,
+  type DialectRoute,
+  type Encoded,
+  type Frame,
+  type RouteRequest,
+  type SessionEvent,
+} from "./dialect.ts";
+export { ADDON } from "./dialects/addon.ts";
+export { JSON_GATEWAY } from "./dialects/json.ts";
+export { PTY, PTY_SHARED } from "./dialects/pty.ts";
+export { PLAIN, STDIO } from "./dialects/stdio.ts";
+export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { Floor, type FloorFault, type FloorResult, type Mode, type Role } from "./floor.ts";
 export {
   decodeFrame,
@@ -62,6 +79,5 @@ export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { Session } from "./session.ts";
 export type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 export type { Snapshot } from "./snapshot.ts";
-export { PLAIN, STDIO } from "./stdio.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
 export { Window } from "./window.ts";

@@ -29,6 +29,8 @@ export type AttachRequest = {
   readonly delivery?: Delivery | undefined;
   /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
   readonly acknowledges: boolean;
+  /** Whether it can come back as itself. Absent: it can. */
+  readonly canResume?: boolean;
   readonly size?: TerminalSize;
   /** The offset it asks for; absent: all that is held. */
   readonly offset?: number;

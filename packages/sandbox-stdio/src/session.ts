@@ -186,6 +186,10 @@ export class Session {
    */
   vanish(client: ClientRecord, isSure = false): void {
     if (client.presence.phase !== "attached" || !this.#roster.isCurrent(client)) return;
+    if (!client.canResume) {
+      this.leave(client);
+      return;
+    }
     const { acked, windowBytes } = client;
     client.presence = { phase: "vanished", sinceMs: this.#now() };
     client.reach = { kind: "none", acked, windowBytes };
@@ -395,7 +399,7 @@ export class Session {
     for (const client of this.#roster.all) {
       if (client.inputAckDueMs !== undefined) wish(client.inputAckDueMs);
       if (client.presence.phase === "vanished") wish(client.presence.sinceMs + RESUME_GRACE_MS);
-      if (client.reach.kind !== "direct") continue;
+      if (client.reach.kind !== "direct" || client.peer?.isPaused === true) continue;
       const blockedSince = client.reach.reader.blockedSinceMs;
       if (blockedSince === undefined) continue;
       if (!client.acknowledges) wish(this.#now() + RATE_TICK_MS);
@@ -410,7 +414,7 @@ export class Session {
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
       if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);
-      if (client.reach.kind !== "direct") continue;
+      if (client.reach.kind !== "direct" || client.peer?.isPaused === true) continue;
       const { reader } = client.reach;
       if (reader.blockedSinceMs === undefined) continue;
       if (!client.acknowledges) {

@@ -32,3 +32,12 @@ export function requirePublicOrigin(request: Request, { publicOrigin }: Pick<Aut
     throw new AuthFault("bad_origin", "With the cookie, only this server's own page may do this");
   }
 }
+
+/**
+ * Where a list of origins is set, refuses an upgrade that comes from none of them. No Origin is refused too.
+ * @throws {AuthFault} `bad_origin`.
+ */
+export function requireListedOrigin(request: Request, { allowedOrigins }: Pick<AuthSettings, "allowedOrigins">): void {
+  if (allowedOrigins.size === 0 || allowedOrigins.has(request.headers.get("Origin") ?? "")) return;
+  throw new AuthFault("bad_origin", "This page's origin is not on the list of those that may connect");
+}

@@ -31,6 +31,8 @@ export interface AuthEnv {
   PUBLIC_ORIGIN?: string;
   /** Comma separated `host[:port]`, beside that of PUBLIC_ORIGIN. */
   ALLOWED_HOSTS?: string;
+  /** Comma separated `https://HOST[:PORT]`: the pages that may connect to a route that has such a list. Default: any. */
+  ALLOWED_ORIGINS?: string;
 }
 
 export interface AuthSettings extends VerifyOptions {
@@ -49,6 +51,8 @@ export interface AuthSettings extends VerifyOptions {
   readonly publicOrigin: string;
   /** `host[:port]`, lower case, no default port. */
   readonly allowedHosts: ReadonlySet<string>;
+  /** Empty: any origin, and none. */
+  readonly allowedOrigins: ReadonlySet<string>;
 }
 
 /** Shorter secrets also fall into the weak key form that oauth.do still reads. */
@@ -85,6 +89,7 @@ export function readAuthSettings(env: AuthEnv): AuthSettings {
     sessionSecret,
     publicOrigin,
     allowedHosts: readAllowedHosts(env.ALLOWED_HOSTS, publicOrigin),
+    allowedOrigins: new Set(list(env.ALLOWED_ORIGINS, ",").map(readListedOrigin)),
   };
 }
 
@@ -117,6 +122,12 @@ function readOrigin(value: string): string {
     throw misconfigured("PUBLIC_ORIGIN must be https://HOST[:PORT], or http on loopback, with no path");
   }
   return url.origin;
+}
+
+function readListedOrigin(value: string): string {
+  const origin = URL.parse(value)?.origin;
+  if (origin !== value) throw misconfigured("ALLOWED_ORIGINS must hold origins such as https://HOST, comma separated");
+  return origin;
 }
 
 /** Keys and tokens that travel in the clear can be replaced on the way; loopback has no way. */

@@ -1,0 +1,117 @@
+// The JSON gateway: everything is JSON text. Output is cut between characters, and what is not UTF-8 is replaced.
+
+import { isName } from "../attach.ts";
+import { CLOSE, KIB } from "../constants.ts";
+import { parse } from "../control.ts";
+import type {
+  AttachWish,
+  DecodedCommand,
+  Dialect,
+  DialectRoute,
+  Encoded,
+  Frame,
+  RouteRequest,
+  SessionEvent,
+} from "../dialect.ts";
+import { isInteger, isString, type Shape } from "../schema.ts";
+import { decodeUtf8, encodeUtf8, splitUtf8 } from "../utf8-text.ts";
+import { terminalQuery } from "./terminal-query.ts";
+
+const MAX_MESSAGE_BYTES = 16 * KIB;
+const MAX_INPUT_CHARACTERS = 8192;
+
+type JsonMessage =
+  | { readonly type: "input"; readonly data: string }
+  | { readonly type: "resize"; readonly cols: number; readonly rows: number };
+
+const SHAPES: Readonly<Record<JsonMessage["type"], Shape>> = {
+  input: { data: isString(MAX_INPUT_CHARACTERS) },
+  resize: { cols: isInteger(1, 500), rows: isInteger(1, 200) },
+};
+
+type JsonState = {
+  /** Who is attached, this client too. */
+  readonly clients: number;
+  /** The start of a character whose rest has not come yet. */
+  readonly tail: Uint8Array;
+};
+
+const NO_BYTES = new Uint8Array(0);
+
+function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
+  switch (event.type) {
+    case "hello":
+      return status("connected", event.participants.length, state);
+    case "join":
+      return status("connected", state.clients + 1, state);
+    case "leave":
+      return status("disconnected", state.clients - 1, state);
+    case "output": {
+      const { whole, tail } = splitUtf8(state.tail, event.frame.subarray(1));
+      return { frames: outputOf(whole), state: { ...state, tail } };
+    }
+    case "gap":
+      // What comes next is not the rest of that character.
+      return { frames: outputOf(state.tail), state: { ...state, tail: NO_BYTES } };
+    case "exit": {
+      // As node-pty tells it: the signal by its number.
+      const signal = event.signal === undefined ? {} : { signal: event.code - 128 };
+      const exit = JSON.stringify({ type: "exit", exitCode: event.code, ...signal });
+      return { frames: [...outputOf(state.tail), exit], state: { ...state, tail: NO_BYTES } };
+    }
+    default:
+      return { frames: [], state };
+  }
+}
+
+function status(word: "connected" | "disconnected", clients: number, state: JsonState): Encoded<JsonState> {
+  return { frames: [JSON.stringify({ type: "status", status: word, clients })], state: { ...state, clients } };
+}
+
+function outputOf(bytes: Uint8Array): Frame[] {
+  return bytes.length === 0 ? [] : [JSON.stringify({ type: "output", data: decodeUtf8(bytes) })];
+}
+
+function decode(frame: Frame): DecodedCommand {
+  if (frame.length > MAX_MESSAGE_BYTES) {
+    const reason = `message of more than ${MAX_MESSAGE_BYTES} bytes`;
+    return { kind: "close", code: CLOSE.policy, reason };
+  }
+  const text = typeof frame === "string" ? frame : decodeUtf8(frame);
+  const result = parse<JsonMessage>(text, SHAPES, MAX_MESSAGE_BYTES);
+  if (!result.ok) return { kind: "close", code: CLOSE.policy, reason: result.detail };
+  const { message } = result;
+  if (message.type === "resize") return { kind: "command", command: message };
+  if (message.data === "") return { kind: "nothing" };
+  return { kind: "command", command: { type: "stdin", bytes: encodeUtf8(message.data) } };
+}
+
+export const JSON_GATEWAY: Dialect<JsonState> = {
+  name: "json",
+  acknowledges: false,
+  canResume: false,
+  start: { clients: 0, tail: NO_BYTES },
+  encode,
+  decode,
+};
+
+/** `SANDBOX:SESSION`, or `SANDBOX` for its session `main`; both in the tenant of whoever asks, so of no one else. */
+function wish({ search }: RouteRequest): AttachWish {
+  const [sandbox = "", session = "main", ...more] = (search.get("sessionId") ?? "").split(":");
+  if (!isName(sandbox) || !isName(session) || more.length > 0) {
+    const detail = '"sessionId" must be SANDBOX:SESSION or SANDBOX, and yours';
+    return { ok: false, code: CLOSE.unauthenticated, error: "wrong_session", detail };
+  }
+  return terminalQuery({ sandbox, session, tty: "1", keep: "0" }, search);
+}
+
+export const JSON_ROUTES: readonly DialectRoute[] = [
+  {
+    path: "/sandbox/terminal",
+    dialect: JSON_GATEWAY,
+    refusal: "status",
+    checksOrigin: true,
+    limit: { perIp: 20 },
+    wish,
+  },
+];

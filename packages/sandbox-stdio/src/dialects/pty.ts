@@ -1,0 +1,112 @@
+// PandaStack's pty: bytes both ways and JSON control. `/exec/pty` is a shell for one client; `/exec/pty/shared` one for many,
+// of whom one types.
+
+import type { ClientMessage } from "../control.ts";
+import type {
+  AttachWish,
+  DecodedCommand,
+  Dialect,
+  DialectRoute,
+  Encoded,
+  Frame,
+  RouteRequest,
+  SessionEvent,
+} from "../dialect.ts";
+import { decodeBytesAndJson } from "./bytes-and-json.ts";
+import { terminalQuery } from "./terminal-query.ts";
+
+const IDLE_SECONDS = 10 * 60;
+/** A login shell that is interactive. */
+const SHELL = ["bash", "-li"] as const;
+
+function say(message: object): Encoded<undefined> {
+  return { frames: [JSON.stringify(message)], state: undefined };
+}
+
+const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
+
+function encode(event: SessionEvent): Encoded<undefined> {
+  switch (event.type) {
+    case "output":
+      return { frames: [event.frame.subarray(1)], state: undefined };
+    case "exit":
+      return say({ type: "exit", code: event.code });
+    case "error":
+      return say({ type: "error", message: event.message });
+    default:
+      return NOTHING;
+  }
+}
+
+function encodeShared(event: SessionEvent): Encoded<undefined> {
+  switch (event.type) {
+    case "hello": {
+      const { you, holder, participants, rows, cols } = event;
+      return say({ type: "hello", you, holder, participants, rows, cols });
+    }
+    case "join":
+    case "leave":
+    case "stdin_holder":
+      return say(event);
+    default:
+      return encode(event);
+  }
+}
+
+/** A resize with no size says only that somebody is there. */
+function decode(frame: Frame, messages: readonly ClientMessage["type"][]): DecodedCommand {
+  if (typeof frame === "string" && isEmptyResize(frame)) return { kind: "command", command: { type: "keep_alive" } };
+  return decodeBytesAndJson(frame, messages);
+}
+
+function isEmptyResize(text: string): boolean {
+  if (text.length > 128 || !text.includes("resize")) return false;
+  try {
+    const value = JSON.parse(text) as { type?: unknown; cols?: unknown; rows?: unknown } | null;
+    return value?.type === "resize" && !value.cols && !value.rows;
+  } catch {
+    return false; // Not JSON: whoever reads it next says so.
+  }
+}
+
+const FOREIGN = { acknowledges: false, canResume: false, start: undefined } as const;
+
+export const PTY: Dialect<undefined> = {
+  name: "pty",
+  ...FOREIGN,
+  encode,
+  decode: (frame) => decode(frame, ["resize"]),
+};
+
+const SHARED_MESSAGES = ["resize", "request_stdin", "release_stdin", "grant_stdin", "force_take"] as const;
+
+export const PTY_SHARED: Dialect<undefined> = {
+  name: "pty-shared",
+  ...FOREIGN,
+  encode: encodeShared,
+  decode: (frame) => decode(frame, SHARED_MESSAGES),
+};
+
+function wish({ params, search }: RouteRequest, own: Readonly<Record<string, string>>): AttachWish {
+  const line = search.get("cmd") ?? "";
+  // One command line, as a shell reads it.
+  const command = line === "" ? {} : { cmd: "bash", arg: ["-lc", line] };
+  const wished = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
+  return wished.ok ? { ...wished, command: SHELL, mayForce: search.get("resolve") === "1" } : wished;
+}
+
+const COMMON = {
+  subprotocol: { name: "pds-pty", isRequired: false },
+  refusal: "status",
+  idleSeconds: IDLE_SECONDS,
+} as const;
+
+export const PTY_ROUTES: readonly DialectRoute[] = [
+  { path: "/v1/sandboxes/:id/exec/pty", dialect: PTY, ...COMMON, wish: (request) => wish(request, {}) },
+  {
+    path: "/v1/sandboxes/:id/exec/pty/shared",
+    dialect: PTY_SHARED,
+    ...COMMON,
+    wish: (request) => wish(request, { session: "main", mode: "exclusive" }),
+  },
+];

@@ -1,0 +1,51 @@
+// The project's own two dialects at `/attach`: `stdio.v1`, and the seed's plain one, which has the same frames and knows
+// neither acknowledgements nor most messages (it ignores them).
+
+import { parseAttachQuery } from "../attach.ts";
+import { CLOSE, OUTER_PROTOCOL } from "../constants.ts";
+import { CLIENT_MESSAGES } from "../control.ts";
+import type { AttachWish, Dialect, DialectRoute, Encoded, Frame, RouteRequest, SessionEvent } from "../dialect.ts";
+import { decodeBytesAndJson } from "./bytes-and-json.ts";
+
+const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
+
+function encode(event: SessionEvent): Encoded<undefined> {
+  if (event.type === "output") return { frames: [event.frame], state: undefined };
+  return event.type === "found" ? NOTHING : { frames: [JSON.stringify(event)], state: undefined };
+}
+
+const decode = (frame: Frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES);
+
+export const STDIO: Dialect<undefined> = {
+  name: "stdio",
+  acknowledges: true,
+  canResume: true,
+  start: undefined,
+  encode,
+  decode,
+};
+
+export const PLAIN: Dialect<undefined> = {
+  name: "plain",
+  acknowledges: false,
+  canResume: true,
+  start: undefined,
+  encode: (event) => (event.type === "bye" ? NOTHING : encode(event)),
+  decode,
+};
+
+function wish({ search }: RouteRequest): AttachWish {
+  const parsed = parseAttachQuery(search);
+  return parsed.ok ? parsed : { ...parsed, code: CLOSE.badRequest, error: "bad_request" };
+}
+
+export const STDIO_ROUTES: readonly DialectRoute[] = [
+  {
+    path: "/attach",
+    dialect: STDIO,
+    subprotocol: { name: OUTER_PROTOCOL, isRequired: true },
+    refusal: "close",
+    wish,
+  },
+  { path: "/attach", dialect: PLAIN, refusal: "status", wish },
+];

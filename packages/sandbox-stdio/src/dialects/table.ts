@@ -1,0 +1,21 @@
+// The routing table: every dialect that is spoken here. A new one is a file beside this and its line below.
+
+import type { Dialect, DialectRoute } from "../dialect.ts";
+import { ADDON_ROUTES } from "./addon.ts";
+import { JSON_ROUTES } from "./json.ts";
+import { PTY_ROUTES } from "./pty.ts";
+import { STDIO_ROUTES } from "./stdio.ts";
+
+export const DIALECT_ROUTES: readonly DialectRoute[] = [
+  ...STDIO_ROUTES,
+  ...ADDON_ROUTES,
+  ...PTY_ROUTES,
+  ...JSON_ROUTES,
+];
+
+/** @throws {RangeError} If no route of the table speaks it. */
+export function dialectNamed(name: string): Dialect {
+  const route = DIALECT_ROUTES.find(({ dialect }) => dialect.name === name);
+  if (route === undefined) throw new RangeError(`Cannot speak "${name}": no route does`);
+  return route.dialect;
+}

@@ -1,0 +1,24 @@
+// The query of another product's client as an attach query: a terminal, with the defaults of its route.
+
+import { parseAttachQuery, type URLSearchParamsLike } from "../attach.ts";
+import { CLOSE } from "../constants.ts";
+import type { AttachWish } from "../dialect.ts";
+
+/** What every such client may say beside its own words. */
+const COMMON = ["cols", "rows", "name", "role"];
+
+/**
+ * @param own What the route says, by the names of `/attach`; it goes before what the client says. A list is `arg`.
+ * @param search The client's query, of which the size, the name and the role are taken.
+ */
+export function terminalQuery(
+  own: Readonly<Record<string, string | readonly string[]>>,
+  search: URLSearchParamsLike,
+): AttachWish {
+  const getAll = (name: string): string[] => {
+    const value = own[name] ?? (COMMON.includes(name) ? (search.get(name) ?? []) : []);
+    return typeof value === "string" ? [value] : [...value];
+  };
+  const parsed = parseAttachQuery({ get: (name) => getAll(name)[0] ?? null, getAll });
+  return parsed.ok ? parsed : { ...parsed, code: CLOSE.badRequest, error: "bad_request" };
+}

@@ -1,0 +1,48 @@
+// Bytes to text and back, for dialects that have no bytes: a stream is cut between characters only, and what is not UTF-8
+// is replaced by U+FFFD. Every runtime has the two coders.
+
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+declare const TextDecoder: new (
+  label: string,
+  options: { ignoreBOM: boolean },
+) => { decode(bytes: Uint8Array): string };
+
+const encoder = new TextEncoder();
+/** A byte order mark is output like any other. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function encodeUtf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/**
+ * Puts `bytes` behind the `tail` of the last call and splits off the start of a character that is not whole yet.
+ * @returns `whole`, a view of `bytes` where there was no tail; `tail`, at most three bytes, in memory of its own.
+ */
+export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
+  const joined = tail.length === 0 ? bytes : join(tail, bytes);
+  const cut = joined.length - unfinished(joined);
+  return { whole: joined.subarray(0, cut), tail: joined.slice(cut) };
+}
+
+/** How many bytes at the end are the start of a character that may still be finished. */
+function unfinished(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte >= 0x80 && byte < 0xc0) continue;
+    const length = byte < 0xc2 || byte > 0xf4 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
+}
