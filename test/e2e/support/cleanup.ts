@@ -1,5 +1,9 @@
 // After each test: nothing stays connected.
 import { afterEach } from "vitest";
 import { dropClients } from "./client.ts";
+import { dropForeignClients } from "./foreign-client.ts";
 
-afterEach(dropClients);
+afterEach(() => {
+  dropClients();
+  dropForeignClients();
+});
