@@ -95,6 +95,7 @@ describe("after the Worker was killed and started again", () => {
   let held: Before;
   let detached: Before & { readonly pid: number };
   let told: Before;
+  let unacked: Before;
   let exited: { readonly who: Person; readonly session: string };
 
   async function holdKeyboard(): Promise<Before> {
@@ -133,13 +134,31 @@ describe("after the Worker was killed and started again", () => {
     return { who, session, hello: await client.hello() };
   }
 
+  /** A client that was not told how much of its input was taken before the process ended. */
+  async function loseTheLastAck(): Promise<Before> {
+    const who = await person();
+    const session = fresh("s");
+    const client = await connect(who, { session, ...sh("head -c 3; exit 5") });
+    const hello = await client.hello();
+    client.type("abc");
+    await client.message("exit");
+    client.drop();
+    return { who, session, hello };
+  }
+
   async function exit(): Promise<typeof exited> {
     const who = await person();
     return { who, session: await exitedSession(who) };
   }
 
   beforeAll(async () => {
-    [held, detached, told, exited] = await Promise.all([holdKeyboard(), detach(), missExit(), exit()]);
+    [held, detached, told, unacked, exited] = await Promise.all([
+      holdKeyboard(),
+      detach(),
+      missExit(),
+      loseTheLastAck(),
+      exit(),
+    ]);
     await restartWorker();
   });
 
@@ -169,6 +188,14 @@ describe("after the Worker was killed and started again", () => {
     const end = await back.end();
     expect([end.bye, back.text(), end.exit]).toEqual([undefined, "abc", { type: "exit", code: 3, offset: 13 }]);
     expect((await back.hello()).stdin).toBe(1);
+  });
+
+  test("R5: what the process had taken before its exit is known, and refused to nobody who sends it again", async () => {
+    const { who, session, hello: before } = unacked;
+    const back = await connect(who, { session, resume: String(before.resume), offset: 0 });
+    expect((await back.hello()).stdin).toBe(3);
+    expect((await back.end()).exit).toEqual({ type: "exit", code: 5, offset: 3 });
+    expect(back.messages("error")).toEqual([]);
   });
 
   test("an exited session's log and exit can be read, by both kinds of client", async () => {

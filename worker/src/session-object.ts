@@ -10,6 +10,7 @@ import {
   clipUtf8,
   dialectNamed,
   type InnerHello,
+  knownOf,
   OutputLog,
   PING_TEXT,
   PONG_TEXT,
@@ -202,6 +203,7 @@ export class SessionObject extends DurableObject<Env> {
   #restoreExited(record: SessionRecord): Session {
     const log = this.#store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
     const session = this.#makeSession(record.facts, log, "", record.creator);
+    for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
     if (record.exit !== undefined) session.exited(record.exit);
     this.#session = session;
     return session;
@@ -345,7 +347,8 @@ export class SessionObject extends DurableObject<Env> {
     if (record === undefined || record.exit !== undefined || session.exit === undefined) return;
     const now = Date.now();
     this.#store.saveLog(session.log);
-    this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now };
+    const clients = [...session.clients].map(knownOf);
+    this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now, clients };
     void this.ctx.storage.setAlarm(now + EXITED_KEEP_MS);
     this.#hop.release();
   }

@@ -1,6 +1,13 @@
 // What a session's Durable Object stores: which process it belongs to, and how that ended.
 
-import { decodeArchive, type ExitStatus, encodeArchive, type OutputLog, type SessionFacts } from "@sbx/sandbox-stdio";
+import {
+  decodeArchive,
+  type ExitStatus,
+  encodeArchive,
+  type KnownClient,
+  type OutputLog,
+  type SessionFacts,
+} from "@sbx/sandbox-stdio";
 
 /** The process that this session belongs to, from its first greeting on. */
 export type SessionRecord = {
@@ -13,6 +20,8 @@ export type SessionRecord = {
   readonly offset: number;
   readonly exit?: ExitStatus;
   readonly exitedAtMs?: number;
+  /** Who was known at the exit: what the process had taken of their input is not refused to one that comes back. */
+  readonly clients?: readonly KnownClient[];
 };
 
 type Archive = { start: number; cols: number; rows: number };

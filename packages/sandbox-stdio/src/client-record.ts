@@ -3,6 +3,7 @@
 import type { Attempt } from "./attach.ts";
 import type { Participant } from "./control.ts";
 import type { Role } from "./floor.ts";
+import type { KnownClient } from "./inner.ts";
 import type { InputQueue } from "./input.ts";
 import type { Delivery, Paced } from "./pacing.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
@@ -106,4 +107,22 @@ export class ClientRecord implements Paced {
   get participant(): Participant {
     return { id: this.id, name: this.name, role: this.role };
   }
+}
+
+/** What is kept of a client beyond this life of its session: its place in the input above all. */
+export function knownOf(client: ClientRecord): KnownClient {
+  const { eof, taken, received } = client.input;
+  const { id, role, name, delivery, acknowledges } = client;
+  return {
+    id,
+    role,
+    name,
+    delivery,
+    acknowledges,
+    stdin: taken,
+    ...(received === taken ? {} : { received }),
+    ...(eof === undefined ? {} : { eof }),
+    acked: client.acked,
+    isAbsent: client.presence.phase === "absent",
+  };
 }

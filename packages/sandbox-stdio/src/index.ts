@@ -20,7 +20,7 @@ export {
   type ClientState,
   StdioClient,
 } from "./client.ts";
-export { ClientRecord, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
+export { ClientRecord, knownOf, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
 export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./connection.ts";
 export * from "./constants.ts";
 export {

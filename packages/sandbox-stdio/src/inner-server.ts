@@ -1,13 +1,13 @@
 // The bridge's end of the inner hop: one Durable Object's connection, which carries all output once and every client's
 // input and messages.
 
-import type { ClientRecord } from "./client-record.ts";
+import { type ClientRecord, knownOf } from "./client-record.ts";
 import type { ServerSocket } from "./connection.ts";
 import { CLOSE, INNER_PROTOCOL, SILENCE_MS } from "./constants.ts";
 import type { ServerMessage } from "./control.ts";
 import type { Frame } from "./dialect.ts";
 import { decodeStdin } from "./frames.ts";
-import { type InnerCommand, type InnerMessage, type KnownClient, parseInnerCommand } from "./inner.ts";
+import { type InnerCommand, type InnerMessage, parseInnerCommand } from "./inner.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
 import type { Session } from "./session.ts";
 
@@ -197,21 +197,4 @@ export class InnerServer implements OutputPeer {
     // What was taken after the greeting, with nobody to tell, would otherwise never be confirmed.
     this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
   }
-}
-
-function knownOf(client: ClientRecord): KnownClient {
-  const { eof, taken, received } = client.input;
-  const { id, role, name, delivery, acknowledges } = client;
-  return {
-    id,
-    role,
-    name,
-    delivery,
-    acknowledges,
-    stdin: taken,
-    ...(received === taken ? {} : { received }),
-    ...(eof === undefined ? {} : { eof }),
-    acked: client.acked,
-    isAbsent: client.presence.phase === "absent",
-  };
 }
