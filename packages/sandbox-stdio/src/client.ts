@@ -107,6 +107,7 @@ export type ClientOptions = {
   readonly firstAttempts?: number;
 };
 
+type Size = { readonly cols: number; readonly rows: number };
 type Answerer = { readonly id: string; readonly offset: number };
 
 /** Attached for this long, the next break counts as the first again. */
@@ -139,8 +140,14 @@ export class StdioClient {
   #acked = 0;
   /** Places where output is missing that lie after what has been dealt with. */
   #gaps: { readonly from: number; readonly to: number }[] = [];
-  /** A snapshot at this offset has not been acknowledged: it uses up the window, though the offset does not move. */
+  /** A snapshot at this offset has not been drawn: it uses up the window, though the offset does not move. */
   #snapshotAt: number | undefined;
+  /**
+   * On a PTY output is to go on at `to`, after a snapshot that has not come. Until it has, this client still stands where it
+   * stood (`from`; undefined: nowhere): when the connection breaks it asks from there again, or it would go on without the
+   * screen that its next bytes are drawn on.
+   */
+  #leap: { readonly from: number | undefined; readonly to: number; readonly sizes: Size[] } | undefined;
   /** Who answers from which offset on, oldest first: bytes of before a hand-over may still wait to be drawn. */
   #answerers: Answerer[] = [];
   #eofAt: number | undefined;
@@ -265,12 +272,13 @@ export class StdioClient {
 
   /** Every output byte before `end` has been dealt with: drawn, or written. */
   dealtWith(end: number): void {
+    const isSnapshotDrawn = this.#snapshotAt !== undefined && end >= this.#snapshotAt;
+    if (isSnapshotDrawn) this.#snapshotAt = undefined;
     if (end > this.#dealt) this.#dealt = end;
     this.#skipGaps();
-    const isSnapshotDue = this.#snapshotAt !== undefined && end >= this.#snapshotAt;
     const waiting = this.#dealt - this.#acked;
-    if (waiting <= 0 && !isSnapshotDue) return;
-    if (waiting >= ACK_BYTES || isSnapshotDue) this.#sendAck();
+    if (waiting <= 0 && !isSnapshotDrawn) return;
+    if (waiting >= ACK_BYTES || isSnapshotDrawn) this.#sendAck();
     else if (!this.#isAckDue) {
       this.#isAckDue = true;
       this.#cancelAck = this.#ports.setTimer(ACK_DELAY_MS, () => this.#sendAck());
@@ -304,6 +312,7 @@ export class StdioClient {
     this.#generation += 1;
     const generation = this.#generation;
     this.#bye = undefined;
+    this.#leap = undefined;
     this.#setState({ phase: "connecting", attempt: this.#attempt });
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
@@ -416,11 +425,13 @@ export class StdioClient {
         if (this.#outbox.hasRoom) this.#events.inputDrained();
         return;
       case "gap":
-        this.#received = message.to;
-        this.#missed(message.from, message.to);
+        this.#arriveAt();
+        this.#leap = { from: message.from, to: message.to, sizes: [] };
+        if (this.#hello?.tty === false) this.#arriveAt();
         return;
       case "resize":
-        this.#events.resize(message.cols, message.rows, message.offset);
+        if (this.#leap?.from === undefined) this.#events.resize(message.cols, message.rows, message.offset);
+        else this.#leap.sizes.push({ cols: message.cols, rows: message.rows });
         return;
       case "answerer":
         // What was decided before stays true for the bytes before it, as long as they may still be undrawn.
@@ -430,6 +441,7 @@ export class StdioClient {
         ];
         return;
       case "exit": {
+        this.#arriveAt();
         const { code, signal } = message;
         this.#socket?.close(CLOSE.normal);
         this.#end({ kind: "exit", code, ...(signal === undefined ? {} : { signal }) });
@@ -484,15 +496,18 @@ export class StdioClient {
     this.#outbox.rewind(hello.stdin);
     if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
     this.#isEofRefused = false;
+    const from = this.#received ?? (hello.gap === undefined ? undefined : hello.offset - hello.gap);
     const isEmpty = this.#received === undefined;
-    this.#received = hello.offset;
     if (isEmpty) {
-      this.#dealt = hello.offset;
-      this.#acked = hello.offset;
+      this.#dealt = from ?? 0;
+      this.#acked = this.#dealt;
     } else this.#acked = Math.min(this.#acked, this.#dealt);
     this.#setState({ phase: "attached", hello, isResumed });
-    if (hello.gap !== undefined && hello.gap > 0) this.#missed(hello.offset - hello.gap, hello.offset);
-    this.#events.resize(hello.cols, hello.rows, hello.offset);
+    this.#leap = { from, to: hello.offset, sizes: [] };
+    if (from === undefined) this.#events.resize(hello.cols, hello.rows, hello.offset);
+    else this.#leap.sizes.push({ cols: hello.cols, rows: hello.rows });
+    // Nothing is skipped, or nothing that a snapshot stands for.
+    if (!hello.tty || hello.offset === (from ?? 0)) this.#arriveAt();
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
     // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
     if (!isEmpty && this.#dealt > 0) this.#sendAck();
@@ -503,27 +518,49 @@ export class StdioClient {
   #binary(message: Uint8Array): void {
     this.#heard();
     const frame = decodeFrame(message);
+    if (frame.kind === "unknown") return;
+    this.#arriveAt(frame.kind === "snapshot" ? frame.bytes : undefined);
     const at = this.#received;
-    if (frame.kind === "unknown" || at === undefined) return;
-    if (frame.kind === "snapshot") {
-      this.#snapshotAt = at;
-      this.#events.snapshot(frame.bytes, at);
-      return;
-    }
+    if (frame.kind === "snapshot" || at === undefined) return;
     this.#received = at + frame.bytes.length;
     this.#hasMoved = true;
     this.#events.output(frame.stream, frame.bytes, this.#received);
   }
 
-  /** Bytes that are gone count as dealt with once those before them are: whoever starts again there has lost no others. */
-  #missed(from: number, to: number): void {
+  /**
+   * Bytes that are gone count as dealt with once those before them are, and the snapshot is drawn that stands for them:
+   * whoever starts again there has lost no others.
+   */
+  #missed(from: number, to: number, snapshotAt?: number): void {
     this.#gaps.push({ from, to });
+    this.#snapshotAt = snapshotAt;
     this.#events.gap(from, to);
     this.dealtWith(this.#dealt);
   }
 
+  /** What comes next has come: a snapshot, or, where there is none, the bytes from there on. */
+  #arriveAt(snapshot?: Uint8Array): void {
+    const leap = this.#leap;
+    this.#leap = undefined;
+    if (leap !== undefined) {
+      const isEmpty = this.#received === undefined;
+      this.#received = leap.to;
+      if (isEmpty && snapshot === undefined) {
+        this.#dealt = leap.to;
+        this.#acked = leap.to;
+      }
+      const { from, to } = leap;
+      if (from !== undefined && to > from) this.#missed(from, to, snapshot === undefined ? undefined : to);
+      for (const { cols, rows } of leap.sizes) this.#events.resize(cols, rows, leap.to);
+    }
+    if (snapshot === undefined || this.#received === undefined) return;
+    this.#snapshotAt = this.#received;
+    this.#events.snapshot(snapshot, this.#received);
+  }
+
   #skipGaps(): void {
     for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#dealt; gap = this.#gaps[0]) {
+      if (gap.to === this.#snapshotAt) return;
       this.#dealt = Math.max(this.#dealt, gap.to);
       this.#gaps.shift();
     }
@@ -543,7 +580,6 @@ export class StdioClient {
     this.#isAckDue = false;
     if (!this.#control({ type: "ack", offset: this.#dealt })) return;
     this.#acked = this.#dealt;
-    if (this.#snapshotAt !== undefined && this.#dealt >= this.#snapshotAt) this.#snapshotAt = undefined;
   }
 
   #control(message: ClientMessage): boolean {

@@ -2,9 +2,10 @@
 // session says. Knows the order of a connection's life; knows no socket but through three verbs.
 
 import type { ClientRecord, Peer } from "./client-record.ts";
-import { CLOSE, KIB, SILENCE_MS } from "./constants.ts";
+import { CLOSE, KIB, SILENCE_MS, STREAM_STDOUT } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
+import { encodeFrame } from "./frames.ts";
 import type { Session } from "./session.ts";
 import type { AttachRequest } from "./session-types.ts";
 import { clipUtf8 } from "./utf8.ts";
@@ -29,6 +30,7 @@ export interface ConnectionHooks {
 const MAX_REASON_BYTES = 123;
 /** What a client may send before its session is ready. */
 const MAX_EARLY_BYTES = 256 * KIB;
+const STDIN_BEFORE_HELLO = "stdin came before hello";
 
 type Phase =
   | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
@@ -42,7 +44,8 @@ export class ServerConnection implements Peer {
   #phase: Phase = { phase: "opening", early: [], earlyBytes: 0 };
   /** When the client was last heard of. */
   heardAtMs: number;
-  /** This connection's place in its client's input. */
+  #isGreeted = false;
+  /** This connection's place in its client's input, from its greeting on. */
   #stdinOffset = 0;
   /** What the dialect remembers of this connection. */
   #state: unknown;
@@ -80,7 +83,6 @@ export class ServerConnection implements Peer {
     }
     if (this.isEnded) return; // The session had exited, and its log is already out.
     this.#phase = { phase: "attached", session, client: result.client };
-    this.#stdinOffset = result.client.inputStart;
     for (const frame of opening.early) this.receive(frame, this.heardAtMs);
   }
 
@@ -147,11 +149,22 @@ export class ServerConnection implements Peer {
   // ---- Peer: what the session tells the client -----------------------------------------------------------------
 
   send(message: ServerMessage): void {
-    if (!this.isEnded) this.#say(message);
+    if (this.isEnded) return;
+    if (message.type === "hello") {
+      this.#isGreeted = true;
+      this.#stdinOffset = message.stdin;
+    }
+    this.#say(message);
   }
 
   sendOutput(frame: Uint8Array): void {
     if (!this.isEnded) this.#say({ type: "output", frame });
+  }
+
+  /** What redraws the screen is output to a client that knows no snapshots. */
+  sendSnapshot(frame: Uint8Array): void {
+    if (this.dialect.acknowledges) this.sendOutput(frame);
+    else this.sendOutput(encodeFrame(STREAM_STDOUT, frame.subarray(1)));
   }
 
   isWritable(): boolean {
@@ -200,6 +213,11 @@ export class ServerConnection implements Peer {
           session.stdin(client, command.bytes);
           return;
         }
+        if (!this.#isGreeted) {
+          this.bye(CLOSE.policy, STDIN_BEFORE_HELLO, "never");
+          session.leave(client);
+          return;
+        }
         const offset = this.#stdinOffset;
         this.#stdinOffset += command.bytes.length;
         session.stdin(client, command.bytes, offset);
@@ -231,7 +249,7 @@ export class ServerConnection implements Peer {
 
   #early(opening: Extract<Phase, { phase: "opening" }>, frame: Frame, command: ClientCommand): void {
     if (this.dialect.acknowledges && command.type === "stdin") {
-      this.bye(CLOSE.policy, "stdin came before hello", "never");
+      this.bye(CLOSE.policy, STDIN_BEFORE_HELLO, "never");
       return;
     }
     opening.early.push(frame);

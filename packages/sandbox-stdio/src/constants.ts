@@ -20,6 +20,8 @@ export const MIB = 1024 * KIB;
 /** Payload bytes of one output frame at most. A message costs the platform the same whatever its size, so larger is
  * cheaper; but a frame is also what a keystroke's echo waits behind. */
 export const MAX_FRAME_BYTES = 64 * KIB;
+/** Payload bytes of one snapshot at most; and a log that is complete and no longer than this is replayed instead. */
+export const MAX_SNAPSHOT_BYTES = 64 * KIB;
 /** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that what a client
  * may still ask for is always held. */
 export const LOG_BYTES = MIB;

@@ -70,6 +70,8 @@ export type Hello = {
   readonly mode: Mode;
   readonly participants: readonly Participant[];
   readonly gap?: number;
+  /** On a PTY: what this connection draws may not be the screen, since bytes are missing and no exact snapshot follows. */
+  readonly approximate?: boolean;
 };
 
 /** Whether a client may come back after a `bye`. It wins over the close code. */
@@ -88,7 +90,7 @@ export type ServerMessage =
   | Hello
   | Bye
   | { readonly type: "status"; readonly status: "starting" | "running" | "lost" | "sleeping" }
-  | { readonly type: "gap"; readonly from: number; readonly to: number }
+  | { readonly type: "gap"; readonly from: number; readonly to: number; readonly approximate?: boolean }
   | { readonly type: "stdin_ack"; readonly offset: number }
   | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
@@ -149,6 +151,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
     mode: isOneOf("collaborative", "exclusive"),
     participants: isArrayOf(isParticipant, 1024),
     "gap?": isOffset,
+    "approximate?": isBoolean,
   },
   bye: {
     code: isInteger(1000, 4999),
@@ -157,7 +160,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
     "seconds?": isNumber,
   },
   status: { status: isOneOf("starting", "running", "lost", "sleeping") },
-  gap: { from: isOffset, to: isOffset },
+  gap: { from: isOffset, to: isOffset, "approximate?": isBoolean },
   stdin_ack: { offset: isOffset },
   exit: { code: isInteger(0, 255), "signal?": isString(32), offset: isOffset },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },

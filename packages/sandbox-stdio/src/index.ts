@@ -76,6 +76,7 @@ export { Outbox } from "./outbox.ts";
 export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";
 export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
+export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
 export { Session } from "./session.ts";
 export type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 export type { Snapshot } from "./snapshot.ts";

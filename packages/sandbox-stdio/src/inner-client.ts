@@ -8,8 +8,10 @@ import type { Frame } from "./dialect.ts";
 import { decodeFrame, encodeStdin } from "./frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerMessage } from "./inner.ts";
 import type { InputEntry } from "./input.ts";
+import type { ScreenSource } from "./screens.ts";
 import type { Session } from "./session.ts";
 import type { Upstream } from "./session-types.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 export type InnerHello = Extract<InnerMessage, { type: "hello" }>;
 
@@ -30,7 +32,7 @@ export interface InnerClientEvents {
 /** Acknowledgements of clients that do not set the pace are relayed only now and then: they decide nothing. */
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
 
-export class InnerClient implements Upstream {
+export class InnerClient implements Upstream, ScreenSource {
   readonly #events: InnerClientEvents;
   #session: Session | undefined;
   #socket: InnerSocket | undefined;
@@ -42,6 +44,8 @@ export class InnerClient implements Upstream {
   #nextSlot = 0;
   /** What was last relayed of each client: offset and window. */
   #relayed = new Map<string, { offset: number; window: number }>();
+  /** What the next snapshot frame is. */
+  #snapshot: Omit<Snapshot, "bytes"> | undefined;
   heardAtMs = 0;
 
   constructor(events: InnerClientEvents) {
@@ -62,6 +66,7 @@ export class InnerClient implements Upstream {
     this.heardAtMs = nowMs;
     this.#isReady = false;
     this.#isFaulty = false;
+    this.#snapshot = undefined;
     this.#slots.clear();
     this.#relayed.clear();
   }
@@ -103,6 +108,7 @@ export class InnerClient implements Upstream {
     // Before any input: the holder's would be refused.
     this.holder(session.floor.holder);
     for (const client of present) this.#resend(client);
+    if (session.isScreenAsked) this.request();
   }
 
   ping(): void {
@@ -117,12 +123,21 @@ export class InnerClient implements Upstream {
       const output = decodeFrame(frame);
       const session = this.#isReady ? this.#session : undefined;
       if (output.kind === "output" && session?.exit === undefined) session?.frameArrived(frame, output.stream);
+      else if (output.kind === "snapshot") {
+        if (this.#snapshot !== undefined) session?.snapshotReady({ ...this.#snapshot, bytes: output.bytes });
+        this.#snapshot = undefined;
+      }
       return;
     }
     const result = parseInnerMessage(frame);
     if (result.ok) this.#message(result.message);
     // A newer bridge may say more.
     else if (result.fault !== "unknown_type") this.#fault(result.detail);
+  }
+
+  /** Asks the bridge for a snapshot: now, or, where the hop is broken, when it is back. */
+  request(): void {
+    if (this.#isReady) this.#say({ type: "snapshot" });
   }
 
   // ---- Upstream ------------------------------------------------------------------------------------------------
@@ -269,6 +284,14 @@ export class InnerClient implements Upstream {
         if (client !== undefined) this.#events.clientBye(client, message.code, message.reason);
         return;
       }
+      case "snapshot": {
+        const { offset, cols, rows, exact } = message;
+        this.#snapshot = { offset, cols, rows, isExact: exact };
+        return;
+      }
+      case "no_snapshot":
+        session?.snapshotReady(undefined);
+        return;
       case "pong":
         return;
     }

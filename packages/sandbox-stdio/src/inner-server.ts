@@ -9,6 +9,7 @@ import type { Frame } from "./dialect.ts";
 import { decodeStdin } from "./frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerCommand } from "./inner.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
+import type { ScreenFrame } from "./screens.ts";
 import type { Session } from "./session.ts";
 
 /** What the greeting says of the process beyond what the session knows. */
@@ -124,6 +125,10 @@ export class InnerServer implements OutputPeer {
     this.#socket.send(frame);
   }
 
+  sendSnapshot(): void {
+    // The link is never redrawn: its far end asks for a snapshot when it wants one.
+  }
+
   isWritable(): boolean {
     return this.#socket.isWritable();
   }
@@ -145,6 +150,9 @@ export class InnerServer implements OutputPeer {
       case "stdin_holder":
         this.#session.holderChanged(command.id);
         return;
+      case "snapshot":
+        this.#session.awaitScreen((screen) => this.#answerScreen(screen));
+        return;
       default: {
         const client = this.#session.client(command.client);
         if (client === undefined || client.reach.kind === "direct") return; // It left, and this was on its way.
@@ -153,7 +161,10 @@ export class InnerServer implements OutputPeer {
     }
   }
 
-  #commandOf(client: ClientRecord, command: Exclude<InnerCommand, { type: "ping" | "attach" | "stdin_holder" }>): void {
+  #commandOf(
+    client: ClientRecord,
+    command: Exclude<InnerCommand, { type: "ping" | "attach" | "stdin_holder" | "snapshot" }>,
+  ): void {
     switch (command.type) {
       case "detach":
         if (command.how === "left") this.#session.leave(client);
@@ -174,6 +185,18 @@ export class InnerServer implements OutputPeer {
       case "kill":
         this.#session.command(client, { type: "kill" });
     }
+  }
+
+  /** It may stand ahead of the output that has been sent, where the socket did not take all of it yet. */
+  #answerScreen(screen: ScreenFrame | undefined): void {
+    if (this.#isClosed) return;
+    if (screen === undefined) {
+      this.#say({ type: "no_snapshot" });
+      return;
+    }
+    const { offset, cols, rows, isExact, frame } = screen;
+    this.#say({ type: "snapshot", offset, cols, rows, exact: isExact });
+    this.#socket.send(frame);
   }
 
   #attach(command: Extract<InnerCommand, { type: "attach" }>): void {

@@ -43,6 +43,8 @@ export type InnerCommand =
   | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
   | { readonly type: "kill"; readonly client: string }
   | { readonly type: "stdin_holder"; readonly id: string }
+  /** Wants a snapshot of the screen. */
+  | { readonly type: "snapshot" }
   | { readonly type: "ping" };
 
 /** What the bridge knows of a client. */
@@ -89,6 +91,16 @@ export type InnerMessage =
   | { readonly type: "stdin_ack"; readonly client: string; readonly offset: number }
   | { readonly type: "error"; readonly client: string; readonly code: string; readonly message: string }
   | { readonly type: "bye"; readonly code: number; readonly reason: string; readonly client?: string }
+  /** What the binary snapshot frame is that comes next. */
+  | {
+      readonly type: "snapshot";
+      readonly offset: number;
+      readonly cols: number;
+      readonly rows: number;
+      readonly exact: boolean;
+    }
+  /** There will be none this time. */
+  | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
 
 const isId = isString(128);
@@ -114,6 +126,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
   kill: { client: isId },
   stdin_holder: { id: isString(128) },
+  snapshot: {},
   ping: {},
 };
 
@@ -155,6 +168,13 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   stdin_ack: { client: isId, offset: isOffset },
   error: { client: isId, code: isString(64), message: isString() },
   bye: { code: isInteger(1000, 4999), reason: isString(), "client?": isId },
+  snapshot: {
+    offset: isOffset,
+    cols: isInteger(1, MAX_COLS),
+    rows: isInteger(1, MAX_ROWS),
+    exact: isBoolean,
+  },
+  no_snapshot: {},
   pong: {},
 };
 

@@ -100,6 +100,8 @@ export class Intake {
 
   /** Tells the client how much of its input has been taken: at once where much, else gathered for a moment. */
   ack(client: ClientRecord, isDue: boolean): void {
+    // Its greeting, which is on the way, says the same.
+    if (client.reach.kind === "direct" && !client.isGreeted) return;
     const waiting = client.input.taken - client.inputAckSent;
     if (waiting <= 0) return;
     if (!isDue && waiting < ACK_BYTES / 2) {

@@ -1,15 +1,18 @@
 // One consumer of the log: an offset, a flow that says how much may be in flight, and a peer to send to. Nothing is queued
 // for it; the log is the queue. Used for each client that is sent to directly, and for the inner hop as a whole.
 
-import { MAX_FRAME_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "./constants.ts";
+import { MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "./constants.ts";
 import type { ExitStatus, ServerMessage } from "./control.ts";
 import type { OutputLog, OutputStream, SizeMark } from "./log.ts";
+import type { ScreenFrame } from "./screens.ts";
 
 /** Where a reader's output goes. */
 export interface OutputPeer {
   send(message: ServerMessage): void;
   /** A whole frame with its type byte. Where frames are reused the peer must be done with it when it returns. */
   sendOutput(frame: Uint8Array): void;
+  /** A whole frame with its type byte that redraws the screen. Its memory is shared and stays as it is. */
+  sendSnapshot(frame: Uint8Array): void;
   /** Whether output may be sent now; where not, `Session.drained` is called once it may. */
   isWritable(): boolean;
 }
@@ -27,6 +30,10 @@ export interface Flow {
   ack(offset: number, nowMs: number): void;
   /** Bytes that will never be sent. */
   skipped(from: number, to: number): void;
+  /** Whether a snapshot, however long, may be sent now. */
+  hasScreenRoom(cursor: number, nowMs: number): boolean;
+  /** A snapshot of so many bytes was sent, at this offset. */
+  drew(offset: number, bytes: number): void;
 }
 
 /** No limit but the socket's own: the inner hop, whose far end relays its clients' acknowledgements. */
@@ -51,6 +58,12 @@ export class OpenFlow implements Flow {
   }
   skipped(_from: number, to: number): void {
     this.acked = to;
+  }
+  hasScreenRoom(): boolean {
+    return true;
+  }
+  drew(): void {
+    // Never full.
   }
 }
 
@@ -89,6 +102,12 @@ export class RatedFlow implements Flow {
   }
   skipped(_from: number, to: number): void {
     this.acked = to;
+  }
+  hasScreenRoom(cursor: number, nowMs: number): boolean {
+    return this.room(cursor, nowMs) >= MAX_SNAPSHOT_BYTES;
+  }
+  drew(_offset: number, bytes: number): void {
+    this.#tokens -= bytes;
   }
 }
 
@@ -138,17 +157,30 @@ export class OutputReader {
   /** Whether changes of size may have gone by unseen: over a gap, or in a log that has yet to reach this reader. */
   #isBlind: boolean;
   #hasExited = false;
+  #isAwaitingScreen = false;
+  /**
+   * Asks for a snapshot to go on with, which {@link showScreen} or {@link skipToTail} answers. Absent: a reader that fell
+   * behind goes on with the log's tail.
+   */
+  askScreen: (() => void) | undefined;
   /** Since when there is something to send and no room for it. */
   blockedSinceMs: number | undefined;
 
-  constructor(log: OutputLog, frames: FrameSource, cursor: number, flow: Flow, peer: OutputPeer) {
+  /** @param size The PTY's size as this reader's greeting told it. */
+  constructor(
+    log: OutputLog,
+    frames: FrameSource,
+    cursor: number,
+    flow: Flow,
+    peer: OutputPeer,
+    size = log.sizeAt(cursor),
+  ) {
     this.#log = log;
     this.#frames = frames;
     this.#cursor = cursor;
     this.flow = flow;
     this.peer = peer;
-    // The greeting has told the size at the cursor.
-    this.#toldSize = log.sizeAt(cursor);
+    this.#toldSize = size;
     this.#isBlind = cursor > log.endOffset;
     this.#toldMark = this.#markHere();
   }
@@ -163,13 +195,37 @@ export class OutputReader {
     return this.#hasExited;
   }
 
+  /** Redraws the screen as it stands at the snapshot's offset, and goes on there: across a gap, where it stands before it. */
+  showScreen(screen: ScreenFrame): void {
+    this.#isAwaitingScreen = false;
+    this.#skip(screen.offset, !screen.isExact);
+    const { cols, rows } = screen;
+    if (cols !== this.#toldSize.cols || rows !== this.#toldSize.rows) this.#tell(cols, rows);
+    // Of a change of size at this very place the snapshot may or may not know.
+    this.#toldMark = undefined;
+    this.#isBlind = true;
+    this.flow.drew(screen.offset, screen.frame.length - 1);
+    this.peer.sendSnapshot(screen.frame);
+  }
+
+  /** It can't be sent now: the next {@link pump} that can send asks for another. */
+  waiveScreen(): void {
+    this.#isAwaitingScreen = false;
+  }
+
+  /** No snapshot can be had: what is held of the log has to do. */
+  skipToTail(): void {
+    this.#isAwaitingScreen = false;
+    this.#skip(this.#log.startOffset, true);
+  }
+
   /**
    * Sends what may be sent now. `exit` is told after the last byte.
    * @returns Whether the exit was told in this call.
    */
   pump(nowMs: number, exit: ExitStatus | undefined): boolean {
     const { flow, peer } = this;
-    while (!this.#hasExited) {
+    while (!this.#hasExited && !this.#isAwaitingScreen) {
       if (!peer.isWritable()) {
         this.blockedSinceMs ??= nowMs;
         return false;
@@ -189,16 +245,19 @@ export class OutputReader {
       // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
       // that never acknowledges would be sent window after window.
       const wanted = Math.min(item.kind === "gap" ? MIN_WINDOW_BYTES : item.length, MIN_WINDOW_BYTES / 2, flow.bytes);
-      if (room < wanted) {
+      const needsScreen = item.kind === "gap" && this.askScreen !== undefined;
+      if (room < wanted || (needsScreen && !flow.hasScreenRoom(this.#cursor, nowMs))) {
         flow.noteFull();
         this.blockedSinceMs ??= nowMs;
         return false;
       }
       if (item.kind === "gap") {
-        peer.send({ type: "gap", from: this.#cursor, to: item.startOffset });
-        flow.skipped(this.#cursor, item.startOffset);
-        this.#cursor = item.startOffset;
-        this.#isBlind = true;
+        if (this.askScreen === undefined) this.#skip(item.startOffset, false);
+        else {
+          this.blockedSinceMs = undefined;
+          this.#isAwaitingScreen = true;
+          this.askScreen();
+        }
         continue;
       }
       this.blockedSinceMs = undefined;
@@ -212,16 +271,29 @@ export class OutputReader {
     return false;
   }
 
+  #skip(to: number, isApproximate: boolean): void {
+    if (to <= this.#cursor) return;
+    const gap = { type: "gap", from: this.#cursor, to } as const;
+    this.peer.send(isApproximate ? { ...gap, approximate: true } : gap);
+    this.flow.skipped(this.#cursor, to);
+    this.#cursor = to;
+    this.#isBlind = true;
+  }
+
+  #tell(cols: number, rows: number): void {
+    this.#toldSize = { cols, rows };
+    this.peer.send({ type: "resize", cols, rows, offset: this.#cursor });
+  }
+
   #tellSize(): void {
     const mark = this.#markHere();
     const size = mark ?? this.#log.sizeAt(this.#cursor);
-    const isNew = mark !== undefined && mark !== this.#toldMark;
-    const isMissed = this.#isBlind && (size.cols !== this.#toldSize.cols || size.rows !== this.#toldSize.rows);
+    const isOther = size.cols !== this.#toldSize.cols || size.rows !== this.#toldSize.rows;
+    const isNew = mark !== undefined && mark !== this.#toldMark && (isOther || !this.#isBlind);
+    const isMissed = this.#isBlind && isOther;
     this.#toldMark = mark;
     this.#isBlind = false;
-    if (!isNew && !isMissed) return;
-    this.#toldSize = size;
-    this.peer.send({ type: "resize", cols: size.cols, rows: size.rows, offset: this.#cursor });
+    if (isNew || isMissed) this.#tell(size.cols, size.rows);
   }
 
   #markHere(): SizeMark | undefined {

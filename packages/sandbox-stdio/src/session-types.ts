@@ -7,6 +7,8 @@ import type { Mode, Role } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
 import type { OutputLog } from "./log.ts";
 import type { Delivery } from "./pacing.ts";
+import type { ScreenSource } from "./screens.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** What does not change while a process lives. */
 export type SessionFacts = {
@@ -32,7 +34,7 @@ export type AttachRequest = {
   /** Whether it can come back as itself. Absent: it can. */
   readonly canResume?: boolean;
   readonly size?: TerminalSize;
-  /** The offset it asks for; absent: all that is held. */
+  /** The offset it asks for; absent: on a PTY the screen, on pipes all that is held. */
   readonly offset?: number;
   /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
   readonly stdin?: number | "new";
@@ -76,4 +78,8 @@ export type SessionOptions = {
   readonly holder?: string;
   /** The first driver that ever attached, if one has. */
   readonly creator?: string;
+  /** Makes snapshots of a PTY's screen; what it makes is handed to `Session.snapshotReady`. Absent: nobody does. */
+  readonly screen?: ScreenSource;
+  /** The screen of a process that had ended, as it was stored. */
+  readonly lastScreen?: Snapshot;
 };

@@ -7,6 +7,7 @@ import {
   CLOSE,
   MAX_CLIENTS,
   MAX_FRAME_BYTES,
+  MAX_SNAPSHOT_BYTES,
   OUTER_PROTOCOL,
   PLAIN_STALL_MS,
   RESUME_GRACE_MS,
@@ -22,8 +23,10 @@ import { Pace } from "./pace.ts";
 import type { Delivery } from "./pacing.ts";
 import { FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 import { Roster } from "./roster.ts";
+import { type ScreenFrame, Screens } from "./screens.ts";
 import type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 import { answererOf, fittedSize } from "./shared-terminal.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { Window } from "./window.ts";
 
 /** How often something that waits for a rate, and not for an event, is looked at. */
@@ -40,9 +43,12 @@ export class Session {
   readonly #roster = new Roster();
   readonly #intake: Intake;
   readonly #pace: Pace;
+  readonly #screens: Screens;
   /** Readers that are no clients: inner hops. */
   readonly #links = new Set<OutputReader>();
   #exit: ExitStatus | undefined;
+  /** The process has ended and its last screen has not come. */
+  #isScreenDue = false;
   #creator: string;
   #answerer = { id: "", offset: 0 };
   /** A relay knows of bytes that it has not received yet. */
@@ -61,6 +67,7 @@ export class Session {
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
     this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
+    this.#screens = new Screens(this.log, options.screen, options.now, options.lastScreen);
     this.#intake = new Intake({
       hop: options.hop,
       tty: options.facts.tty,
@@ -113,51 +120,100 @@ export class Session {
   // ---- Clients come and go -------------------------------------------------------------------------------------
 
   /**
-   * Attaches a client that is sent to directly, and greets it. With the id of a client that is here, the newer
+   * Attaches a client that is sent to directly, and greets it: at once, or when the snapshot is there that it starts with. With the id of a client that is here, the newer
    * connection wins and the older is told 4409. Newer is the one that comes later, unless the client says otherwise.
    */
   attach(request: AttachRequest, peer: Peer): AttachResult {
     const old = this.#roster.get(request.id);
     const refusal = this.#refusalOf(request, old);
     if (refusal !== undefined) return refusal;
-    const now = this.#now();
-    // On a PTY whoever names no offset wants the screen; on pipes everything.
-    const asked = request.offset ?? (this.facts.tty ? this.log.startOffset : 0);
-    const offset = Math.max(asked, this.log.startOffset);
     const usual = this.facts.tty ? "live" : "lossless";
     const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
-    const flow = request.acknowledges ? new Window(offset) : new RatedFlow(offset, now);
-    const reader = new OutputReader(this.log, this.#frames, offset, flow, peer);
+    // Where it would start if no snapshot came.
+    const reader = this.#readerAt(Math.max(request.offset ?? 0, this.log.startOffset), request.acknowledges, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
+    if (!this.#needsScreen(request)) this.#greet(client, peer, request, undefined);
+    else {
+      this.#screens.await((screen) => {
+        // It may have left meanwhile, or come back with another connection.
+        if (this.#roster.isCurrent(client) && client.peer === peer) this.#greet(client, peer, request, screen);
+      });
+    }
+    return { ok: true, client };
+  }
+
+  /** Whether this client is to start with a snapshot: it wants the screen, and the log alone would not give it that. */
+  #needsScreen({ acknowledges, offset, isResume }: AttachRequest): boolean {
+    if (!this.facts.tty || !acknowledges || !this.#screens.isPossible) return false;
+    if (offset === undefined) return !this.#isShort;
+    return isResume && offset < this.log.startOffset;
+  }
+
+  /** Whether the log holds everything, and little enough to be replayed. */
+  get #isShort(): boolean {
+    return this.log.startOffset === 0 && Math.max(this.log.endOffset, this.#knownEnd) <= MAX_SNAPSHOT_BYTES;
+  }
+
+  #greet(client: ClientRecord, peer: Peer, request: AttachRequest, screen: ScreenFrame | undefined): void {
+    const { tty } = this.facts;
+    // On a PTY whoever names no offset wants the screen; on pipes everything.
+    const asked = request.offset ?? (tty ? undefined : 0);
+    const offset = screen?.offset ?? Math.max(asked ?? 0, this.log.startOffset);
+    const { cols, rows } = screen ?? this.log.sizeAt(offset);
+    const reader = this.#readerAt(offset, client.acknowledges, peer, { cols, rows });
+    client.reach = { kind: "direct", peer, reader };
+    if (tty) reader.askScreen = () => this.#redraw(client, reader);
     client.inputStart = inputStartOf(request, client);
-    const size = this.log.sizeAt(offset);
+    const isApproximate = tty && (screen === undefined ? offset > (asked ?? 0) : !screen.isExact);
     peer.send({
       type: "hello",
       protocol: OUTER_PROTOCOL,
       sandbox: this.facts.sandbox,
       session: this.facts.session,
       incarnation: this.facts.incarnation,
-      tty: this.facts.tty,
-      cols: size.cols,
-      rows: size.rows,
+      tty,
+      cols,
+      rows,
       offset,
-      live: Math.max(this.log.endOffset, this.#knownEnd),
+      live: Math.max(offset, this.log.endOffset, this.#knownEnd),
       stdin: client.inputStart,
       resume: request.resume,
-      window: flow instanceof Window ? flow.maxBytes : flow.bytes,
-      delivery,
+      window: reader.flow instanceof Window ? reader.flow.maxBytes : reader.flow.bytes,
+      delivery: client.delivery,
       you: client.participant,
       answerer: this.#answerer,
       holder: this.floor.holder,
       mode: this.facts.mode,
       participants: this.#roster.participants,
-      ...(asked === offset ? {} : { gap: offset - asked }),
+      ...(offset > (asked ?? offset) ? { gap: offset - (asked ?? offset) } : {}),
+      ...(isApproximate ? { approximate: true } : {}),
     } satisfies Hello);
     client.isGreeted = true;
     client.inputAckSent = client.input.taken;
-    this.#pumpReader(client, reader, now);
-    return { ok: true, client };
+    if (screen !== undefined) {
+      reader.showScreen(screen);
+      // Its place was not known when upstream heard of it.
+      this.#upstream.acked(client);
+    }
+    this.#pumpReader(client, reader, this.#now());
+  }
+
+  /** A client fell so far behind that the log does not hold what comes next for it. */
+  #redraw(client: ClientRecord, reader: OutputReader): void {
+    this.#screens.await((screen) => {
+      if (client.reach.kind !== "direct" || client.reach.reader !== reader) return;
+      // Stopped again meanwhile: it asks anew when it may be written to.
+      if (!reader.peer.isWritable()) reader.waiveScreen();
+      else if (screen === undefined) reader.skipToTail();
+      else reader.showScreen(screen);
+      this.#pumpReader(client, reader, this.#now());
+    }, true);
+  }
+
+  #readerAt(offset: number, acknowledges: boolean, peer: Peer, size?: TerminalSize): OutputReader {
+    const flow = acknowledges ? new Window(offset) : new RatedFlow(offset, this.#now());
+    return new OutputReader(this.log, this.#frames, offset, flow, peer, size);
   }
 
   /** A client that the far end of the inner hop has attached; its output goes through the link, not to it. */
@@ -299,6 +355,14 @@ export class Session {
     this.#exit = status;
     for (const client of this.#roster.all) this.#intake.ack(client, true);
     this.appended();
+    this.#screens.ended();
+    // Beside the process it can be asked for as long as the session is kept.
+    if (this.#hop === "relay" && this.facts.tty && !this.#isShort) {
+      this.#isScreenDue = true;
+      this.#screens.await(() => {
+        this.#isScreenDue = false;
+      });
+    }
   }
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */
@@ -354,6 +418,33 @@ export class Session {
     this.#announceHolder();
   }
 
+  // ---- Snapshots -----------------------------------------------------------------------------------------------
+
+  /** The answer to a request of the session's source; undefined: none can be had. Also taken when nobody asked. */
+  snapshotReady(snapshot: Snapshot | undefined): void {
+    this.#screens.arrived(snapshot);
+  }
+
+  /** Calls back with a snapshot, or with undefined where none can be had in time: for the far end of the inner hop. */
+  awaitScreen(ready: (screen: ScreenFrame | undefined) => void): void {
+    this.#screens.await(ready);
+  }
+
+  /** Whether a snapshot has been asked for and not come: a relay asks again over a new connection. */
+  get isScreenAsked(): boolean {
+    return this.#screens.isAsked;
+  }
+
+  /** The process has ended, and its last screen is here, or will not come: there is nothing left to ask upstream. */
+  get isSettled(): boolean {
+    return this.#exit !== undefined && !this.#isScreenDue;
+  }
+
+  /** The screen of a process that has ended, to be kept with its log; undefined where the log alone gives it, or nothing does. */
+  get lastScreen(): Snapshot | undefined {
+    return this.#screens.last;
+  }
+
   // ---- The inner hop -------------------------------------------------------------------------------------------
 
   /** A reader that gets all output from `offset` on, whatever its clients acknowledge. */
@@ -387,7 +478,8 @@ export class Session {
 
   /** Whether the process is to be held: asked after output, acknowledgements and whenever somebody comes or goes. */
   get shouldHold(): boolean {
-    return this.#pace.shouldHold;
+    // The log must not run away from a snapshot that is being made.
+    return this.#pace.shouldHold || this.#screens.isAsked;
   }
 
   /** When {@link tick} is to be called next; undefined while nothing waits for time to pass. */
@@ -396,6 +488,8 @@ export class Session {
     const wish = (atMs: number) => {
       if (next === undefined || atMs < next) next = atMs;
     };
+    const { nextTickMs } = this.#screens;
+    if (nextTickMs !== undefined) wish(nextTickMs);
     for (const client of this.#roster.all) {
       if (client.inputAckDueMs !== undefined) wish(client.inputAckDueMs);
       if (client.presence.phase === "vanished") wish(client.presence.sinceMs + RESUME_GRACE_MS);
@@ -411,6 +505,7 @@ export class Session {
   /** Does what has come due. */
   tick(): void {
     const now = this.#now();
+    this.#screens.tick(now);
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
       if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);
@@ -486,6 +581,7 @@ export class Session {
   }
 
   #pumpReader(client: ClientRecord, reader: OutputReader, now: number): void {
+    if (!client.isGreeted) return;
     const { acked } = reader.flow;
     const hasExited = reader.pump(now, this.#exit);
     // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
@@ -498,7 +594,7 @@ export class Session {
 
   #ack(client: ClientRecord, offset: number): void {
     client.isActive = true;
-    if (client.reach.kind !== "direct") return;
+    if (client.reach.kind !== "direct" || !client.isGreeted) return;
     const { reader } = client.reach;
     if (offset > reader.cursor) {
       this.#refuseClient(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);

@@ -2,7 +2,14 @@
 // counted: bytes sent less bytes acknowledged, against a window that is fitted to what the link and the client carry. No
 // clock of its own: the caller says what time it is.
 
-import { ACK_BYTES, ACK_DELAY_MS, MAX_FRAME_BYTES, MAX_WINDOW_BYTES, MIN_WINDOW_BYTES } from "./constants.ts";
+import {
+  ACK_BYTES,
+  ACK_DELAY_MS,
+  MAX_FRAME_BYTES,
+  MAX_SNAPSHOT_BYTES,
+  MAX_WINDOW_BYTES,
+  MIN_WINDOW_BYTES,
+} from "./constants.ts";
 import type { Flow } from "./reader.ts";
 
 /**
@@ -38,6 +45,8 @@ export class Window implements Flow {
   /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
   #gaps: { readonly from: number; readonly to: number }[] = [];
   #skippedBytes = 0;
+  /** Snapshots that the client has not acknowledged, oldest first: bytes that no offset counts. */
+  #screens: { readonly offset: number; readonly bytes: number }[] = [];
   /** What is not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
   #flights: Flight[] = [];
   #leastRoundTripMs = Number.POSITIVE_INFINITY;
@@ -109,8 +118,20 @@ export class Window implements Flow {
     this.#gaps.push({ from, to });
   }
 
+  /** One that is longer than the window may be all that is in flight. */
+  hasScreenRoom(cursor: number): boolean {
+    const inFlight = this.inFlight(cursor);
+    return inFlight === 0 || (!this.#isDraining && inFlight + MAX_SNAPSHOT_BYTES <= this.#bytes);
+  }
+
+  /** Uses up the window until its offset is acknowledged, which no acknowledgement of before it can do. */
+  drew(offset: number, bytes: number): void {
+    this.#screens.push({ offset, bytes });
+  }
+
   /** The client says that it has dealt with everything before `offset`. Going back is ignored: acknowledgements may cross. */
   ack(offset: number, nowMs: number): void {
+    if (this.#screens.length > 0) this.#screens = this.#screens.filter((screen) => screen.offset > offset);
     if (offset <= this.#acked) return;
     const count = this.#sentBefore(offset) - this.#sentBefore(this.#acked);
     const first = this.#flights[0];
@@ -134,7 +155,9 @@ export class Window implements Flow {
 
   /** How many bytes are in flight to a client that has been sent everything before `cursor`. */
   inFlight(cursor: number): number {
-    return this.#sentBefore(cursor) - this.#sentBefore(this.#acked);
+    let bytes = this.#sentBefore(cursor) - this.#sentBefore(this.#acked);
+    for (const screen of this.#screens) bytes += screen.bytes;
+    return bytes;
   }
 
   /** How many of the bytes before `offset` have been sent: all but those of the gaps. */

@@ -8,9 +8,14 @@ type Sent = string | Uint8Array;
 
 /** A client whose connections, timers and clock are moved by hand. */
 function harness(options: { resume?: string; offset?: number } = {}) {
-  const sockets: { sent: Sent[]; closed: (number | "abort")[]; events: ClientSocketEvents }[] = [];
+  const sockets: {
+    sent: Sent[];
+    closed: (number | "abort")[];
+    events: ClientSocketEvents;
+    query: ReadonlyMap<string, string>;
+  }[] = [];
   const timers = new Map<number, () => void>();
-  const seen: unknown[] = [];
+  const seen: unknown[][] = [];
   let timer = 0;
   const note =
     (name: string) =>
@@ -29,8 +34,8 @@ function harness(options: { resume?: string; offset?: number } = {}) {
   const client = new StdioClient(
     { session: "main", ...options },
     {
-      connect: (_resume, socketEvents) => {
-        const socket = { sent: [] as Sent[], closed: [] as (number | "abort")[], events: socketEvents };
+      connect: (query, socketEvents) => {
+        const socket = { sent: [] as Sent[], closed: [] as (number | "abort")[], events: socketEvents, query };
         sockets.push(socket);
         return {
           send: (message) => socket.sent.push(message),
@@ -135,7 +140,7 @@ describe("who answers a terminal query", () => {
 describe("what has been dealt with", () => {
   test("bytes that are lost count as dealt with only once those before them are drawn", () => {
     const { client, say, output } = harness();
-    say(hello());
+    say(hello({ tty: false }));
     output("12345678");
     say({ type: "gap", from: 8, to: 5000 });
     expect(client.resumePoint?.offset).toBe(0);
@@ -145,15 +150,53 @@ describe("what has been dealt with", () => {
 
   test("bytes that were lost while it was away count likewise", () => {
     const { client, say, output, socket, fireTimers, acks } = harness();
-    say(hello());
+    say(hello({ tty: false }));
     output("12345678");
     socket().events.closed(1006, "");
     fireTimers();
-    say(hello({ offset: 108, live: 108, gap: 100 }));
+    say(hello({ tty: false, offset: 108, live: 108, gap: 100 }));
     expect([client.resumePoint?.offset, acks()]).toEqual([0, []]);
     client.dealtWith(8);
     fireTimers();
     expect([client.resumePoint?.offset, acks()]).toEqual([108, [108]]);
+  });
+
+  test("O7: on a PTY a gap is passed only when the snapshot that stands for it is drawn", () => {
+    const { client, say, output, snapshot, seen, acks } = harness();
+    say(hello());
+    output("12345678");
+    say({ type: "gap", from: 8, to: 5000 });
+    say({ type: "resize", cols: 90, rows: 30, offset: 5000 });
+    client.dealtWith(8);
+    expect([client.resumePoint?.offset, seen.filter(([kind]) => kind === "gap")]).toEqual([8, []]);
+    snapshot("screen");
+    expect(seen.slice(-3)).toEqual([
+      ["gap", 8, 5000],
+      ["resize", 90, 30, 5000],
+      ["snapshot", "screen", 5000],
+    ]);
+    expect(client.resumePoint?.offset).toBe(8);
+    client.dealtWith(5000);
+    expect([client.resumePoint?.offset, acks().at(-1)]).toEqual([5000, 5000]);
+  });
+
+  test("O7: whoever loses the connection before the snapshot asks from where it stood before the gap", () => {
+    const { say, output, socket, fireTimers } = harness();
+    say(hello());
+    output("12345678");
+    say({ type: "gap", from: 8, to: 5000 });
+    socket().events.closed(1006, "");
+    fireTimers();
+    expect(socket().query.get("offset")).toBe("8");
+  });
+
+  test("O7: whoever loses the connection before its first snapshot asks for the screen again", () => {
+    const { client, say, socket, fireTimers } = harness();
+    say(hello({ offset: 5000, live: 5000 }));
+    expect(client.resumePoint?.offset).toBe(0);
+    socket().events.closed(1006, "");
+    fireTimers();
+    expect([socket().query.get("resume"), socket().query.get("offset")]).toEqual(["r1", undefined]);
   });
 
   test("a snapshot is acknowledged when it is drawn and not before, though no output follows it", () => {

@@ -39,6 +39,9 @@ export class FakePeer implements Peer {
   sendOutput(frame: Uint8Array): void {
     this.told.push([frame[0] ?? 0, text(frame.subarray(1))]);
   }
+  sendSnapshot(frame: Uint8Array): void {
+    this.told.push([frame[0] ?? 0, text(frame.subarray(1))]);
+  }
   isWritable(): boolean {
     return !this.isStuffed;
   }
@@ -57,7 +60,11 @@ export class FakePeer implements Peer {
   }
   /** All output so far. */
   get output(): string {
-    return this.told.map((item) => (Array.isArray(item) ? item[1] : "")).join("");
+    return this.told.map((item) => (Array.isArray(item) && item[0] !== 3 ? item[1] : "")).join("");
+  }
+  /** All snapshots so far. */
+  get snapshots(): string[] {
+    return this.told.flatMap((item) => (Array.isArray(item) && item[0] === 3 ? [item[1]] : []));
   }
   /** What was told after `hello`, of these types. */
   of<T extends ServerMessage["type"]>(...types: T[]): Extract<ServerMessage, { type: T }>[] {

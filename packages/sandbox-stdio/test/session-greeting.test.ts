@@ -31,6 +31,7 @@ function attach(session: Session, id: string, size: TerminalSize): string[] {
   const peer: Peer = {
     send: (message) => heard.push(message.type === "hello" ? `hello ${message.cols}x${message.rows}` : message.type),
     sendOutput: (frame) => heard.push(`output ${new TextDecoder().decode(frame.subarray(1))}`),
+    sendSnapshot: (frame) => heard.push(`snapshot ${new TextDecoder().decode(frame.subarray(1))}`),
     isWritable: () => true,
     bye: () => heard.push("bye"),
     finish: () => heard.push("finish"),

@@ -8,7 +8,16 @@ const RUNS = Number(process.env.SIM_RUNS ?? 1_100);
 
 /** Runs these seeds. @throws {Error} With the seed and the plan of the first that breaks a promise. */
 function runAll(first: number, count: number, overrides: Partial<Plan> = {}): Outcome {
-  const total = { events: 0, virtualMs: 0, faults: 0, attaches: 0, heldTurns: 0, gapBytes: 0 };
+  const total = {
+    events: 0,
+    virtualMs: 0,
+    faults: 0,
+    attaches: 0,
+    heldTurns: 0,
+    gapBytes: 0,
+    snapshots: 0,
+    approximations: 0,
+  };
   for (let seed = first; seed < first + count; seed += 1) {
     const outcome = new Simulation(planOf(seed, overrides)).run();
     for (const key of Object.keys(total) as (keyof Outcome)[]) total[key] += outcome[key];
@@ -19,14 +28,15 @@ function runAll(first: number, count: number, overrides: Partial<Plan> = {}): Ou
 test(`whatever breaks, every byte comes once and in order, the exit last, and nothing is held for ever (${RUNS} runs from seed ${FIRST_SEED})`, {
   timeout: 60_000 + RUNS * 50,
 }, () => {
-  const { faults, attaches, heldTurns, gapBytes, virtualMs } = runAll(FIRST_SEED, RUNS);
+  const { faults, attaches, heldTurns, gapBytes, snapshots, approximations, virtualMs } = runAll(FIRST_SEED, RUNS);
   console.log(
     `${RUNS} runs from seed ${FIRST_SEED}: ${faults} faults, ${attaches} attaches, the process held in ${heldTurns} turns, ` +
-      `${gapBytes} bytes in announced gaps, ${Math.round(virtualMs / 3_600_000)} hours of virtual time`,
+      `${gapBytes} bytes in announced gaps, ${snapshots} snapshots drawn, ${approximations} times none, ${Math.round(virtualMs / 3_600_000)} hours of virtual time`,
   );
   if (RUNS >= 1_000) {
     // A simulation in which nothing happens proves nothing.
-    expect([faults > 30_000, attaches > 5_000, heldTurns > 10_000, gapBytes > 1_000_000]).toEqual(Array(4).fill(true));
+    const much = [faults > 30_000, attaches > 5_000, heldTurns > 10_000, gapBytes > 1_000_000, snapshots > 150];
+    expect(much).toEqual(Array(5).fill(true));
   }
 });
 
@@ -64,4 +74,44 @@ const REGRESSIONS: readonly [number, string][] = [
 
 test.each(REGRESSIONS)("seed %i: %s", (seed) => {
   new Simulation(planOf(seed)).run();
+});
+
+/** Plans of a PTY that prints more than its log holds, to clients of which some are slow or come late. */
+function screenPlan(seed: number, overrides: Partial<Plan> = {}): Plan {
+  const plan = planOf(seed, { delivery: "live", isFirstLate: false });
+  const outputBytes = Math.max(200_000, plan.process.outputBytes);
+  return {
+    ...plan,
+    process: { ...plan.process, tty: true, outputBytes, chunkBytes: Math.ceil(outputBytes / 50) },
+    parties: plan.parties.map((party, i) => ({
+      ...party,
+      delivery: "live",
+      dealMs: [20, 300, 2_000][(seed + i) % 3] ?? 0,
+    })),
+    plainCount: seed % 3,
+    logBytes: [65_536, 131_072][seed % 2] ?? 0,
+    ...overrides,
+  };
+}
+
+test("A9, O5, O7: on a PTY whoever goes on where bytes are missing gets a snapshot of that very place, or is told that there is none", {
+  timeout: 60_000 + RUNS * 100,
+}, () => {
+  let [snapshots, approximations] = [0, 0];
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
+    const outcome = new Simulation(screenPlan(seed)).run();
+    snapshots += outcome.snapshots;
+    approximations += outcome.approximations;
+  }
+  console.log(`${RUNS} runs from seed ${FIRST_SEED}: ${snapshots} snapshots drawn, ${approximations} times none`);
+  if (RUNS >= 1_000) expect(snapshots).toBeGreaterThan(1_000);
+});
+
+test("O7: where the bridge answers, no client ever goes on without a snapshot", { timeout: 60_000 + RUNS * 50 }, () => {
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS / 2; seed += 1) {
+    const screen = { delayMs: 100, failing: 0, inexact: 0 };
+    const faults: Plan["faults"] = ["cut_outer", "restart_client", "stall", "resize", "viewer_leaves"];
+    const { approximations } = new Simulation(screenPlan(seed, { screen, faults })).run();
+    expect([seed, approximations]).toEqual([seed, 0]);
+  }
 });

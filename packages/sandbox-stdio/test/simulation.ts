@@ -14,7 +14,7 @@ import {
   STDIO,
   Window,
 } from "../src/index.ts";
-import { copied, type ProcessPlan, SimBridge, type Written } from "./simulation/bridge.ts";
+import { copied, type ProcessPlan, type ScreenPlan, SimBridge, type Written } from "./simulation/bridge.ts";
 import { type Chance, Connection, type LinkProfile, type Socket } from "./simulation/network.ts";
 import { type Dial, Party, type PartyPlan } from "./simulation/party.ts";
 import { PlainParty } from "./simulation/plain-party.ts";
@@ -47,6 +47,7 @@ export type Plan = {
   /** 1: clients speak to the bridge itself. 2: through a Durable Object. */
   readonly hops: 1 | 2;
   readonly process: ProcessPlan;
+  readonly screen: ScreenPlan;
   readonly mode: Mode;
   readonly delivery: Delivery;
   readonly parties: readonly PartyPlan[];
@@ -71,6 +72,9 @@ export type Outcome = {
   readonly attaches: number;
   readonly heldTurns: number;
   readonly gapBytes: number;
+  /** Snapshots that clients drew, and how often they went on without an exact one. */
+  readonly snapshots: number;
+  readonly approximations: number;
 };
 
 /** After the last fault everything must have come to its end within this: two silences, a grace, a backoff, the work. */
@@ -83,6 +87,8 @@ const SIGNALLED = [
 /** What a seed stands for. `overrides` narrow it down. */
 export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
   const random = new Random(seed);
+  // Apart from the rest: seeds that are known by number stay what they were.
+  const screens = new Random(seed ^ 0x5c4ee);
   const tty = random.chance(0.4);
   const isLive = random.chance(tty ? 0.9 : 0.1);
   const delivery: Delivery = isLive ? "live" : "lossless";
@@ -127,6 +133,11 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
       pipeBytes: Math.max(Math.ceil((2 * input) / turns), random.pick([1, 300, 4_096, 65_536])),
       waitsForEof: random.chance(0.8),
       exit: random.chance(0.2) ? random.pick(SIGNALLED) : { code: random.int(0, 255) },
+    },
+    screen: {
+      delayMs: screens.pick([0, 5, 50, 400]),
+      failing: screens.pick([0, 0, 0, 0.1, 1]),
+      inexact: screens.pick([0, 0, 0.3]),
     },
     mode: random.chance(0.15) ? "exclusive" : "collaborative",
     delivery,
@@ -180,7 +191,8 @@ export class Simulation {
       delivery: plan.delivery,
     };
     const isLoose = plan.mode === "exclusive";
-    this.bridge = new SimBridge(this.#world, this.#facts, plan.process, this.#written, isLoose, plan.logBytes);
+    const { process, logBytes, screen } = plan;
+    this.bridge = new SimBridge(this.#world, this.#facts, process, this.#written, isLoose, logBytes, screen);
     const dial: Dial = (request, query, listener) => this.#dial(request, query, listener);
     this.parties = plan.parties.map((party) => {
       const sink = this.#written[party.who];
@@ -232,6 +244,8 @@ export class Simulation {
       attaches: this.parties.reduce((sum, party) => sum + party.attaches, 0),
       heldTurns: this.bridge.process.heldTurns,
       gapBytes: this.parties.reduce((sum, party) => sum + party.gapBytes, 0),
+      snapshots: this.parties.reduce((sum, party) => sum + party.snapshots, 0),
+      approximations: this.parties.reduce((sum, party) => sum + party.approximations, 0),
     };
   }
 

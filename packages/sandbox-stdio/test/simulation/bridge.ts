@@ -14,7 +14,7 @@ import {
   type SessionFacts,
 } from "../../src/index.ts";
 import type { Chance, Listener, Socket } from "./network.ts";
-import { inputByte, isSame, outputBytes, segmentLeft, streamAt } from "./pattern.ts";
+import { inputByte, isSame, outputBytes, segmentLeft, snapshotBytes, streamAt } from "./pattern.ts";
 
 export type ProcessPlan = {
   readonly tty: boolean;
@@ -30,6 +30,9 @@ export type ProcessPlan = {
   readonly waitsForEof: boolean;
   readonly exit: ExitStatus;
 };
+
+/** How the model of a screen answers: after how long at most, how often not at all, and how often with a guess only. */
+export type ScreenPlan = { readonly delayMs: number; readonly failing: number; readonly inexact: number };
 
 /** How far a driver has written, and where its later lives began that had lost their input: what waited before may be lost. */
 export type Written = { end: number; readonly rebirths: number[] };
@@ -137,7 +140,9 @@ export class SimBridge {
   readonly session: Session;
   readonly log: OutputLog;
   readonly process: SimProcess;
+  snapshots = 0;
   readonly #world: Chance;
+  readonly #screen: ScreenPlan;
   readonly #connections = new Set<ServerConnection>();
   #inner: InnerServer | undefined;
   #turns: ClientRecord[] = [];
@@ -156,8 +161,10 @@ export class SimBridge {
     written: readonly Written[],
     isLoose: boolean,
     logBytes: number,
+    screen: ScreenPlan,
   ) {
     this.#world = world;
+    this.#screen = screen;
     this.log = new OutputLog({ cols: 80, rows: 24 }, logBytes);
     this.session = new Session({
       hop: "process",
@@ -165,6 +172,7 @@ export class SimBridge {
       log: this.log,
       now: () => world.time.now,
       reuseFrames: true, // Its sockets copy at once, as Bun's do: see copied().
+      ...(facts.tty ? { screen: { request: () => this.#drawScreen() } } : {}),
       upstream: {
         attached: () => this.changed(),
         input: (client) => {
@@ -230,6 +238,24 @@ export class SimBridge {
         this.changed();
       },
     };
+  }
+
+  /** What SessionScreen does: it is a little behind the log, and it stands between two changes of size or at one. */
+  #drawScreen(): void {
+    const { time, random } = this.#world;
+    if (random.chance(this.#screen.failing) && random.chance(0.5)) return;
+    time.after(random.next() * this.#screen.delayMs, () => {
+      if (random.chance(this.#screen.failing)) this.session.snapshotReady(undefined);
+      else {
+        this.snapshots += 1;
+        const offset = Math.max(this.log.startOffset, this.log.endOffset - random.pick([0, 0, 1, 700]));
+        const isExact = !random.chance(this.#screen.inexact);
+        const before = this.sizes.findLast((size) => size.offset < offset);
+        const { cols, rows } = before !== undefined && random.chance(0.5) ? before : this.sizeAt(offset);
+        this.session.snapshotReady({ offset, cols, rows, isExact, bytes: snapshotBytes(offset, isExact) });
+      }
+      this.changed();
+    });
   }
 
   /** The PTY's size at the output byte at `offset`, and from where on it has another. */

@@ -14,6 +14,7 @@ import {
 } from "../../src/index.ts";
 import { inputBytes, isOutput, nameOf, type SimBridge, type Written } from "./bridge.ts";
 import type { Chance, Connection, Listener } from "./network.ts";
+import { isSnapshot } from "./pattern.ts";
 
 export type PartyPlan = {
   readonly who: number;
@@ -57,6 +58,16 @@ export class Party {
   #isFresh = true;
   /** Where the output begins that it asked for in time: until then it reads what happens to be held. */
   #replayEnd = 0;
+  /** On a PTY it goes on at a place that needs a snapshot, which has not come. */
+  #owesScreen = false;
+  /** What was last said of that: that it may have to do without an exact one. */
+  #isApproximate = false;
+  /** A snapshot that has come and is not dealt with. */
+  #undrawnAt: number | undefined;
+  /** Bytes of output that it was given and has not dealt with. */
+  #undealt = 0;
+  snapshots = 0;
+  approximations = 0;
   #written = 0;
   #isWriting = false;
   #dealtAt = 0;
@@ -134,6 +145,12 @@ export class Party {
     this.#isFresh = isEmpty;
     this.#written = 0;
     this.client = this.#makeClient({ resume: point.resume, ...(isEmpty ? {} : { offset: point.offset }) });
+    if (this.#undrawnAt !== undefined && point.offset >= this.#undrawnAt) {
+      throw new Error(`would come back at ${point.offset} without the screen of ${this.#undrawnAt}`);
+    }
+    this.#undrawnAt = undefined;
+    this.#undealt = 0;
+    this.#owesScreen = false;
     if (!isEmpty) this.position = point.offset;
     this.client.start();
   }
@@ -172,6 +189,7 @@ export class Party {
           }
           if (state.phase !== "ended") return;
           if (state.end.kind === "exit") {
+            this.#goOn();
             const { code, signal } = state.end;
             this.exit = { code, ...(signal === undefined ? {} : { signal }) };
           } else if (state.end.kind === "refused") {
@@ -179,9 +197,7 @@ export class Party {
           }
         },
         output: (stream, bytes, end) => this.#output(stream, bytes, end, isCurrent),
-        snapshot: () => {
-          throw new Error("a snapshot that nobody makes");
-        },
+        snapshot: (bytes, offset) => this.#snapshot(bytes, offset, isCurrent),
         resize: (cols, rows, offset) => {
           if (offset !== this.position) throw new Error(`size told at ${offset}, not at ${this.position}`);
           this.#size = { cols, rows };
@@ -191,6 +207,7 @@ export class Party {
           this.gaps.push({ from, to, isReplay: from < this.#replayEnd });
           this.gapBytes += to - from;
           this.position = to;
+          if (this.tty) this.#owesScreen = true;
         },
         message: (message) => {
           if (message.type === "error") this.errors.push(message.code);
@@ -213,6 +230,7 @@ export class Party {
         if (hasExited) throw new Error(`something came after the exit: ${describe(frame)}`);
         if (typeof frame === "string") {
           hasExited = frame.startsWith('{"type":"exit"');
+          if (/^{"type":"(hello|gap)"/.test(frame)) this.#isApproximate = frame.includes('"approximate":true');
           events.text(frame);
         } else events.binary(frame);
       },
@@ -230,9 +248,11 @@ export class Party {
     this.attaches += 1;
     this.ids.push(hello.you.id);
     const lost = hello.gap ?? 0;
-    if (!isGreeted && this.#isFresh) {
+    // Whoever was greeted at a snapshot that never came has nothing yet, as one that comes for the first time.
+    if (this.#isFresh && (!isGreeted || (this.#owesScreen && lost === 0))) {
       this.position = hello.offset - lost;
       this.#replayEnd = hello.live;
+      this.#owesScreen = this.tty && hello.offset > 0 && lost === 0;
     }
     if (hello.offset - lost !== this.position) {
       throw new Error(`greeted at ${hello.offset} with a gap of ${lost}, stood at ${this.position}`);
@@ -240,9 +260,38 @@ export class Party {
     if (hello.live < hello.offset) throw new Error(`live ${hello.live} before offset ${hello.offset}`);
   }
 
+  #snapshot(bytes: Uint8Array, offset: number, isCurrent: () => boolean): void {
+    const { time, random } = this.#world;
+    if (!this.#owesScreen) throw new Error(`a snapshot at ${offset} that nothing is missing for`);
+    if (offset !== this.position) throw new Error(`a snapshot of ${offset} at ${this.position}`);
+    const screen = isSnapshot(bytes, offset);
+    if (screen === undefined) throw new Error(`a snapshot of ${bytes.length} bytes that is not that of ${offset}`);
+    if (screen.isExact === this.#isApproximate)
+      throw new Error(`a snapshot that is said to be exact: ${!screen.isExact}`);
+    this.#owesScreen = false;
+    this.snapshots += 1;
+    this.#undrawnAt = offset;
+    this.#dealtAt = Math.max(this.#dealtAt, time.now + random.next() * this.plan.dealMs);
+    const client = this.client;
+    time.after(this.#dealtAt - time.now, () => {
+      if (!isCurrent()) return;
+      if (this.#undrawnAt === offset) this.#undrawnAt = undefined;
+      client.dealtWith(offset);
+    });
+  }
+
+  /** Bytes go on: whoever has neither all of them nor a snapshot of where they go on must have been told. */
+  #goOn(): void {
+    if (!this.#owesScreen) return;
+    this.#owesScreen = false;
+    if (!this.#isApproximate) throw new Error(`no screen at ${this.position}, and it was not told`);
+    this.approximations += 1;
+  }
+
   #output(stream: OutputStream, bytes: Uint8Array, end: number, isCurrent: () => boolean): void {
     const { time, random } = this.#world;
     const from = end - bytes.length;
+    this.#goOn();
     if (from !== this.position) throw new Error(`output at ${from}, expected at ${this.position}`);
     const { cols, rows, until } = this.#bridge().sizeAt(from);
     if (this.#size.cols !== cols || this.#size.rows !== rows || until < end) {
@@ -252,12 +301,16 @@ export class Party {
     }
     if (!isOutput(from, bytes, stream, this.tty)) throw new Error(`wrong bytes at ${from}, ${bytes.length} long`);
     this.position = end;
-    const undealt = this.position - (this.client.resumePoint?.offset ?? 0);
-    if (undealt > MAX_UNDEALT_BYTES) throw new Error(`client was given ${undealt} bytes more than it has dealt with`);
+    this.#undealt += bytes.length;
+    if (this.#undealt > MAX_UNDEALT_BYTES) throw new Error(`client holds ${this.#undealt} bytes not dealt with`);
     const wish = Math.max(time.now, this.#stallUntil) + random.next() * this.plan.dealMs;
     this.#dealtAt = Math.max(this.#dealtAt, wish);
     const client = this.client;
-    time.after(this.#dealtAt - time.now, () => isCurrent() && client.dealtWith(end));
+    time.after(this.#dealtAt - time.now, () => {
+      if (!isCurrent()) return;
+      this.#undealt -= bytes.length;
+      client.dealtWith(end);
+    });
   }
 
   #writeLater(life: number): void {

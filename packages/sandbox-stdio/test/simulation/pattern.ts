@@ -32,6 +32,24 @@ export function segmentLeft(offset: number): number {
   return SEGMENT - (offset % SEGMENT);
 }
 
+/** The model of a snapshot: a function of its offset, that names it, and of whether it is exact. */
+export function snapshotBytes(offset: number, isExact: boolean): Uint8Array {
+  const isLong = mix(offset) % 8 === 0;
+  const bytes = new Uint8Array(16 + (mix(offset + 1) % (isLong ? 65_520 : 2_000)));
+  bytes.set(SNAPSHOT_MARK);
+  new DataView(bytes.buffer).setFloat64(8, offset);
+  bytes[7] = isExact ? 1 : 0;
+  bytes.set(outputBytes(offset + 7, bytes.length - 16), 16);
+  return bytes;
+}
+
+const SNAPSHOT_MARK = [0x1b, 0x63, 0x73, 0x6e, 0x61, 0x70];
+
+export function isSnapshot(bytes: Uint8Array, offset: number): { isExact: boolean } | undefined {
+  const isExact = bytes[7] === 1;
+  return isSame(bytes, snapshotBytes(offset, isExact)) ? { isExact } : undefined;
+}
+
 export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }

@@ -4,6 +4,7 @@
 import type { AttachRequest, Frame } from "../../src/index.ts";
 import { isOutput } from "./bridge.ts";
 import type { Chance, Connection, Listener } from "./network.ts";
+import { isSnapshot } from "./pattern.ts";
 
 type Dial = (request: AttachRequest, listener: Listener) => Connection;
 
@@ -12,6 +13,8 @@ export class PlainParty {
   isOver = false;
   lives = 0;
   #position: number | undefined;
+  /** It fell behind on a PTY: what comes next draws the screen, unless it was told that there is none. */
+  #leap: { readonly isApproximate: boolean } | undefined;
   readonly #world: Chance;
   readonly #tty: boolean;
   readonly #dial: Dial;
@@ -26,6 +29,7 @@ export class PlainParty {
     this.lives += 1;
     const life = this.lives;
     this.#position = undefined;
+    this.#leap = undefined;
     const request: AttachRequest = {
       id: "",
       name: "",
@@ -76,15 +80,29 @@ export class PlainParty {
       const at = this.#position;
       if (at === undefined) throw new Error("a plain client was sent output before hello");
       const bytes = frame.subarray(1);
+      const leap = this.#leap;
+      this.#leap = undefined;
+      if (leap !== undefined) {
+        const screen = frame[0] === 1 ? isSnapshot(bytes, at) : undefined;
+        if (screen?.isExact !== true && !leap.isApproximate) throw new Error(`a plain client got no screen at ${at}`);
+        if (screen !== undefined) return;
+      }
       if (!isOutput(at, bytes, frame[0] ?? 0, this.#tty)) throw new Error(`a plain client got wrong bytes at ${at}`);
       this.#position = at + bytes.length;
       return;
     }
-    const message = JSON.parse(frame) as { type: string; offset?: number; from?: number; to?: number };
+    const message = JSON.parse(frame) as {
+      type: string;
+      offset?: number;
+      from?: number;
+      to?: number;
+      approximate?: boolean;
+    };
     if (message.type === "hello") this.#position = message.offset;
     else if (message.type === "gap") {
       if (message.from !== this.#position) throw new Error(`gap from ${message.from} at ${this.#position}`);
       this.#position = message.to;
+      if (this.#tty) this.#leap = { isApproximate: message.approximate === true };
     } else if (message.type === "exit") {
       if (message.offset !== this.#position) throw new Error(`exit at ${message.offset}, stood at ${this.#position}`);
       this.isOver = true;

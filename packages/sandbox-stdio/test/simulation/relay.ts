@@ -13,6 +13,7 @@ import {
   type ServerConnection,
   Session,
   type SessionFacts,
+  type Snapshot,
 } from "../../src/index.ts";
 import type { SimBridge } from "./bridge.ts";
 import { type Chance, Connection, type LinkProfile, type Listener, type Socket } from "./network.ts";
@@ -29,7 +30,7 @@ export type RelayPorts = {
 };
 
 /** What outlives a Durable Object: how the process ended. */
-export type Store = { log?: OutputLog; exit?: ExitStatus };
+export type Store = { log?: OutputLog; exit?: ExitStatus; lastScreen?: Snapshot };
 
 type Waiting = { readonly connection: ServerConnection; readonly request: AttachRequest };
 
@@ -161,6 +162,7 @@ export class SimRelay {
   }
 
   #makeSession(log: OutputLog, holder: string, creator: string): Session {
+    const { lastScreen } = this.#ports.store;
     return new Session({
       hop: "relay",
       facts: this.#ports.facts,
@@ -170,6 +172,8 @@ export class SimRelay {
       reuseFrames: false,
       holder,
       creator,
+      screen: this.inner,
+      ...(lastScreen === undefined ? {} : { lastScreen }),
     });
   }
 
@@ -219,7 +223,8 @@ export class SimRelay {
     const { store } = this.#ports;
     if (session === undefined) return;
     if (session.exit !== undefined) {
-      if (store.exit !== undefined) return;
+      if (store.exit !== undefined || !session.isSettled) return;
+      if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
       store.exit = session.exit;
       store.log = session.log;
       this.#release();
