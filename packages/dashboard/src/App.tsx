@@ -2,6 +2,7 @@
 
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import type { Page } from "./page.ts";
+import { ShareDialog } from "./ShareDialog.tsx";
 import { Terminal } from "./Terminal.tsx";
 import type { TerminalSession } from "./terminal-session.ts";
 
@@ -55,30 +56,50 @@ function TerminalPage(props: {
   readonly onDebug: AppProps["onDebug"] | undefined;
 }) {
   const { page, state, onDebug } = props;
-  const { address } = state;
+  const { address, user, rights } = state;
+  const [isSharing, setSharing] = useState(false);
   const [title, setTitle] = useState("");
   useEffect(() => {
     const place = `${address.sandbox}/${address.session}`;
     document.title = title === "" ? place : `${title} · ${place}`;
   }, [title, address]);
   return (
-    <Terminal
-      wsUrl={address.attachUrl}
-      session={address.session}
-      resumes={state.resumes}
-      renderer={address.renderer}
-      onLogin={() => page.login()}
-      onNewSession={() => page.newSession()}
-      onTitle={setTitle}
-      {...(address.isDebug && onDebug !== undefined ? { onReady: onDebug } : {})}
-    >
-      <span className="sbx-user" title={state.user}>
-        {state.user}
+    <>
+      <Terminal
+        wsUrl={address.attachUrl}
+        session={address.session}
+        resumes={state.resumes}
+        renderer={address.renderer}
+        isAdmin={rights.isAdmin}
+        onLogin={() => page.login()}
+        onTitle={setTitle}
+        {...(rights.mayShare ? { onShare: () => setSharing(true) } : {})}
+        {...(rights.mayStartAnother ? { onNewSession: () => page.newSession() } : {})}
+        {...(address.isDebug && onDebug !== undefined ? { onReady: onDebug } : {})}
+      >
+        <Account user={user} onLogin={() => page.login()} onLogout={() => void page.logout()} />
+      </Terminal>
+      {isSharing ? <ShareDialog place={address} onClose={() => setSharing(false)} /> : null}
+    </>
+  );
+}
+
+type AccountProps = {
+  readonly user: string | undefined;
+  readonly onLogin: () => void;
+  readonly onLogout: () => void;
+};
+
+function Account({ user, onLogin, onLogout }: AccountProps) {
+  return (
+    <>
+      <span className="sbx-user" title={user ?? "Not logged in"}>
+        {user ?? "Guest"}
       </span>
-      <button type="button" className="sbx-quiet" onClick={() => void page.logout()}>
-        Log out
+      <button type="button" className="sbx-quiet" onClick={user === undefined ? onLogin : onLogout}>
+        {user === undefined ? "Log in" : "Log out"}
       </button>
-    </Terminal>
+    </>
   );
 }
 

@@ -3,10 +3,35 @@
 
 import "@xterm/xterm/css/xterm.css";
 import "./style.css";
-import { type ReactNode, useEffect, useEffectEvent, useReducer, useRef, useState, useSyncExternalStore } from "react";
+import "./people.css";
+import "./dialogs.css";
+import { keyboardOf, mayType } from "@sbx/sandbox-stdio";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useReducer,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import type { GuardState } from "./guard.ts";
+import { PeopleBar } from "./PeopleBar.tsx";
+import { QuestionDialog } from "./QuestionDialog.tsx";
 import type { ResumeStore } from "./resume-store.ts";
+import type { RoomState } from "./room.ts";
 import { REMEDY_WORDS, StatusBar } from "./StatusBar.tsx";
-import { describe, missedWords, type Remedy, type SessionFacts, type Status, unsentWords } from "./status.ts";
+import {
+  describe,
+  missedWords,
+  obstacleWords,
+  type Remedy,
+  type SessionFacts,
+  type Status,
+  unsentWords,
+} from "./status.ts";
+import { ClipboardToast, Notices, Requests, Toasts } from "./Toasts.tsx";
 import { TouchKeys } from "./TouchKeys.tsx";
 import { TerminalSession, type View } from "./terminal-session.ts";
 
@@ -23,6 +48,10 @@ export type TerminalProps = {
   readonly resumes?: ResumeStore;
   /** `auto` (WebGL with fallback) or `dom`. */
   readonly renderer?: "auto" | "dom";
+  /** Whether this person may take the keyboard without asking (scope `sandbox:admin`). The server decides. */
+  readonly isAdmin?: boolean;
+  /** What the button "Share" does; without it there is none. */
+  readonly onShare?: () => void;
   /** What the buttons "Log in" and "New session" do; where one is missing, its button is too. */
   readonly onLogin?: () => void;
   readonly onNewSession?: () => void;
@@ -40,6 +69,9 @@ export function Terminal(props: TerminalProps) {
   const [live, setLive] = useState<TerminalSession>();
   const view = useSyncExternalStore(live?.subscribe ?? neverChanges, live?.getView ?? noView);
   const [isScreenReaderMode, setScreenReaderMode] = useState(false);
+  const room = useSyncExternalStore(live?.room.subscribe ?? neverChanges, live?.room.getState ?? noRoom);
+  const guard = useSyncExternalStore(live?.guard.subscribe ?? neverChanges, live?.guard.getState ?? noGuard);
+  const section = useRef<HTMLElement>(null);
 
   const make = useEffectEvent((element: HTMLDivElement) => {
     const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
@@ -89,17 +121,56 @@ export function Terminal(props: TerminalProps) {
     live?.screen.focus();
   };
 
+  // A button that was pressed goes, and would take the keyboard with it.
+  const focus = () => live?.screen.focus();
   const dismiss = () => {
     live?.dismissNotices();
-    // The button that was pressed goes, and would take the keyboard with it.
-    live?.screen.focus();
+    focus();
   };
+  const answer = (isYes: boolean) => {
+    live?.guard.answer(isYes);
+    focus();
+  };
+  const obstacle = view === undefined ? undefined : obstacleWords(view.client);
+  const isReadOnly = obstacle !== undefined || (room?.people !== undefined && !mayType(room.people));
+  useEffect(() => {
+    if (live !== undefined) live.screen.isReadOnly = isReadOnly;
+  }, [live, isReadOnly]);
 
   return (
-    <section className="sbx-terminal" aria-label="Terminal" {...dataOf(view, status)}>
+    <section
+      className="sbx-terminal"
+      aria-label="Terminal"
+      ref={section}
+      onKeyDown={(event) => stepOut(event, section.current, focus)}
+      {...dataOf(view, status)}
+      {...peopleDataOf(room, isReadOnly)}
+    >
+      <PeopleBar
+        room={live?.room}
+        state={room}
+        obstacle={obstacle}
+        isAdmin={props.isAdmin ?? false}
+        onShare={props.onShare}
+      />
       <div className="sbx-stage-area">
         <div className="sbx-stage" ref={stage} />
-        {view === undefined ? null : <Notices view={view} onDismiss={dismiss} />}
+        {view === undefined || live === undefined || room === undefined ? null : (
+          <Toasts>
+            <Requests room={live.room} state={room} onDone={focus} />
+            {guard?.clipboard === undefined ? null : (
+              <ClipboardToast
+                wish={guard.clipboard}
+                onAnswer={(isYes) => {
+                  if (guard.clipboard !== undefined) void live.guard.answerClipboard(guard.clipboard, isYes);
+                  focus();
+                }}
+              />
+            )}
+            <Notices texts={noticeTexts(view)} onDismiss={dismiss} />
+          </Toasts>
+        )}
+        {guard?.question === undefined ? null : <QuestionDialog question={guard.question} onAnswer={answer} />}
         {status.name === "refused" ? <RefusalCard status={status} remedies={remedies} onRemedy={remedy} /> : null}
       </div>
       {/* Both are there from the first moment: the stage has its size before it is measured. */}
@@ -160,26 +231,33 @@ function dataOf(view: View | undefined, status: Status): Record<`data-${string}`
   };
 }
 
-function Notices({ view, onDismiss }: { readonly view: View; readonly onDismiss: () => void }) {
+function peopleDataOf(room: RoomState | undefined, isReadOnly: boolean): Record<`data-${string}`, string | number> {
+  const { people } = room ?? {};
+  if (people === undefined) return {};
+  return {
+    "data-people": people.participants.length,
+    "data-keyboard": keyboardOf(people),
+    "data-read-only": String(isReadOnly),
+  };
+}
+
+function noticeTexts(view: View): string[] {
   const texts = view.notices.map((notice) => notice.text);
   if (view.missedBytes > 0) texts.push(missedWords(view.missedBytes));
   if (view.unsentKeys > 0) texts.push(unsentWords(view.unsentKeys));
-  return (
-    <div className="sbx-notices" aria-live="polite">
-      {texts.length === 0 ? null : (
-        <div>
-          {texts.map((text) => (
-            <p key={text}>{text}</p>
-          ))}
-        </div>
-      )}
-      {texts.length === 0 ? null : (
-        <button type="button" className="sbx-quiet" onClick={onDismiss} aria-label="Dismiss">
-          ×
-        </button>
-      )}
-    </div>
-  );
+  return texts;
+}
+
+/** Ctrl+F6 leads from the terminal, which takes every other key, to the buttons around it; it and Escape lead back. */
+function stepOut(event: KeyboardEvent<HTMLElement>, section: HTMLElement | null, focusTerminal: () => void): void {
+  const { target } = event;
+  if (!(target instanceof Element) || target.closest("dialog") !== null) return;
+  const isInTerminal = target.closest(".xterm") !== null;
+  const isStep = event.ctrlKey && event.key === "F6";
+  if (isStep && isInTerminal) section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+  else if ((isStep || event.key === "Escape") && !isInTerminal) focusTerminal();
+  else return;
+  event.preventDefault();
 }
 
 type RefusalCardProps = {
@@ -211,3 +289,5 @@ function RefusalCard({ status, remedies, onRemedy }: RefusalCardProps) {
 
 const neverChanges = () => () => undefined;
 const noView = () => undefined;
+const noRoom = (): RoomState | undefined => undefined;
+const noGuard = (): GuardState | undefined => undefined;

@@ -7,6 +7,11 @@ import {
   type ClientSocket,
   type ClientSocketEvents,
   type ClientState,
+  followPeople,
+  mayType,
+  type People,
+  peopleOf,
+  type ServerMessage,
   StdioClient,
 } from "@sbx/sandbox-stdio";
 import { attachAddress, attachProtocols } from "./attach-address.ts";
@@ -32,6 +37,8 @@ export type ConnectionEvents = ClientEvents & {
   reset(): void;
   /** Keys were sent. */
   typed(): void;
+  /** Keys were pressed that the session would not take from this client now: they are gone. */
+  refused(bytes: Uint8Array): void;
 };
 
 export class Connection {
@@ -40,6 +47,7 @@ export class Connection {
   #token: string | undefined;
   #client: StdioClient | undefined;
   #size: { cols: number; rows: number } | undefined;
+  #people: People | undefined;
   #isLeft = false;
   /** Whether the client that is attaching uses no place from before: there is nothing to fall back to. */
   #isSecondChance = false;
@@ -57,6 +65,11 @@ export class Connection {
 
   get state(): ClientState {
     return this.#client?.state ?? { phase: "connecting", attempt: 0 };
+  }
+
+  /** Who is here and who may type, as of the last that was said; undefined before the first greeting. */
+  get people(): People | undefined {
+    return this.#people;
   }
 
   /** @returns How to stop listening. */
@@ -103,6 +116,10 @@ export class Connection {
 
   /** Keys that a person pressed. @returns Whether they were sent. */
   type(bytes: Uint8Array): boolean {
+    if (this.state.phase === "attached" && this.#people !== undefined && !mayType(this.#people)) {
+      this.#each((listener) => listener.refused?.(bytes));
+      return false;
+    }
     const isSent = this.#client?.type(bytes) ?? false;
     if (this.#client === undefined) this.#events.discarded(bytes);
     if (isSent) this.#each((listener) => listener.typed?.());
@@ -127,6 +144,11 @@ export class Connection {
 
   nextAnswerChange(offset: number): number {
     return this.#client?.nextAnswerChange(offset) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether the output at `offset` was printed before this client was there to see it. */
+  isReplay(offset: number): boolean {
+    return offset < (this.#client?.hello?.live ?? 0);
   }
 
   #attach(resume: string | undefined): void {
@@ -154,7 +176,10 @@ export class Connection {
 
   #stateChanged(state: ClientState): void {
     const { resumes } = this.#options;
-    if (state.phase === "attached") resumes?.keep(state.hello.resume);
+    if (state.phase === "attached") {
+      resumes?.keep(state.hello.resume);
+      this.#people = peopleOf(state.hello);
+    }
     if (state.phase === "ended") {
       const { end } = state;
       const isPlaceGone = end.kind === "refused" && end.code === CLOSE.notFound;
@@ -169,13 +194,18 @@ export class Connection {
     this.#each((listener) => listener.state?.(state));
   }
 
+  #told(message: ServerMessage): void {
+    if (this.#people !== undefined) this.#people = followPeople(this.#people, message);
+    this.#each((listener) => listener.message?.(message));
+  }
+
   readonly #events: ClientEvents = {
     state: (state) => this.#stateChanged(state),
     output: (...args) => this.#each((listener) => listener.output?.(...args)),
     snapshot: (...args) => this.#each((listener) => listener.snapshot?.(...args)),
     resize: (...args) => this.#each((listener) => listener.resize?.(...args)),
     gap: (...args) => this.#each((listener) => listener.gap?.(...args)),
-    message: (...args) => this.#each((listener) => listener.message?.(...args)),
+    message: (message) => this.#told(message),
     discarded: (...args) => this.#each((listener) => listener.discarded?.(...args)),
     inputDrained: () => this.#each((listener) => listener.inputDrained?.()),
   };

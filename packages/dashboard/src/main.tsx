@@ -16,4 +16,5 @@ createRoot(root).render(
     }}
   />,
 );
+window.addEventListener("hashchange", () => page.fragmentChanged());
 void page.start();

@@ -1,7 +1,7 @@
 // Who is logged in, and out again. The page never sees a token.
 
 export type Me =
-  | { readonly kind: "known"; readonly name: string; readonly key: string }
+  | { readonly kind: "known"; readonly name: string; readonly key: string; readonly scopes: readonly string[] }
   | { readonly kind: "anonymous" }
   | { readonly kind: "unreachable"; readonly reason: string };
 
@@ -14,7 +14,9 @@ export async function fetchMe(): Promise<Me> {
     if (!response.ok) return { kind: "unreachable", reason: textOf(answer, "message") ?? `HTTP ${response.status}` };
     if (!isRecord(answer) || answer.authenticated !== true) return { kind: "anonymous" };
     const subject = textOf(answer, "subject") ?? "";
-    return { kind: "known", key: subject, name: textOf(answer, "name") ?? textOf(answer, "email") ?? subject };
+    const name = textOf(answer, "name") ?? textOf(answer, "email") ?? subject;
+    const scopes = Array.isArray(answer.scopes) ? answer.scopes.filter((scope) => typeof scope === "string") : [];
+    return { kind: "known", key: subject, name, scopes };
   } catch (error) {
     // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
     return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };

@@ -17,23 +17,30 @@ export type PageAddress = {
 
 /** What the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
 const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "keep", "mode", "delivery", "role", "name"];
+/** What of it means something to a session that is there already, as one is that was shared. */
+const PASSED_ON_WITH_TICKET = ["role", "name"];
 
-/** @param makeName For a session that the address does not name. */
-export function readPageAddress(search: string, makeName: () => string): PageAddress {
+/**
+ * @param makeName For a session that the address does not name.
+ * @param ticket What the session was shared with, where it was.
+ */
+export function readPageAddress(search: string, makeName: () => string, ticket?: string): PageAddress {
   const params = new URLSearchParams(search);
   const sandbox = params.get("sandbox") || "default";
   const session = params.get("session") || makeName();
   params.set("session", session);
   const attach = new URLSearchParams({ sandbox });
-  for (const name of PASSED_ON) for (const value of params.getAll(name)) attach.append(name, value);
+  const names = ticket === undefined ? PASSED_ON : PASSED_ON_WITH_TICKET;
+  for (const name of names) for (const value of params.getAll(name)) attach.append(name, value);
   // A command gets pipes unless it asks for a PTY; this is a terminal.
   if (attach.has("cmd") && !attach.has("tty")) attach.set("tty", "1");
+  if (ticket !== undefined) attach.set("ticket", ticket);
   return {
     sandbox,
     session,
     attachUrl: `/attach?${attach}`,
     search: `?${params}`,
-    wishes: wishesOf(params),
+    wishes: wishesOf(attach),
     renderer: params.get("renderer") === "dom" ? "dom" : "auto",
     isDebug: params.get("debug") === "1",
   };

@@ -4,6 +4,7 @@
 import { fetchMe, loginAddress, logout } from "./me.ts";
 import { type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
+import { keptTicket, takeTicket } from "./share-link.ts";
 
 export type PageState =
   | { readonly phase: "asking" }
@@ -11,13 +12,32 @@ export type PageState =
   | { readonly phase: "unreachable"; readonly reason: string }
   /** The address wants something run. Any page may have led here, so a person has to agree. */
   | { readonly phase: "confirming"; readonly address: PageAddress }
-  | { readonly phase: "ready"; readonly address: PageAddress; readonly user: string; readonly resumes: ResumeStore };
+  | {
+      readonly phase: "ready";
+      readonly address: PageAddress;
+      /** Who is logged in; undefined for a guest, whom a link has led here. */
+      readonly user: string | undefined;
+      readonly resumes: ResumeStore;
+      readonly rights: Rights;
+    };
+
+/** What this person may do beyond attaching, as far as the page knows: the server decides. */
+export type Rights = {
+  readonly isAdmin: boolean;
+  readonly mayShare: boolean;
+  /** A session of another name: whoever was let into one has no place of their own beside it. */
+  readonly mayStartAnother: boolean;
+};
+
+type User = { readonly name: string; readonly key: string; readonly scopes: readonly string[] };
 
 const CONFIRMED = "sbx.confirmed";
 
 export class Page {
   #state: PageState = { phase: "asking" };
-  #user = { name: "", key: "" };
+  #user: User | undefined;
+  /** What the session was shared with, where a link led here. */
+  #ticket: string | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #storage = sessionStorageIfAllowed();
 
@@ -30,14 +50,20 @@ export class Page {
   };
 
   async start(): Promise<void> {
+    // Before anything else: what stands in the address bar is seen, copied and kept in the history.
+    this.#takeTicket();
     this.#set({ phase: "asking" });
     const me = await fetchMe();
     if (me.kind === "unreachable") this.#set({ phase: "unreachable", reason: me.reason });
-    else if (me.kind === "anonymous") this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
-    else {
-      this.#user = me;
-      this.#open();
-    }
+    else if (me.kind === "known") this.#open(me);
+    // Whether guests may come is for the server to say, which knows the ticket.
+    else if (this.#ticket !== undefined) this.#open(undefined);
+    else this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
+  }
+
+  /** The fragment has changed: another link was put into this tab's address bar, which loads nothing by itself. */
+  fragmentChanged(): void {
+    if (this.#takeTicket()) location.reload();
   }
 
   /** A person agrees to what the address asks for: in this tab, for just that. */
@@ -50,7 +76,7 @@ export class Page {
   /** A session of a new name, for the same command. */
   newSession(): void {
     history.replaceState(null, "", withSession(location.search, randomSessionName()));
-    this.#open();
+    this.#open(this.#user);
   }
 
   login(): void {
@@ -61,8 +87,16 @@ export class Page {
     if (await logout()) this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 
-  #open(): void {
-    const address = readPageAddress(location.search, randomSessionName);
+  /** @returns Whether the address held one. */
+  #takeTicket(): boolean {
+    const taken = takeTicket({ location, history, storage: this.#storage });
+    this.#ticket = taken ?? keptTicket(location.search, this.#storage);
+    return taken !== undefined;
+  }
+
+  #open(user: User | undefined): void {
+    this.#user = user;
+    const address = readPageAddress(location.search, randomSessionName, this.#ticket);
     // So that a reload, or a bookmark, comes back to the same session.
     if (address.search !== location.search) history.replaceState(null, "", address.search + location.hash);
     const isConfirmed = this.#storage?.getItem(CONFIRMED) === address.attachUrl;
@@ -71,10 +105,15 @@ export class Page {
   }
 
   #show(address: PageAddress): void {
-    const { name, key } = this.#user;
+    const user = this.#user;
+    const isOwn = this.#ticket === undefined;
+    // Two sessions of one name are told apart by what let this person in.
+    const key = isOwn ? user?.key : `${user?.key ?? "guest"}.${this.#ticket?.slice(-12)}`;
     const place = `${key}.${address.sandbox}.${address.session}`;
     const resumes = tabResumeStore(place, this.#storage, navigator.locks);
-    this.#set({ phase: "ready", address, user: name, resumes });
+    const has = (scope: string) => isOwn && (user?.scopes.includes(scope) ?? false);
+    const rights = { isAdmin: has("sandbox:admin"), mayShare: has("sandbox:exec"), mayStartAnother: isOwn };
+    this.#set({ phase: "ready", address, user: user?.name, resumes, rights });
   }
 
   #set(state: PageState): void {

@@ -7,7 +7,7 @@ import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
-import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
+import { MINIMUM_CONTRAST, READ_ONLY_THEME, TERMINAL_OPTIONS, THEME } from "./theme.ts";
 
 export type Renderer = "webgl" | "dom";
 export type Cells = { readonly cols: number; readonly rows: number };
@@ -19,6 +19,8 @@ export type ScreenEvents = {
   changed(): void;
   /** The pointer is over a link that leads here; undefined: it has left. */
   link(uri: string | undefined): void;
+  /** A link was clicked. */
+  follow(uri: string): void;
 };
 
 /** What xterm.js keeps free at the right for its scrollbar. */
@@ -51,8 +53,9 @@ export class Screen {
     this.terminal = new Terminal({
       ...TERMINAL_OPTIONS,
       linkHandler: {
-        // The text of such a link may say anything: where it leads is shown before it is gone to.
-        activate: (_event, uri) => confirm(`Open this address?\n\n${uri}`) && open(uri),
+        activate: (_event, uri) => events.follow(uri),
+        // Which schemes may be followed is decided where all links are.
+        allowNonHttpProtocols: true,
         hover: (_event, uri) => events.link(uri),
         leave: () => events.link(undefined),
       },
@@ -62,7 +65,7 @@ export class Screen {
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = "11";
     const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
-    terminal.loadAddon(new WebLinksAddon((_event, uri) => open(uri), hover));
+    terminal.loadAddon(new WebLinksAddon((_event, uri) => events.follow(uri), hover));
     terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
     terminal.open(stage);
     terminal.textarea?.setAttribute("aria-label", label);
@@ -92,6 +95,12 @@ export class Screen {
 
   set isScreenReaderMode(isOn: boolean) {
     this.terminal.options.screenReaderMode = isOn;
+  }
+
+  /** Shown by the cursor: what is typed now goes nowhere. */
+  set isReadOnly(isReadOnly: boolean) {
+    this.terminal.options.theme = isReadOnly ? READ_ONLY_THEME : THEME;
+    this.terminal.options.cursorBlink = !isReadOnly;
   }
 
   focus(): void {
@@ -195,8 +204,4 @@ export class Screen {
     }
     return !(event.ctrlKey && event.key === "F6");
   }
-}
-
-function open(uri: string): void {
-  window.open(uri, "_blank", "noopener,noreferrer");
 }

@@ -78,6 +78,21 @@ function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"]): Stat
   return say("exited", end.code === 0 ? "calm" : "bad", words, ["new"]);
 }
 
+/** Why a session takes no input from anybody here, in a few words; undefined where it does. */
+export function obstacleWords(client: ClientState): string | undefined {
+  switch (client.phase) {
+    case "attached":
+      return undefined;
+    case "connecting":
+    case "starting":
+      return "Connecting…";
+    case "waiting":
+      return client.retryAtMs === undefined ? "Asleep" : "Reconnecting…";
+    case "ended":
+      return client.end.kind === "exit" ? "The process has exited" : "Not connected";
+  }
+}
+
 /** What each refusal means for the person, and what helps. The server's own words are part of it. */
 function describeRefusal(code: number, reason: string): Status {
   const refuse = (words: string, advice: string, ...remedies: Remedy[]): Status => ({
@@ -88,6 +103,10 @@ function describeRefusal(code: number, reason: string): Status {
     case CLOSE.badRequest:
       return refuse("The address is not right", "Check what the address of this page asks for.", "new");
     case CLOSE.unauthenticated:
+      // "The ticket was revoked": no login helps. A login that has run out is told as the token's.
+      if (/\bticket\b/i.test(reason) && !/\btoken\b/i.test(reason)) {
+        return refuse("The link does not count any more", "Ask whoever sent it for another.");
+      }
       return refuse("Not logged in", "Log in again: the session waits.", "login");
     case CLOSE.forbidden:
       return refuse("Not allowed", "Ask whoever runs this for the right to use this sandbox.", "login");

@@ -9,7 +9,7 @@ import { watchQueries } from "./queries.ts";
 /** What the addon needs of a connection; {@link Connection} is one. */
 export type TerminalLink = Pick<
   Connection,
-  "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange"
+  "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay"
 >;
 
 type Chunk = {
@@ -19,6 +19,8 @@ type Chunk = {
   readonly end: number | undefined;
   /** Whether the emulator's answers to what it asks are to be sent. */
   readonly mayAnswer: boolean;
+  /** Whether it was printed before this client was there: what it asks for has been dealt with by others, or never will be. */
+  readonly isReplay: boolean;
   /** Which client it came to. */
   readonly epoch: number;
 };
@@ -90,6 +92,11 @@ export class StdioAddon implements ITerminalAddon {
     this.#steps.length = 0;
   }
 
+  /** Whether what the terminal is drawing now is replay. To be asked by its parser's handlers. */
+  get isDrawingReplay(): boolean {
+    return this.#drawing[0]?.isReplay ?? true;
+  }
+
   // ---- From the connection -------------------------------------------------------------------------------------
 
   /** Cut where the right to answer changes, so that each chunk has one answer to it. */
@@ -99,7 +106,7 @@ export class StdioAddon implements ITerminalAddon {
       const until = Math.min(end, this.#link.nextAnswerChange(start));
       const from = bytes.length - (end - start);
       const part = bytes.subarray(from, from + (until - start));
-      this.#push(this.#chunk(part, until, this.#link.mayAnswer(start)));
+      this.#push(this.#chunk(part, until, this.#link.mayAnswer(start), this.#link.isReplay(start)));
       start = until;
     }
   }
@@ -117,8 +124,8 @@ export class StdioAddon implements ITerminalAddon {
     this.#push(this.#chunk(START_OVER, undefined, false));
   }
 
-  #chunk(bytes: Uint8Array, end: number | undefined, mayAnswer: boolean): Chunk {
-    return { kind: "bytes", bytes, end, mayAnswer, epoch: this.#epoch };
+  #chunk(bytes: Uint8Array, end: number | undefined, mayAnswer: boolean, isReplay = true): Chunk {
+    return { kind: "bytes", bytes, end, mayAnswer, isReplay, epoch: this.#epoch };
   }
 
   #push(step: Step): void {

@@ -3,6 +3,8 @@
 
 import type { ClientState, ServerMessage } from "@sbx/sandbox-stdio";
 import { Connection, type ConnectionOptions } from "./connection.ts";
+import { Guard } from "./guard.ts";
+import { Room } from "./room.ts";
 import { type Renderer, Screen } from "./screen.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
@@ -38,6 +40,10 @@ export type TerminalSessionOptions = Omit<ConnectionOptions, "size"> & {
 export class TerminalSession {
   readonly connection: Connection;
   readonly screen: Screen;
+  /** Who else is here, and who may type. */
+  readonly room: Room;
+  /** What a person is asked before it happens. */
+  readonly guard: Guard;
   #view: View;
   readonly #listeners = new Set<() => void>();
   /** Whether the view is there: a screen speaks up while it is being made. */
@@ -50,7 +56,9 @@ export class TerminalSession {
       fits: ({ cols, rows }) => this.#fits(cols, rows),
       changed: () => this.#screenChanged(),
       link: (link) => this.#change({ link }),
+      follow: (uri) => this.guard.followLink(uri),
     });
+    this.room = new Room(this.connection);
     const { terminal } = this.screen;
     const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
     this.#view = {
@@ -71,7 +79,9 @@ export class TerminalSession {
       notices: [],
     };
     this.#isMade = true;
-    terminal.loadAddon(new StdioAddon(this.connection));
+    const addon = new StdioAddon(this.connection);
+    terminal.loadAddon(addon);
+    this.guard = new Guard(terminal, stage, () => addon.isDrawingReplay);
     terminal.onTitleChange((title) => this.#change({ title }));
     this.connection.subscribe({
       state: (client) => this.#stateChanged(client),
@@ -102,6 +112,7 @@ export class TerminalSession {
   dispose(): void {
     this.#listeners.clear();
     this.connection.leave();
+    this.guard.dispose();
     this.screen.dispose();
   }
 

@@ -27,6 +27,9 @@ export const THEME: ITheme = {
   brightWhite: "#ffffff",
 };
 
+/** Where nothing can be typed: the cursor is grey. */
+export const READ_ONLY_THEME: ITheme = { ...THEME, cursor: "#565676", cursorAccent: "#d5d5e3" };
+
 /** Monospace faces of the common systems, then their emoji faces. */
 export const FONT_FAMILY = [
   '"JetBrains Mono"',

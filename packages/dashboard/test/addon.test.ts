@@ -50,6 +50,7 @@ function harness() {
     },
     dealtWith: (end) => log.push(`dealt ${end}`),
     mayAnswer: (offset) => offset >= answerableFrom,
+    isReplay: (offset) => offset < answerableFrom,
     nextAnswerChange: (offset) => (offset < answerableFrom ? answerableFrom : Number.POSITIVE_INFINITY),
   };
   // The addon needs no more of a terminal than stands above.

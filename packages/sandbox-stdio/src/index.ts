@@ -74,6 +74,18 @@ export { type InputEntry, InputQueue } from "./input.ts";
 export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
 export { Outbox } from "./outbox.ts";
 export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";
+export {
+  colourIndex,
+  followPeople,
+  type Keyboard,
+  keyboardOf,
+  mayType,
+  otherDrivers,
+  type People,
+  participantOf,
+  peopleOf,
+} from "./people.ts";
+export { announcementOf, keyboardWords, nameOf } from "./people-words.ts";
 export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";

@@ -1,0 +1,40 @@
+// A modal dialog on the browser's own <dialog>: it keeps the focus, and Escape or a click beside it closes it.
+
+import { type ReactNode, useEffect, useId, useRef } from "react";
+
+export type DialogProps = {
+  readonly title: string;
+  /** Closed without an answer. */
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  readonly className?: string;
+};
+
+export function Dialog({ title, onClose, children, className = "" }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the browser's own way to cancel a dialog.
+    <dialog
+      className={`sbx-dialog ${className}`}
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      // Its content covers it: only its ground around the content is the dialog itself.
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div className="sbx-dialog-content">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

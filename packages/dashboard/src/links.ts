@@ -1,0 +1,18 @@
+// Which links in the output may be opened, and where they lead. Pure.
+
+const SCHEMES = ["http:", "https:", "mailto:"];
+
+/** An address that may be opened. */
+export type LinkTarget = {
+  /** As the browser will read it: hosts of other scripts in their ASCII form, invisible characters escaped. */
+  readonly href: string;
+  /** What to look at before it is opened: the host, or the address of a mail. */
+  readonly to: string;
+};
+
+/** @returns undefined for what no link in a terminal has to do with: scripts, files, schemes that start programs. */
+export function readLink(uri: string): LinkTarget | undefined {
+  const url = URL.parse(uri);
+  if (url === null || !SCHEMES.includes(url.protocol)) return undefined;
+  return { href: url.href, to: url.protocol === "mailto:" ? url.pathname : url.host };
+}

@@ -1,0 +1,85 @@
+// The server's routes for sharing a session: a ticket and its link, the list of tickets, taking one back. Never throws.
+
+import type { Role } from "@sbx/sandbox-stdio";
+
+/** A session, as its owner names it. */
+export type Place = { readonly sandbox: string; readonly session: string };
+
+export type ShareWish = { readonly role: Role; readonly seconds: number; readonly guests: boolean };
+
+export type Share = { readonly id: string; readonly url: string; readonly expiresAt: string };
+
+/** A ticket that was made and is good still. */
+export type TicketEntry = {
+  readonly id: string;
+  readonly role: string;
+  readonly isForGuests: boolean;
+  readonly expiresAt: string;
+};
+
+export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+export async function share(place: Place, wish: ShareWish): Promise<Answer<Share>> {
+  const answer = await ask("POST", `${pathOf(place)}/share`, wish);
+  if (!answer.ok) return answer;
+  const [id, url, expiresAt] = ["id", "url", "expiresAt"].map((field) => textOf(answer.value, field));
+  if (id === undefined || url === undefined || expiresAt === undefined) return unreadable();
+  return { ok: true, value: { id, url, expiresAt } };
+}
+
+export async function listTickets(place: Place): Promise<Answer<readonly TicketEntry[]>> {
+  const answer = await ask("GET", `${pathOf(place)}/tickets`);
+  if (!answer.ok) return answer;
+  const list = isRecord(answer.value) ? answer.value.tickets : undefined;
+  if (!Array.isArray(list)) return unreadable();
+  return { ok: true, value: list.map(entryOf).filter((entry) => entry !== undefined) };
+}
+
+export async function revokeTicket(place: Place, id: string): Promise<Answer<undefined>> {
+  const answer = await ask("DELETE", `${pathOf(place)}/tickets/${encodeURIComponent(id)}`);
+  return answer.ok ? { ok: true, value: undefined } : answer;
+}
+
+function pathOf({ sandbox, session }: Place): string {
+  return `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
+}
+
+function entryOf(value: unknown): TicketEntry | undefined {
+  const id = textOf(value, "id");
+  if (id === undefined || !isRecord(value) || value.revoked === true) return undefined;
+  const [role = "viewer", expiresAt = ""] = [textOf(value, "role"), textOf(value, "expiresAt")];
+  return { id, role, isForGuests: value.guests === true, expiresAt };
+}
+
+async function ask(method: string, path: string, body?: unknown): Promise<Answer<unknown>> {
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      cache: "no-store",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (response.status === 204) return { ok: true, value: undefined };
+    const value: unknown = await response.json();
+    return response.ok
+      ? { ok: true, value }
+      : { ok: false, reason: textOf(value, "message") ?? `HTTP ${response.status}` };
+  } catch (error) {
+    // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function unreadable(): Answer<never> {
+  return { ok: false, reason: "the server's answer can't be read" };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(value: unknown, field: string): string | undefined {
+  if (!isRecord(value)) return undefined;
+  const text = value[field];
+  return typeof text === "string" && text !== "" ? text : undefined;
+}

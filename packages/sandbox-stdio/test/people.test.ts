@@ -1,0 +1,152 @@
+// Who is here and who may type, as a client knows it, and the words for it.
+
+import { describe, expect, test } from "vitest";
+import {
+  announcementOf,
+  colourIndex,
+  followPeople,
+  type Hello,
+  keyboardOf,
+  keyboardWords,
+  mayType,
+  nameOf,
+  otherDrivers,
+  type Participant,
+  type People,
+  peopleOf,
+  type ServerMessage,
+} from "../src/index.ts";
+
+const ann: Participant = { id: "a", name: "Ann", role: "driver" };
+const bob: Participant = { id: "b", name: "Bob", role: "driver" };
+const cleo: Participant = { id: "c", name: "Cleo", role: "viewer" };
+
+function people(you: Participant, more: Partial<Hello> = {}): People {
+  return peopleOf({
+    type: "hello",
+    protocol: "stdio.v1",
+    sandbox: "dev",
+    session: "main",
+    incarnation: "i",
+    tty: true,
+    cols: 80,
+    rows: 24,
+    offset: 0,
+    live: 0,
+    stdin: 0,
+    resume: "r",
+    window: 1,
+    delivery: "live",
+    you,
+    answerer: { id: "a", offset: 0 },
+    holder: "a",
+    mode: "exclusive",
+    participants: [ann, bob, cleo],
+    ...more,
+  });
+}
+
+/** What is announced of each message in turn, "-" for nothing, and what it comes to. */
+function hear(before: People, ...messages: ServerMessage[]): { words: string[]; after: People } {
+  let after = before;
+  const words = messages.map((message) => {
+    const text = announcementOf(after, message) ?? "-";
+    after = followPeople(after, message);
+    return text;
+  });
+  return { words, after };
+}
+
+describe("the keyboard", () => {
+  test("is yours, taken, free, shared or none of a viewer's business", () => {
+    expect(keyboardOf(people(ann))).toBe("yours");
+    expect(keyboardOf(people(bob))).toBe("taken");
+    expect(keyboardOf(people(bob, { holder: "" }))).toBe("free");
+    expect(keyboardOf(people(bob, { mode: "collaborative", holder: "" }))).toBe("shared");
+    expect(keyboardOf(people(cleo, { mode: "collaborative", holder: "" }))).toBe("none");
+    expect([ann, bob, cleo].map((you) => mayType(people(you)))).toEqual([true, false, false]);
+  });
+
+  test("is said to be whose it is", () => {
+    expect([ann, bob, cleo].map((you) => keyboardWords(people(you)))).toEqual([
+      "You have the keyboard",
+      "Ann has the keyboard",
+      "You are a viewer; Ann types",
+    ]);
+    expect(keyboardWords(people(bob, { holder: "" }))).toBe("The keyboard is free");
+    expect(keyboardWords(people(cleo, { mode: "collaborative", holder: "" }))).toBe("You are a viewer");
+  });
+
+  test("can be given to the other drivers", () => {
+    expect(otherDrivers(people(ann))).toEqual([bob]);
+  });
+});
+
+describe("what is announced", () => {
+  test("to the holder: a request, and that it is gone once the keyboard changes hands", () => {
+    const asked = hear(people(ann), { type: "stdin_request", id: "b" });
+    expect(asked.words).toEqual(["Bob asks for the keyboard"]);
+    expect(asked.after.requests).toEqual(["b"]);
+    expect(followPeople(asked.after, { type: "stdin_request", id: "b" })).toBe(asked.after);
+    const given = hear(asked.after, { type: "stdin_holder", id: "b" });
+    expect(given.words).toEqual(["Bob has the keyboard"]);
+    expect([given.after.requests, given.after.holder]).toEqual([[], "b"]);
+  });
+
+  test("to who asks, and to who looks on", () => {
+    const request: ServerMessage = { type: "stdin_request", id: "b" };
+    expect(announcementOf(people(bob), request)).toBe("You have asked Ann for the keyboard");
+    expect(announcementOf(people(cleo), request)).toBe("Bob asks Ann for the keyboard");
+    expect(announcementOf(people(bob), { type: "stdin_holder", id: "b" })).toBe("You have the keyboard");
+  });
+
+  test("of people: that they come, and that they go with what they asked for", () => {
+    const dan: Participant = { id: "d", name: "Dan", role: "viewer" };
+    const { words, after } = hear(
+      people(ann),
+      { type: "join", participant: dan },
+      { type: "join", participant: { ...dan, name: "Daniel" } },
+      { type: "stdin_request", id: "b" },
+      { type: "leave", id: "b" },
+      { type: "leave", id: "nobody" },
+    );
+    expect(words).toEqual(["Dan joined as a viewer", "-", "Bob asks for the keyboard", "Bob left", "-"]);
+    expect(after.participants.map(({ name }) => name)).toEqual(["Ann", "Cleo", "Daniel"]);
+    expect(after.requests).toEqual([]);
+  });
+
+  test("of a holder that leaves: that the keyboard is free; in a collaborative session nothing", () => {
+    const left: ServerMessage[] = [
+      { type: "leave", id: "a" },
+      { type: "stdin_holder", id: "" },
+    ];
+    expect(hear(people(bob), ...left).words).toEqual(["Ann left", "The keyboard is free"]);
+    expect(hear(people(bob, { mode: "collaborative" }), ...left).words).toEqual(["Ann left", "-"]);
+  });
+
+  test("is nothing where nothing changes", () => {
+    const before = people(ann);
+    expect(announcementOf(before, { type: "stdin_holder", id: "a" })).toBeUndefined();
+    expect(followPeople(before, { type: "pong" })).toBe(before);
+  });
+});
+
+describe("names and colours", () => {
+  test("namesakes are numbered in the order in which they came, and the nameless have a name", () => {
+    const again: Participant = { id: "b2", name: "Bob", role: "driver" };
+    const quiet: Participant = { id: "q", name: "", role: "viewer" };
+    const all = people(ann, { participants: [ann, bob, again, quiet] });
+    expect(["b", "b2", "q", "gone"].map((id) => nameOf(all, id))).toEqual(["Bob", "Bob 2", "Somebody", "Somebody"]);
+  });
+
+  test("a colour is always the same for the same client, and all of them are used evenly", () => {
+    expect(colourIndex("client-1", 8)).toBe(colourIndex("client-1", 8));
+    const counts = new Array<number>(8).fill(0);
+    for (let i = 0; i < 8000; i += 1) {
+      const index = colourIndex(`client-${i}`, 8);
+      counts[index] = (counts[index] ?? 0) + 1;
+    }
+    expect(Math.min(...counts)).toBeGreaterThan(800);
+    expect(Math.max(...counts)).toBeLessThan(1200);
+  });
+});
