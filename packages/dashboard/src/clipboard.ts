@@ -9,7 +9,7 @@ export const MAX_CLIPBOARD_BYTES = 256 * 1024;
  */
 export function readClipboardWrite(data: string): string | undefined {
   const base64 = /^[cpqs0-7]*;([A-Za-z0-9+/]+={0,2})$/.exec(data)?.[1];
-  if (base64 === undefined || base64.length > (MAX_CLIPBOARD_BYTES * 4) / 3) return undefined;
+  if (base64 === undefined || base64.length > Math.ceil(MAX_CLIPBOARD_BYTES / 3) * 4) return undefined;
   let binary: string;
   try {
     binary = atob(base64);

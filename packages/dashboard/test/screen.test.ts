@@ -95,8 +95,11 @@ describe("what is drawn", () => {
     await page.page.mouse.move(box.x + 80, box.y + 8, { steps: 4 });
     await page.page.locator(".xterm-cursor-pointer").waitFor();
     await expect.poll(() => page.page.locator(".sbx-link").textContent()).toBe(`${browser.server.url}/icon.svg`);
-    const opened = page.page.context().waitForEvent("page");
     await page.page.mouse.click(box.x + 80, box.y + 8);
+    const question = page.page.getByRole("dialog");
+    expect(await question.locator("pre").textContent()).toBe(`${browser.server.url}/icon.svg`);
+    const opened = page.page.context().waitForEvent("page");
+    await question.getByRole("button", { name: "Open" }).click();
     const other = await opened;
     await other.waitForLoadState();
     expect([other.url(), await other.evaluate(() => window.opener)]).toEqual([`${browser.server.url}/icon.svg`, null]);

@@ -8,6 +8,7 @@ import { extname, join, normalize } from "node:path";
 import {
   CLOSE,
   type ExitStatus,
+  type Mode,
   OUTER_PROTOCOL,
   OutputLog,
   parseAttachQuery,
@@ -44,7 +45,7 @@ export class PlayedProcess {
   /** Called with what was typed, as it comes. */
   onInput: (text: string) => void = () => undefined;
 
-  constructor(sandbox: string, name: string, tty: boolean, logBytes: number) {
+  constructor(sandbox: string, name: string, tty: boolean, logBytes: number, mode: Mode) {
     this.session = new Session({
       hop: "process",
       facts: {
@@ -52,7 +53,7 @@ export class PlayedProcess {
         session: name,
         incarnation: `${name}-${Math.random()}`,
         tty,
-        mode: "collaborative",
+        mode,
         delivery: "live",
       },
       log: new OutputLog({ cols: 80, rows: 24 }, logBytes),
@@ -115,6 +116,12 @@ export class PageServer {
   /** Announced before `hello`, which then waits for {@link startContainer}. */
   isStarting = false;
   logBytes = 1024 * 1024;
+  /** Of sessions that are made from now on. */
+  mode: Mode = "collaborative";
+  /** What whoever is logged in may do. */
+  scopes: readonly string[] = ["sandbox:connect", "sandbox:exec"];
+  /** Tickets that are good, by their ids. */
+  readonly tickets = new Map<string, { readonly role: string; readonly guests: boolean; readonly expiresAt: string }>();
   #startContainer: () => void = () => undefined;
   readonly #http: Server;
   readonly #sockets = new Set<WebSocket>();
@@ -146,7 +153,7 @@ export class PageServer {
   /** The process of a session, made if there is none: before or after the page attaches. */
   process(name: string, sandbox = "default", tty = true): PlayedProcess {
     const key = `${sandbox}/${name}`;
-    const process = this.processes.get(key) ?? new PlayedProcess(sandbox, name, tty, this.logBytes);
+    const process = this.processes.get(key) ?? new PlayedProcess(sandbox, name, tty, this.logBytes, this.mode);
     this.processes.set(key, process);
     return process;
   }
@@ -171,10 +178,11 @@ export class PageServer {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname } = new URL(request.url ?? "/", this.url);
     if (pathname === "/api/me") {
-      const who = { authenticated: true, subject: "u-1", name: this.user };
+      const who = { authenticated: true, subject: "u-1", name: this.user, scopes: this.scopes };
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify(this.user === undefined ? { authenticated: false } : who));
-    } else if (pathname === "/logout" && request.method === "POST") {
+    } else if (pathname.startsWith("/api/sandboxes/")) void this.#answerSharing(pathname, request, response);
+    else if (pathname === "/logout" && request.method === "POST") {
       this.user = undefined;
       response.writeHead(request.headers.origin === this.url ? 204 : 403).end();
     } else {
@@ -188,6 +196,36 @@ export class PageServer {
       response.setHeader("Referrer-Policy", "no-referrer");
       createReadStream(file).pipe(response);
     }
+  }
+
+  /** As the Worker does, for whoever is logged in. */
+  async #answerSharing(pathname: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, path, id] =
+      /^(\/api\/sandboxes\/default\/sessions\/main\/(?:share|tickets))(?:\/(\d+))?$/.exec(pathname) ?? [];
+    const say = (status: number, value: unknown) => {
+      response.writeHead(status, { "Content-Type": "application/json" });
+      response.end(status === 204 ? undefined : JSON.stringify(value));
+    };
+    if (path === undefined || !this.scopes.includes("sandbox:exec"))
+      say(403, { message: "needs the scope sandbox:exec" });
+    else if (request.method === "POST") {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+      const wish: unknown = JSON.parse(Buffer.concat(chunks).toString());
+      const { role, seconds, guests } = wish as { role: string; seconds: number; guests: boolean };
+      const made = String(this.tickets.size + 1);
+      const expiresAt = new Date(Date.now() + seconds * 1000).toISOString();
+      this.tickets.set(made, { role, guests, expiresAt });
+      const ticket = `s.ticket-${made}`;
+      say(200, {
+        id: made,
+        ticket,
+        url: `${this.url}/?sandbox=default&session=main&role=${role}#ticket=${ticket}`,
+        expiresAt,
+      });
+    } else if (request.method === "DELETE")
+      say(this.tickets.delete(id ?? "") ? 204 : 404, { message: "no such ticket" });
+    else say(200, { tickets: [...this.tickets].map(([key, entry]) => ({ id: key, ...entry })) });
   }
 
   async #attach(webSocket: WebSocket, request: IncomingMessage): Promise<void> {
@@ -243,7 +281,7 @@ export class PageServer {
       id,
       name: query.name,
       role: query.role,
-      isAdmin: false,
+      isAdmin: this.scopes.includes("sandbox:admin"),
       delivery: query.delivery,
       acknowledges: true,
       ...(query.size === undefined ? {} : { size: query.size }),

@@ -4,6 +4,9 @@ import { type Delivery, isName, MAX_KEEP_SECONDS, type Mode, type Role } from "@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { type Endpoint, readEndpoint } from "./endpoint.ts";
 import { CliError, EXIT } from "./outcome.ts";
+import { addSharing } from "./share-args.ts";
+import { readShareLink } from "./share-link.ts";
+import type { ShareCommand } from "./sharing.ts";
 
 export type AttachWish = {
   readonly endpoint: Endpoint;
@@ -22,7 +25,11 @@ export type AttachWish = {
   readonly delivery: Delivery | undefined;
   readonly keep: number | undefined;
   readonly token: string | undefined;
+  /** What somebody else's session was shared with. */
+  readonly ticket: string | undefined;
   readonly resumeFile: string | undefined;
+  /** Whether it is told who comes and goes, and who types. */
+  readonly hasStatus: boolean;
   readonly isVerbose: boolean;
 };
 
@@ -51,6 +58,7 @@ export type CliCommand =
       readonly session: string;
       readonly token: string | undefined;
     }
+  | ShareCommand
   /** `--help` or `--version`: text for standard output. */
   | { readonly kind: "show"; readonly text: string };
 
@@ -58,10 +66,12 @@ const EXAMPLES = `
 Examples:
   sbx-stdio https://host/attach --sandbox dev
   sbx-stdio https://host --sandbox dev -- npm test
+  sbx-stdio share https://host --sandbox dev --session build
   sbx-stdio https://host --sandbox dev --cmd bash --arg -lc --arg "npm test"
   tar c src | sbx-stdio https://host --sandbox dev -- tar xC /workspace
 
-Ctrl+] detaches from a terminal and leaves the session running.
+Ctrl+] detaches from a terminal and leaves the session running. Ctrl+^ says what else can be done: who is here, asking for
+the keyboard, giving it.
 The exit code is that of the remote process (128 + N if signal N killed it); 2: wrong usage; 255: no connection,
 refused, or failed here; 141: whoever read the output has gone.
 `;
@@ -92,8 +102,11 @@ export function parseArgs(argv: readonly string[], version: string): CliCommand 
   addSessions(program, (command) => {
     result = command;
   });
+  addSharing(program, readName, (command) => {
+    result = command;
+  });
   try {
-    program.parse([...argv], { from: "user" });
+    program.parse(words(argv), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "show", text: shown };
@@ -104,13 +117,20 @@ export function parseArgs(argv: readonly string[], version: string): CliCommand 
   return result;
 }
 
+/** `attach` may be said, as the other commands are; no address reads so. */
+function words(argv: readonly string[]): string[] {
+  return argv[0] === "attach" ? argv.slice(1) : [...argv];
+}
+
 type Done = (command: CliCommand) => void;
 
 /** The program itself is the command that attaches. */
 function addAttach(command: Command, argv: readonly string[], done: Done): void {
   command
-    .usage("URL [options] [-- COMMAND [ARGUMENT…]]\n       sbx-stdio login | logout | sessions | kill [options]")
-    .argument("<url>", "the server: https://HOST or https://HOST/attach")
+    .usage(
+      "URL [options] [-- COMMAND [ARGUMENT…]]\n       sbx-stdio login | logout | sessions | kill | share | tickets | revoke [options]",
+    )
+    .argument("<url>", "the server: https://HOST or https://HOST/attach, or a link that shares a session")
     .argument("[command...]", "after --: the command and its arguments, given to no shell")
     .option("--sandbox <id>", "the sandbox", readName, "default")
     .option("--session <name>", "the session: attached to if it runs, else started under this name", readName)
@@ -126,30 +146,41 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
     .addOption(new Option("--delivery <kind>", "what happens when you read slowly").choices(["live", "lossless"]))
     .option("--keep <seconds>", "how long a new session lives with nobody attached", readKeep)
     .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)")
+    .option("--ticket <ticket>", "what --session was shared with, where the URL is not the whole link")
     .option("--resume-file <file>", "keep the place there, and go on from it if it exists")
+    .option("--status", "say who comes, goes and types, here and in the terminal's title")
     .option("--verbose", "say on standard error what goes on")
     .addHelpText("after", EXAMPLES);
   command.action((url: string, words: readonly string[]) => {
     const flags = command.opts<AttachFlags>();
     const { cmd, args } = readProcess(command, argv, words, flags);
+    const link = readShareLink(url);
+    const ticket = link?.ticket ?? flags.ticket;
+    if (link !== undefined && flags.session !== undefined)
+      throw usage("the link says which session: leave out --session");
+    if (ticket !== undefined && cmd !== undefined)
+      throw usage("a shared session runs its command already: leave it out");
+    if (flags.ticket !== undefined && flags.session === undefined) throw usage("--ticket needs --session");
     done({
       kind: "attach",
       wish: {
-        endpoint: readEndpoint(url),
-        sandbox: flags.sandbox,
-        session: flags.session,
+        endpoint: readEndpoint(link?.address ?? url),
+        sandbox: link?.sandbox ?? flags.sandbox,
+        session: link?.session ?? flags.session,
         cmd,
         args,
         env: flags.env ?? [],
         cwd: flags.cwd,
         tty: flags.tty,
         name: flags.name,
-        role: flags.role,
+        role: flags.role ?? link?.role,
         mode: flags.mode,
         delivery: flags.delivery,
         keep: flags.keep,
         token: flags.token,
+        ticket,
         resumeFile: flags.resumeFile,
+        hasStatus: flags.status === true,
         isVerbose: flags.verbose === true,
       },
     });
@@ -170,7 +201,9 @@ type AttachFlags = {
   delivery?: Delivery;
   keep?: number;
   token?: string;
+  ticket?: string;
   resumeFile?: string;
+  status?: boolean;
   verbose?: boolean;
 };
 

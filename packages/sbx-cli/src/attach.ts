@@ -12,7 +12,7 @@ import {
 import type { AttachWish } from "./args.ts";
 import { attachQuery, freshSessionName } from "./attach-query.ts";
 import { ConnectionReport } from "./connection-report.ts";
-import { type Environment, type TokenSource, tokenSource } from "./credentials.ts";
+import { type Environment, optionalToken, type TokenSource, tokenSource } from "./credentials.ts";
 import type { Front } from "./front.ts";
 import { Notices } from "./notices.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
@@ -82,7 +82,8 @@ class Attachment {
     });
     this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines });
     this.#report = new ConnectionReport(this.#notices, () => performance.now());
-    this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: token.token });
+    const ask = wish.ticket === undefined ? token.token : optionalToken(token);
+    this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: ask });
     const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
     this.#client = new StdioClient(
@@ -135,13 +136,15 @@ class Attachment {
 
   #query(): [string, string][] {
     const streams = terminalStreams();
-    return attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output));
+    const query = attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output));
+    return this.#wish.ticket === undefined ? query : [...query, ["ticket", this.#wish.ticket]];
   }
 
   // ---- What happens --------------------------------------------------------------------------------------------
 
   #stateChanged(state: ClientState): void {
     this.#report.state(state);
+    if (this.#front instanceof TerminalFront) this.#front.company.state(state);
     if (state.phase === "attached") {
       this.#greetings += 1;
       if (this.#front === undefined) this.#begin(state.hello);
@@ -160,10 +163,11 @@ class Attachment {
       this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written });
     } else {
       const onDetach = () => this.#end({ kind: "detach" });
-      this.#front = new TerminalFront({ client, output, notices, streams, isViewer, onDetach });
+      this.#front = new TerminalFront({ client, output, notices, streams, hasStatus: this.#wish.hasStatus, onDetach });
     }
     this.#keeper?.greeted(process.stdin.isTTY ? "typed" : "piped");
     this.#front.start(this.#repeatsInput ? hello.stdin : 0);
+    if (this.#front instanceof TerminalFront) this.#front.company.state(client.state);
   }
 
   #gap(from: number, to: number): void {
@@ -180,6 +184,7 @@ class Attachment {
   }
 
   #message(message: ServerMessage): void {
+    if (this.#front instanceof TerminalFront) this.#front.company.message(message);
     switch (message.type) {
       case "error":
         if (message.code === "stdin_closed") {
@@ -309,8 +314,9 @@ class Attachment {
   }
 
   #againCommand(): string {
-    const { endpoint, sandbox, resumeFile } = this.#wish;
+    const { endpoint, sandbox, ticket, resumeFile } = this.#wish;
     const words = ["sbx-stdio", endpoint.typed, "--sandbox", sandbox, "--session", this.#session];
+    if (ticket !== undefined) words.push("--ticket", ticket);
     if (resumeFile !== undefined) words.push("--resume-file", resumeFile);
     return words.map(quote).join(" ");
   }

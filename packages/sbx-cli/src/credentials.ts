@@ -35,6 +35,18 @@ export function tokenSource(flag: string | undefined, env: Environment, endpoint
   return { token: () => storedToken(env, endpoint), isRenewable: true };
 }
 
+/** The same where a ticket lets in: whoever has no token, or none that can be sent, may be a guest. */
+export function optionalToken(source: TokenSource): () => Promise<string | undefined> {
+  return async () => {
+    try {
+      return await source.token();
+    } catch (error) {
+      if (error instanceof CliError) return undefined;
+      throw error;
+    }
+  };
+}
+
 async function storedToken(env: Environment, endpoint: Endpoint): Promise<string> {
   const issuer = issuerFor(env, endpoint);
   const storage = await openStorage(env, issuer);

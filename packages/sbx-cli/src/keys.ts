@@ -1,4 +1,7 @@
-// What a person types at a terminal: finds the key that detaches, Ctrl+], and leaves everything else as it is. Pure.
+// What a person types at a terminal: finds the key that detaches, Ctrl+], and the one that opens the menu, Ctrl+^, and leaves
+// everything else as it is. Pure.
+
+import { MENU_KEY } from "./menu.ts";
 
 /** Ctrl+]. */
 const DETACH = 0x1d;
@@ -10,9 +13,12 @@ const PASTE_PREFIX = [ESC, 0x5b, 0x32, 0x30] as const;
  * (xterm), without the ESC. A key's release, event type 3, is no press.
  */
 const ENCODED_DETACH = /^\[(?:93(?::\d*)*;(\d+)(?::[12])?(?:;[\d:]*)?u|27;(\d+);93~)/;
+/** The same for Ctrl+^, which some send as Ctrl+6 or Ctrl+Shift+6. */
+const ENCODED_MENU = /^\[(?:(?:94|54)(?::\d*)*;(\d+)(?::[12])?(?:;[\d:]*)?u|27;(\d+);(?:94|54)~)$/;
 const ENCODED_MAX = 32;
 /** Modifiers are sent as 1 + bits: ctrl is 4; caps lock 64 and num lock 128 say nothing. */
 const CTRL = 4;
+const SHIFT = 1;
 const LOCKS = 64 | 128;
 
 export type KeysRead = {
@@ -20,6 +26,19 @@ export type KeysRead = {
   readonly bytes: Uint8Array;
   readonly isDetach: boolean;
 };
+
+/**
+ * What comes after Ctrl+^, where a chunk begins with it: what a person presses comes alone, or with the next key at most.
+ * Anywhere else the byte is text like any other.
+ */
+export function readMenuKey(chunk: Uint8Array): Uint8Array | undefined {
+  if (chunk[0] === MENU_KEY && chunk.length <= 2) return chunk.subarray(1);
+  if (chunk[0] !== ESC || chunk.length > ENCODED_MAX) return undefined;
+  const match = ENCODED_MENU.exec(String.fromCharCode(...chunk.subarray(1)));
+  if (match === null) return undefined;
+  const modifiers = (Number(match[1] ?? match[2]) - 1) & ~LOCKS;
+  return (modifiers & ~SHIFT) === CTRL ? chunk.subarray(chunk.length) : undefined;
+}
 
 export class KeyReader {
   #isPasting = false;

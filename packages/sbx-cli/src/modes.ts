@@ -39,6 +39,12 @@ export class TerminalModes {
   #isInserting = false;
   #hasModifiedKeys = false;
   #kittyPushes = 0;
+  #title = "";
+
+  /** What the application calls the terminal's window; "" where it never did. */
+  get title(): string {
+    return this.#title;
+  }
 
   /** Whether the screen is one that a full-screen application draws on, without scrollback. */
   get isAlternate(): boolean {
@@ -53,6 +59,9 @@ export class TerminalModes {
   follow(sequence: Sequence): void {
     if (sequence.kind === "other") this.#escape(sequence.text);
     else if (sequence.kind === "csi") this.#csi(sequence.text);
+    else if (sequence.kind === "osc" && /^[02];/.test(sequence.text)) {
+      this.#title = Buffer.from(sequence.text.slice(2), "latin1").toString("utf8");
+    }
   }
 
   /** What undoes everything that is still on: empty for a terminal that is as it was found. */

@@ -6,6 +6,7 @@ import { attach } from "./attach.ts";
 import { type Environment, login, logout, tokenSource } from "./credentials.ts";
 import { EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { killSession, listSessions, sessionTable } from "./sessions.ts";
+import { runSharing } from "./sharing.ts";
 import { VERSION } from "./version.ts";
 
 const STDOUT = 1;
@@ -36,6 +37,14 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "kill": {
       const { endpoint, sandbox, session } = command;
       await killSession(endpoint, sandbox, session, await tokenSource(command.token, env, endpoint).token());
+      break;
+    }
+    case "share":
+    case "tickets":
+    case "revoke": {
+      const { out, aside } = await runSharing(command, await tokenSource(command.token, env, command.endpoint).token());
+      fs.writeSync(STDOUT, out);
+      if (aside !== undefined) fs.writeSync(STDERR, `sbx-stdio: ${aside}\n`);
       break;
     }
   }

@@ -2,7 +2,8 @@
 
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
-import { describeFailure, messageOf, oneLine } from "./socket.ts";
+import { describeFailure, messageOf } from "./socket.ts";
+import { isRecord, table, cellText as text } from "./table.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -18,12 +19,23 @@ export async function killSession(endpoint: Endpoint, sandbox: string, session: 
   await ask(endpoint, "DELETE", path, token);
 }
 
-async function ask(endpoint: Endpoint, method: string, path: string, token: string): Promise<Response> {
+/** Asks the API. @param body Sent as JSON. @throws {CliError} For any answer but a good one. */
+export async function ask(
+  endpoint: Endpoint,
+  method: string,
+  path: string,
+  token: string,
+  body?: unknown,
+): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(`${endpoint.httpBase}${path}`, {
       method,
-      headers: { Authorization: `Bearer ${token}` },
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -41,15 +53,7 @@ const COLUMNS = ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "STARTED", "CO
 /** The list as lines of text. Fields that the server left out are empty. */
 export function sessionTable(answer: unknown): string {
   const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions : [];
-  const rows: string[][] = [[...COLUMNS], ...list.filter(isRecord).map(rowOf)];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
+  return table([COLUMNS, ...list.filter(isRecord).map(rowOf)]);
 }
 
 function rowOf(entry: Record<string, unknown>): string[] {
@@ -66,15 +70,7 @@ function rowOf(entry: Record<string, unknown>): string[] {
   ];
 }
 
-function text(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
-}
-
 /** As a shell would need it written, so that the words can be told apart. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -15,8 +15,8 @@ const PROTOCOL_ERROR = 1002;
 
 export type ConnectorOptions = {
   readonly attachUrl: string;
-  /** Asked before each connection. @throws {CliError} */
-  readonly token: () => Promise<string>;
+  /** Asked before each connection; undefined: none is sent. @throws {CliError} */
+  readonly token: () => Promise<string | undefined>;
 };
 
 /** Makes connections, and knows when all of them are gone. */
@@ -72,9 +72,9 @@ export class Connector {
   }
 }
 
-function dial(url: URL, token: string): WebSocket {
+function dial(url: URL, token: string | undefined): WebSocket {
   return new WebSocket(url, [OUTER_PROTOCOL], {
-    headers: { Authorization: `Bearer ${token}` },
+    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     perMessageDeflate: false,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: MAX_MESSAGE_BYTES,

@@ -1,21 +1,30 @@
 // A person at a terminal, and a PTY at the other end.
 
-import { MAX_UNACKED_INPUT_BYTES, type OutputStream, type StdioClient } from "@sbx/sandbox-stdio";
+import { MIB, type OutputStream, type StdioClient } from "@sbx/sandbox-stdio";
+import { Company } from "./company.ts";
 import type { Front } from "./front.ts";
-import { KeyReader } from "./keys.ts";
+import { KeyReader, readMenuKey } from "./keys.ts";
+import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
 import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";
 import { type Drawing, Screen } from "./screen.ts";
+import { TerminalTitle } from "./title.ts";
 import { RawTerminal, sizeOf, type TerminalStreams } from "./tty.ts";
 
 const STDOUT = 1;
+/** A paste that waits for its program. Read all the same, so that the keys after it are heard, up to this much. */
+const MAX_WAITING_BYTES = 32 * MIB;
+/** What a hand causes without meaning to type: the mouse, the focus coming and going. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
+const REPORT = /^\x1b\[(?:[IO]|M|<)/;
 
 export type TerminalFrontParts = {
   readonly client: StdioClient;
   readonly output: Output;
   readonly notices: Notices;
   readonly streams: TerminalStreams;
-  readonly isViewer: boolean;
+  /** Whether it is told who comes and goes from the beginning. */
+  readonly hasStatus: boolean;
   /** Ctrl+] was pressed, or the terminal is gone. */
   readonly onDetach: () => void;
 };
@@ -25,6 +34,10 @@ export class TerminalFront implements Front {
   readonly #screen: Screen;
   readonly #terminal: RawTerminal;
   readonly #keys = new KeyReader();
+  readonly #title: TerminalTitle;
+  readonly company: Company;
+  /** Open, and waiting for a key. */
+  #menu: Menu | undefined;
   readonly #onKeys = (chunk: Buffer) => this.#typed(chunk);
   readonly #onResize = () => this.#resized();
   readonly #onGone = () => this.#parts.onDetach();
@@ -36,12 +49,18 @@ export class TerminalFront implements Front {
     this.#parts = parts;
     const { client, output, notices, streams } = parts;
     this.#screen = new Screen((offset) => client.mayAnswer(offset));
-    this.#terminal = new RawTerminal(streams, () => this.#screen.modes.resetSequence() + this.#farewell);
+    const draw = (text: string) => {
+      if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
+    };
+    this.#title = new TerminalTitle(draw, () => this.#screen.modes.title);
+    this.company = new Company(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
+    this.#terminal = new RawTerminal(
+      streams,
+      () => this.#title.resetSequence() + this.#screen.modes.resetSequence() + this.#farewell,
+    );
     notices.aim({
       kind: "terminal",
-      draw: (text) => {
-        if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
-      },
+      draw,
       isAlternate: () => this.#screen.modes.isAlternate,
     });
   }
@@ -60,7 +79,7 @@ export class TerminalFront implements Front {
   /** The connection is back: the next outage is spoken of again, and a full-screen application is asked to redraw. */
   resumed(): void {
     this.#hasToldDiscard = false;
-    if (this.#screen.modes.isAlternate) this.#parts.client.signal("SIGWINCH");
+    if (this.#screen.modes.isAlternate && this.company.mayType) this.#parts.client.signal("SIGWINCH");
   }
 
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
@@ -112,16 +131,85 @@ export class TerminalFront implements Front {
     const { output } = this.#parts;
     for (const part of parts) output.push(STDOUT, part);
     output.push(STDOUT, new Uint8Array(0), end);
+    this.#title.follow();
   }
 
   #typed(chunk: Buffer): void {
-    const { client, notices, streams, isViewer, onDetach } = this.#parts;
+    const afterMenuKey = this.#menu === undefined ? readMenuKey(chunk) : undefined;
+    if (this.#menu !== undefined) this.#chosen(chunk);
+    else if (afterMenuKey === undefined || this.company.people === undefined) this.#send(chunk);
+    else {
+      this.#menu = new Menu(this.company.people);
+      if (afterMenuKey.length > 0) this.#chosen(afterMenuKey);
+      else this.#parts.notices.say(this.#menu.text);
+    }
+  }
+
+  #send(chunk: Uint8Array): void {
+    const { client, notices, streams, onDetach } = this.#parts;
     const { bytes, isDetach } = this.#keys.read(chunk);
-    if (bytes.length > 0 && isViewer) notices.bell();
-    else if (bytes.length > 0) client.type(bytes);
+    if (bytes.length > 0) this.#type(bytes);
     if (isDetach) onDetach();
-    // A long paste into a program that does not read: the terminal keeps the rest.
-    else if (client.unackedInput >= MAX_UNACKED_INPUT_BYTES) streams.input.pause();
+    else if (client.unackedInput >= MAX_WAITING_BYTES) {
+      streams.input.pause();
+      notices.say(
+        `${MAX_WAITING_BYTES / MIB} MiB of input wait for the program: no key is read until it has taken some`,
+      );
+    }
+  }
+
+  #type(bytes: Uint8Array): void {
+    const { client, notices } = this.#parts;
+    // While the connection is down it is that which is told.
+    if (client.state.phase !== "attached" || this.company.mayType) client.type(bytes);
+    else if (!REPORT.test(String.fromCharCode(...bytes.subarray(0, 3)))) {
+      notices.bell();
+      this.company.refused();
+    }
+  }
+
+  /** The key behind Ctrl+^. An escape sequence is one key, and none of the menu's. */
+  #chosen(keys: Uint8Array): void {
+    const menu = this.#menu;
+    const isMenuKey = readMenuKey(keys)?.length === 0;
+    const key = isMenuKey ? MENU_KEY : (keys[0] ?? 0);
+    // Ctrl+] leads out of here too.
+    if (this.#keys.read(keys).isDetach) this.#parts.onDetach();
+    else if (menu !== undefined) this.#do(menu.press(key));
+  }
+
+  #do(action: MenuAction): void {
+    const { client, notices, onDetach } = this.#parts;
+    if (action.kind !== "more") this.#menu = undefined;
+    switch (action.kind) {
+      case "ask":
+        client.send({ type: "request_stdin" });
+        return;
+      case "release":
+        client.send({ type: "release_stdin" });
+        return;
+      case "take":
+        client.send({ type: "force_take" });
+        return;
+      case "give":
+        client.send({ type: "grant_stdin", to: action.to });
+        return;
+      case "who":
+        notices.say(this.company.summary);
+        return;
+      case "status":
+        this.company.toggle();
+        return;
+      case "detach":
+        onDetach();
+        return;
+      case "literal":
+        this.#type(Uint8Array.of(MENU_KEY));
+        return;
+      case "more":
+      case "nothing":
+        if (action.text !== undefined) notices.say(action.text);
+    }
   }
 
   #resized(): void {

@@ -40,7 +40,9 @@ describe("attaching", () => {
       delivery: undefined,
       keep: undefined,
       token: undefined,
+      ticket: undefined,
       resumeFile: undefined,
+      hasStatus: false,
       isVerbose: false,
     });
   });
@@ -189,4 +191,60 @@ describe("addresses", () => {
       expect(readEndpoint(typed)).toMatchObject({ typed, attachUrl, httpBase, isPrivate });
     });
   }
+});
+
+describe("sharing", () => {
+  const place = { endpoint: readEndpoint(URL), sandbox: "dev", session: "main", token: undefined };
+  const where = [URL, "--sandbox", "dev", "--session", "main"];
+
+  test("a link is made for viewers, unless it is said otherwise", () => {
+    const made = { kind: "share", ...place, role: "viewer", seconds: undefined, guests: false, isJson: false };
+    expect(parseArgs(["share", ...where], "1")).toEqual(made);
+    expect(parseArgs(["share", ...where, "--role", "driver", "--seconds", "60", "--guests", "--json"], "1")).toEqual({
+      ...made,
+      role: "driver",
+      seconds: 60,
+      guests: true,
+      isJson: true,
+    });
+  });
+
+  test("links are listed and taken back", () => {
+    expect(parseArgs(["tickets", ...where, "--json"], "1")).toEqual({ kind: "tickets", ...place, isJson: true });
+    expect(parseArgs(["revoke", URL, "id-1", "--sandbox", "dev", "--session", "main"], "1")).toEqual({
+      kind: "revoke",
+      ...place,
+      id: "id-1",
+    });
+  });
+
+  test.each([
+    [["share", URL], "required option '--session <name>' not specified"],
+    [
+      ["share", ...where, "--seconds", "0"],
+      "option '--seconds <n>' argument '0' is invalid. It must be a whole number of seconds from 1 to 2592000",
+    ],
+    [
+      ["share", ...where, "--role", "admin"],
+      "option '--role <role>' argument 'admin' is invalid. Allowed choices are viewer, driver",
+    ],
+    [["revoke", ...where], "missing required argument 'id'"],
+  ])("%j is refused", (argv, message) => expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 }));
+
+  test("attach may be said, and a link is an address that says which session, as whom, and by what right", () => {
+    expect(wishOf("attach", URL, "--status")).toEqual({ ...wishOf(URL), hasStatus: true });
+    const link = `${URL}/?sandbox=dev&session=main&role=viewer#ticket=s.abc-_1`;
+    const wish = { ...wishOf(`${URL}/`), sandbox: "dev", session: "main", role: "viewer", ticket: "s.abc-_1" };
+    expect(wishOf(link)).toEqual(wish);
+    expect(wishOf("attach", link, "--name", "Ann")).toEqual({ ...wish, name: "Ann" });
+    expect(wishOf(URL, "--session", "main", "--ticket", "s.x")).toMatchObject({ session: "main", ticket: "s.x" });
+  });
+
+  test.each([
+    [[`${URL}/?sandbox=dev#ticket=s.abc`], "the link does not say which session it is of: copy all of it"],
+    [[`${URL}/?session=a#ticket=s.abc`, "--session", "b"], "the link says which session: leave out --session"],
+    [[`${URL}/?session=a#ticket=s.abc`, "--", "ls"], "a shared session runs its command already: leave it out"],
+    [[URL, "--ticket", "s.x"], "--ticket needs --session"],
+    [[`${URL}/?session=a#elsewhere`], "the address must have no ? or # in it: say what it says with options"],
+  ])("%j is refused", (argv, message) => expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 }));
 });

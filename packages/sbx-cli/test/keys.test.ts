@@ -1,7 +1,7 @@
 // Finding Ctrl+] among what is typed and pasted.
 
 import { describe, expect, test } from "vitest";
-import { KeyReader } from "../src/keys.ts";
+import { KeyReader, readMenuKey } from "../src/keys.ts";
 
 /** Types each chunk; answers what was sent, with `|` where it detached. */
 function type(...chunks: string[]): string {
@@ -42,4 +42,31 @@ describe("what is not Ctrl+] is sent as it is", () => {
     ["a marker that is none", ["\x1b[202~", "\x1b[20x", "\x1b\x1b[200~a\x1db\x1b[201~"]],
   ];
   for (const [what, chunks] of table) test(what, () => expect(type(...chunks)).toBe(chunks.join("")));
+});
+
+describe("Ctrl+^ opens the menu", () => {
+  const read = (chunk: string) => {
+    const after = readMenuKey(Buffer.from(chunk, "latin1"));
+    return after === undefined ? undefined : Buffer.from(after).toString("latin1");
+  };
+
+  test.each([
+    ["alone", "\x1e", ""],
+    ["with the key that was pressed after it", "\x1ew", "w"],
+    ["twice", "\x1e\x1e", "\x1e"],
+    ["encoded by the kitty protocol", "\x1b[94;5u", ""],
+    ["encoded as Ctrl+6, as Ctrl+Shift+6, and with num lock on", "\x1b[54;5u", ""],
+    ["as Ctrl+Shift+6", "\x1b[54:94;6u", ""],
+    ["with num lock on", "\x1b[54;133u", ""],
+    ["encoded by xterm", "\x1b[27;5;94~", ""],
+  ])("%s", (_, chunk, after) => expect(read(chunk)).toBe(after));
+
+  test.each([
+    ["in text that came with it", "\x1eab"],
+    ["after text", "a\x1e"],
+    ["another key", "\x1b[95;5u"],
+    ["with another modifier", "\x1b[94;7u"],
+    ["its release", "\x1b[94;5:3u"],
+    ["nothing", ""],
+  ])("not %s", (_, chunk) => expect(read(chunk)).toBeUndefined());
 });

@@ -1,0 +1,90 @@
+// What can be done from the keyboard while attached, behind Ctrl+^: which keys there are, and what they mean now. Pure.
+
+import { keyboardOf, nameOf, otherDrivers, type People } from "@sbx/sandbox-stdio";
+
+export type MenuAction =
+  | { readonly kind: "ask" | "release" | "take" | "who" | "status" | "detach" | "literal" }
+  | { readonly kind: "give"; readonly to: string }
+  /** Another key is needed; `text` says which. */
+  | { readonly kind: "more"; readonly text: string }
+  /** Nothing is done, and `text` says why, where there is something to say. */
+  | { readonly kind: "nothing"; readonly text?: string };
+
+/** Ctrl+^, which is Ctrl+6 on many keyboards. Pressed twice it is sent. */
+export const MENU_KEY = 0x1e;
+const MAX_CHOICES = 9;
+
+export class Menu {
+  readonly #people: People;
+  /** Whom the keyboard may be given to, while a digit is awaited. */
+  #choices: readonly string[] = [];
+
+  constructor(people: People) {
+    this.#people = people;
+  }
+
+  /** Only what makes sense now. */
+  get text(): string {
+    const keyboard = keyboardOf(this.#people);
+    const keys = [
+      ...(keyboard === "free" || keyboard === "taken" ? ["a ask for the keyboard"] : []),
+      ...(keyboard === "taken" ? ["t take it (admin)"] : []),
+      ...(keyboard === "yours" ? ["g give the keyboard", "r release it"] : []),
+      "w who is here",
+      "s status",
+      "d detach",
+      "Ctrl+^ send Ctrl+^",
+    ];
+    return keys.join(" · ");
+  }
+
+  /** @param key The byte of the key that was pressed. */
+  press(key: number): MenuAction {
+    if (this.#choices.length > 0) return this.#choose(key);
+    switch (String.fromCharCode(key)) {
+      case "a":
+        return this.#ifKeyboard({ kind: "ask" });
+      case "r":
+        return this.#ifKeyboard({ kind: "release" });
+      case "t":
+        return this.#ifKeyboard({ kind: "take" });
+      case "g":
+        return this.#give();
+      case "w":
+        return { kind: "who" };
+      case "s":
+        return { kind: "status" };
+      case "d":
+        return { kind: "detach" };
+      case String.fromCharCode(MENU_KEY):
+        return { kind: "literal" };
+      default:
+        return { kind: "nothing" };
+    }
+  }
+
+  #ifKeyboard(action: MenuAction): MenuAction {
+    const keyboard = keyboardOf(this.#people);
+    if (keyboard === "shared") return { kind: "nothing", text: "everyone may type here" };
+    return keyboard === "none" ? { kind: "nothing", text: "a viewer can't have the keyboard" } : action;
+  }
+
+  /** To who asked first; else to the only one there is; else a digit says to whom. */
+  #give(): MenuAction {
+    if (keyboardOf(this.#people) !== "yours") {
+      return this.#ifKeyboard({ kind: "nothing", text: "the keyboard is not yours to give" });
+    }
+    const others = otherDrivers(this.#people).map(({ id }) => id);
+    const to = this.#people.requests.find((id) => others.includes(id)) ?? (others.length === 1 ? others[0] : undefined);
+    if (to !== undefined) return { kind: "give", to };
+    if (others.length === 0) return { kind: "nothing", text: "there is nobody to give it to" };
+    this.#choices = others.slice(0, MAX_CHOICES);
+    const list = this.#choices.map((id, i) => `${i + 1} ${nameOf(this.#people, id)}`).join(" · ");
+    return { kind: "more", text: `give the keyboard to: ${list}` };
+  }
+
+  #choose(key: number): MenuAction {
+    const to = this.#choices[key - 0x31];
+    return to === undefined ? { kind: "nothing" } : { kind: "give", to };
+  }
+}

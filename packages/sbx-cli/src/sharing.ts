@@ -1,0 +1,90 @@
+// The commands that share a session, over HTTP: a link, the list of links, taking one back.
+
+import type { Role } from "@sbx/sandbox-stdio";
+import type { Endpoint } from "./endpoint.ts";
+import { CliError } from "./outcome.ts";
+import { ask, quote } from "./sessions.ts";
+import { cellText, isRecord, table } from "./table.ts";
+
+/** Which session, and by whose right. */
+type Place = {
+  readonly endpoint: Endpoint;
+  readonly sandbox: string;
+  readonly session: string;
+  readonly token: string | undefined;
+};
+
+export type ShareCommand =
+  | ({
+      readonly kind: "share";
+      readonly role: Role;
+      /** Absent: as long as the server makes them. */
+      readonly seconds: number | undefined;
+      readonly guests: boolean;
+      readonly isJson: boolean;
+    } & Place)
+  | ({ readonly kind: "tickets"; readonly isJson: boolean } & Place)
+  | ({ readonly kind: "revoke"; readonly id: string } & Place);
+
+/** 30 days: what the server allows. */
+export const MAX_SHARE_SECONDS = 30 * 24 * 3600;
+
+/** What goes to standard output, and what a person should know beside it. */
+export type Said = { readonly out: string; readonly aside?: string };
+
+/** @throws {CliError} */
+export async function runSharing(command: ShareCommand, token: string): Promise<Said> {
+  const { endpoint, sandbox, session } = command;
+  const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
+  switch (command.kind) {
+    case "share": {
+      const { role, seconds, guests, isJson } = command;
+      const wish = { role, guests, ...(seconds === undefined ? {} : { seconds }) };
+      const answer: unknown = await (await ask(endpoint, "POST", `${path}/share`, token, wish)).json();
+      return isJson ? { out: json(answer) } : describeShare(answer, command);
+    }
+    case "tickets": {
+      const answer: unknown = await (await ask(endpoint, "GET", `${path}/tickets`, token)).json();
+      return { out: command.isJson ? json(answer) : ticketTable(answer) };
+    }
+    case "revoke":
+      await ask(endpoint, "DELETE", `${path}/tickets/${encodeURIComponent(command.id)}`, token);
+      return { out: "" };
+  }
+}
+
+/** The link alone on standard output: for a pipe to take. */
+function describeShare(answer: unknown, command: Extract<ShareCommand, { kind: "share" }>): Said {
+  if (!isRecord(answer) || typeof answer.url !== "string") throw new CliError("the server gave no link");
+  const { endpoint, sandbox, session, role, guests } = command;
+  const revoke = [
+    "sbx-stdio",
+    "revoke",
+    endpoint.typed,
+    cellText(answer.id),
+    "--sandbox",
+    sandbox,
+    "--session",
+    session,
+  ];
+  const who = guests ? "whoever has it" : "whoever has it and logs in";
+  const may = role === "driver" ? "type" : "look on";
+  const aside = `until ${cellText(answer.expiresAt)} ${who} may ${may}; to take it back: ${revoke.map(quote).join(" ")}`;
+  return { out: `${cellText(answer.url)}\n`, aside };
+}
+
+function ticketTable(answer: unknown): string {
+  const tickets = isRecord(answer) && Array.isArray(answer.tickets) ? answer.tickets.filter(isRecord) : [];
+  const rows = tickets.map(({ id, role, guests, expiresAt, maker }) => [
+    cellText(id),
+    cellText(role),
+    guests === true ? "yes" : "no",
+    cellText(expiresAt).replace(/\.\d+Z$/, "Z"),
+    cellText(maker),
+  ]);
+  return table([["ID", "ROLE", "GUESTS", "GOOD UNTIL", "MADE BY"], ...rows]);
+}
+
+function json(answer: unknown): string {
+  return `${JSON.stringify(answer, null, 2)}\n`;
+}

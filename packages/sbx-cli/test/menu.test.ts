@@ -1,0 +1,79 @@
+// What the keys behind Ctrl+^ mean, by who has the keyboard.
+
+import type { Participant, People } from "@sbx/sandbox-stdio";
+import { describe, expect, test } from "vitest";
+import { MENU_KEY, Menu } from "../src/menu.ts";
+
+const [ann, bob, cleo]: Participant[] = [
+  { id: "a", name: "Ann", role: "driver" },
+  { id: "b", name: "Bob", role: "driver" },
+  { id: "c", name: "Cleo", role: "viewer" },
+];
+
+function people(more: Partial<People> = {}): People {
+  const participants = [ann, bob, cleo].filter((one) => one !== undefined);
+  return { you: "a", mode: "exclusive", holder: "a", participants, requests: [], ...more };
+}
+
+const press = (menu: Menu, key: string) => menu.press(key.charCodeAt(0));
+
+describe("the menu", () => {
+  test("lists what makes sense now", () => {
+    const rest = "w who is here · s status · d detach · Ctrl+^ send Ctrl+^";
+    expect(new Menu(people()).text).toBe(`g give the keyboard · r release it · ${rest}`);
+    expect(new Menu(people({ holder: "b" })).text).toBe(`a ask for the keyboard · t take it (admin) · ${rest}`);
+    expect(new Menu(people({ holder: "" })).text).toBe(`a ask for the keyboard · ${rest}`);
+    expect(new Menu(people({ mode: "collaborative" })).text).toBe(rest);
+    expect(new Menu(people({ you: "c" })).text).toBe(rest);
+  });
+
+  test.each([
+    ["a", "ask"],
+    ["r", "release"],
+    ["t", "take"],
+    ["w", "who"],
+    ["s", "status"],
+    ["d", "detach"],
+    [String.fromCharCode(MENU_KEY), "literal"],
+    ["x", "nothing"],
+    ["\x1b", "nothing"],
+  ])("%j is %s", (key, kind) => expect(press(new Menu(people({ holder: "b" })), key)).toEqual({ kind }));
+
+  test("says why the keyboard is not to be asked for where everyone may type, nor by a viewer", () => {
+    const shared = { kind: "nothing", text: "everyone may type here" };
+    expect(press(new Menu(people({ mode: "collaborative" })), "a")).toEqual(shared);
+    expect(press(new Menu(people({ you: "c" })), "t")).toEqual({
+      kind: "nothing",
+      text: "a viewer can't have the keyboard",
+    });
+  });
+});
+
+describe("giving the keyboard", () => {
+  const dan: Participant = { id: "d", name: "Dan", role: "driver" };
+
+  test("is to the only other driver, or to who asked first", () => {
+    expect(press(new Menu(people()), "g")).toEqual({ kind: "give", to: "b" });
+    const asked = people({ participants: [...people().participants, dan], requests: ["d", "b"] });
+    expect(press(new Menu(asked), "g")).toEqual({ kind: "give", to: "d" });
+  });
+
+  test("takes a digit where there are several, and anything else gives it to nobody", () => {
+    const many = people({ participants: [...people().participants, dan] });
+    const menu = new Menu(many);
+    expect(press(menu, "g")).toEqual({ kind: "more", text: "give the keyboard to: 1 Bob · 2 Dan" });
+    expect(press(menu, "2")).toEqual({ kind: "give", to: "d" });
+    const other = new Menu(many);
+    press(other, "g");
+    expect(press(other, "3")).toEqual({ kind: "nothing" });
+  });
+
+  test("needs it, and somebody to give it to", () => {
+    expect(press(new Menu(people({ holder: "b" })), "g")).toEqual({
+      kind: "nothing",
+      text: "the keyboard is not yours to give",
+    });
+    const alone = people({ participants: people().participants.slice(0, 1) });
+    expect(press(new Menu(alone), "g")).toEqual({ kind: "nothing", text: "there is nobody to give it to" });
+  });
+});
