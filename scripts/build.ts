@@ -37,7 +37,9 @@ export async function buildPage(signal?: AbortSignal): Promise<void> {
 
 /** Compiles the bridge for the container: one file, with the Bun that the project pins. @throws {BuildError} */
 export async function buildBridge(): Promise<void> {
-  const args = ["build", "--compile", "--target=bun-linux-x64", "--outfile", "dist/stdio-ws", "stdio-ws.ts"];
+  // A worker of a compiled program must be an entry point of its own.
+  const sources = ["stdio-ws.ts", "src/screen/worker.ts"];
+  const args = ["build", "--compile", "--target=bun-linux-x64", "--outfile", "dist/stdio-ws", ...sources];
   await runTool("the bridge", join(BIN, "bun"), args, { cwd: join(ROOT, "sandbox"), env: childEnv() });
 }
 

@@ -1,0 +1,87 @@
+// Text attributes as the emulator packs them, and as the escape sequences that set them.
+
+import type { Attributes, Extended } from "./internals.ts";
+
+const COLOR_MODE = 0x3000000;
+const COLOR_16 = 0x1000000;
+const COLOR_256 = 0x2000000;
+const RGB_BITS = 0xffffff;
+const UNDERLINE = 0x10000000;
+/** In `bg`: underline style, underline colour or hyperlink are kept beside the cell. */
+const HAS_EXTENDED = 0x10000000;
+const PROTECTED = 0x20000000;
+/** In `_ext`, beside the underline's colour. */
+const UNDERLINE_STYLE = 0x1c000000;
+const UNDERLINE_STYLE_SHIFT = 26;
+const UNDERLINE_SINGLE = 1;
+
+/** [bit, SGR parameter] */
+const FG_FLAGS: readonly (readonly [number, string])[] = [
+  [0x8000000, "1"],
+  [0x20000000, "5"],
+  [0x4000000, "7"],
+  [0x40000000, "8"],
+  [0x80000000, "9"],
+];
+const BG_FLAGS: readonly (readonly [number, string])[] = [
+  [0x8000000, "2"],
+  [0x4000000, "3"],
+  [0x40000000, "53"],
+];
+/** Not part of SGR, and elsewhere not ended by it. */
+export const PROTECTED_START = '\x1b[1"q';
+export const PROTECTED_END = '\x1b[0"q';
+const NOTHING: Extended = { _ext: 0, urlId: 0 };
+export const PLAIN: Attributes = { fg: 0, bg: 0, extended: NOTHING };
+
+/** Attributes without what only concerns the emulator: two of them look alike exactly if their keys are equal. */
+export function attributesOf(fg: number, bg: number, extended: Extended | undefined): Attributes {
+  return { fg, bg: bg & ~HAS_EXTENDED, extended: (bg & HAS_EXTENDED) !== 0 ? (extended ?? NOTHING) : NOTHING };
+}
+
+export function isBackgroundPlain(bg: number): boolean {
+  return (bg & (COLOR_MODE | RGB_BITS)) === 0;
+}
+
+/** The background alone, as erasing leaves it. */
+export function backgroundOf(bg: number): number {
+  return bg & (COLOR_MODE | RGB_BITS);
+}
+
+/** The sequence that sets these attributes, whatever was in force. Hyperlinks are set by OSC 8, not by this. */
+export function sgr({ fg, bg, extended }: Attributes): string {
+  let parameters = "";
+  for (const [bit, parameter] of FG_FLAGS) if ((fg & bit) !== 0) parameters += `;${parameter}`;
+  for (const [bit, parameter] of BG_FLAGS) if ((bg & bit) !== 0) parameters += `;${parameter}`;
+  const style = (extended._ext & UNDERLINE_STYLE) >> UNDERLINE_STYLE_SHIFT;
+  if (style > UNDERLINE_SINGLE) parameters += `;4:${style}`;
+  else if ((fg & UNDERLINE) !== 0) parameters += ";4";
+  parameters += color(fg, 30, 90, "38") + color(bg, 40, 100, "48") + underlineColor(extended._ext);
+  const protection = (bg & PROTECTED) !== 0 ? PROTECTED_START : "";
+  return `\x1b[${parameters === "" ? "" : `0${parameters}`}m${protection}`;
+}
+
+function color(packed: number, dark: number, bright: number, extended: string): string {
+  const value = packed & 255;
+  switch (packed & COLOR_MODE) {
+    case 0:
+      return "";
+    case COLOR_16:
+      return `;${value < 8 ? dark + value : bright + value - 8}`;
+    case COLOR_256:
+      return `;${extended};5;${value}`;
+    default:
+      return `;${extended};2;${(packed >> 16) & 255};${(packed >> 8) & 255};${packed & 255}`;
+  }
+}
+
+function underlineColor(packed: number): string {
+  switch (packed & COLOR_MODE) {
+    case 0:
+      return "";
+    case COLOR_MODE:
+      return `;58:2::${(packed >> 16) & 255}:${(packed >> 8) & 255}:${packed & 255}`;
+    default:
+      return `;58:5:${packed & 255}`;
+  }
+}

@@ -1,0 +1,195 @@
+// Draws all that an emulator keeps of a screen as output that gives a terminal of the same size the same screen: cells,
+// scrollback, both screens, cursor, attributes and modes. It begins with a full reset and asks the terminal nothing.
+// addon-serialize leaves out the saved cursor, tab stops, character sets, hyperlinks, the title and most modes, and its
+// wrapped rows are wrong where something was erased.
+
+import type { Terminal } from "@xterm/headless";
+import { PLAIN, sgr } from "./attributes.ts";
+import { designate, shift } from "./charsets.ts";
+import { type Attributes, type Charset, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "./internals.ts";
+import { drawRows, hyperlink } from "./rows.ts";
+
+/** The most that a snapshot is. */
+export const MAX_SNAPSHOT_BYTES = 65_536;
+/** Of which this is for what follows the drawing: what opens a sequence again. */
+const SPARE_BYTES = 16;
+/** A longer title is left out. */
+const MAX_TITLE_BYTES = 2_048;
+const TAB_WIDTH = 8;
+const PLAIN_SGR = sgr(PLAIN);
+
+const MOUSE_MODES: { readonly [protocol: string]: number } = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 };
+const MOUSE_ENCODINGS: { readonly [encoding: string]: number } = { SGR: 1006, SGR_PIXELS: 1016 };
+const CURSOR_STYLES = { block: 1, underline: 3, bar: 5 };
+
+export type Drawing = {
+  readonly text: string;
+  /** False where the screen itself did not fit: some of it is plain text, or missing. */
+  readonly isComplete: boolean;
+};
+
+/** @param remembered What sets the modes that the emulator does not keep. */
+export function draw(terminal: Terminal, remembered: string): Drawing {
+  const core = coreOf(terminal);
+  const { normal, alt, active } = core.buffers;
+  const isAlternate = active === alt;
+  const head = `\x1bc\x1b[20l${titles(core)}`;
+  const middle =
+    bufferState(normal, terminal) +
+    (isAlternate ? `${goTo(normal.x, normal.y)}\x1b[?47h\x1b[H` : inactiveState(alt, terminal));
+  const tail = (isAlternate ? bufferState(alt, terminal) : "") + cursorAndModes(core, active, terminal, remembered);
+  // The screen that is seen comes first, where there is not room for both.
+  let room = MAX_SNAPSHOT_BYTES - SPARE_BYTES - Buffer.byteLength(head + middle + tail);
+  const above = isAlternate ? drawRows(core, alt, terminal, room) : undefined;
+  room -= above?.bytes ?? 0;
+  const below = drawRows(core, normal, terminal, room);
+  return {
+    text: head + below.text + middle + (above?.text ?? "") + tail,
+    isComplete: below.isComplete && (above?.isComplete ?? true),
+  };
+}
+
+/** Row and column from 0; the column may be one too many, where a character is about to wrap. */
+function goTo(column: number, row: number): string {
+  return `\x1b[${row + 1};${column + 1}H`;
+}
+
+function titles(core: Core): string {
+  const { _windowTitle: title, _iconName: icon } = core._inputHandler;
+  if (title === "" && icon === "") return "";
+  if (Buffer.byteLength(title) > MAX_TITLE_BYTES || Buffer.byteLength(icon) > MAX_TITLE_BYTES) return "";
+  if (title === icon) return `\x1b]0;${title}\x1b\\`;
+  return `\x1b]2;${title}\x1b\\${icon === "" ? "" : `\x1b]1;${icon}\x1b\\`}`;
+}
+
+/** What a screen has of its own: tab stops, scroll region, saved cursor. Leaves nothing else set. */
+function bufferState(buffer: ScreenBuffer, terminal: Terminal): string {
+  const { scrollTop, scrollBottom } = buffer;
+  const isWhole = scrollTop === 0 && scrollBottom === terminal.rows - 1;
+  const region = isWhole ? "" : `\x1b[${scrollTop + 1};${scrollBottom + 1}r`;
+  return tabStops(buffer, terminal.cols) + region + savedCursor(buffer, terminal);
+}
+
+/** The alternate screen while it is not shown is blank, but its saved cursor stays. */
+function inactiveState(alt: ScreenBuffer, terminal: Terminal): string {
+  const saved = savedCursor(alt, terminal);
+  return saved === "" ? "" : `\x1b[?47h${saved}\x1b[?47l`;
+}
+
+function tabStops(buffer: ScreenBuffer, cols: number): string {
+  const stops: number[] = [];
+  let isUsual = true;
+  for (let column = 0; column < cols; column += 1) {
+    const isStop = buffer.tabs[column] === true;
+    if (isStop) stops.push(column);
+    if (isStop !== (column % TAB_WIDTH === 0)) isUsual = false;
+  }
+  if (isUsual) return "";
+  return `\x1b[3g${stops.map((column) => `\x1b[${column + 1}G\x1bH`).join("")}`;
+}
+
+function savedCursor(buffer: ScreenBuffer, terminal: Terminal): string {
+  const row = Math.min(terminal.rows - 1, Math.max(0, buffer.savedY - buffer.ybase));
+  const column = Math.min(buffer.savedX, terminal.cols - 1);
+  const { fg, bg } = buffer.savedCurAttrData;
+  const attributes = sgr({ fg, bg, extended: PLAIN.extended });
+  const charset = buffer.savedCharset;
+  if (row === 0 && column === 0 && attributes === PLAIN_SGR && charset === undefined) return "";
+  const [before, after] = charset === undefined ? ["", ""] : [designate(0, charset), designate(0, undefined)];
+  return `${goTo(column, row)}${attributes}${before}\x1b7${after}${PLAIN_SGR}`;
+}
+
+function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, remembered: string): string {
+  const { x, y } = buffer;
+  const { _curAttrData: current, _parser: parser } = core._inputHandler;
+  const { origin } = core.coreService.decPrivateModes;
+  const originText = origin ? "\x1b[?6h" : "";
+  const top = origin ? buffer.scrollTop : 0;
+  const modes = modeText(core, terminal) + remembered;
+  const charsets = charsetText(core, buffer);
+  const attributes = sgr(current) + (current.extended.urlId === 0 ? "" : hyperlink(core, current.extended.urlId));
+  const last = lastCharacter(buffer, x, y);
+  const isJoinable = parser.precedingJoinState !== 0 && last !== undefined && last.key === keyOf(current);
+  if (isJoinable) {
+    // The last thing printed, printed again: what comes next may combine with it, or repeat it.
+    const { insertMode } = core.coreService.modes;
+    const room = insertMode ? `\x1b[${last.width}P` : "";
+    return originText + modes + charsets + goTo(last.column, y - top) + attributes + room + last.text;
+  }
+  // Only a character in the last column leaves the cursor behind it.
+  const isWrapping = x === terminal.cols;
+  const wrapping =
+    isWrapping && last !== undefined
+      ? goTo(last.column, y - top) + last.sgr + last.text
+      : goTo(Math.min(x, terminal.cols - 1), y - top);
+  return originText + charsets + wrapping + modes + attributes;
+}
+
+type LastCharacter = {
+  readonly column: number;
+  readonly width: number;
+  readonly text: string;
+  readonly sgr: string;
+  readonly key: string;
+};
+
+/** What is drawn directly before the cursor. */
+function lastCharacter(buffer: ScreenBuffer, x: number, y: number): LastCharacter | undefined {
+  const line: ScreenLine | undefined = buffer.lines.get(buffer.ybase + y);
+  if (line === undefined || x === 0) return undefined;
+  const isTail = x > 1 && line.getWidth(x - 1) === 0 && line.hasContent(x - 1) === 0 && line.getWidth(x - 2) === 2;
+  const column = isTail ? x - 2 : x - 1;
+  const attributes = {
+    fg: line.getFg(column),
+    bg: line.getBg(column),
+    extended: line._extendedAttrs[column] ?? PLAIN.extended,
+  };
+  return {
+    column,
+    width: isTail ? 2 : 1,
+    text: line.hasContent(column) === 0 ? " " : line.getString(column),
+    sgr: sgr(attributes),
+    key: line.hasContent(column) === 0 ? "" : keyOf(attributes),
+  };
+}
+
+function keyOf(attributes: Attributes): string {
+  return `${sgr(attributes)}${attributes.extended.urlId}`;
+}
+
+function modeText(core: Core, terminal: Terminal): string {
+  const { coreService, coreMouseService } = core;
+  const modes = coreService.decPrivateModes;
+  let text = "";
+  if (modes.applicationCursorKeys) text += "\x1b[?1h";
+  if (modes.applicationKeypad) text += "\x1b=";
+  if (!modes.wraparound) text += "\x1b[?7l";
+  if (modes.reverseWraparound) text += "\x1b[?45h";
+  if (coreService.modes.insertMode) text += "\x1b[4h";
+  if (terminal.options.convertEol === true) text += "\x1b[20h";
+  const mouse = MOUSE_MODES[coreMouseService.activeProtocol];
+  if (mouse !== undefined) text += `\x1b[?${mouse}h`;
+  const encoding = MOUSE_ENCODINGS[coreMouseService.activeEncoding];
+  if (encoding !== undefined) text += `\x1b[?${encoding}h`;
+  if (modes.sendFocus) text += "\x1b[?1004h";
+  if (modes.bracketedPasteMode) text += "\x1b[?2004h";
+  if (modes.cursorStyle !== undefined) {
+    text += `\x1b[${CURSOR_STYLES[modes.cursorStyle] + (modes.cursorBlink === true ? 0 : 1)} q`;
+  }
+  if (coreService.isCursorHidden) text += "\x1b[?25l";
+  if (modes.synchronizedOutput) text += "\x1b[?2026h";
+  return text;
+}
+
+function charsetText(core: Core, buffer: ScreenBuffer): string {
+  const { charset, glevel, _charsets: sets } = core._charsetService;
+  let text = "";
+  for (let level = 0; level < 4; level += 1) {
+    const set: Charset = sets[level];
+    if (set !== undefined) text += designate(level, set);
+  }
+  if (glevel !== 0) text += shift(glevel);
+  // A restored cursor brings its character set along, without designating it.
+  if (charset !== sets[glevel] && charset === buffer.savedCharset) text += "\x1b8";
+  return text;
+}

@@ -1,0 +1,218 @@
+// One session's screen in a headless terminal, at a known offset of its output. Runs where parsing harms nobody; knows
+// nothing of logs, threads or clocks.
+
+import type { Snapshot } from "@sbx/sandbox-stdio";
+import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
+import { Terminal } from "@xterm/headless";
+import { Boundary } from "./boundary.ts";
+import { draw } from "./draw.ts";
+import { type Core, coreOf } from "./internals.ts";
+import { RememberedModes } from "./remembered.ts";
+
+/** About what a snapshot can carry, at usual lengths: a line takes 12 bytes of memory for each column. */
+export const SCROLLBACK_LINES = 1_000;
+/** A sequence that goes on for longer than this is drawn as it is: a client would have to be sent all of it. */
+const MAX_OPEN_BYTES = 65_536;
+
+export type Size = { readonly cols: number; readonly rows: number };
+/** What the emulator answers to a query of the output that ends at `offset`. */
+export type Answer = { readonly offset: number; readonly text: string };
+
+/** How the emulator gets over output that it does not see. */
+export type Skip = Size & {
+  /** Where it goes on: after a line's end. */
+  readonly offset: number;
+  /** Sequences that set what is known to have changed. */
+  readonly state: string;
+  /** Nothing but text was skipped: no sequence can have changed anything beside the lines. */
+  readonly isPlainText: boolean;
+};
+
+type Item = { readonly bytes: Uint8Array } | Size;
+
+/** What a terminal that nobody looks at says its colours are: xterm's own, as OSC 10 to 12 count them. */
+const COLORS = { 10: "rgb:ffff/ffff/ffff", 11: "rgb:0000/0000/0000", 12: "rgb:ffff/ffff/ffff" } as const;
+const CLEAR = "\x1b[H\x1b[2J\x1b[3J";
+/** Attributes, scroll region, origin, insert mode and character set as they usually are. */
+const USUAL = "\x1b[m\x1b[r\x1b[?6l\x1b[4l\x1b(B\x0f";
+/** Ends whatever sequence was cut off. */
+const CANCEL = "\x18";
+
+export class Emulator {
+  readonly #terminal: Terminal;
+  readonly #core: Core;
+  readonly #remembered: RememberedModes;
+  readonly #encoder = new TextEncoder();
+  #boundary = new Boundary();
+  /** Follows what is parsed, while answers are wanted. */
+  #answered = new Boundary();
+  /** What came after the last safe place, and is not parsed yet. */
+  #open: Item[] = [];
+  #openBytes = 0;
+  /** Opens again the sequence in whose midst parsing has stopped, because too much of it was open. */
+  #opener = "";
+  /** Parsed up to here. */
+  #offset: number;
+  /** The size of what comes next. */
+  #size: Size;
+  #isExact: boolean;
+  /** After a skip: once a screenful of lines has scrolled off, nothing of what was before is left. */
+  #isProvable = false;
+  #answersFrom: number | undefined;
+  #answers: Answer[] = [];
+
+  /** @param isExact Whether the output is seen from its start. */
+  constructor(size: Size, offset: number, isExact: boolean) {
+    this.#size = size;
+    this.#offset = offset;
+    this.#isExact = isExact;
+    this.#terminal = new Terminal({
+      cols: size.cols,
+      rows: size.rows,
+      scrollback: SCROLLBACK_LINES,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
+    // As the page counts widths.
+    this.#terminal.loadAddon(new Unicode11Addon());
+    this.#terminal.unicode.activeVersion = "11";
+    this.#core = coreOf(this.#terminal);
+    this.#remembered = new RememberedModes(this.#terminal);
+    this.#terminal.onData((text) => this.#answer(text));
+    this.#terminal.parser.registerEscHandler({ final: "c" }, () => {
+      // A full reset: nothing of what was before is left.
+      this.#isExact = true;
+      return false;
+    });
+    for (const [code, color] of Object.entries(COLORS)) {
+      this.#terminal.parser.registerOscHandler(Number(code), (data) => {
+        if (data === "?") this.#answer(`\x1b]${code};${color}\x1b\\`);
+        return false;
+      });
+    }
+  }
+
+  /** Answers queries that end at or after `offset`; undefined: none. */
+  set answersFrom(offset: number | undefined) {
+    if (this.#answersFrom === undefined) this.#answered = new Boundary();
+    this.#answersFrom = offset;
+  }
+
+  /** Takes the next output; the terminal has had `size` since before it. @returns What it answered. */
+  write(bytes: Uint8Array, size: Size): readonly Answer[] {
+    if (size.cols !== this.#size.cols || size.rows !== this.#size.rows) {
+      this.#size = size;
+      // Within a sequence both wait: a snapshot is of the place before it, in the size of that place.
+      if (this.#open.length === 0) this.#terminal.resize(size.cols, size.rows);
+      else this.#open.push(size);
+    }
+    const safe = this.#boundary.lastSafe(bytes);
+    if (safe >= 0) {
+      this.#keep(bytes.subarray(0, safe));
+      this.#parseOpen();
+      this.#opener = "";
+    }
+    this.#keep(bytes.subarray(Math.max(0, safe)));
+    if (this.#openBytes > MAX_OPEN_BYTES) {
+      this.#parseOpen();
+      this.#opener = this.#boundary.opener;
+    }
+    if (!this.#isExact && this.#isProvable) this.#isExact = this.#hasScrolledOff();
+    const answers = this.#answers;
+    this.#answers = [];
+    return answers;
+  }
+
+  /** Goes over output that it does not get to see. What it shows is a guess until something proves it. */
+  skip({ offset, cols, rows, state, isPlainText }: Skip): void {
+    const isKnown = (this.#isExact || this.#isProvable) && this.#boundary.isSafe && isPlainText;
+    this.#isProvable = isKnown && this.#isUsual();
+    this.#boundary = new Boundary();
+    this.#answered = new Boundary();
+    this.#open = [];
+    this.#openBytes = 0;
+    this.#opener = "";
+    this.#size = { cols, rows };
+    this.#terminal.resize(cols, rows);
+    this.#core.writeSync(this.#encoder.encode(this.#isProvable ? CLEAR : CANCEL + state + USUAL + CLEAR));
+    this.#answers = [];
+    this.#offset = offset;
+    this.#isExact = false;
+  }
+
+  /** The screen at the last safe place. */
+  draw(): Snapshot {
+    const { text, isComplete } = draw(this.#terminal, this.#remembered.text);
+    return {
+      offset: this.#offset,
+      // A client that begins within a sequence must not draw the rest of it as text.
+      bytes: this.#encoder.encode(text + this.#opener),
+      cols: this.#terminal.cols,
+      rows: this.#terminal.rows,
+      isExact: this.#isExact && isComplete && this.#opener === "",
+    };
+  }
+
+  dispose(): void {
+    this.#terminal.dispose();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#open.push({ bytes });
+    this.#openBytes += bytes.length;
+  }
+
+  #parseOpen(): void {
+    const open = this.#open;
+    this.#open = [];
+    this.#openBytes = 0;
+    let run: Uint8Array[] = [];
+    for (const item of open) {
+      if ("bytes" in item) {
+        run.push(item.bytes);
+        continue;
+      }
+      this.#parseRun(run);
+      run = [];
+      this.#terminal.resize(item.cols, item.rows);
+    }
+    this.#parseRun(run);
+  }
+
+  /** Whole: the emulator loses characters like U+2026 when they come in two pieces. */
+  #parseRun([first, ...others]: Uint8Array[]): void {
+    if (first !== undefined) this.#parse(others.length === 0 ? first : Buffer.concat([first, ...others]));
+  }
+
+  #parse(bytes: Uint8Array): void {
+    if (this.#answersFrom === undefined) {
+      this.#core.writeSync(bytes);
+      this.#offset += bytes.length;
+      return;
+    }
+    // Sequence by sequence, so that each answer has the offset of its query's end.
+    for (let at = 0; at < bytes.length; ) {
+      const end = this.#answered.sequenceEnd(bytes, at);
+      this.#offset += end - at;
+      this.#core.writeSync(bytes.subarray(at, end));
+      at = end;
+    }
+  }
+
+  #answer(text: string): void {
+    if (this.#answersFrom === undefined || this.#offset < this.#answersFrom) return;
+    this.#answers.push({ offset: this.#offset, text });
+  }
+
+  /** Whether lines scroll off the top of the whole screen. */
+  #isUsual(): boolean {
+    const { normal, active } = this.#core.buffers;
+    const isWhole = normal.scrollTop === 0 && normal.scrollBottom === this.#terminal.rows - 1;
+    return active === normal && isWhole && !this.#core.coreService.decPrivateModes.origin;
+  }
+
+  #hasScrolledOff(): boolean {
+    return this.#isUsual() && this.#core.buffers.normal.ybase >= this.#terminal.rows;
+  }
+}

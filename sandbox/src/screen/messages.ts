@@ -1,0 +1,26 @@
+// What the bridge and the worker that holds the screens say to each other.
+
+import type { Snapshot } from "@sbx/sandbox-stdio";
+import type { Answer, Size, Skip } from "./emulator.ts";
+
+/** `id`: whose screen. Worked off in order. */
+export type ToWorker =
+  | {
+      readonly kind: "open";
+      readonly id: number;
+      readonly size: Size;
+      readonly offset: number;
+      readonly isExact: boolean;
+    }
+  /** Acknowledged by `parsed`. */
+  | { readonly kind: "write"; readonly id: number; readonly size: Size; readonly bytes: Uint8Array }
+  | { readonly kind: "skip"; readonly id: number; readonly skip: Skip }
+  | { readonly kind: "answer"; readonly id: number; readonly from: number | undefined }
+  | { readonly kind: "draw"; readonly id: number }
+  | { readonly kind: "close"; readonly id: number };
+
+export type FromWorker =
+  | { readonly kind: "parsed"; readonly id: number; readonly answers: readonly Answer[]; readonly ms: number }
+  | { readonly kind: "drawn"; readonly id: number; readonly snapshot: Snapshot }
+  /** The screen is lost: open it anew. */
+  | { readonly kind: "failed"; readonly id: number; readonly reason: string };

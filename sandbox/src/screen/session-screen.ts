@@ -1,0 +1,312 @@
+// The screen of one PTY session: an emulator, in the screens' worker, that reads the session's output log behind. It is
+// handed bytes when little happens, when it falls behind and when its screen is wanted; what comes too fast for it, it
+// skips. Costs the process nothing but the share of a processor that parsing takes.
+
+import type { OutputLog, Snapshot } from "@sbx/sandbox-stdio";
+import { FloodScanner } from "./flood-scanner.ts";
+import type { FromWorker } from "./messages.ts";
+import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
+
+const KIB = 1024;
+/** A complete log of at most this is replayed instead. */
+export const REPLAY_BYTES = 64 * KIB;
+/** Parsed at once: a few milliseconds, since other sessions wait for it. */
+const BATCH_BYTES = 64 * KIB;
+/** The emulator may be this far behind before it is handed anything, unless nothing else happens. */
+const LAG_BYTES = 256 * KIB;
+/** Further behind than this, a snapshot that is asked for skips: it would take too long to catch up. */
+const MAX_CATCH_UP_BYTES = 512 * KIB;
+/** Further behind than this, the log would soon forget what was not parsed: the emulator skips. */
+const MAX_LAG_BYTES = 768 * KIB;
+/** Searched for modes at once, while it skips; what is newer than {@link MAX_CATCH_UP_BYTES} may still be parsed. */
+const SCAN_BYTES = 128 * KIB;
+/** What is parsed after a skip: during the flood, and when it is over. */
+const FLOOD_TAIL_BYTES = 192 * KIB;
+const CALM_TAIL_BYTES = 512 * KIB;
+/** How often it is looked whether a flood is over or nothing happens. */
+const TICK_MS = 200;
+/** Less than this in one tick is no flood any more. */
+const CALM_BYTES = 64 * KIB;
+/** So often the worker may die over one screen before that is given up. */
+const MAX_LOSSES = 3;
+
+const CRLF = "\r\n";
+const ESC = 0x1b;
+
+export class SessionScreen implements ScreenClient {
+  readonly #log: OutputLog;
+  readonly #workers: ScreenWorkers;
+  /** The emulator's; undefined: there is none. */
+  #id: number | undefined;
+  /** Handed over up to here. */
+  #sent = 0;
+  /** The ends of what was handed over and is not parsed yet. */
+  readonly #inFlight: number[] = [];
+  #parsed = 0;
+  /** While it skips: looks at what is not parsed. */
+  #scanner: FloodScanner | undefined;
+  /** Before the log ends here there is nothing to do. */
+  #nextLook: number;
+  #tickTimer: ReturnType<typeof setTimeout> | undefined;
+  #pauseTimer: ReturnType<typeof setTimeout> | undefined;
+  #endAtTick = 0;
+  #isCatchingUp = false;
+  #wanted:
+    | { readonly promise: Promise<Snapshot | undefined>; readonly resolve: (snapshot?: Snapshot) => void }
+    | undefined;
+  #answersFrom: number | undefined;
+  #onAnswer: (bytes: Uint8Array, offset: number) => void = () => undefined;
+  #losses = 0;
+  #isClosed = false;
+
+  constructor(log: OutputLog, workers: ScreenWorkers = screenWorkers) {
+    this.#log = log;
+    this.#workers = workers;
+    this.#sent = log.startOffset;
+    this.#nextLook = log.startOffset + LAG_BYTES;
+  }
+
+  /** To be called after each commit to the log: it must be before the log has forgotten what was committed. */
+  appended(): void {
+    const end = this.#log.endOffset;
+    if (end >= this.#nextLook) this.#look(end);
+    if (this.#tickTimer === undefined && end > REPLAY_BYTES) this.#armTick();
+  }
+
+  /**
+   * The screen at the last place before the log's end that is not within a sequence. The log should not run away
+   * meanwhile. Undefined: there is none, the log's bytes are all there is to show.
+   */
+  snapshot(): Promise<Snapshot | undefined> {
+    if (this.#isClosed || this.#losses >= MAX_LOSSES || this.#isReplayable) return Promise.resolve(undefined);
+    if (this.#wanted === undefined) {
+      this.#wanted = Promise.withResolvers<Snapshot | undefined>();
+      this.#requestDrawing();
+    }
+    return this.#wanted.promise;
+  }
+
+  /**
+   * From now on what comes is parsed at once, and `onAnswer` told what a terminal answers to the queries that end at or
+   * after `offset`, with the offset of each query's end. Undefined: no answers.
+   */
+  answerFrom(offset: number | undefined, onAnswer: (bytes: Uint8Array, offset: number) => void): void {
+    if (this.#isClosed || this.#losses >= MAX_LOSSES) return;
+    this.#answersFrom = offset;
+    this.#onAnswer = onAnswer;
+    if (this.#id !== undefined) this.#workers.send({ kind: "answer", id: this.#id, from: offset });
+    else if (offset !== undefined) this.#open();
+    this.#look(this.#log.endOffset);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#nextLook = Number.POSITIVE_INFINITY;
+    this.#answersFrom = undefined;
+    this.#forget();
+    this.#resolve(undefined);
+  }
+
+  // ---- What the worker says ------------------------------------------------------------------------------------
+
+  received(message: FromWorker): void {
+    switch (message.kind) {
+      case "parsed": {
+        this.#parsed = this.#inFlight.shift() ?? this.#parsed;
+        const encoder = new TextEncoder();
+        for (const { offset, text } of message.answers) {
+          if (this.#answersFrom !== undefined && offset >= this.#answersFrom)
+            this.#onAnswer(encoder.encode(text), offset);
+        }
+        if (this.#inFlight.length === 0) this.#goOn(message.ms);
+        return;
+      }
+      case "drawn":
+        this.#losses = 0;
+        this.#resolve(message.snapshot);
+        return;
+      case "failed":
+        console.error(`A screen is drawn anew: ${message.reason}`);
+        this.lost();
+    }
+  }
+
+  lost(): void {
+    if (this.#isClosed || this.#id === undefined) return;
+    this.#losses += 1;
+    this.#forget();
+    // What was answered stays answered.
+    if (this.#answersFrom !== undefined) this.#answersFrom = Math.max(this.#answersFrom, this.#parsed + 1);
+    this.#sent = this.#log.startOffset;
+    if (this.#losses >= MAX_LOSSES) {
+      this.#nextLook = Number.POSITIVE_INFINITY;
+      this.#resolve(undefined);
+      return;
+    }
+    this.#nextLook = 0;
+    if (this.#wanted !== undefined) this.#requestDrawing();
+    else this.#look(this.#log.endOffset);
+  }
+
+  // ---- How far to parse ----------------------------------------------------------------------------------------
+
+  /** A terminal that is sent the whole log needs no snapshot. */
+  get #isReplayable(): boolean {
+    return this.#log.startOffset === 0 && this.#log.endOffset <= REPLAY_BYTES;
+  }
+
+  #look(end: number): void {
+    if (this.#scanner !== undefined) {
+      this.#scanner.scanTo(end - MAX_CATCH_UP_BYTES);
+      this.#nextLook = end + SCAN_BYTES;
+      return;
+    }
+    const lag = end - this.#sent;
+    if (lag > MAX_LAG_BYTES) {
+      this.#startSkipping(end);
+      return;
+    }
+    if (this.#answersFrom !== undefined) this.#isCatchingUp = lag > 0;
+    else if (lag >= LAG_BYTES) this.#isCatchingUp = true;
+    if (this.#isCatchingUp && this.#inFlight.length === 0 && this.#pauseTimer === undefined) this.#write(end);
+    this.#schedule();
+  }
+
+  /** When to look again. */
+  #schedule(): void {
+    if (this.#answersFrom !== undefined) this.#nextLook = 0;
+    else this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : LAG_BYTES);
+  }
+
+  /** Parsing takes half of a processor at most, but for snapshots: the process and its bridge need it. */
+  #goOn(busyMs: number): void {
+    if (!this.#isCatchingUp || this.#scanner !== undefined) return;
+    const end = this.#log.endOffset;
+    if (this.#sent >= end) {
+      this.#isCatchingUp = false;
+      this.#schedule();
+      return;
+    }
+    if (this.#pauseTimer !== undefined) return;
+    const ms = end - this.#sent < BATCH_BYTES ? 0 : busyMs;
+    this.#pauseTimer = setTimeout(() => {
+      this.#pauseTimer = undefined;
+      this.#look(this.#log.endOffset);
+    }, ms);
+  }
+
+  #armTick(): void {
+    if (this.#isClosed || this.#losses >= MAX_LOSSES) return;
+    this.#endAtTick = this.#log.endOffset;
+    this.#tickTimer = setTimeout(() => this.#tick(), TICK_MS);
+    this.#tickTimer.unref();
+  }
+
+  #tick(): void {
+    this.#tickTimer = undefined;
+    const end = this.#log.endOffset;
+    const grown = end - this.#endAtTick;
+    if (this.#scanner !== undefined) {
+      if (grown < CALM_BYTES) this.#resume(this.#scanner, end - CALM_TAIL_BYTES);
+      else this.#armTick();
+    } else if (grown > 0) {
+      this.#armTick();
+      return;
+    }
+    if (this.#scanner !== undefined || this.#sent >= end) return;
+    this.#isCatchingUp = true;
+    this.#look(end);
+  }
+
+  // ---- Skipping ------------------------------------------------------------------------------------------------
+
+  #startSkipping(end: number): void {
+    this.#scanner = new FloodScanner(this.#log, this.#sent);
+    this.#isCatchingUp = false;
+    this.#look(end);
+    if (this.#tickTimer === undefined) this.#armTick();
+  }
+
+  /** Goes on at about `wanted`. */
+  #resume(scanner: FloodScanner, wanted: number): void {
+    const { offset, isLineStart } = this.#entry(Math.max(wanted, this.#sent, this.#log.startOffset));
+    scanner.scanTo(offset);
+    const mark = this.#log.markFrom(this.#sent + 1);
+    const isPlainText = scanner.isPlainText && isLineStart && (mark === undefined || mark.offset > offset);
+    const skip = { ...this.#log.sizeAt(offset), offset, state: scanner.state, isPlainText };
+    if (this.#id === undefined) this.#open();
+    if (this.#id !== undefined) this.#workers.send({ kind: "skip", id: this.#id, skip });
+    this.#sent = offset;
+    this.#scanner = undefined;
+    this.#isCatchingUp = false;
+    this.#schedule();
+  }
+
+  /** From `wanted` on the first place where the emulator can begin: after a line's end, or before a sequence. */
+  #entry(wanted: number): { offset: number; isLineStart: boolean } {
+    const length = Math.min(BATCH_BYTES, this.#log.endOffset - wanted);
+    const bytes = Buffer.allocUnsafe(length);
+    this.#log.copy(wanted, length, bytes, 0);
+    const line = bytes.indexOf(CRLF);
+    const sequence = bytes.indexOf(ESC);
+    if (line >= 0 && (sequence < 0 || line < sequence))
+      return { offset: wanted + line + CRLF.length, isLineStart: true };
+    return { offset: wanted + Math.max(0, sequence), isLineStart: false };
+  }
+
+  // ---- Handing over --------------------------------------------------------------------------------------------
+
+  #open(): void {
+    const id = this.#workers.attach(this);
+    this.#id = id;
+    const offset = this.#sent;
+    const isExact = offset === 0 && this.#log.startOffset === 0;
+    this.#workers.send({ kind: "open", id, size: this.#log.sizeAt(offset), offset, isExact });
+    if (this.#answersFrom !== undefined) this.#workers.send({ kind: "answer", id, from: this.#answersFrom });
+  }
+
+  /** Hands over the next bytes before `end`: one batch, of one size. */
+  #write(end: number): void {
+    if (this.#id === undefined) this.#open();
+    if (this.#id === undefined) return;
+    const from = this.#sent;
+    const mark = this.#log.markFrom(from + 1);
+    const to = Math.min(end, from + BATCH_BYTES, mark?.offset ?? end);
+    const bytes = new Uint8Array(to - from);
+    this.#log.copy(from, bytes.length, bytes, 0);
+    this.#sent = to;
+    this.#inFlight.push(to);
+    this.#workers.send({ kind: "write", id: this.#id, size: this.#log.sizeAt(from), bytes }, [bytes.buffer]);
+  }
+
+  #requestDrawing(): void {
+    const end = this.#log.endOffset;
+    if (this.#scanner !== undefined || end - this.#sent > MAX_CATCH_UP_BYTES || this.#sent < this.#log.startOffset) {
+      this.#resume(this.#scanner ?? new FloodScanner(this.#log, this.#sent), end - FLOOD_TAIL_BYTES);
+    }
+    while (this.#sent < end) this.#write(end);
+    // The size at the end itself, even if nothing came since it changed.
+    this.#write(end);
+    if (this.#id !== undefined) this.#workers.send({ kind: "draw", id: this.#id });
+    this.#schedule();
+  }
+
+  #resolve(snapshot: Snapshot | undefined): void {
+    const wanted = this.#wanted;
+    this.#wanted = undefined;
+    wanted?.resolve(snapshot);
+  }
+
+  #forget(): void {
+    if (this.#id !== undefined) this.#workers.detach(this.#id);
+    this.#id = undefined;
+    this.#inFlight.length = 0;
+    this.#scanner = undefined;
+    this.#isCatchingUp = false;
+    clearTimeout(this.#tickTimer);
+    clearTimeout(this.#pauseTimer);
+    this.#tickTimer = undefined;
+    this.#pauseTimer = undefined;
+  }
+}

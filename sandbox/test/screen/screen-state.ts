@@ -1,0 +1,160 @@
+// A terminal's whole state as plain data, so that two can be compared: what a person sees, and what decides what the next
+// output does. Draws terminals from recordings and snapshots.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Snapshot } from "@sbx/sandbox-stdio";
+import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
+import { Terminal } from "@xterm/headless";
+import { attributesOf, sgr } from "../../src/screen/attributes.ts";
+import { type Core, coreOf, type ScreenBuffer, type ScreenLine } from "../../src/screen/internals.ts";
+
+export type Mark = { readonly offset: number; readonly cols: number; readonly rows: number };
+export type Recording = {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly cols: number;
+  readonly rows: number;
+  readonly marks: readonly Mark[];
+};
+
+const DIRECTORY = join(import.meta.dirname, "recordings");
+
+export function recordings(): Recording[] {
+  const names = readdirSync(DIRECTORY)
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => file.slice(0, -".json".length));
+  return names.sort().map((name) => {
+    const facts = JSON.parse(readFileSync(join(DIRECTORY, `${name}.json`), "utf8"));
+    return { name, bytes: new Uint8Array(readFileSync(join(DIRECTORY, `${name}.bin`))), ...facts };
+  });
+}
+
+/** A client's terminal, which is told the size when it changes. */
+export class Viewer {
+  readonly #terminal: Terminal;
+  readonly core: Core;
+  #offset: number;
+  readonly answers: string[] = [];
+
+  constructor(size: { readonly cols: number; readonly rows: number }, offset: number, scrollback = 1_000) {
+    this.#offset = offset;
+    this.#terminal = new Terminal({
+      cols: size.cols,
+      rows: size.rows,
+      scrollback,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
+    this.#terminal.loadAddon(new Unicode11Addon());
+    this.#terminal.unicode.activeVersion = "11";
+    this.core = coreOf(this.#terminal);
+    this.#terminal.onData((text) => this.answers.push(text));
+  }
+
+  static of(snapshot: Snapshot): Viewer {
+    const viewer = new Viewer(snapshot, snapshot.offset);
+    viewer.core.writeSync(snapshot.bytes);
+    return viewer;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Draws the recording's bytes up to `end`, in the sizes that they had. */
+  play(recording: Recording, end: number): void {
+    while (this.#offset < end) {
+      for (const mark of recording.marks) {
+        if (mark.offset === this.#offset) this.#terminal.resize(mark.cols, mark.rows);
+      }
+      const next = recording.marks.find((mark) => mark.offset > this.#offset)?.offset ?? end;
+      const to = Math.min(end, next);
+      this.core.writeSync(recording.bytes.subarray(this.#offset, to));
+      this.#offset = to;
+    }
+    for (const mark of recording.marks) if (mark.offset === end) this.#terminal.resize(mark.cols, mark.rows);
+  }
+
+  write(bytes: Uint8Array): void {
+    this.core.writeSync(bytes);
+    this.#offset += bytes.length;
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(cols, rows);
+  }
+
+  /** Lines above the screen. */
+  get scrollback(): number {
+    return this.core.buffers.normal.ybase;
+  }
+
+  /** @param scrollback So many lines above the screen count. */
+  state(scrollback: number): object {
+    const { core } = this;
+    const { normal, alt, active } = core.buffers;
+    const { _inputHandler: input, _charsetService: charsets, coreService, coreMouseService } = core;
+    return {
+      size: [this.#terminal.cols, this.#terminal.rows],
+      title: [input._windowTitle, input._iconName],
+      isAlternate: active === alt,
+      cursor: [active.x, active.y],
+      normal: bufferState(core, normal, this.#terminal, scrollback),
+      alt: active === alt ? bufferState(core, alt, this.#terminal, 0) : savedState(alt, this.#terminal),
+      attributes: sgr(input._curAttrData) + linkOf(core, input._curAttrData.extended.urlId),
+      modes: { ...coreService.decPrivateModes, ...coreService.modes, isHidden: coreService.isCursorHidden },
+      mouse: [coreMouseService.activeProtocol, coreMouseService.activeEncoding],
+      options: [this.#terminal.options.convertEol, this.#terminal.options.cursorBlink],
+      charset: [charsets.glevel, charsets.charset, [0, 1, 2, 3].map((level) => charsets._charsets[level])],
+    };
+  }
+}
+
+function savedState(buffer: ScreenBuffer, terminal: Terminal): object {
+  return {
+    saved: [
+      Math.min(buffer.savedX, terminal.cols - 1),
+      Math.min(terminal.rows - 1, Math.max(0, buffer.savedY - buffer.ybase)),
+      sgr({ ...buffer.savedCurAttrData, extended: { _ext: 0, urlId: 0 } }),
+      buffer.savedCharset,
+    ],
+  };
+}
+
+function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal, scrollback: number): object {
+  const lines: string[] = [];
+  for (let row = buffer.ybase - scrollback; row < buffer.ybase + terminal.rows; row += 1) {
+    const line = buffer.lines.get(row);
+    const isWrapped = line?.isWrapped === true && row > buffer.ybase - scrollback;
+    lines.push(line === undefined ? "none" : `${isWrapped ? "+" : ""}${lineState(core, line, terminal.cols)}`);
+  }
+  const tabs = Array.from({ length: terminal.cols }, (_, column) => buffer.tabs[column] === true);
+  return { ...savedState(buffer, terminal), region: [buffer.scrollTop, buffer.scrollBottom], tabs, lines };
+}
+
+/** All cells, the attributes where they change. */
+function lineState(core: Core, line: ScreenLine, cols: number): string {
+  let text = "";
+  let last = "";
+  let [fg, bg] = [-1, -1];
+  let extended: unknown;
+  for (let column = 0; column < cols; column += 1) {
+    if (line.getFg(column) !== fg || line.getBg(column) !== bg || line._extendedAttrs[column] !== extended) {
+      fg = line.getFg(column);
+      bg = line.getBg(column);
+      extended = line._extendedAttrs[column];
+      const attributes = attributesOf(fg, bg, line._extendedAttrs[column]);
+      const now = sgr(attributes) + linkOf(core, attributes.extended.urlId);
+      if (now !== last) text += `<${now.replaceAll("\x1b", "")}>`;
+      last = now;
+    }
+    text += line.hasContent(column) === 0 ? `_${line.getWidth(column) === 0 ? "0" : ""}` : line.getString(column);
+    if (line.getWidth(column) !== 1 && line.hasContent(column) !== 0) text += `(${line.getWidth(column)})`;
+  }
+  return text;
+}
+
+function linkOf(core: Core, id: number): string {
+  return id === 0 ? "" : `link ${core._oscLinkService.getLinkData(id)?.uri}`;
+}

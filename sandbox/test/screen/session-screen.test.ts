@@ -1,0 +1,260 @@
+// The screen of a session, through the worker: exactness, safe places, laziness, floods, answers, and a worker that dies.
+
+import { OutputLog, type Snapshot } from "@sbx/sandbox-stdio";
+import { afterEach, expect, test } from "vitest";
+import { MAX_SNAPSHOT_BYTES } from "../../src/screen/draw.ts";
+import { SessionScreen } from "../../src/screen/session-screen.ts";
+import { ScreenWorkers } from "../../src/screen/workers.ts";
+import { recordings, Viewer } from "./screen-state.ts";
+
+const MIB = 1024 * 1024;
+const WORKER = new URL("../../src/screen/worker.ts", import.meta.url).href;
+const encoder = new TextEncoder();
+
+/** A session's log and its screen, which are told the same things. */
+class Output {
+  readonly log: OutputLog;
+  readonly started: Worker[] = [];
+  readonly screen: SessionScreen;
+
+  constructor(size = { cols: 80, rows: 24 }) {
+    this.log = new OutputLog(size);
+    const workers = new ScreenWorkers(() => {
+      const worker = new Worker(WORKER);
+      this.started.push(worker);
+      return worker;
+    });
+    this.screen = new SessionScreen(this.log, workers);
+    outputs.push(this);
+  }
+
+  write(bytes: Uint8Array | string): void {
+    this.log.append(typeof bytes === "string" ? encoder.encode(bytes) : bytes, 1);
+    this.screen.appended();
+  }
+
+  /** As a process writes: piece by piece, with the event loop running in between. */
+  async flood(line: (n: number) => string, totalBytes: number): Promise<void> {
+    for (let n = 0, done = 0; done < totalBytes; ) {
+      let piece = "";
+      while (piece.length < 60_000) piece += line(n++);
+      this.write(piece);
+      done += piece.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    const snapshot = await this.screen.snapshot();
+    if (snapshot === undefined) throw new Error("There is no snapshot");
+    expect(snapshot.bytes.length).toBeLessThanOrEqual(MAX_SNAPSHOT_BYTES);
+    return snapshot;
+  }
+}
+
+const outputs: Output[] = [];
+afterEach(() => {
+  for (const output of outputs.splice(0)) output.screen.close();
+});
+
+/** What a person sees at the bottom of the screen. */
+function lastLines(viewer: Viewer, count: number): string[] {
+  const { active } = viewer.core.buffers;
+  const lines: string[] = [];
+  for (let row = active.y - count + 1; row <= active.y; row += 1) {
+    const line = active.lines.get(active.ybase + row);
+    let text = "";
+    for (let column = 0; column < (line?.length ?? 0); column += 1) text += line?.getString(column) || " ";
+    lines.push(text.trimEnd());
+  }
+  return lines;
+}
+
+test("a complete log of 64 KiB or less has no snapshot and starts no worker", async () => {
+  const output = new Output();
+  output.write("x".repeat(65_536));
+  expect(await output.screen.snapshot()).toBeUndefined();
+  expect(output.started).toEqual([]);
+});
+
+test("every recording's screen is that of all bytes, wherever a session is asked for it", async () => {
+  const padding = encoder.encode("padding\r\n".repeat(8_000));
+  for (const recording of recordings()) {
+    const output = new Output(recording);
+    output.write(padding);
+    const live = new Viewer(recording, 0);
+    live.write(padding);
+    output.write("\x1bc");
+    live.write(encoder.encode("\x1bc"));
+    const start = output.log.endOffset;
+    const shifted = {
+      ...recording,
+      bytes: recording.bytes,
+      marks: recording.marks.map((mark) => ({ ...mark, offset: mark.offset })),
+    };
+    const played = new Viewer(recording, 0);
+    played.write(padding);
+    played.write(encoder.encode("\x1bc"));
+    let at = 0;
+    for (let to = 4_999; at < recording.bytes.length; to += 4_999) {
+      for (const end of [...recording.marks.map((mark) => mark.offset), to].sort((a, b) => a - b)) {
+        if (end <= at || end > to) continue;
+        output.write(recording.bytes.subarray(at, end));
+        at = Math.min(end, recording.bytes.length);
+        const mark = recording.marks.find((candidate) => candidate.offset === at);
+        if (mark !== undefined) output.log.markSize(mark.cols, mark.rows);
+      }
+      const snapshot = await output.snapshot();
+      expect(snapshot.isExact).toBe(true);
+      const reference = new Viewer(recording, 0);
+      reference.play(shifted, snapshot.offset - start);
+      const late = Viewer.of(snapshot);
+      expect({ at, ...late.state(late.scrollback) }).toEqual({ at, ...reference.state(late.scrollback) });
+    }
+    output.screen.close();
+  }
+});
+
+test("a snapshot is of the place before a sequence or character that is not complete yet", async () => {
+  for (const open of [
+    "\x1b",
+    "\x1b[38;2;1",
+    "\x1b]0;half a tit",
+    "\x1bP+q54",
+    "é".slice(0, 1),
+    "\xe2\x80",
+    "\x1b]0;x\x1b",
+  ]) {
+    const output = new Output();
+    output.write("line\r\n".repeat(20_000));
+    const end = output.log.endOffset;
+    const bytes =
+      open === "é" ? encoder.encode(open).subarray(0, 1) : Uint8Array.from(open, (char) => char.charCodeAt(0));
+    output.write(bytes);
+    const snapshot = await output.snapshot();
+    expect([open, snapshot.offset]).toEqual([open, end]);
+    expect(snapshot.isExact).toBe(true);
+    output.screen.close();
+  }
+});
+
+test("what follows a string that never ends is kept from being drawn as text, and the screen is not called exact", async () => {
+  const output = new Output();
+  output.write("line\r\n".repeat(20_000));
+  output.write(`\x1b]0;${"a title without an end ".repeat(10_000)}`);
+  const snapshot = await output.snapshot();
+  expect(snapshot.isExact).toBe(false);
+  expect(output.log.endOffset - snapshot.offset).toBeLessThan(65_536);
+  const late = Viewer.of(snapshot);
+  late.write(encoder.encode("more of it\x07after"));
+  expect(lastLines(late, 2)).toEqual(["line", "after"]);
+});
+
+test("two who ask at once get one drawing", async () => {
+  const output = new Output();
+  output.write("line\r\n".repeat(20_000));
+  const first = output.screen.snapshot();
+  expect(output.screen.snapshot()).toBe(first);
+  expect((await first)?.offset).toBe(120_000);
+});
+
+test("the screen is right during a flood and after it, in at most 64 KiB", async () => {
+  const output = new Output();
+  output.write("\x1b]0;the title\x07\x1b[?2004h\x1b[32m");
+  const line = (n: number): string => `line ${n} of a flood of text that is about as long as lines are\r\n`;
+  let fastestMs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5; round += 1) {
+    await output.flood(line, 20 * MIB);
+    const startMs = performance.now();
+    const snapshot = await output.snapshot();
+    fastestMs = Math.min(fastestMs, performance.now() - startMs);
+    expect(snapshot.offset).toBe(output.log.endOffset);
+    // Text alone was skipped, and a screenful of lines has come since.
+    expect(snapshot.isExact).toBe(true);
+    const late = Viewer.of(snapshot);
+    const lines = lastLines(late, 24).slice(0, 23);
+    const [first = 0] = /\d+/.exec(lines[0] ?? "") ?? [];
+    expect(lines).toEqual(lines.map((_, index) => line(Number(first) + index).trimEnd()));
+    expect(late.scrollback).toBeGreaterThan(500);
+    expect(late.core._inputHandler._windowTitle).toBe("the title");
+    expect(late.core.coreService.decPrivateModes.bracketedPasteMode).toBe(true);
+    expect(late.core._inputHandler._curAttrData.fg & 255).toBe(2);
+  }
+  // Only a tail is parsed, however much has come.
+  expect(fastestMs).toBeLessThan(200);
+});
+
+test("after a flood of coloured lines modes, alternate screen and title are those that it left, but it is not called exact", async () => {
+  const output = new Output();
+  output.write("before\r\n\x1b]0;old\x07");
+  await output.flood((n) => `\x1b[3${n % 8}mcoloured line ${n}\x1b[m\r\n`, 4 * MIB);
+  output.write("\x1b]2;new title\x07\x1b[?1049h\x1b[?1000;1006h\x1b[?25l\x1b=");
+  await output.flood((n) => `\x1b[3${n % 8}mcoloured line ${n}\x1b[m\r\n`, 4 * MIB);
+  output.write("\x1b[Hlast");
+  const snapshot = await output.snapshot();
+  expect(snapshot.isExact).toBe(false);
+  const late = Viewer.of(snapshot);
+  expect(late.core._inputHandler._windowTitle).toBe("new title");
+  expect(late.core.buffers.active).toBe(late.core.buffers.alt);
+  expect(late.core.coreMouseService).toMatchObject({ activeProtocol: "VT200", activeEncoding: "SGR" });
+  expect(late.core.coreService.isCursorHidden).toBe(true);
+  expect(late.core.coreService.decPrivateModes.applicationKeypad).toBe(true);
+  expect(lastLines(late, 1)[0]).toMatch(/^last/);
+  output.write("\x1bcfresh");
+  expect((await output.snapshot()).isExact).toBe(true);
+});
+
+test("queries that end at or after the given place are answered once, with the place where they end", async () => {
+  const output = new Output();
+  const answers: string[] = [];
+  const onAnswer = (bytes: Uint8Array, offset: number): void => {
+    answers.push(`${offset} ${new TextDecoder().decode(bytes)}`);
+    wake();
+  };
+  let wake: () => void = () => undefined;
+  const told = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      wake = () => {
+        if (answers.length >= count) resolve();
+      };
+      wake();
+    });
+  output.write("abc\x1b[6n");
+  output.screen.answerFrom(output.log.endOffset + 1, onAnswer);
+  output.write("d\x1b[6n\x1b[c");
+  output.write("\x1b]11;?");
+  output.write("\x07");
+  await told(3);
+  expect(answers).toEqual(["12 \x1b[1;5R", "15 \x1b[?1;2c", "22 \x1b]11;rgb:0000/0000/0000\x1b\\"]);
+  output.screen.answerFrom(undefined, onAnswer);
+  output.write("\x1b[6n");
+  output.screen.answerFrom(output.log.endOffset + 1, onAnswer);
+  output.write("\x1b[5n");
+  await told(4);
+  expect(answers.slice(3)).toEqual(["30 \x1b[0n"]);
+});
+
+test("after its worker has died a screen is drawn from the log again, and nothing is answered twice", async () => {
+  const output = new Output();
+  const answers: string[] = [];
+  output.write(`\x1b[31m${"line\r\n".repeat(20_000)}`);
+  output.screen.answerFrom(0, (bytes, offset) => answers.push(`${offset} ${new TextDecoder().decode(bytes)}`));
+  output.write("\x1b[5n");
+  const before = await output.snapshot();
+  expect(answers).toHaveLength(1);
+  const [first] = output.started;
+  const died = new Promise((resolve) => first?.addEventListener("close", resolve));
+  first?.terminate();
+  await died;
+  const after = await output.snapshot();
+  expect(output.started).toHaveLength(2);
+  expect(after).toEqual(before);
+  expect(answers).toHaveLength(1);
+  // What the log has forgotten can't be drawn again.
+  await output.flood((n) => `line ${n}\r\n`, 2 * MIB);
+  await output.snapshot();
+  output.started[1]?.terminate();
+  const pending = await output.snapshot();
+  expect(pending.isExact).toBe(false);
+  expect(lastLines(Viewer.of(pending), 2)[0]).toMatch(/^line \d+$/);
+});
