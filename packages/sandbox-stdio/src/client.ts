@@ -1,6 +1,7 @@
 // What any client does, whatever it is shown on: attach, count, acknowledge, come back, send again. Sockets, timers and
 // chance are handed in; no DOM, no process.
 
+import { Answerers } from "./answerers.ts";
 import {
   ACK_BYTES,
   ACK_DELAY_MS,
@@ -108,7 +109,6 @@ export type ClientOptions = {
 };
 
 type Size = { readonly cols: number; readonly rows: number };
-type Answerer = { readonly id: string; readonly offset: number };
 
 /** Attached for this long, the next break counts as the first again. */
 const STABLE_MS = 5_000;
@@ -148,8 +148,8 @@ export class StdioClient {
    * screen that its next bytes are drawn on.
    */
   #leap: { readonly from: number | undefined; readonly to: number; readonly sizes: Size[] } | undefined;
-  /** Who answers from which offset on, oldest first: bytes of before a hand-over may still wait to be drawn. */
-  #answerers: Answerer[] = [];
+  /** Who answers terminal queries. */
+  #answerers: Answerers | undefined;
   #eofAt: number | undefined;
   /** The connection in which the end of input was told last: a new one is told again. */
   #eofSentIn = -1;
@@ -291,18 +291,12 @@ export class StdioClient {
    * what comes after it.
    */
   mayAnswer(offset: number): boolean {
-    const hello = this.#hello;
-    if (hello === undefined || offset < hello.live) return false;
-    return this.#answerers.findLast((answerer) => answerer.offset <= offset)?.id === hello.you.id;
+    return this.#answerers?.mayAnswer(offset) ?? false;
   }
 
   /** The first offset after `offset` where {@link mayAnswer} may say something else, as far as is known: infinity if none. */
   nextAnswerChange(offset: number): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const at of [this.#hello?.live ?? 0, ...this.#answerers.map((answerer) => answerer.offset)]) {
-      if (at > offset && at < next) next = at;
-    }
-    return next;
+    return this.#answerers?.nextChange(offset) ?? Number.POSITIVE_INFINITY;
   }
 
   // ---- Connection ----------------------------------------------------------------------------------------------
@@ -434,11 +428,7 @@ export class StdioClient {
         else this.#leap.sizes.push({ cols: message.cols, rows: message.rows });
         return;
       case "answerer":
-        // What was decided before stays true for the bytes before it, as long as they may still be undrawn.
-        this.#answerers = [
-          ...this.#answerers.filter((_, i) => (this.#answerers[i + 1]?.offset ?? message.offset) > this.#dealt),
-          { id: message.id, offset: message.offset },
-        ];
+        this.#answerers?.note(message, this.#dealt);
         return;
       case "exit": {
         this.#arriveAt();
@@ -490,7 +480,7 @@ export class StdioClient {
     const isResumed = this.#hello !== undefined && this.#hello.incarnation === hello.incarnation;
     this.#hello = hello;
     this.#resume = hello.resume;
-    this.#answerers = [hello.answerer];
+    this.#answerers = new Answerers(hello.you.id, hello.live, hello.answerer);
     this.#snapshotAt = undefined;
     this.#attachedAtMs = this.#ports.now();
     this.#outbox.rewind(hello.stdin);

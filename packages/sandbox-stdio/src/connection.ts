@@ -2,10 +2,10 @@
 // session says. Knows the order of a connection's life; knows no socket but through three verbs.
 
 import type { ClientRecord, Peer } from "./client-record.ts";
-import { CLOSE, KIB, SILENCE_MS, STREAM_STDOUT } from "./constants.ts";
+import { CLOSE, KIB, SILENCE_MS } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
-import { encodeFrame } from "./frames.ts";
+import { QueryGate } from "./query-gate.ts";
 import type { Session } from "./session.ts";
 import type { AttachRequest } from "./session-types.ts";
 import { clipUtf8 } from "./utf8.ts";
@@ -42,6 +42,8 @@ export class ServerConnection implements Peer {
   readonly #socket: ServerSocket;
   readonly #hooks: ConnectionHooks;
   #phase: Phase = { phase: "opening", early: [], earlyBytes: 0 };
+  /** For a client that can't be told who answers terminal queries. */
+  readonly #gate: QueryGate | undefined;
   /** When the client was last heard of. */
   heardAtMs: number;
   #isGreeted = false;
@@ -56,6 +58,7 @@ export class ServerConnection implements Peer {
 
   constructor(dialect: Dialect, socket: ServerSocket, nowMs: number, hooks: ConnectionHooks = {}) {
     this.dialect = dialect;
+    this.#gate = dialect.acknowledges ? undefined : new QueryGate();
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
@@ -154,17 +157,21 @@ export class ServerConnection implements Peer {
       this.#isGreeted = true;
       this.#stdinOffset = message.stdin;
     }
+    const held = this.#gate?.note(message);
+    if (held !== undefined) this.#say({ type: "output", frame: held });
     this.#say(message);
   }
 
   sendOutput(frame: Uint8Array): void {
-    if (!this.isEnded) this.#say({ type: "output", frame });
+    if (this.isEnded) return;
+    const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
+    if (left !== undefined) this.#say({ type: "output", frame: left });
   }
 
   /** What redraws the screen is output to a client that knows no snapshots. */
   sendSnapshot(frame: Uint8Array): void {
-    if (this.dialect.acknowledges) this.sendOutput(frame);
-    else this.sendOutput(encodeFrame(STREAM_STDOUT, frame.subarray(1)));
+    if (this.isEnded) return;
+    this.#say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
   }
 
   isWritable(): boolean {

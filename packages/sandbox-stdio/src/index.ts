@@ -1,5 +1,6 @@
 // What the package offers. Everything is listed, so that a reader sees the whole surface here.
 
+export { type Answerer, Answerers } from "./answerers.ts";
 export { decodeArchive, encodeArchive } from "./archive.ts";
 export {
   type AttachQuery,
@@ -86,6 +87,7 @@ export {
   peopleOf,
 } from "./people.ts";
 export { announcementOf, keyboardWords, nameOf } from "./people-words.ts";
+export { QueryFilter, type Sequence } from "./query-filter.ts";
 export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";

@@ -1,7 +1,10 @@
 // What an application has switched on in the terminal and not off again, and how to switch it off when it is left behind.
 // Pure.
 
-import { CSI_PARTS, type Sequence } from "./vt.ts";
+import type { Sequence } from "@sbx/sandbox-stdio";
+
+/** The parts of a CSI: private marker, parameters, intermediates, final byte. */
+const CSI_PARTS = /^([<-?]?)([\d;:]*)([ -/]*)([@-~])$/;
 
 /** Private modes that would trouble a shell, and whether they are on in a terminal that nobody touched. */
 const PRIVATE_MODES: ReadonlyMap<number, boolean> = new Map([
@@ -57,7 +60,7 @@ export class TerminalModes {
   }
 
   follow(sequence: Sequence): void {
-    if (sequence.kind === "other") this.#escape(sequence.text);
+    if (sequence.kind === "escape") this.#escape(sequence.text);
     else if (sequence.kind === "csi") this.#csi(sequence.text);
     else if (sequence.kind === "osc" && /^[02];/.test(sequence.text)) {
       this.#title = Buffer.from(sequence.text.slice(2), "latin1").toString("utf8");

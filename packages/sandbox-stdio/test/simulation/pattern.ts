@@ -13,8 +13,14 @@ function mix(n: number): number {
   return (t ^ (t >>> 16)) >>> 0;
 }
 
+/** What could begin a terminal query: on a PTY those are taken out of what a plain client is sent (K6). */
+const QUERY_BYTES: readonly number[] = [0x05, 0x1b, 0xc2];
+
 const OUTPUT = new Uint8Array(PERIOD + 65_536);
-for (let i = 0; i < OUTPUT.length; i += 1) OUTPUT[i] = mix(i % PERIOD) & 0xff;
+for (let i = 0; i < OUTPUT.length; i += 1) {
+  const byte = mix(i % PERIOD) & 0xff;
+  OUTPUT[i] = QUERY_BYTES.includes(byte) ? byte ^ 0x20 : byte;
+}
 
 /** Output bytes from `offset` on. */
 export function outputBytes(offset: number, length: number): Uint8Array {
@@ -37,7 +43,7 @@ export function snapshotBytes(offset: number, isExact: boolean): Uint8Array {
   const isLong = mix(offset) % 8 === 0;
   const bytes = new Uint8Array(16 + (mix(offset + 1) % (isLong ? 65_520 : 2_000)));
   bytes.set(SNAPSHOT_MARK);
-  new DataView(bytes.buffer).setFloat64(8, offset);
+  bytes.set(Buffer.from(offset.toString(36).padStart(8, "0")), 8);
   bytes[7] = isExact ? 1 : 0;
   bytes.set(outputBytes(offset + 7, bytes.length - 16), 16);
   return bytes;

@@ -1,0 +1,217 @@
+// Which control sequences make a terminal type: queries, and modes whose setting is answered at once. Tables and what can be
+// said of one sequence; where sequences begin and end is not known here.
+
+/** `CSI … t` with one of these first reports something of the window. */
+const WINDOW_REPORTS: ReadonlySet<number> = new Set([11, 13, 14, 15, 16, 18, 19, 20, 21]);
+
+/** Private modes that some terminals answer when they are set: the focus (xterm.js does), the size. */
+const REPORTING_MODES: ReadonlySet<number> = new Set([1004, 2048]);
+
+/** CSI that a terminal answers: private marker, intermediates and final byte. */
+const CSI_QUERIES: ReadonlySet<number> = new Set(
+  [
+    "c", // DA1: device attributes, primary,
+    ">c", // DA2, secondary,
+    "=c", // DA3, tertiary
+    "n", // DSR: device status, cursor position
+    "?n", // DSR, private
+    "$p", // DECRQM: is an ANSI mode set?
+    "?$p", // DECRQM, private
+    ">q", // XTVERSION
+    "?u", // which flags of kitty's keyboard protocol?
+    "?m", // XTQMODKEYS
+    "x", // DECREQTPARM
+    "$w", // DECRQPSR: presentation state
+    '"v', // DECRQDE: displayed extent
+    "*y", // DECRQCRA: checksum of a rectangle
+    "?S", // XTSMGRAPHICS
+    "#|", // XTREPORTSGR
+    "#R", // XTREPORTCOLORS
+    "&u", // DECRQUPSS: preferred character set
+    "$u", // DECRQTSR: terminal state
+    "'|", // DECRQLP: locator position
+  ].map(identOf),
+);
+
+/** What may stand before the final byte of one of them, and of a mode's setting: while it does, a CSI may be a query. */
+const CSI_BEGINNINGS: ReadonlySet<number> = new Set([...CSI_QUERIES].flatMap((ident) => beginningsOf(ident >> 8)));
+
+/** DECRQSS, XTGETTCAP, XTGETXRES. */
+const DCS_QUERIES: ReadonlySet<number> = new Set(["$q", "+q", "+Q"].map(identOf));
+const DCS_BEGINNINGS: ReadonlySet<number> = new Set([...DCS_QUERIES].flatMap((ident) => beginningsOf(ident >> 8)));
+
+const SET_PRIVATE_MODE = identOf("?h");
+const WINDOW_OPERATION = identOf("t");
+
+/** Marker, intermediates and final byte as one number, eight bits each. */
+function identOf(text: string): number {
+  let ident = 0;
+  for (const character of text) ident = (ident << 8) | character.charCodeAt(0);
+  return ident;
+}
+
+/** What has been collected, and all that was on the way there. */
+function beginningsOf(collected: number): number[] {
+  return collected === 0 ? [0] : [collected, ...beginningsOf(collected >> 8)];
+}
+
+/** Whether a CSI can still become a query with this marker and these intermediates. */
+export function isCsiBeginning(collected: number): boolean {
+  return CSI_BEGINNINGS.has(collected);
+}
+
+export function isDcsBeginning(collected: number): boolean {
+  return DCS_BEGINNINGS.has(collected);
+}
+
+/** Whether a CSI without marker and intermediates may be a query that ends with this byte. */
+export function canEndQuery(final: number): boolean {
+  return final === WINDOW_OPERATION || CSI_QUERIES.has(final);
+}
+
+/** @param hasReportingMode Whether one of its parameters names a mode of {@link isReportingMode}. */
+export function isCsiQuery(collected: number, final: number, first: number, hasReportingMode: boolean): boolean {
+  const ident = (collected << 8) | final;
+  if (ident === WINDOW_OPERATION) return WINDOW_REPORTS.has(first);
+  if (ident === SET_PRIVATE_MODE) return hasReportingMode;
+  return CSI_QUERIES.has(ident);
+}
+
+export function isDcsQuery(collected: number, final: number): boolean {
+  return DCS_QUERIES.has((collected << 8) | final);
+}
+
+export function isReportingMode(mode: number): boolean {
+  return REPORTING_MODES.has(mode);
+}
+
+/** Where a question mark that stands for a value is to be looked for. */
+type OscRule = "slots" | "keys" | "clipboard" | "names";
+
+const OSC_RULES: ReadonlyMap<number, OscRule> = new Map<number, OscRule>([
+  [4, "slots"], // colours of the palette
+  [5, "slots"], // special colours
+  ...[10, 11, 12, 13, 14, 15, 16, 17, 18, 19].map((id): [number, OscRule] => [id, "slots"]), // foreground and the like
+  [21, "keys"], // kitty's colours
+  [22, "slots"], // the pointer's shape
+  [50, "slots"], // the font
+  [52, "clipboard"],
+  [99, "keys"], // kitty's notifications
+  [1337, "names"], // iTerm2's
+]);
+const ITERM_QUERIES = ["ReportCellSize", "ReportVariable=", "Capabilities"];
+const QUESTION = 0x3f;
+const SEMICOLON = 0x3b;
+const EQUALS = 0x3d;
+const MAX_OSC_NUMBER = 9999;
+const MAX_GRAPHICS_KEYS = 256;
+
+/** Reads an OSC's text, or that of kitty's graphics (an APC), a character at a time: is it a query, and can it become one? */
+export class StringProbe {
+  #kind: "osc" | "apc" = "osc";
+  #id = -1;
+  #rule: OscRule | undefined;
+  #slot = 0;
+  #isSlotStart = false;
+  /** The text so far, where it is to be compared with names. */
+  #head = "";
+  #isHeadWhole = false;
+  #hasQuestion = false;
+  #canBeQuery = true;
+
+  start(kind: "osc" | "apc"): void {
+    this.#kind = kind;
+    this.#id = -1;
+    this.#rule = undefined;
+    this.#slot = 0;
+    this.#isSlotStart = false;
+    this.#head = "";
+    this.#isHeadWhole = false;
+    this.#hasQuestion = false;
+    this.#canBeQuery = true;
+  }
+
+  /** Whether the terminal answers, if the string ends here. */
+  get isQuery(): boolean {
+    return this.#kind === "osc" ? this.#hasQuestion : this.#canBeQuery && isGraphicsQuery(this.#head);
+  }
+
+  get canBeQuery(): boolean {
+    return this.#canBeQuery;
+  }
+
+  /** @param code A character; any that is not ASCII may be given as any other such. */
+  put(code: number): void {
+    if (!this.#canBeQuery) return;
+    if (this.#kind === "apc") this.#graphics(code);
+    else if (this.#rule === undefined) this.#number(code);
+    else this.#payload(this.#rule, code);
+  }
+
+  #number(code: number): void {
+    const isDigit = code >= 0x30 && code <= 0x39;
+    if (isDigit) this.#id = Math.max(0, this.#id) * 10 + code - 0x30;
+    else if (code === SEMICOLON) this.#rule = OSC_RULES.get(this.#id);
+    this.#isSlotStart = true;
+    if (isDigit ? this.#id > MAX_OSC_NUMBER : this.#rule === undefined) this.#canBeQuery = false;
+  }
+
+  #payload(rule: OscRule, code: number): void {
+    const isAtStart = this.#isSlotStart;
+    this.#isSlotStart = code === SEMICOLON || (rule === "keys" && code === EQUALS);
+    if (code === SEMICOLON) this.#slot += 1;
+    switch (rule) {
+      case "slots":
+      case "keys":
+        if (isAtStart && code === QUESTION) this.#hasQuestion = true;
+        return;
+      case "clipboard":
+        if (!isAtStart || this.#slot !== 1 || code === SEMICOLON) return;
+        this.#hasQuestion = code === QUESTION;
+        this.#canBeQuery = this.#hasQuestion;
+        return;
+      case "names":
+        this.#head += String.fromCharCode(code);
+        if (ITERM_QUERIES.includes(this.#head)) this.#hasQuestion = true;
+        this.#canBeQuery = this.#hasQuestion || ITERM_QUERIES.some((name) => name.startsWith(this.#head));
+    }
+  }
+
+  /** `G`, keys with values, a semicolon, and the picture. */
+  #graphics(code: number): void {
+    if (this.#isHeadWhole) return;
+    this.#isHeadWhole = code === SEMICOLON;
+    if (!this.#isHeadWhole) this.#head += String.fromCharCode(code);
+    const isTooLong = this.#head.length > MAX_GRAPHICS_KEYS;
+    if (!this.#head.startsWith("G") || isTooLong || (this.#isHeadWhole && !this.isQuery)) this.#canBeQuery = false;
+  }
+}
+
+function isGraphicsQuery(head: string): boolean {
+  return head.slice(1).split(",").includes("a=q");
+}
+
+/**
+ * What is left of a sequence that asks and does more besides: the modes that are not answered, the colours that are set.
+ * @param text Marker, parameters, intermediates and final byte of a CSI, or the text of an OSC; Latin-1.
+ * @returns A whole sequence, or "" where it does nothing but ask.
+ */
+export function withoutQuestions(kind: "csi" | "osc", text: string): string {
+  if (kind === "csi") {
+    const [, modes = ""] = /^\?([\d;:]*)h$/.exec(text) ?? [];
+    const kept = modes.split(";").filter((mode) => !isReportingMode(Number.parseInt(mode, 10)));
+    return modes === "" || kept.length === 0 ? "" : `\x1b[?${kept.join(";")}h`;
+  }
+  const [id = "", ...slots] = text.split(";");
+  const kept = keptSlots(Number(id), slots);
+  return kept.some((slot) => slot !== "") ? `\x1b]${id};${kept.join(";")}\x1b\\` : "";
+}
+
+function keptSlots(id: number, slots: readonly string[]): string[] {
+  const asks = (slot: string | undefined) => slot?.startsWith("?") ?? true;
+  // Pairs of index and colour.
+  if (id === 4 || id === 5) return slots.filter((_, i) => !asks(slots[i | 1]));
+  // One after the other: an empty place changes nothing.
+  if (id >= 10 && id <= 19) return slots.map((slot) => (asks(slot) ? "" : slot));
+  return id === 21 ? slots.filter((slot) => !slot.includes("=?")) : [];
+}
