@@ -43,7 +43,7 @@ export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal)
   const dialect = dialectNamed(dialectName);
   const { frames } = dialect.encode({ type: "bye", code, reason: message, retry, ...seconds }, dialect.start);
   for (const frame of frames) socket.send(frame);
-  socket.close(refusal.code, clipUtf8(refusal.message, 123));
+  socket.close(code, clipUtf8(dialect.reasons?.[code] ?? message, 123));
 }
 
 function retryOf(code: number): Retry {

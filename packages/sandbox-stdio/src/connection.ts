@@ -182,7 +182,7 @@ export class ServerConnection implements Peer {
     if (this.isEnded) return;
     this.#say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
     this.#phase = { phase: "ended" };
-    this.#socket.close(code, clipUtf8(reason, MAX_REASON_BYTES));
+    this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
   }
 
   finish(): void {

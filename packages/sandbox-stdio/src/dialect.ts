@@ -42,6 +42,8 @@ export type Encoded<State> = { readonly frames: readonly Frame[]; readonly state
 
 /** @typeParam State What it remembers of one connection: a value that is replaced, never changed. */
 export interface Dialect<State = unknown> {
+  /** Its close reasons by code, where its clients expect their own words in place of ours. */
+  readonly reasons?: Readonly<Record<number, string>>;
   readonly name: string;
   /** Whether its clients acknowledge output and number their input. */
   readonly acknowledges: boolean;

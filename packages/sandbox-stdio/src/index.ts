@@ -58,6 +58,7 @@ export { JSON_GATEWAY } from "./dialects/json.ts";
 export { PTY, PTY_SHARED } from "./dialects/pty.ts";
 export { PLAIN, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
+export { TTYD } from "./dialects/ttyd.ts";
 export { Floor, type FloorFault, type FloorResult, type Mode, type Role } from "./floor.ts";
 export {
   decodeFrame,

@@ -5,12 +5,14 @@ import { ADDON_ROUTES } from "./addon.ts";
 import { JSON_ROUTES } from "./json.ts";
 import { PTY_ROUTES } from "./pty.ts";
 import { STDIO_ROUTES } from "./stdio.ts";
+import { TTYD_ROUTES } from "./ttyd.ts";
 
 export const DIALECT_ROUTES: readonly DialectRoute[] = [
   ...STDIO_ROUTES,
   ...ADDON_ROUTES,
   ...PTY_ROUTES,
   ...JSON_ROUTES,
+  ...TTYD_ROUTES,
 ];
 
 /** @throws {RangeError} If no route of the table speaks it. */

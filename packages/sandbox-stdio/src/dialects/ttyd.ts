@@ -1,0 +1,179 @@
+// ttyd 1.7.7: each message starts with a character that says what it is. The client speaks first, in JSON. Its page reads
+// bytes only, so everything is said in binary; it may say text.
+
+import {
+  CLOSE,
+  MAX_COLS,
+  MAX_CONTROL_IN_BYTES,
+  MAX_ROWS,
+  MAX_STDIN_FRAME_BYTES,
+  STREAM_SNAPSHOT,
+  STREAM_STDERR,
+  STREAM_STDOUT,
+} from "../constants.ts";
+import { isSize } from "../control.ts";
+import type {
+  AttachWish,
+  DecodedCommand,
+  Dialect,
+  DialectRoute,
+  Encoded,
+  Frame,
+  RouteRequest,
+  SessionEvent,
+} from "../dialect.ts";
+import { decodeUtf8, encodeUtf8 } from "../utf8-text.ts";
+import { terminalQuery } from "./terminal-query.ts";
+
+/** What a server's message starts with. */
+const OUTPUT = 0x30;
+const TITLE = "1";
+const PREFERENCES = "2";
+/** What a client's does. */
+const INPUT = "0";
+const RESIZE = "1";
+const PAUSE = "2";
+const RESUME = "3";
+const JSON_DATA = "{";
+
+const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
+const IGNORED: DecodedCommand = { kind: "nothing" };
+
+// ---- Session to client -------------------------------------------------------------------------------------------
+
+function encode(event: SessionEvent): Encoded<undefined> {
+  switch (event.type) {
+    case "hello":
+      // Its page warns on leaving that the command will end. Here it goes on.
+      return say(`${TITLE}${event.session} (${event.sandbox})`, `${PREFERENCES}{"disableLeaveAlert":true}`);
+    case "output":
+      return isShown(event.frame[0]) ? { frames: [asOutput(event.frame)], state: undefined } : NOTHING;
+    case "bye":
+      // Its page comes back at once after any code but 1000, and for ever. This makes it wait for the Enter key.
+      return event.retry === "now" ? NOTHING : say(`${PREFERENCES}{"disableReconnect":true}`);
+    default:
+      return NOTHING;
+  }
+}
+
+function say(...texts: string[]): Encoded<undefined> {
+  return { frames: texts.map(encodeUtf8), state: undefined };
+}
+
+function isShown(stream: number | undefined): boolean {
+  return stream === STREAM_STDOUT || stream === STREAM_STDERR || stream === STREAM_SNAPSHOT;
+}
+
+/** A copy: the frame is every client's. */
+function asOutput(frame: Uint8Array): Uint8Array {
+  const output = frame.slice();
+  output[0] = OUTPUT;
+  return output;
+}
+
+// ---- Client to session -------------------------------------------------------------------------------------------
+
+function decode(frame: Frame): DecodedCommand {
+  const prefix = typeof frame === "string" ? frame.charAt(0) : String.fromCharCode(frame[0] ?? 0);
+  switch (prefix) {
+    case INPUT:
+      return decodeInput(typeof frame === "string" ? encodeUtf8(frame.slice(1)) : frame.subarray(1));
+    case RESIZE:
+      return decodeResize(frame);
+    case PAUSE:
+      return { kind: "command", command: { type: "pause" } };
+    case RESUME:
+      return { kind: "command", command: { type: "unpause" } };
+    case JSON_DATA:
+      return decodeBegin(frame);
+    default:
+      return IGNORED; // As ttyd does.
+  }
+}
+
+function decodeInput(bytes: Uint8Array): DecodedCommand {
+  if (bytes.length > MAX_STDIN_FRAME_BYTES) {
+    const reason = `input of ${bytes.length} bytes: limit ${MAX_STDIN_FRAME_BYTES}`;
+    return { kind: "close", code: CLOSE.tooBig, reason };
+  }
+  return bytes.length === 0 ? IGNORED : { kind: "command", command: { type: "stdin", bytes } };
+}
+
+function decodeResize(frame: Frame): DecodedCommand {
+  const read = readJson(frame, 1);
+  if (!read.ok) return read.refusal;
+  const { columns: cols, rows } = read.value;
+  if (typeof cols !== "number" || typeof rows !== "number") return forbidden('a resize is 1{"columns":80,"rows":24}');
+  if (isSize(cols, rows)) return { kind: "command", command: { type: "resize", cols, rows } };
+  return { kind: "error", code: "bad_size", message: `columns are 1 to ${MAX_COLS} and rows 1 to ${MAX_ROWS}` };
+}
+
+function decodeBegin(frame: Frame): DecodedCommand {
+  const read = readJson(frame, 0);
+  if (!read.ok) return read.refusal;
+  const { AuthToken: token, columns: cols, rows } = read.value;
+  const size =
+    typeof cols === "number" && typeof rows === "number" && isSize(cols, rows) ? { size: { cols, rows } } : {};
+  return {
+    kind: "command",
+    command: { type: "begin", ...(typeof token === "string" && token !== "" ? { token } : {}), ...size },
+  };
+}
+
+type Fields = { readonly AuthToken?: unknown; readonly columns?: unknown; readonly rows?: unknown };
+type Read = { readonly ok: true; readonly value: Fields } | { readonly ok: false; readonly refusal: DecodedCommand };
+
+function readJson(frame: Frame, from: number): Read {
+  if (frame.length > MAX_CONTROL_IN_BYTES) {
+    return { ok: false, refusal: forbidden(`message of more than ${MAX_CONTROL_IN_BYTES} bytes`) };
+  }
+  const text = typeof frame === "string" ? frame.slice(from) : decodeUtf8(frame.subarray(from));
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return { ok: true, value };
+  } catch {
+    // Refused below.
+  }
+  return { ok: false, refusal: forbidden("the message is not a JSON object") };
+}
+
+function forbidden(reason: string): DecodedCommand {
+  return { kind: "close", code: CLOSE.policy, reason };
+}
+
+// ---- Its place ---------------------------------------------------------------------------------------------------
+
+export const TTYD: Dialect<undefined> = {
+  name: "ttyd",
+  acknowledges: false,
+  canResume: false,
+  clientBegins: true,
+  start: undefined,
+  reasons: { [CLOSE.unauthenticated]: "Unauthorized", [CLOSE.unavailable]: "Container not running" },
+  encode,
+  decode,
+};
+
+function wish({ params, search }: RouteRequest): AttachWish {
+  return terminalQuery(
+    {
+      sandbox: params.project ?? "",
+      session: search.get("session") || "main",
+      tty: "1",
+      wake: search.get("wake") ?? "1",
+    },
+    search,
+  );
+}
+
+const COMMON = {
+  dialect: TTYD,
+  subprotocol: { name: "tty", isRequired: false },
+  refusal: "close",
+  wish,
+} as const;
+
+export const TTYD_ROUTES: readonly DialectRoute[] = [
+  { path: "/terminal/:project", ...COMMON },
+  { path: "/terminal/:project/ws", ...COMMON },
+];
