@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { connect } from "./support/client.ts";
 import { type ForeignClient, foreign } from "./support/foreign-client.ts";
-import { fresh, type Person, person } from "./support/system.ts";
+import { fresh, type Person, person, system } from "./support/system.ts";
+import { TtydClient } from "./support/ttyd-client.ts";
 
 /** One client as the test drives it: it types as its dialect does, and tells all output that it has seen. */
 interface Hand {
@@ -36,6 +37,14 @@ async function addonHand(who: Person, sandbox: string): Promise<Hand> {
   return bytesHand("sandbox addon", client);
 }
 
+async function ttydHand(who: Person, sandbox: string): Promise<Hand> {
+  const headers = { Authorization: `Bearer ${who.token}` };
+  const client = await TtydClient.connect(`${system.origin.replace(/^http/, "ws")}/terminal/${sandbox}/ws`, {
+    headers,
+  });
+  return { name: "ttyd", type: (text) => client.type(text), seen: (text) => client.shows(text) };
+}
+
 async function ptyHand(who: Person, sandbox: string): Promise<Hand> {
   const client = await foreign(who, `/v1/sandboxes/${sandbox}/exec/pty/shared?name=alice`, { protocols: ["pds-pty"] });
   await client.message("hello");
@@ -59,6 +68,7 @@ test("one session has a client of each dialect at once: each types in turn, and 
     await stdioHand(who, sandbox, ["stdio.v1"]),
     await stdioHand(who, sandbox, []),
     await addonHand(who, sandbox),
+    await ttydHand(who, sandbox),
     await ptyHand(who, sandbox),
     await jsonHand(who, sandbox),
   ];
@@ -67,5 +77,5 @@ test("one session has a client of each dialect at once: each types in turn, and 
     typist.type(`echo turn ${turn}: $((1000 + ${turn}))\r`);
     for (const hand of hands) await hand.seen(`turn ${turn}: ${1000 + turn}`);
   }
-  expect(hands.map((hand) => hand.name)).toEqual(["stdio.v1", "plain", "sandbox addon", "pty shared", "json"]);
+  expect(hands.map((hand) => hand.name)).toEqual(["stdio.v1", "plain", "sandbox addon", "ttyd", "pty shared", "json"]);
 });

@@ -13,6 +13,8 @@ export type AttachRight = {
   /** Whose sandboxes the names are of. */
   readonly tenant: Tenant;
   readonly grant: Grant;
+  /** The token that was verified; undefined with a ticket. */
+  readonly token?: string;
   /** With a ticket: all that it opens. */
   readonly only?: TicketTarget;
 };
@@ -26,9 +28,9 @@ const MAX_NAME_CHARACTERS = 64;
 export async function attachRight(request: Request, settings: AuthSettings): Promise<AttachRight> {
   const text = new URL(request.url).searchParams.get("ticket");
   if (text === null) {
-    const { identity } = await authenticate(request, settings);
+    const { identity, token } = await authenticate(request, settings);
     requireScope(identity, "sandbox:connect");
-    return { tenant: identity, grant: grantOfToken(identity) };
+    return { tenant: identity, grant: grantOfToken(identity), token };
   }
   requireAllowedHost(request, settings);
   const ticket = await openTicket(text, settings.sessionSecret);

@@ -1,7 +1,7 @@
 // The routes at which clients attach, one for each path of the dialects' table: authenticates, has the row read the request,
 // and hands the upgrade to the session's Durable Object.
 
-import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute } from "@sbx/sandbox-stdio";
+import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute, TTYD } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
 import { type AttachRight, attachRight, completeQuery, requireTarget } from "./attach-right.ts";
 import { type Answering, requestOf } from "./attach-spec.ts";
@@ -12,6 +12,7 @@ import { requireListedOrigin } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { refuseHttp, refuseUpgrade } from "./refusal.ts";
+import { type TerminalPass, terminalGate } from "./terminal/gate.ts";
 
 export const attachRoutes = new Hono<{ Bindings: Env }>();
 
@@ -43,7 +44,9 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     if (!wish.ok) {
       return refuseUpgrade(answering(row, offered), { code: wish.code, error: wish.error, message: wish.detail });
     }
-    return await attach(c.env, right, row, wish, offered);
+    const terminal =
+      row.dialect === TTYD ? await terminalGate(c.env, right.grant, right.token, wish.query.sandbox) : undefined;
+    return await attach(c.env, right, row, wish, offered, terminal);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
@@ -62,6 +65,7 @@ async function attach(
   row: DialectRoute,
   { query, command, mayForce = true }: Extract<AttachWish, { ok: true }>,
   offered: readonly string[],
+  terminal: TerminalPass | undefined,
 ): Promise<Response> {
   // Not every route has the names in its query.
   requireTarget(only, { sandbox: query.sandbox, session: query.session ?? "", role: query.role });
@@ -75,7 +79,12 @@ async function attach(
       query,
       ...(command === undefined ? {} : { command }),
       ...(row.idleSeconds === undefined ? {} : { idleSeconds: row.idleSeconds }),
-      who: { ...grant, isAdmin: mayForce && grant.isAdmin },
+      ...(terminal?.isProxied === true ? { upstream: "ttyd" } : {}),
+      who: {
+        ...grant,
+        isAdmin: mayForce && grant.isAdmin,
+        ...(terminal?.user === undefined ? {} : { user: terminal.user }),
+      },
     }),
   );
 }

@@ -21,7 +21,12 @@ export type AttachSpec = Answering & {
   readonly command?: readonly [string, ...string[]];
   /** After how long without input, output or resize a new session is closed; absent: as the setting says. */
   readonly idleSeconds?: number;
-  readonly who: Grant;
+  /** A ttyd that runs in the sandbox, in place of a session of ours. */
+  readonly upstream?: "ttyd";
+  readonly who: Grant & {
+    /** The user's id in the words of the Project Service, where one was asked: what is kept on record. */
+    readonly user?: string;
+  };
 };
 
 const HEADER = "x-attach";

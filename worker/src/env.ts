@@ -4,8 +4,9 @@ import type { AuthEnv } from "./auth/settings.ts";
 import type { SandboxDirectory } from "./directory.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SessionObject } from "./session-object.ts";
+import type { TerminalEnv } from "./terminal/settings.ts";
 
-export interface Env extends AuthEnv {
+export interface Env extends AuthEnv, TerminalEnv {
   readonly Sandbox: DurableObjectNamespace<Sandbox>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;

@@ -9,6 +9,7 @@ import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { page } from "./page.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { terminalRoutes } from "./terminal/routes.ts";
 import { attachTicketRoutes, shareRoutes } from "./ticket-routes.ts";
 
 export { SandboxDirectory } from "./directory.ts";
@@ -30,6 +31,7 @@ app.use(async (c, next) => {
 });
 
 app.get("/healthz", (c) => c.json({ ok: true }));
+app.route("/", terminalRoutes);
 app.route("/", attachRoutes);
 app.route("/api/sandboxes", sessionRoutes);
 app.route("/api/sandboxes", shareRoutes);

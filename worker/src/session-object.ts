@@ -30,6 +30,7 @@ import { ResumeSigner } from "./resume.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "./session-tickets.ts";
+import { TtydProxy } from "./terminal/proxy.ts";
 import { askBridge, attachBridge, isAwake } from "./upstream.ts";
 
 /** How long the log and status of an ended process can be read. */
@@ -46,6 +47,7 @@ export class SessionObject extends DurableObject<Env> {
   readonly #tickets: SessionTickets;
   readonly #lifetimes = new Lifetimes();
   readonly #hop: InnerHop;
+  readonly #ttyds: TtydProxy;
   #session: Session | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
@@ -60,6 +62,7 @@ export class SessionObject extends DurableObject<Env> {
     this.#tickets = new SessionTickets(ctx.storage);
     this.#sockets = new ClientSockets(ctx);
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
+    this.#ttyds = new TtydProxy(env);
     this.#hop = new InnerHop({
       attach: () => this.#attachBridge(),
       // A process that is known runs, and so does its container.
@@ -88,6 +91,7 @@ export class SessionObject extends DurableObject<Env> {
     try {
       const ticket = this.#tickets.admit(spec.who, Date.now());
       if (ticket !== "good") return refuseUpgrade(spec, ticketRefusal(ticket));
+      if (spec.upstream === "ttyd") return await this.#ttyds.attach(spec);
       const admission = await admit(spec, this.#store.record, this.#signer);
       if ("code" in admission) return refuseUpgrade(spec, admission);
       if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission);

@@ -2,8 +2,10 @@
 import { afterEach } from "vitest";
 import { dropClients } from "./client.ts";
 import { dropForeignClients } from "./foreign-client.ts";
+import { dropTtydClients } from "./ttyd-client.ts";
 
 afterEach(() => {
   dropClients();
   dropForeignClients();
+  dropTtydClients();
 });

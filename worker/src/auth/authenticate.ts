@@ -5,13 +5,15 @@ import { type CredentialSource, findCredential } from "./credentials.ts";
 import { AuthFault } from "./fault.ts";
 import { hasAnySandboxScope, type Identity, parseScopes } from "./identity.ts";
 import { needsOrigin, requireAllowedHost, requirePublicOrigin } from "./origin.ts";
-import { openSession, sessionCookieName } from "./session.ts";
+import { openSession, type Session, sessionCookieName } from "./session.ts";
 import type { AuthSettings } from "./settings.ts";
 import { verifyToken } from "./verify-token.ts";
 
 export interface Authenticated {
   readonly identity: Identity;
   readonly source: CredentialSource;
+  /** What was verified: the token itself, also where a cookie brought it. */
+  readonly token: string;
 }
 
 /**
@@ -23,13 +25,13 @@ export async function authenticate(request: Request, settings: AuthSettings): Pr
   const credential = findCredential(request, sessionCookieName(settings));
   if (credential === undefined) throw new AuthFault("no_token", "Log in, or give a token");
   const { source, value } = credential;
-  if (source !== "cookie") return { source, identity: await verifyToken(value, settings) };
+  if (source !== "cookie") return { source, token: value, identity: await verifyToken(value, settings) };
   if (needsOrigin(request)) requirePublicOrigin(request, settings);
-  return { source, identity: await identityOfSession(value, settings) };
+  const session = await openSession(value, settings);
+  return { source, token: session.accessToken, identity: await identityOfSession(session, settings) };
 }
 
-async function identityOfSession(cookie: string, settings: AuthSettings): Promise<Identity> {
-  const session = await openSession(cookie, settings);
+async function identityOfSession(session: Session, settings: AuthSettings): Promise<Identity> {
   // An ID token carries no scopes: what the issuer granted at login stands in for them, and only then the default.
   const granted = parseScopes(session.scope);
   const defaultScopes = hasAnySandboxScope(granted) ? granted : (settings.defaultScopes ?? []);

@@ -38,6 +38,8 @@ export const FAULT_STATUS = {
   bad_name: 400,
   /** The body of a request to the API is not what the route takes. */
   bad_request: 400,
+  /** The Project Service says that the project is another user's. */
+  not_owner: 401,
   bad_host: 403,
   bad_origin: 403,
   /** A good ticket, for another sandbox, session or role than was asked for. */

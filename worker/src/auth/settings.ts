@@ -131,7 +131,7 @@ function readListedOrigin(value: string): string {
 }
 
 /** Keys and tokens that travel in the clear can be replaced on the way; loopback has no way. */
-function isTrustworthy(url: URL): boolean {
+export function isTrustworthy(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK_HOSTNAMES.has(url.hostname));
 }
 

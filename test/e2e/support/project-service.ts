@@ -1,0 +1,61 @@
+// A Project Service: says which token's user owns which project, and notes when it was asked.
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Question = {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+};
+
+export class ProjectService {
+  readonly #server: Server;
+  /** User ids by `TOKEN PROJECT`. */
+  readonly #owners = new Map<string, string>();
+  readonly questions: Question[] = [];
+  /** Milliseconds since 1970, by project. */
+  readonly lastConnectionAt = new Map<string, number>();
+  /** In place of its own answer. */
+  fault: { readonly status: number; readonly body: string } | undefined;
+
+  static async listen(): Promise<ProjectService> {
+    const service = new ProjectService();
+    await new Promise<void>((resolve) => service.#server.listen(0, "127.0.0.1", resolve));
+    return service;
+  }
+
+  private constructor() {
+    this.#server = createServer(async (request, response) => {
+      // Nothing kept open: tests count sockets.
+      response.shouldKeepAlive = false;
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { token: string; project_id: string };
+      const { method, url, headers } = request;
+      this.questions.push({ method, url, headers, body });
+      if (this.fault !== undefined) {
+        response.writeHead(this.fault.status, { "Content-Type": "application/json" }).end(this.fault.body);
+        return;
+      }
+      const user = this.#owners.get(`${body.token} ${body.project_id}`);
+      if (user !== undefined) this.lastConnectionAt.set(body.project_id, Date.now());
+      response
+        .writeHead(user === undefined ? 401 : 200, { "Content-Type": "application/json" })
+        .end(JSON.stringify(user === undefined ? { detail: "Unauthorized" } : { user_id: user }));
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  owns(token: string, project: string, user: string): void {
+    this.#owners.set(`${token} ${project}`, user);
+  }
+
+  close(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}

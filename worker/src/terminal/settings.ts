@@ -1,0 +1,68 @@
+// The settings of `/terminal/*`, read and checked in one place.
+
+import { AuthFault } from "../auth/fault.ts";
+import { isTrustworthy } from "../auth/settings.ts";
+
+export interface TerminalEnv {
+  readonly BRIDGE_URL?: string;
+  /** `session` (default): our own session, in ttyd's words. `ttyd:PORT`: a ttyd that runs in the sandbox. */
+  readonly TERMINAL_UPSTREAM?: string;
+  /** Beside BRIDGE_URL only: where that ttyd is, `http://HOST:PORT[/PATH]`; `{sandbox}` in it is the sandbox's own name. */
+  readonly TERMINAL_URL?: string;
+  /** Who says which user owns which project. Empty: a project is a sandbox of the token's tenant. */
+  readonly PROJECT_SERVICE_URL?: string;
+}
+
+export type TerminalSettings = {
+  /** Undefined: our own session. */
+  readonly ttyd: TtydSettings | undefined;
+  /** Without a slash at its end. */
+  readonly projectServiceUrl: string | undefined;
+};
+
+export type TtydSettings = {
+  /** In the sandbox's container. */
+  readonly port: number;
+  /** Where there are no containers. Without a slash at its end. */
+  readonly localUrl: string | undefined;
+};
+
+const DEFAULT_PORT = 7681;
+/** Ours, and the one that the Sandbox SDK keeps for itself. */
+const TAKEN_PORTS = [8080, 3000];
+
+/** @throws {AuthFault} `misconfigured`, naming the variable. */
+export function readTerminalSettings(env: TerminalEnv): TerminalSettings {
+  return {
+    ttyd: readUpstream(env),
+    projectServiceUrl: readUrl("PROJECT_SERVICE_URL", env.PROJECT_SERVICE_URL),
+  };
+}
+
+function readUpstream(env: TerminalEnv): TtydSettings | undefined {
+  const value = env.TERMINAL_UPSTREAM || "session";
+  if (value === "session") return undefined;
+  const [, digits] = /^ttyd(?::(\d{4,5}))?$/.exec(value) ?? ["", "0"];
+  const port = Number(digits ?? DEFAULT_PORT);
+  if (port < 1024 || port > 65_535 || TAKEN_PORTS.includes(port)) {
+    throw misconfigured(`TERMINAL_UPSTREAM must be "session", or "ttyd:PORT" with a port that is not ours`);
+  }
+  const localUrl = env.BRIDGE_URL ? readUrl("TERMINAL_URL", env.TERMINAL_URL) : undefined;
+  if (env.BRIDGE_URL && localUrl === undefined) {
+    throw misconfigured("TERMINAL_URL must say where the ttyd is, since BRIDGE_URL is set and there are no containers");
+  }
+  return { port, localUrl };
+}
+
+function readUrl(name: string, value: string | undefined): string | undefined {
+  if (!value) return undefined;
+  const url = URL.parse(value.replace("{sandbox}", "sandbox"));
+  if (!url || !isTrustworthy(url) || url.search || url.hash) {
+    throw misconfigured(`${name} must be an https URL, or http on loopback, with no query`);
+  }
+  return value.replace(/\/+$/, "");
+}
+
+function misconfigured(message: string): AuthFault {
+  return new AuthFault("misconfigured", `This server is not set up: ${message}`);
+}

@@ -1,0 +1,82 @@
+// The way to a ttyd that runs in a sandbox: through the SDK to its port in the container, or to a local one. The only file
+// of the terminal that knows there are two. Never starts a container: no ttyd runs in one that does not run.
+
+import { getSandbox } from "@cloudflare/sandbox";
+import type { Env } from "../env.ts";
+import { isAwake } from "../upstream.ts";
+import type { TtydAddress } from "./ttyd-address.ts";
+
+/** Subprotocol of ttyd. */
+export const TTY_PROTOCOL = "tty";
+const PATIENCE_MS = 10_000;
+
+/** @returns undefined where there is no ttyd that takes connections. */
+export async function openTtyd(env: Env, address: TtydAddress): Promise<WebSocket | undefined> {
+  const headers = {
+    Upgrade: "websocket",
+    // Without it the SDK takes the request for plain HTTP to another port.
+    Connection: "Upgrade",
+    "Sec-WebSocket-Protocol": TTY_PROTOCOL,
+  };
+  const response = await ask(env, address, "/ws", headers);
+  const socket = response?.webSocket;
+  if (socket) {
+    // A Blob, the default of later compatibility dates, can't be passed on by send().
+    socket.binaryType = "arraybuffer";
+    return socket;
+  }
+  if (response !== undefined) console.warn(`the ttyd answered ${response.status} in place of a WebSocket`);
+  await response?.body?.cancel();
+  return undefined;
+}
+
+/** What the ttyd answers at one of its routes. @returns undefined where none answers. */
+export function askTtyd(env: Env, address: TtydAddress, path: "/" | "/token"): Promise<Response | undefined> {
+  return ask(env, address, path, {});
+}
+
+/** The request is made from nothing: no header, cookie or query of a client reaches the sandbox. */
+async function ask(
+  env: Env,
+  address: TtydAddress,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Response | undefined> {
+  try {
+    return await withinPatience(async () => {
+      if (address.kind === "local") return fetch(`${address.url}${path}`, { headers, redirect: "manual" });
+      const { sandboxKey, port } = address;
+      if (!(await isAwake(env, sandboxKey))) return undefined;
+      const request = new Request(`http://ttyd${path}`, { headers });
+      const sandbox = getSandbox(env.Sandbox, sandboxKey);
+      return "Upgrade" in headers ? sandbox.wsConnect(request, port) : sandbox.containerFetch(request, port);
+    });
+  } catch (error) {
+    console.warn("no way to the ttyd:", error);
+    return undefined;
+  }
+}
+
+/** An answer that comes too late is let go of: its WebSocket would be left open. */
+async function withinPatience(ask: () => Promise<Response | undefined>): Promise<Response | undefined> {
+  let isLate = false;
+  const answer = ask().then((response) => {
+    if (!isLate) return response;
+    response?.webSocket?.accept();
+    response?.webSocket?.close(1001);
+    return undefined;
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      isLate = true;
+      resolve(undefined);
+    }, PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    if (timer !== undefined) clearTimeout(timer);
+    answer.catch(() => undefined); // It is the race that reports it.
+  }
+}
