@@ -25,7 +25,9 @@ export async function describeSession(
   record: SessionRecord,
   session: Session | undefined,
 ): Promise<SessionListing> {
-  const { facts, exit, createdAt } = record;
+  const { facts, createdAt } = record;
+  // Told, and about to be stored.
+  const exit = record.exit ?? session?.exit;
   const base = {
     session: facts.session,
     incarnation: facts.incarnation,
@@ -34,8 +36,10 @@ export async function describeSession(
     args: record.cmd.slice(1),
     createdAt,
   };
-  if (exit !== undefined)
-    return { ...base, state: "exited", clients: session?.attachedCount ?? 0, offset: record.offset, exit };
+  if (exit !== undefined) {
+    const offset = session?.log.endOffset ?? record.offset;
+    return { ...base, state: "exited", clients: session?.attachedCount ?? 0, offset, exit };
+  }
   if (session !== undefined) {
     return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
   }

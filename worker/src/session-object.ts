@@ -17,6 +17,7 @@ import {
   type ProcessWish,
   ServerConnection,
   Session,
+  type SessionOptions,
 } from "@sbx/sandbox-stdio";
 import { type Admission, admit, PROCESS_LOST, ticketRefusal } from "./admission.ts";
 import { type AttachSpec, specOf } from "./attach-spec.ts";
@@ -206,7 +207,7 @@ export class SessionObject extends DurableObject<Env> {
 
   #restoreExited(record: SessionRecord): Session {
     const log = this.#store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
-    const session = this.#makeSession(record.facts, log, "", record.creator);
+    const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: this.#store.lastScreen });
     for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
     if (record.exit !== undefined) session.exited(record.exit);
     this.#session = session;
@@ -239,7 +240,7 @@ export class SessionObject extends DurableObject<Env> {
     if (session === undefined) {
       const record = this.#store.record ?? this.#newRecord(hello, wish);
       const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
-      session = this.#makeSession(record.facts, log, hello.holder, hello.creator);
+      session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.#hop.client });
       this.#session = session;
     } else if (hello.offset > session.log.endOffset) session.skipped(hello.offset);
     this.#hop.client.ready(session, hello);
@@ -268,8 +269,15 @@ export class SessionObject extends DurableObject<Env> {
     return record;
   }
 
-  #makeSession(facts: SessionRecord["facts"], log: OutputLog, holder: string, creator: string): Session {
+  #makeSession(
+    facts: SessionRecord["facts"],
+    log: OutputLog,
+    holder: string,
+    creator: string,
+    screens: Pick<SessionOptions, "screen" | "lastScreen">,
+  ): Session {
     return new Session({
+      ...screens,
       hop: "relay",
       facts,
       log,
@@ -345,12 +353,13 @@ export class SessionObject extends DurableObject<Env> {
     this.#schedule();
   }
 
-  /** Once: the process has ended, and all its output is here. */
+  /** Once: the process has ended, and all its output is here, and its last screen, where one is wanted. */
   #storeExit(session: Session): void {
     const record = this.#store.record;
-    if (record === undefined || record.exit !== undefined || session.exit === undefined) return;
+    if (record === undefined || record.exit !== undefined || session.exit === undefined || !session.isSettled) return;
     const now = Date.now();
     this.#store.saveLog(session.log);
+    if (session.lastScreen !== undefined) this.#store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
     this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now, clients };
     void this.ctx.storage.setAlarm(now + EXITED_KEEP_MS);

@@ -7,6 +7,7 @@ import {
   type KnownClient,
   type OutputLog,
   type SessionFacts,
+  type Snapshot,
 } from "@sbx/sandbox-stdio";
 
 /** The process that this session belongs to, from its first greeting on. */
@@ -63,10 +64,20 @@ export class SessionStore {
     return decodeArchive(pieces, archive.start, archive);
   }
 
+  /** The screen that an ended process left behind, where its log alone does not give it. */
+  get lastScreen(): Snapshot | undefined {
+    return this.#storage.kv.get<Snapshot>("screen");
+  }
+
+  set lastScreen(snapshot: Snapshot) {
+    this.#storage.kv.put("screen", snapshot);
+  }
+
   /** Forgets the process: the next attach makes another. */
   clear(): void {
     this.#storage.transactionSync(() => {
       if (this.#storage.kv.delete("archive")) this.#storage.sql.exec("DELETE FROM log");
+      this.#storage.kv.delete("screen");
       this.#storage.kv.delete("session");
     });
   }

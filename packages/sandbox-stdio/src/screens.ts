@@ -31,7 +31,7 @@ type Waiter = {
 
 export class Screens {
   readonly #log: OutputLog;
-  readonly #source: ScreenSource | undefined;
+  #source: ScreenSource | undefined;
   readonly #now: () => number;
   readonly #waiters = new Set<Waiter>();
   #askedAtMs: number | undefined;
@@ -99,6 +99,11 @@ export class Screens {
   /** The process has ended: the next snapshot is its last, and stays. */
   ended(): void {
     this.#hasEnded = true;
+  }
+
+  /** Nobody can be asked any more: what is known has to do. */
+  close(): void {
+    this.#source = undefined;
   }
 
   get nextTickMs(): number | undefined {

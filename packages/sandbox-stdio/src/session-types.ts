@@ -79,7 +79,7 @@ export type SessionOptions = {
   /** The first driver that ever attached, if one has. */
   readonly creator?: string;
   /** Makes snapshots of a PTY's screen; what it makes is handed to `Session.snapshotReady`. Absent: nobody does. */
-  readonly screen?: ScreenSource;
+  readonly screen?: ScreenSource | undefined;
   /** The screen of a process that had ended, as it was stored. */
-  readonly lastScreen?: Snapshot;
+  readonly lastScreen?: Snapshot | undefined;
 };

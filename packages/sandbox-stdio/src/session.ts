@@ -120,8 +120,9 @@ export class Session {
   // ---- Clients come and go -------------------------------------------------------------------------------------
 
   /**
-   * Attaches a client that is sent to directly, and greets it: at once, or when the snapshot is there that it starts with. With the id of a client that is here, the newer
-   * connection wins and the older is told 4409. Newer is the one that comes later, unless the client says otherwise.
+   * Attaches a client that is sent to directly, and greets it: at once, or when the snapshot is there that it starts with.
+   * With the id of a client that is here, the newer connection wins and the older is told 4409. Newer is the one that
+   * comes later, unless the client says otherwise.
    */
   attach(request: AttachRequest, peer: Peer): AttachResult {
     const old = this.#roster.get(request.id);
@@ -361,6 +362,8 @@ export class Session {
       this.#isScreenDue = true;
       this.#screens.await(() => {
         this.#isScreenDue = false;
+        // The inner hop is let go of now.
+        this.#screens.close();
       });
     }
   }

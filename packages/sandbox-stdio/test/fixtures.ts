@@ -12,6 +12,7 @@ import {
   type InputEntry,
   OutputLog,
   type Peer,
+  type ScreenSource,
   type ServerMessage,
   Session,
   type SessionFacts,
@@ -196,7 +197,7 @@ export class InnerRig {
   readonly clientByes: { id: string; code: number }[] = [];
   readonly #over: Partial<SessionFacts>;
 
-  constructor(over: Partial<SessionFacts> = {}, options: { logBytes?: number } = {}) {
+  constructor(over: Partial<SessionFacts> = {}, options: { logBytes?: number; screen?: ScreenSource } = {}) {
     this.#over = over;
     this.bridge = rig(over, options);
     this.bridge.session.tellRemote = (client, message) => void this.server?.tell(client, message);
@@ -213,6 +214,7 @@ export class InnerRig {
           log: new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset),
           holder: hello.holder,
           creator: hello.creator,
+          screen: this.inner,
           now: this.bridge.clock.now,
         });
         this.inner.ready(this.relay.session, hello);
