@@ -18,6 +18,7 @@ import {
 } from "@sbx/sandbox-stdio";
 import { InputWriter } from "./input-writer.ts";
 import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
+import { SessionScreen } from "./screen/session-screen.ts";
 
 /** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
 const HANGUP_GRACE_MS = 1_000;
@@ -33,6 +34,8 @@ export class SessionHost {
   readonly names: HostNames;
   readonly session: Session;
   readonly facts: ProcessFacts;
+  /** Absent on pipes. */
+  readonly #screen: SessionScreen | undefined;
   readonly #child: ChildProcess;
   readonly #writer: InputWriter;
   readonly #keepMs: number;
@@ -60,6 +63,7 @@ export class SessionHost {
     const cmd = wish.cmd ?? "bash";
     const size = query.size ?? { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
     const log = new OutputLog(size);
+    const screen = wish.tty ? new SessionScreen(log) : undefined;
     let host: SessionHost | undefined;
     let readBytes = SMALL_READ_BYTES;
     const child = startProcess(
@@ -76,13 +80,17 @@ export class SessionHost {
         commit: (length, stream) => {
           readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
           log.commit(length, stream);
+          screen?.appended();
         },
         flush: () => host?.appended(),
       },
       { onWritable: () => host?.writable(), onExit: (status) => host?.ended(status) },
     );
-    if ("fault" in child) return child;
-    host = new SessionHost(names, query, [cmd, ...wish.args], log, child, onEnd);
+    if ("fault" in child) {
+      screen?.close();
+      return child;
+    }
+    host = new SessionHost(names, query, [cmd, ...wish.args], log, screen, child, onEnd);
     return host;
   }
 
@@ -95,10 +103,12 @@ export class SessionHost {
     query: AttachQuery,
     cmd: readonly string[],
     log: OutputLog,
+    screen: SessionScreen | undefined,
     child: ChildProcess,
     onEnd: (host: SessionHost) => void,
   ) {
     const wish = query.process;
+    this.#screen = screen;
     this.names = names;
     this.facts = { cmd, createdAt: new Date().toISOString() };
     this.#child = child;
@@ -120,6 +130,7 @@ export class SessionHost {
       log,
       now: () => performance.now(),
       reuseFrames: true, // Bun's send copies before it returns.
+      ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
       upstream: {
         attached: () => this.changed(),
         input: (client) => this.#writer.push(client),
@@ -261,8 +272,7 @@ export class SessionHost {
     if (this.#inner !== undefined && this.#inner.silentAtMs <= now) this.#inner.close(1001, "nothing was heard");
     this.session.tick();
     if (this.#exitedAtMs !== undefined && this.#exitedAtMs + EXITED_KEEP_MS <= now) {
-      this.#isRemoved = true;
-      this.#onEnd(this);
+      this.remove();
       return;
     }
     if (this.#abandonedAtMs !== undefined && this.#abandonedAtMs + this.#keepMs <= now && this.state === "running") {
@@ -275,7 +285,13 @@ export class SessionHost {
   remove(): void {
     this.#isRemoved = true;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#screen?.close();
     this.#onEnd(this);
+  }
+
+  async #drawScreen(screen: SessionScreen): Promise<void> {
+    this.session.snapshotReady(await screen.snapshot());
+    this.changed();
   }
 
   #signal(signal: SignalName): void {

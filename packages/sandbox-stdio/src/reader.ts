@@ -173,14 +173,14 @@ export class OutputReader {
     cursor: number,
     flow: Flow,
     peer: OutputPeer,
-    size = log.sizeAt(cursor),
+    size: { readonly cols: number; readonly rows: number } = log.sizeAt(cursor),
   ) {
     this.#log = log;
     this.#frames = frames;
     this.#cursor = cursor;
     this.flow = flow;
     this.peer = peer;
-    this.#toldSize = size;
+    this.#toldSize = { cols: size.cols, rows: size.rows };
     this.#isBlind = cursor > log.endOffset;
     this.#toldMark = this.#markHere();
   }

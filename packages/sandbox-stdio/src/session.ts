@@ -2,18 +2,18 @@
 // the pace, and the exit. It decides; a shell with sockets and clocks carries out. Beside the process (`process`) it
 // feeds the process; in the Durable Object (`relay`) it feeds the inner hop.
 
-import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
 import {
-  CLOSE,
-  MAX_CLIENTS,
-  MAX_FRAME_BYTES,
-  MAX_SNAPSHOT_BYTES,
-  OUTER_PROTOCOL,
-  PLAIN_STALL_MS,
-  RESUME_GRACE_MS,
-  STALL_MS,
-} from "./constants.ts";
-import type { ClientMessage, ExitStatus, Hello, ServerMessage } from "./control.ts";
+  type AttachSurroundings,
+  helloOf,
+  inputStartOf,
+  isReplayable,
+  needsScreen,
+  refusalOf,
+  startOf,
+} from "./attaching.ts";
+import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
+import { CLOSE, MAX_FRAME_BYTES, PLAIN_STALL_MS, RESUME_GRACE_MS, STALL_MS } from "./constants.ts";
+import type { ClientMessage, ExitStatus, ServerMessage } from "./control.ts";
 import { Floor, type FloorResult } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
 import { InputQueue } from "./input.ts";
@@ -126,15 +126,16 @@ export class Session {
    */
   attach(request: AttachRequest, peer: Peer): AttachResult {
     const old = this.#roster.get(request.id);
-    const refusal = this.#refusalOf(request, old);
+    const refusal = refusalOf(request, old, this.#surroundings);
     if (refusal !== undefined) return refusal;
     const usual = this.facts.tty ? "live" : "lossless";
     const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Where it would start if no snapshot came.
-    const reader = this.#readerAt(Math.max(request.offset ?? 0, this.log.startOffset), request.acknowledges, peer);
+    const reader = this.#readerAt(startOf(request, undefined, this.log), request.acknowledges, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
-    if (!this.#needsScreen(request)) this.#greet(client, peer, request, undefined);
+    if (!this.#screens.isPossible || !needsScreen(request, this.#surroundings))
+      this.#greet(client, peer, request, undefined);
     else {
       this.#screens.await((screen) => {
         // It may have left meanwhile, or come back with another connection.
@@ -144,52 +145,29 @@ export class Session {
     return { ok: true, client };
   }
 
-  /** Whether this client is to start with a snapshot: it wants the screen, and the log alone would not give it that. */
-  #needsScreen({ acknowledges, offset, isResume }: AttachRequest): boolean {
-    if (!this.facts.tty || !acknowledges || !this.#screens.isPossible) return false;
-    if (offset === undefined) return !this.#isShort;
-    return isResume && offset < this.log.startOffset;
+  get #surroundings(): AttachSurroundings {
+    return {
+      facts: this.facts,
+      log: this.log,
+      roster: this.#roster,
+      floor: this.floor,
+      answerer: this.#answerer,
+      hasExited: this.#exit !== undefined,
+      knownEnd: this.#end,
+    };
   }
 
-  /** Whether the log holds everything, and little enough to be replayed. */
-  get #isShort(): boolean {
-    return this.log.startOffset === 0 && Math.max(this.log.endOffset, this.#knownEnd) <= MAX_SNAPSHOT_BYTES;
+  /** As far as there has been output, whether or not it has come here. */
+  get #end(): number {
+    return Math.max(this.log.endOffset, this.#knownEnd);
   }
 
   #greet(client: ClientRecord, peer: Peer, request: AttachRequest, screen: ScreenFrame | undefined): void {
-    const { tty } = this.facts;
-    // On a PTY whoever names no offset wants the screen; on pipes everything.
-    const asked = request.offset ?? (tty ? undefined : 0);
-    const offset = screen?.offset ?? Math.max(asked ?? 0, this.log.startOffset);
-    const { cols, rows } = screen ?? this.log.sizeAt(offset);
-    const reader = this.#readerAt(offset, client.acknowledges, peer, { cols, rows });
+    const reader = this.#readerAt(startOf(request, screen, this.log), client.acknowledges, peer, screen);
     client.reach = { kind: "direct", peer, reader };
-    if (tty) reader.askScreen = () => this.#redraw(client, reader);
+    if (this.facts.tty) reader.askScreen = () => this.#redraw(client, reader);
     client.inputStart = inputStartOf(request, client);
-    const isApproximate = tty && (screen === undefined ? offset > (asked ?? 0) : !screen.isExact);
-    peer.send({
-      type: "hello",
-      protocol: OUTER_PROTOCOL,
-      sandbox: this.facts.sandbox,
-      session: this.facts.session,
-      incarnation: this.facts.incarnation,
-      tty,
-      cols,
-      rows,
-      offset,
-      live: Math.max(offset, this.log.endOffset, this.#knownEnd),
-      stdin: client.inputStart,
-      resume: request.resume,
-      window: reader.flow instanceof Window ? reader.flow.maxBytes : reader.flow.bytes,
-      delivery: client.delivery,
-      you: client.participant,
-      answerer: this.#answerer,
-      holder: this.floor.holder,
-      mode: this.facts.mode,
-      participants: this.#roster.participants,
-      ...(offset > (asked ?? offset) ? { gap: offset - (asked ?? offset) } : {}),
-      ...(isApproximate ? { approximate: true } : {}),
-    } satisfies Hello);
+    peer.send(helloOf(client, request, reader, screen, this.#surroundings));
     client.isGreeted = true;
     client.inputAckSent = client.input.taken;
     if (screen !== undefined) {
@@ -212,9 +190,9 @@ export class Session {
     }, true);
   }
 
-  #readerAt(offset: number, acknowledges: boolean, peer: Peer, size?: TerminalSize): OutputReader {
+  #readerAt(offset: number, acknowledges: boolean, peer: Peer, screen?: ScreenFrame): OutputReader {
     const flow = acknowledges ? new Window(offset) : new RatedFlow(offset, this.#now());
-    return new OutputReader(this.log, this.#frames, offset, flow, peer, size);
+    return new OutputReader(this.log, this.#frames, offset, flow, peer, screen);
   }
 
   /** A client that the far end of the inner hop has attached; its output goes through the link, not to it. */
@@ -358,7 +336,7 @@ export class Session {
     this.appended();
     this.#screens.ended();
     // Beside the process it can be asked for as long as the session is kept.
-    if (this.#hop === "relay" && this.facts.tty && !this.#isShort) {
+    if (this.#hop === "relay" && this.facts.tty && !isReplayable(this.#surroundings)) {
       this.#isScreenDue = true;
       this.#screens.await(() => {
         this.#isScreenDue = false;
@@ -425,6 +403,8 @@ export class Session {
 
   /** The answer to a request of the session's source; undefined: none can be had. Also taken when nobody asked. */
   snapshotReady(snapshot: Snapshot | undefined): void {
+    // A client that starts ahead of a relay's log may come back there before the log has got so far.
+    if (snapshot !== undefined && this.#exit === undefined) this.noteEnd(snapshot.offset);
     this.#screens.arrived(snapshot);
   }
 
@@ -528,28 +508,6 @@ export class Session {
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
-
-  #refusalOf(request: AttachRequest, old: ClientRecord | undefined): AttachResult | undefined {
-    const refuse = (code: number, reason: string, retry: "never" | "after"): AttachResult => ({
-      ok: false,
-      code,
-      reason,
-      retry,
-    });
-    // After the exit nothing can be taken twice.
-    if (request.isResume && old === undefined && this.#exit === undefined && this.#roster.gone.has(request.id))
-      return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
-    const [attempt, last] = [request.attempt, old?.attempt];
-    if (attempt !== undefined && attempt.life === last?.life && attempt.number < last.number)
-      return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
-    const end = Math.max(this.log.endOffset, this.#knownEnd);
-    if (request.offset !== undefined && request.offset > end) {
-      return refuse(CLOSE.badRequest, `offset ${request.offset} is beyond the log, which ends at ${end}`, "never");
-    }
-    const isNew = old === undefined || old.presence.phase === "absent";
-    if (isNew && this.presentCount >= MAX_CLIENTS) return refuse(CLOSE.tryLater, "the session is full", "after");
-    return undefined;
-  }
 
   #admit(
     request: AttachRequest & { delivery: Delivery },
@@ -674,7 +632,7 @@ export class Session {
   #chooseAnswerer(): void {
     const id = answererOf(this.#roster, this.floor);
     if (id === this.#answerer.id) return;
-    this.#answerer = { id, offset: Math.max(this.log.endOffset, this.#knownEnd) };
+    this.#answerer = { id, offset: this.#end };
     this.#broadcast({ type: "answerer", ...this.#answerer });
   }
 
@@ -687,11 +645,4 @@ export class Session {
     this.log.markSize(fitted.cols, fitted.rows);
     this.appended();
   }
-}
-
-/** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what has been taken. */
-function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord): number {
-  if (!isResume || stdin === undefined) return input.taken;
-  // What waits of an earlier life stays, and must not be taken for what this one says.
-  return stdin === "new" ? input.received : Math.max(input.taken, stdin);
 }

@@ -1,0 +1,115 @@
+// The rules of attaching: who is refused, who starts with a snapshot, where input is numbered from, and what the greeting
+// says. Decides from what it is shown; keeps nothing.
+
+import type { ClientRecord } from "./client-record.ts";
+import { CLOSE, MAX_CLIENTS, MAX_SNAPSHOT_BYTES, OUTER_PROTOCOL } from "./constants.ts";
+import type { Hello } from "./control.ts";
+import type { Floor } from "./floor.ts";
+import type { OutputLog } from "./log.ts";
+import type { OutputReader } from "./reader.ts";
+import type { Roster } from "./roster.ts";
+import type { ScreenFrame } from "./screens.ts";
+import type { AttachRequest, AttachResult, SessionFacts } from "./session-types.ts";
+import { Window } from "./window.ts";
+
+/** What of its session a client attaches to. */
+export type AttachSurroundings = {
+  readonly facts: SessionFacts;
+  readonly log: OutputLog;
+  readonly roster: Roster;
+  readonly floor: Floor;
+  readonly answerer: { readonly id: string; readonly offset: number };
+  readonly hasExited: boolean;
+  /** As far as there has been output, whether or not it has come here. */
+  readonly knownEnd: number;
+};
+
+/** Why this client can't attach; undefined: it can. `old` is what is known of it. */
+export function refusalOf(
+  request: AttachRequest,
+  old: ClientRecord | undefined,
+  { roster, hasExited, knownEnd }: AttachSurroundings,
+): AttachResult | undefined {
+  const refuse = (code: number, reason: string, retry: "never" | "after"): AttachResult => ({
+    ok: false,
+    code,
+    reason,
+    retry,
+  });
+  // After the exit nothing can be taken twice.
+  if (request.isResume && old === undefined && !hasExited && roster.gone.has(request.id))
+    return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
+  const [attempt, last] = [request.attempt, old?.attempt];
+  if (attempt !== undefined && attempt.life === last?.life && attempt.number < last.number)
+    return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
+  if (request.offset !== undefined && request.offset > knownEnd) {
+    return refuse(CLOSE.badRequest, `offset ${request.offset} is beyond the log, which ends at ${knownEnd}`, "never");
+  }
+  const isNew = old === undefined || old.presence.phase === "absent";
+  if (isNew && roster.presentCount >= MAX_CLIENTS) return refuse(CLOSE.tryLater, "the session is full", "after");
+  return undefined;
+}
+
+/** Whether the log holds everything, and little enough to be replayed. */
+export function isReplayable({ log, knownEnd }: Pick<AttachSurroundings, "log" | "knownEnd">): boolean {
+  return log.startOffset === 0 && knownEnd <= MAX_SNAPSHOT_BYTES;
+}
+
+/** Whether this client is to start with a snapshot: it wants the screen, and the log alone would not give it that. */
+export function needsScreen(request: AttachRequest, at: AttachSurroundings): boolean {
+  if (!at.facts.tty || !request.acknowledges) return false;
+  if (request.offset === undefined) return !isReplayable(at);
+  return request.isResume && request.offset < at.log.startOffset;
+}
+
+/** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what has been taken. */
+export function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord): number {
+  if (!isResume || stdin === undefined) return input.taken;
+  // What waits of an earlier life stays, and must not be taken for what this one says.
+  return stdin === "new" ? input.received : Math.max(input.taken, stdin);
+}
+
+/** Where a client's output starts: with the snapshot, else where it asks for it, else at the oldest byte held. */
+export function startOf(request: AttachRequest, screen: ScreenFrame | undefined, log: OutputLog): number {
+  return screen?.offset ?? Math.max(request.offset ?? 0, log.startOffset);
+}
+
+/** The greeting of a client whose output `reader` sends. */
+export function helloOf(
+  client: ClientRecord,
+  request: AttachRequest,
+  reader: OutputReader,
+  screen: ScreenFrame | undefined,
+  at: AttachSurroundings,
+): Hello {
+  const { facts, floor, log } = at;
+  const offset = reader.cursor;
+  // On a PTY whoever names no offset wants the screen; on pipes everything.
+  const asked = request.offset ?? (facts.tty ? offset : 0);
+  const isMissing = offset > (request.offset ?? 0);
+  const isApproximate = facts.tty && (screen === undefined ? isMissing : !screen.isExact);
+  const { cols, rows } = screen ?? log.sizeAt(offset);
+  return {
+    type: "hello",
+    protocol: OUTER_PROTOCOL,
+    sandbox: facts.sandbox,
+    session: facts.session,
+    incarnation: facts.incarnation,
+    tty: facts.tty,
+    cols,
+    rows,
+    offset,
+    live: Math.max(offset, at.knownEnd),
+    stdin: client.inputStart,
+    resume: request.resume,
+    window: reader.flow instanceof Window ? reader.flow.maxBytes : reader.flow.bytes,
+    delivery: client.delivery,
+    you: client.participant,
+    answerer: at.answerer,
+    holder: floor.holder,
+    mode: facts.mode,
+    participants: at.roster.participants,
+    ...(offset > asked ? { gap: offset - asked } : {}),
+    ...(isApproximate ? { approximate: true } : {}),
+  };
+}
