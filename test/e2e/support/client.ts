@@ -11,6 +11,8 @@ export type Received =
   | { readonly kind: "control"; readonly text: string; readonly message: Message }
   | { readonly kind: "output"; readonly stream: number; readonly bytes: Buffer };
 
+const SNAPSHOT = 3;
+
 export type Params = Readonly<Record<string, string | number | readonly string[]>>;
 
 export interface ConnectOptions {
@@ -149,10 +151,12 @@ export class TestClient {
     return this.received.flatMap((one) => (one.kind === "control" && one.message.type === type ? [one.message] : []));
   }
 
-  /** All bytes of a stream: 1, 2, or both together where none is named. */
+  /** All bytes of a stream: 1, 2, or both together where none is named. A snapshot is of none. */
   bytes(stream?: 1 | 2): Buffer {
     const frames = this.received.flatMap((one) =>
-      one.kind === "output" && (stream === undefined || one.stream === stream) ? [one.bytes] : [],
+      one.kind === "output" && (stream === undefined ? one.stream !== SNAPSHOT : one.stream === stream)
+        ? [one.bytes]
+        : [],
     );
     return Buffer.concat(frames);
   }
@@ -225,7 +229,7 @@ export class TestClient {
       const stream = data[0] ?? -1;
       this.received.push({ kind: "output", stream, bytes: data.subarray(1) });
       // A snapshot redraws what was already counted.
-      if (stream !== 3) this.#offset += data.length - 1;
+      if (stream !== SNAPSHOT) this.#offset += data.length - 1;
     } else {
       const text = data.toString();
       const message = JSON.parse(text) as Message;
