@@ -54,6 +54,8 @@ export class SessionObject extends DurableObject<Env> {
   #wish: AttachSpec | undefined;
   /** Attaches under way: the inner hop is not let go of while there is one. */
   #pendingAttaches = 0;
+  /** The end of a process that nobody is attached to any more: who comes meanwhile waits for it, and gets a new one. */
+  #ending: Promise<unknown> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
 
@@ -90,6 +92,7 @@ export class SessionObject extends DurableObject<Env> {
     const spec = specOf(request);
     this.#pendingAttaches += 1;
     try {
+      await this.#ending;
       const ticket = this.#tickets.admit(spec.who, Date.now());
       if (ticket !== "good") return refuseUpgrade(spec, ticketRefusal(ticket));
       if (spec.upstream === "ttyd") return await this.#ttyds.attach(spec);
@@ -128,6 +131,7 @@ export class SessionObject extends DurableObject<Env> {
   async #attachLater(connection: ServerConnection, spec: AttachSpec, admission: Admission): Promise<void> {
     this.#pendingAttaches += 1;
     try {
+      await this.#ending;
       if (this.#session === undefined && !(await isAwake(this.env, spec.sandboxKey))) {
         connection.send({ type: "status", status: "starting" });
       }
@@ -263,6 +267,7 @@ export class SessionObject extends DurableObject<Env> {
       createdAt: hello.createdAt,
       creator: hello.creator,
       offset: 0,
+      endsUnattended: wish.query.process.keep === 0,
     };
     this.#store.record = record;
     this.ctx.waitUntil(this.#directory(record.sandboxKey).add(record.facts.session, record.createdAt));
@@ -375,6 +380,18 @@ export class SessionObject extends DurableObject<Env> {
     }
     this.#session = undefined;
     this.#hop.release();
+    if (record?.endsUnattended === true) this.#endUnattended();
+  }
+
+  /** The bridge ends the process too, once it has seen the last client go: this also forgets the session. */
+  #endUnattended(): void {
+    const ending = this.end()
+      .catch((error: unknown) => console.warn("a session that nobody is attached to could not be ended:", error))
+      .finally(() => {
+        this.#ending = undefined;
+      });
+    this.#ending = ending;
+    this.ctx.waitUntil(ending);
   }
 
   #schedule(): void {

@@ -19,6 +19,8 @@ export type SessionRecord = {
   /** The client that created it. */
   readonly creator: string;
   readonly offset: number;
+  /** Whether it ends as soon as nobody is attached. */
+  readonly endsUnattended?: boolean;
   readonly exit?: ExitStatus;
   readonly exitedAtMs?: number;
   /** Who was known at the exit: what the process had taken of their input is not refused to one that comes back. */

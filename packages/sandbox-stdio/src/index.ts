@@ -53,9 +53,9 @@ export {
   type RouteRequest,
   type SessionEvent,
 } from "./dialect.ts";
-export { ADDON } from "./dialects/addon.ts";
-export { JSON_GATEWAY } from "./dialects/json.ts";
-export { PTY, PTY_SHARED } from "./dialects/pty.ts";
+export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
+export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
+export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
 export { PLAIN, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";

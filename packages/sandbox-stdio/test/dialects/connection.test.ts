@@ -1,0 +1,121 @@
+// What a connection does for a dialect that is not ours: a client that speaks first, one that pauses, one that can't come
+// back. The dialect here is made for this: it has a word for everything and begins each output with a count.
+
+import { describe, expect, test } from "vitest";
+import { type Begin, type Dialect, type Frame, PLAIN_STALL_MS, ServerConnection, SILENCE_MS } from "../../src/index.ts";
+import { bytes, output, request, rig, takeAll, text } from "../fixtures.ts";
+
+const COUNTING: Dialect<number> = {
+  name: "counting",
+  acknowledges: false,
+  canResume: false,
+  clientBegins: true,
+  start: 0,
+  encode: (event, state) =>
+    event.type === "output"
+      ? { frames: [`${state}:${text(event.frame.subarray(1))}`], state: state + 1 }
+      : { frames: event.type === "hello" ? ["title", "preferences"] : [], state },
+  decode: (frame) => {
+    const word = typeof frame === "string" ? frame : text(frame);
+    if (word === "begin")
+      return { kind: "command", command: { type: "begin", token: "t", size: { cols: 9, rows: 8 } } };
+    if (word === "pause" || word === "unpause") return { kind: "command", command: { type: word } };
+    return { kind: "command", command: { type: "stdin", bytes: bytes(word) } };
+  },
+};
+
+function counting(at = rig({ tty: true }), dialect: Dialect<number> = COUNTING) {
+  const sent: Frame[] = [];
+  const closed: number[] = [];
+  const begins: Begin[] = [];
+  const socket = {
+    send: (frame: Frame) => void sent.push(frame),
+    close: (code: number) => void closed.push(code),
+    isWritable: () => true,
+  };
+  const connection = new ServerConnection(dialect, socket, at.clock.ms, { begin: (begin) => void begins.push(begin) });
+  const attach = () => {
+    const { acknowledges, canResume } = dialect;
+    connection.attach(at.session, request("a", { acknowledges, canResume, delivery: "live" }));
+  };
+  const hear = (frame: Frame) => connection.receive(frame, at.clock.ms);
+  return { at, connection, sent, closed, begins, attach, hear };
+}
+
+describe("D2: a client that speaks first", () => {
+  test("is attached by its first message, which carries token and size; a second one changes nothing", () => {
+    const one = counting();
+    expect(one.begins).toEqual([]);
+    one.hear("begin");
+    one.hear(bytes("begin"));
+    expect(one.begins).toEqual([{ type: "begin", token: "t", size: { cols: 9, rows: 8 } }]);
+  });
+
+  test("has what it typed before the attach taken after it, in order", () => {
+    const one = counting();
+    for (const word of ["begin", "l", "s"]) one.hear(word);
+    one.attach();
+    const client = one.at.session.client("a");
+    expect(client && takeAll(one.at.session, client)).toBe("ls");
+    expect(one.sent).toEqual(["title", "preferences"]);
+  });
+
+  test("is dropped where it says nothing for 40 s, and after that may be silent", () => {
+    const one = counting();
+    expect(one.connection.silentAtMs).toBe(one.at.clock.ms + SILENCE_MS);
+    one.hear("begin");
+    expect(one.connection.silentAtMs).toBeUndefined();
+  });
+});
+
+describe("D3: a client that pauses", () => {
+  test("is sent nothing, however long, and goes on where it was", () => {
+    const one = counting();
+    one.hear("begin");
+    one.attach();
+    output(one.at, "a");
+    one.hear("pause");
+    output(one.at, "b");
+    output(one.at, "c");
+    expect(one.at.session.nextTickMs).toBeUndefined();
+    one.at.clock.ms += 10 * PLAIN_STALL_MS;
+    one.at.session.tick();
+    expect([one.sent.slice(2), one.closed]).toEqual([["0:a"], []]);
+    one.hear("unpause");
+    expect(one.sent.slice(2)).toEqual(["0:a", "1:bc"]);
+  });
+
+  test("holds the process where it is alone", () => {
+    const one = counting();
+    one.hear("begin");
+    one.attach();
+    one.hear("pause");
+    output(one.at, new Uint8Array(64 * 1024));
+    expect(one.at.session.shouldHold).toBe(false);
+    output(one.at, new Uint8Array(64 * 1024));
+    expect(one.at.session.shouldHold).toBe(true);
+    one.hear("unpause");
+    expect(one.at.session.shouldHold).toBe(false);
+  });
+});
+
+describe("D4: a client that can't come back", () => {
+  test.each([1000, 1001, 1006])("has left when its connection ends with %i", (code) => {
+    const one = counting();
+    one.hear("begin");
+    one.attach();
+    one.hear("typed");
+    one.connection.closed(code);
+    expect(one.at.upstream.of("departed")).toEqual([["departed", "a", "left"]]);
+    expect(one.at.session.presentCount).toBe(0);
+  });
+
+  test("where it could, it has only vanished", () => {
+    const one = counting(rig({ tty: true }), { ...COUNTING, canResume: true });
+    one.hear("begin");
+    one.attach();
+    one.hear("typed");
+    one.connection.closed(1006);
+    expect(one.at.session.presentCount).toBe(1);
+  });
+});
