@@ -210,7 +210,7 @@ export class SessionHost {
 
   /** SIGHUP, then SIGTERM, then SIGKILL to every process of the session. Resolves once the exit is known. */
   async kill(): Promise<void> {
-    if (!this.#isKilling) {
+    if (!this.#isKilling && this.#exitedAtMs === undefined) {
       this.#isKilling = true;
       // A process that is held back must be read to its end, or its exit is never seen.
       this.#child.release();

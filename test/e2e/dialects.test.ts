@@ -1,81 +1,118 @@
 // Other products' clients beside ours, over the real system: one session, every dialect.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect } from "./support/client.ts";
 import { type ForeignClient, foreign } from "./support/foreign-client.ts";
+import { addon, addonPath, json, jsonPath, ptyPath, shared, sharedPath, shows } from "./support/foreign-routes.ts";
 import { fresh, type Person, person, system } from "./support/system.ts";
 import { TtydClient } from "./support/ttyd-client.ts";
 
-/** One client as the test drives it: it types as its dialect does, and tells all output that it has seen. */
+/** One client as the test drives it: it types as its dialect does, and waits for what it is to see. */
 interface Hand {
-  readonly name: string;
   type(text: string): void;
   seen(text: string): Promise<unknown>;
 }
 
-/** What a client shows of what it was sent, as text. */
-const jsonOutput = (client: ForeignClient) =>
-  client
-    .messages("output")
-    .map((message) => message.data)
-    .join("");
-
-const bytesHand = (name: string, client: ForeignClient): Hand => ({
-  name,
-  type: (text) => client.type(text),
-  seen: (text) => client.until(text, () => client.bytes().toString().includes(text)),
-});
-
 async function stdioHand(who: Person, sandbox: string, protocols: string[]): Promise<Hand> {
   const client = await connect(who, { sandbox, session: "main" }, { protocols });
   await client.hello();
-  return { name: protocols[0] ?? "plain", type: (text) => client.type(text), seen: (text) => client.output(text) };
+  return { type: (text) => client.type(text), seen: (text) => client.output(text) };
 }
 
-async function addonHand(who: Person, sandbox: string): Promise<Hand> {
-  const client = await foreign(who, `/ws/terminal?id=${sandbox}`);
-  await client.message("ready");
-  return bytesHand("sandbox addon", client);
-}
+const handOf = (client: ForeignClient, type: (text: string) => void): Hand => ({
+  type,
+  seen: (text) => shows(client, text),
+});
 
 async function ttydHand(who: Person, sandbox: string): Promise<Hand> {
   const headers = { Authorization: `Bearer ${who.token}` };
   const client = await TtydClient.connect(`${system.origin.replace(/^http/, "ws")}/terminal/${sandbox}/ws`, {
     headers,
   });
-  return { name: "ttyd", type: (text) => client.type(text), seen: (text) => client.shows(text) };
+  return { type: (text) => client.type(text), seen: (text) => client.shows(text) };
 }
 
-async function ptyHand(who: Person, sandbox: string): Promise<Hand> {
-  const client = await foreign(who, `/v1/sandboxes/${sandbox}/exec/pty/shared?name=alice`, { protocols: ["pds-pty"] });
-  await client.message("hello");
-  return bytesHand("pty shared", client);
+async function bytesHand(opening: Promise<ForeignClient>): Promise<Hand> {
+  const client = await opening;
+  return handOf(client, (text) => client.type(text));
 }
 
 async function jsonHand(who: Person, sandbox: string): Promise<Hand> {
-  const client = await foreign(who, `/sandbox/terminal?sessionId=${sandbox}:main`);
-  await client.message("status");
-  return {
-    name: "json",
-    type: (text) => client.say({ type: "input", data: text }),
-    seen: (text) => client.until(text, () => jsonOutput(client).includes(text)),
-  };
+  const client = await json(who, sandbox);
+  return handOf(client, (text) => client.say({ type: "input", data: text }));
 }
+
+/** A new dialect is a line here. */
+const HANDS: readonly [name: string, open: (who: Person, sandbox: string) => Promise<Hand>][] = [
+  ["stdio", (who, sandbox) => stdioHand(who, sandbox, ["stdio.v1"])],
+  ["plain", (who, sandbox) => stdioHand(who, sandbox, [])],
+  ["sandbox addon", (who, sandbox) => bytesHand(addon(who, sandbox))],
+  ["ttyd", ttydHand],
+  ["pty, shared", (who, sandbox) => bytesHand(shared(who, sandbox))],
+  ["json", jsonHand],
+];
 
 test("one session has a client of each dialect at once: each types in turn, and all see the same", async () => {
   const who = await person();
   const sandbox = fresh("box");
-  const hands = [
-    await stdioHand(who, sandbox, ["stdio.v1"]),
-    await stdioHand(who, sandbox, []),
-    await addonHand(who, sandbox),
-    await ttydHand(who, sandbox),
-    await ptyHand(who, sandbox),
-    await jsonHand(who, sandbox),
-  ];
+  const hands: Hand[] = [];
+  for (const [, open] of HANDS) hands.push(await open(who, sandbox));
   for (const [turn, typist] of hands.entries()) {
     // The sum is in no echo of what was typed.
-    typist.type(`echo turn ${turn}: $((1000 + ${turn}))\r`);
-    for (const hand of hands) await hand.seen(`turn ${turn}: ${1000 + turn}`);
+    typist.type(`echo "turn ${turn}: $((1000 + ${turn})) é日👩"\r`);
+    for (const hand of hands) await hand.seen(`turn ${turn}: ${1000 + turn} é日👩`);
   }
-  expect(hands.map((hand) => hand.name)).toEqual(["stdio.v1", "plain", "sandbox addon", "ttyd", "pty shared", "json"]);
+});
+
+test("who comes late sees what was before, in each dialect", async () => {
+  const who = await person();
+  const sandbox = fresh("box");
+  const first = await stdioHand(who, sandbox, ["stdio.v1"]);
+  first.type("echo before: $((20 + 3))\r");
+  await first.seen("before: 23");
+  for (const [, open] of HANDS) await (await open(who, sandbox)).seen("before: 23");
+});
+
+describe("a client that speaks another dialect than its route's is refused, and harms nobody", () => {
+  const TTYD_HELLO = '{"AuthToken":"","columns":80,"rows":24}';
+  const refusals: [route: string, path: (sandbox: string) => string, frame: string | Buffer, told: unknown][] = [
+    ["json", jsonPath, "ls\r", { code: 1008 }],
+    ["json", jsonPath, Buffer.from("ls\r"), { code: 1008 }],
+    ["json", jsonPath, '{"type":"request_stdin"}', { code: 1008 }],
+    ["json", jsonPath, TTYD_HELLO, { code: 1008 }],
+    ["json", jsonPath, '1{"columns":80,"rows":24}', { code: 1008 }],
+    ["pty", sharedPath, '{"type":"input","data":"ls"}', { type: "error", message: expect.stringContaining('"input"') }],
+    ["pty", sharedPath, '{"type":"signal","signal":"SIGKILL"}', { type: "error", message: expect.any(String) }],
+    ["pty", sharedPath, TTYD_HELLO, { code: 1008 }],
+    ["pty", sharedPath, "0ls", { code: 1008 }],
+    [
+      "addon",
+      addonPath,
+      '{"type":"input","data":"ls"}',
+      { type: "error", message: expect.stringContaining('"input"') },
+    ],
+    ["addon", addonPath, '{"type":"kill"}', { type: "error", message: expect.stringContaining('"kill"') }],
+    ["addon", addonPath, TTYD_HELLO, { code: 1008 }],
+  ];
+
+  test.each(refusals)("%s, which is sent %3$s", async (_route, path, frame, told) => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const bystander = await stdioHand(who, sandbox, ["stdio.v1"]);
+    const client = await foreign(who, path(sandbox));
+    client.socket.send(frame, { binary: typeof frame !== "string" });
+    const isClosed = typeof told === "object" && told !== null && "code" in told;
+    expect(isClosed ? await client.end() : await client.message("error")).toMatchObject(told as object);
+    bystander.type("echo unharmed: $((6 * 7))\r");
+    await bystander.seen("unharmed: 42");
+  });
+
+  test.each([
+    ["stdio.v1 at the JSON gateway", jsonPath, "stdio.v1"],
+    ["stdio.v1 at the pty", ptyPath, "stdio.v1"],
+    ["tty at the addon's route", addonPath, "tty"],
+    ["pds-pty at the addon's route", addonPath, "pds-pty"],
+  ])("a subprotocol that is not spoken there is refused before the upgrade: %s", async (_what, path, protocol) => {
+    const refusal = foreign(await person(), path(fresh("box")), { protocols: [protocol] });
+    await expect(refusal).rejects.toMatchObject({ status: 400, body: expect.stringContaining("spoken here") });
+  });
 });

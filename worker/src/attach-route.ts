@@ -79,6 +79,7 @@ async function attach(
       query,
       ...(command === undefined ? {} : { command }),
       ...(row.idleSeconds === undefined ? {} : { idleSeconds: row.idleSeconds }),
+      isTransient: row.isTransient === true,
       ...(terminal?.isProxied === true ? { upstream: "ttyd" } : {}),
       who: {
         ...grant,

@@ -21,6 +21,8 @@ export type AttachSpec = Answering & {
   readonly command?: readonly [string, ...string[]];
   /** After how long without input, output or resize a new session is closed; absent: as the setting says. */
   readonly idleSeconds?: number;
+  /** Whether a new session is forgotten once it has ended and nobody is left. */
+  readonly isTransient: boolean;
   /** A ttyd that runs in the sandbox, in place of a session of ours. */
   readonly upstream?: "ttyd";
   readonly who: Grant & {

@@ -12,13 +12,40 @@ const HIGH_WATER_BYTES = 1024 * 1024;
 const SILENT_CLIENT_CLOSE_MS = 1_000;
 const SILENT_CLIENT_LOOK_MS = 20;
 
+/** What a socket's owner is told of it. */
+export interface SocketEvents {
+  webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void;
+  webSocketClose(socket: WebSocket, code: number, reason: string): void;
+  webSocketError(socket: WebSocket): void;
+}
+
 export class ClientSockets {
   readonly #ctx: DurableObjectState;
   /** Sockets on which something came that the runtime did not answer by itself. */
   readonly #heard = new WeakSet<WebSocket>();
+  /** Sockets that live no longer than this object. */
+  readonly #own = new WeakSet<WebSocket>();
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
+  }
+
+  /** Takes a socket that outlives this object, and whose pings are answered without waking it. */
+  acceptLasting(socket: WebSocket, dialect: string): void {
+    this.#ctx.acceptWebSocket(socket, [dialect]);
+  }
+
+  /**
+   * Takes a socket of a client that can't come back to anything: it ends with this object. Such a client may never say a
+   * word, and on a socket of this kind it still notices at once that it is closed; a ping on it is a message like any other.
+   */
+  acceptOwn(socket: WebSocket, events: SocketEvents): void {
+    this.#own.add(socket);
+    socket.binaryType = "arraybuffer";
+    socket.accept();
+    socket.addEventListener("message", ({ data }) => events.webSocketMessage(socket, data));
+    socket.addEventListener("close", ({ code, reason }) => events.webSocketClose(socket, code, reason));
+    socket.addEventListener("error", () => events.webSocketError(socket));
   }
 
   /** A message has come. */
@@ -28,13 +55,14 @@ export class ClientSockets {
 
   /** When the last ping came, which is answered without waking this object; 0 for never. */
   pingedAtMs(socket: WebSocket): number {
-    return this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+    return this.#own.has(socket) ? 0 : (this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0);
   }
 
   serverSocket(socket: WebSocket): ServerSocket {
     const close = (code: number, reason: string, deadlineMs: number) => {
       // A ping is answered without waking this object: it can only be looked for.
-      const hasSpoken = this.#heard.has(socket) || this.#ctx.getWebSocketAutoResponseTimestamp(socket) !== null;
+      const mayClose = this.#own.has(socket) || this.#heard.has(socket);
+      const hasSpoken = mayClose || this.#ctx.getWebSocketAutoResponseTimestamp(socket) !== null;
       if (hasSpoken || Date.now() >= deadlineMs) quietly(() => socket.close(code, reason));
       else setTimeout(() => close(code, reason, deadlineMs), SILENT_CLIENT_LOOK_MS);
     };

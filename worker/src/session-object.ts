@@ -54,7 +54,7 @@ export class SessionObject extends DurableObject<Env> {
   #wish: AttachSpec | undefined;
   /** Attaches under way: the inner hop is not let go of while there is one. */
   #pendingAttaches = 0;
-  /** The end of a process that nobody is attached to any more: who comes meanwhile waits for it, and gets a new one. */
+  /** A session that is being forgotten: who comes meanwhile waits for that, and gets a new one. */
   #ending: Promise<unknown> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -151,8 +151,8 @@ export class SessionObject extends DurableObject<Env> {
     const pair = new WebSocketPair();
     const socket = pair[1];
     const dialect = dialectNamed(spec.dialect);
-    // The tag outlives this object.
-    this.ctx.acceptWebSocket(socket, [dialect.name]);
+    if (dialect.canResume) this.#sockets.acceptLasting(socket, dialect.name);
+    else this.#sockets.acceptOwn(socket, this);
     const hooks = begin === undefined ? {} : { begin };
     const connection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), Date.now(), hooks);
     this.#connections.set(socket, connection);
@@ -267,7 +267,8 @@ export class SessionObject extends DurableObject<Env> {
       createdAt: hello.createdAt,
       creator: hello.creator,
       offset: 0,
-      endsUnattended: wish.query.process.keep === 0,
+      isTransient: wish.isTransient,
+      endsUnattended: wish.isTransient && wish.query.process.keep === 0,
     };
     this.#store.record = record;
     this.ctx.waitUntil(this.#directory(record.sandboxKey).add(record.facts.session, record.createdAt));
@@ -353,8 +354,11 @@ export class SessionObject extends DurableObject<Env> {
 
   #changed(): void {
     const session = this.#session;
-    if (session?.exit !== undefined) this.#storeExit(session);
-    else if (session !== undefined && session.presentCount === 0 && this.#pendingAttaches === 0) this.#letGo(session);
+    const isDeserted = session?.presentCount === 0 && this.#pendingAttaches === 0;
+    if (session?.exit !== undefined) {
+      this.#storeExit(session);
+      if (isDeserted && this.#store.record?.isTransient === true) this.#forget();
+    } else if (session !== undefined && isDeserted) this.#letGo(session);
     this.#schedule();
   }
 
@@ -380,13 +384,14 @@ export class SessionObject extends DurableObject<Env> {
     }
     this.#session = undefined;
     this.#hop.release();
-    if (record?.endsUnattended === true) this.#endUnattended();
+    if (record?.endsUnattended === true) this.#forget();
   }
 
-  /** The bridge ends the process too, once it has seen the last client go: this also forgets the session. */
-  #endUnattended(): void {
+  /** Ends the process, which the bridge does too once it has seen the last client go, and frees the name. */
+  #forget(): void {
+    if (this.#ending !== undefined) return;
     const ending = this.end()
-      .catch((error: unknown) => console.warn("a session that nobody is attached to could not be ended:", error))
+      .catch((error: unknown) => console.warn("a session with nobody left could not be forgotten:", error))
       .finally(() => {
         this.#ending = undefined;
       });
@@ -440,10 +445,9 @@ export class SessionObject extends DurableObject<Env> {
   async end(): Promise<boolean> {
     const record = this.#store.record;
     if (record === undefined) return false;
-    if (record.exit === undefined) {
-      await askBridge(this.env, record.sandboxKey, "DELETE", `/sessions/${encodeURIComponent(record.facts.session)}`);
-      await this.#exitTold();
-    }
+    // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
+    await askBridge(this.env, record.sandboxKey, "DELETE", `/sessions/${encodeURIComponent(record.facts.session)}`);
+    if (record.exit === undefined) await this.#exitTold();
     await this.#remove(record);
     return true;
   }

@@ -19,7 +19,9 @@ export type SessionRecord = {
   /** The client that created it. */
   readonly creator: string;
   readonly offset: number;
-  /** Whether it ends as soon as nobody is attached. */
+  /** Whether it is forgotten once it has ended and nobody is left. */
+  readonly isTransient?: boolean;
+  /** Whether it also ends as soon as nobody is left. */
   readonly endsUnattended?: boolean;
   readonly exit?: ExitStatus;
   readonly exitedAtMs?: number;

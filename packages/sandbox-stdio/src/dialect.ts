@@ -93,6 +93,11 @@ export interface DialectRoute {
   readonly limit?: { readonly perIp: number };
   /** A session that this route makes is closed after so many seconds without input, output or resize; absent: as elsewhere. */
   readonly idleSeconds?: number;
+  /**
+   * Whether a session that this route makes is forgotten once it has ended, its clients have been told and nobody is left:
+   * its name then stands for a new one, since these clients know no other. Absent: its end can be read for a day.
+   */
+  readonly isTransient?: boolean;
   /** Who is asked for, and how. `keep` in it says how long a session that this route makes lives with nobody attached. */
   wish(request: RouteRequest): AttachWish;
 }

@@ -622,6 +622,11 @@ export class Session {
 
   #depart(client: ClientRecord, how: "left" | "vanished"): void {
     const wasFreed = this.floor.leave(client.id);
+    if (this.#exit !== undefined) {
+      // Everybody is told the exit and goes: that the first has gone is no news to those behind it.
+      this.#upstream.departed(client, how);
+      return;
+    }
     this.#broadcast({ type: "leave", id: client.id });
     if (wasFreed) this.#announceHolder();
     this.#chooseAnswerer();

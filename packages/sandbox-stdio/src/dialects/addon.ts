@@ -74,5 +74,5 @@ function wish({ search }: RouteRequest): AttachWish {
 }
 
 export const ADDON_ROUTES: readonly DialectRoute[] = [
-  { path: "/ws/terminal", dialect: ADDON, refusal: "status", wish },
+  { path: "/ws/terminal", dialect: ADDON, refusal: "status", isTransient: true, wish },
 ];

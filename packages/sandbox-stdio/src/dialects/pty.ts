@@ -98,6 +98,7 @@ function wish({ params, search }: RouteRequest, own: Readonly<Record<string, str
 const COMMON = {
   subprotocol: { name: "pds-pty", isRequired: false },
   refusal: "status",
+  isTransient: true,
   idleSeconds: IDLE_SECONDS,
 } as const;
 

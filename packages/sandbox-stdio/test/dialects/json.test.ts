@@ -34,6 +34,7 @@ describe("client to server", () => {
     ["not UTF-8", Uint8Array.of(0xff, 0xfe), expect.stringContaining("not JSON")],
     ["unsupported: another dialect's resize", '1{"columns":80,"rows":24}', expect.stringContaining("not JSON")],
     ["unsupported: another dialect's message", '{"type":"request_stdin"}', expect.stringContaining("unknown type")],
+    ["unsupported: ping", '{"type":"ping"}', expect.stringContaining("unknown type")],
     ["unsupported: signal", '{"type":"signal","signal":"SIGINT"}', expect.stringContaining("unknown type")],
     ["larger than 16KiB", `{"type":"input","data":"${"é".repeat(8180)}"}`, expect.stringContaining("16384 bytes")],
     ["larger than 64KiB", " ".repeat(65_537), expect.stringContaining("16384 bytes")],
