@@ -170,6 +170,7 @@ const COMMON = {
   dialect: TTYD,
   subprotocol: { name: "tty", isRequired: false },
   refusal: "close",
+  isTransient: true,
   wish,
 } as const;
 
