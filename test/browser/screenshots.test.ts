@@ -48,8 +48,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 `;
 
 /** A shell with something to look at, and a prompt as people have it. */
-async function furnished(sandbox: string) {
-  const shell = await browser.shell({ sandbox, viewport: SIZE, renderer: "auto" });
+async function furnished(sandbox: string, query = "") {
+  const shell = await browser.shell({ sandbox, viewport: SIZE, renderer: "auto", query });
   const { tab, directory } = shell;
   for (const name of ["docs", "src"]) mkdirSync(join(directory, name));
   writeFileSync(join(directory, "greet.ts"), GREET);
@@ -113,4 +113,19 @@ test("a picture of a connection that is lost", async () => {
   await tab.type("ls");
   await tab.waitForData("unsent-keys", 2);
   await picture(tab, "reconnecting.png");
+});
+
+test("a picture of a session that is shared", async () => {
+  const { tab } = await furnished("pair", "&mode=exclusive&name=Alice");
+  const address = (name: string, more = "") => `/?sandbox=pair&session=main&renderer=dom&name=${name}${more}`;
+  const bob = await browser.open(await browser.member({ viewport: SIZE }), address("Bob"));
+  await bob.state("attached");
+  await (await browser.open(await browser.member(), address("Cleo", "&role=viewer"))).state("attached");
+  for (const command of ["npm --version", "grep -n --color=always visits greet.ts"]) {
+    await tab.run(command);
+    await atPrompt(tab);
+  }
+  await bob.button("Ask");
+  await tab.page.getByRole("region", { name: "Bob asks for the keyboard" }).waitFor();
+  await picture(tab, "sharing.png");
 });

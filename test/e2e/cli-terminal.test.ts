@@ -1,5 +1,5 @@
 // The command line in a terminal: a shell, a full-screen program, a window that changes, and leaving without ending.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CLI, cliEnv } from "./support/cli.ts";
@@ -125,4 +125,16 @@ test("a terminal that is closed leaves the process running", async () => {
   expect(isAlive(pid)).toBe(true);
   terminal.type("exit", "Enter");
   await until("the end of the shell", () => !isAlive(pid));
+});
+
+test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read", async () => {
+  await startShell("--sandbox dev --session stuck");
+  terminal.type("clear; stty raw -echo; echo stuck; exec sleep 1000", "Enter");
+  await terminal.shows(/^stuck$/);
+  const file = join(system.dir, "paste");
+  writeFileSync(file, "0123456789abcde\n".repeat(600 * 64));
+  terminal.paste(file);
+  terminal.type("", "C-]");
+  await terminal.shows(/^sbx-stdio: detached/);
+  await terminal.endsWith(/^local\$$/);
 });

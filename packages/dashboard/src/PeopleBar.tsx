@@ -29,9 +29,9 @@ export function PeopleBar({ room, state, obstacle, isAdmin, onShare }: PeopleBar
           />
         ))}
       </ul>
-      {/* One string, so that a screen reader says it at once; the same words twice are not said twice. */}
       <span className="sbx-unseen" aria-live="polite" aria-atomic="true">
-        {state?.news.text}
+        {/* Another element each time, so that the same words are said again. */}
+        <span key={state?.news.count}>{state?.news.text}</span>
       </span>
       {people === undefined ? null : (
         <Keyboard people={people} obstacle={obstacle} refusedKeys={state?.refusedKeys ?? 0}>

@@ -72,6 +72,11 @@ export class Connection {
     return this.#people;
   }
 
+  /** Whether what is typed now would reach the process, as far as is known here. */
+  get mayType(): boolean {
+    return this.state.phase === "attached" && (this.#people === undefined || mayType(this.#people));
+  }
+
   /** @returns How to stop listening. */
   subscribe(listener: Partial<ConnectionEvents>): () => void {
     this.#listeners.add(listener);
@@ -116,7 +121,7 @@ export class Connection {
 
   /** Keys that a person pressed. @returns Whether they were sent. */
   type(bytes: Uint8Array): boolean {
-    if (this.state.phase === "attached" && this.#people !== undefined && !mayType(this.#people)) {
+    if (this.state.phase === "attached" && !this.mayType) {
       this.#each((listener) => listener.refused?.(bytes));
       return false;
     }

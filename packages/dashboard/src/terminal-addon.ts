@@ -9,7 +9,7 @@ import { watchQueries } from "./queries.ts";
 /** What the addon needs of a connection; {@link Connection} is one. */
 export type TerminalLink = Pick<
   Connection,
-  "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay"
+  "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay" | "mayType"
 >;
 
 type Chunk = {
@@ -163,7 +163,7 @@ export class StdioAddon implements ITerminalAddon {
   #sent(text: string): void {
     if (this.#isAtQuery) {
       const isOurs = this.#drawing[0]?.mayAnswer ?? false;
-      if (isOurs && this.#link.state.phase === "attached") this.#link.type(this.#encoder.encode(text));
+      if (isOurs && this.#link.mayType) this.#link.type(this.#encoder.encode(text));
       return;
     }
     this.#type(this.#encoder.encode(this.#isPipe ? text.replaceAll("\r", "\n") : text), REPORT.test(text));
@@ -171,7 +171,7 @@ export class StdioAddon implements ITerminalAddon {
 
   /** Keys that can't be sent are told to the person; a mouse that moves meanwhile is nobody's loss. */
   #type(bytes: Uint8Array, isReport: boolean): void {
-    if (isReport && this.#link.state.phase !== "attached") return;
+    if (isReport && !this.#link.mayType) return;
     this.#link.type(bytes);
   }
 }

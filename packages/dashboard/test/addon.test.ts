@@ -40,6 +40,7 @@ function harness() {
   let answerableFrom = 0;
   const link: TerminalLink = {
     state: { phase: "attached" } as ClientState,
+    mayType: true,
     subscribe: (listener) => {
       events = listener;
       return () => undefined;

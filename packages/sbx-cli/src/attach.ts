@@ -201,8 +201,9 @@ class Attachment {
   }
 
   #expiring(seconds: number): void {
-    if (!this.#token.isRenewable) {
-      this.#notices.say(`the access token runs out in ${seconds} s`);
+    if (!this.#token.isRenewable || this.#wish.ticket !== undefined) {
+      const what = this.#wish.ticket === undefined ? "the access token" : "access to the session";
+      this.#notices.say(`${what} runs out in ${seconds} s`);
       return;
     }
     setTimeout(

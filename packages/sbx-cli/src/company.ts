@@ -27,6 +27,8 @@ export class Company {
   #people: People | undefined;
   #place = "";
   #connection = "";
+  /** Whether what was on the screen before is drawn: what is said earlier would be cleared away with it. */
+  #isCaughtUp = false;
   /** Whether it has been said, since the keyboard last changed hands, that keys go nowhere. */
   #hasToldReadOnly = false;
 
@@ -50,15 +52,21 @@ export class Company {
   }
 
   state(state: ClientState): void {
-    const isFirst = this.#people === undefined;
     if (state.phase === "attached") {
       this.#people = peopleOf(state.hello);
       this.#place = `${state.hello.sandbox}/${state.hello.session}`;
       this.#connection = "connected";
       this.#hasToldReadOnly = false;
     } else this.#connection = state.phase === "ended" ? "ended" : "not connected";
-    if (isFirst && state.phase === "attached" && this.#isOn) this.#notices.say(this.summary);
+    if (state.phase === "attached" && state.hello.live === 0) this.caughtUp();
     this.#retitle();
+  }
+
+  /** Everything that was printed before is drawn. May be told again. */
+  caughtUp(): void {
+    if (this.#isCaughtUp) return;
+    this.#isCaughtUp = true;
+    if (this.#isOn) this.#notices.say(this.summary);
   }
 
   message(message: ServerMessage): void {

@@ -128,10 +128,11 @@ export class TerminalFront implements Front {
   }
 
   #draw({ parts, end }: Drawing): void {
-    const { output } = this.#parts;
+    const { client, output } = this.#parts;
     for (const part of parts) output.push(STDOUT, part);
     output.push(STDOUT, new Uint8Array(0), end);
     this.#title.follow();
+    if (end >= (client.hello?.live ?? 0)) this.company.caughtUp();
   }
 
   #typed(chunk: Buffer): void {

@@ -1,9 +1,7 @@
 // Several command lines on one session, each at a terminal of its own; and the commands that share one.
 
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { runCli, scratch, until } from "./fixture/cli.ts";
+import { runCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
@@ -106,23 +104,6 @@ describe("who is here", () => {
     await ann.shows(/^ready$/m);
     ann.press("C-^", "C-^");
     await ann.shows(/^ 1e$/m);
-  });
-});
-
-describe("Ctrl+]", () => {
-  test("is heard behind a paste of 600 KiB that the program does not read", async () => {
-    const ann = await attached("Ann");
-    ann.run("clear; stty raw -echo; echo stuck; exec sleep 1000");
-    await ann.shows(/stuck/);
-    const file = join(scratch(), "paste");
-    writeFileSync(file, "0123456789abcde\n".repeat(600 * 64));
-    ann.paste(file);
-    await until(
-      () => [...server.host().session.clients].some((client) => client.input.received >= 256 * 1024),
-      () => "the paste has not come",
-    );
-    ann.press("C-]");
-    await ann.shows(/detached/);
   });
 });
 

@@ -30,6 +30,8 @@ type ShellOptions = {
   /** Default: one that nobody else has. */
   readonly sandbox?: string;
   readonly viewport?: typeof VIEWPORT;
+  /** More for the page's query, beginning with `&`. */
+  readonly query?: string;
   /** `auto`: as people have it. Default: the DOM, which costs a machine without a graphics card less. */
   readonly renderer?: "auto" | "dom";
 };
@@ -106,9 +108,9 @@ export function setUpBrowser(): Fixture {
       if (state === undefined) throw new Error("Cannot log in outside a test");
       return fixture.profile({ storageState: state, ...options });
     },
-    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom" } = {}) {
+    async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom", query = "" } = {}) {
       const profile = await fixture.member({ viewport });
-      const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=${renderer}`);
+      const tab = await fixture.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=${renderer}${query}`);
       await tab.shell();
       return { tab, directory: directoryOf(sandbox) };
     },

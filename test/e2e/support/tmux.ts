@@ -35,6 +35,12 @@ export class Tmux {
     if (keys.length > 0) this.#run(["send-keys", ...keys]);
   }
 
+  /** Pastes a file, as it is: without the marks that a program may ask for. */
+  paste(file: string): void {
+    this.#run(["load-buffer", file]);
+    this.#run(["paste-buffer", "-r"]);
+  }
+
   resize(cols: number, rows: number): void {
     this.#run(["resize-window", "-x", String(cols), "-y", String(rows)]);
   }
