@@ -97,8 +97,12 @@ export class Screen {
     this.terminal.options.screenReaderMode = isOn;
   }
 
-  /** Shown by the cursor: what is typed now goes nowhere. */
+  /** Shown by the cursor, and said to who can't see it: what is typed now goes nowhere. */
   set isReadOnly(isReadOnly: boolean) {
+    const { textarea } = this.terminal;
+    textarea?.setAttribute("aria-readonly", String(isReadOnly));
+    // No touch keyboard comes up for what can't be typed.
+    if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
     this.terminal.options.theme = isReadOnly ? READ_ONLY_THEME : THEME;
     this.terminal.options.cursorBlink = !isReadOnly;
   }

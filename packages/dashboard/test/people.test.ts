@@ -64,6 +64,7 @@ describe("the keyboard of an exclusive session", () => {
     await keyboardSays(ann, "You have the keyboard");
     await keyboardSays(bob, "Ann has the keyboard");
     expect([await ann.data("read-only"), await bob.data("read-only")]).toEqual(["false", "true"]);
+    expect(await bob.page.locator(".xterm-helper-textarea").getAttribute("aria-readonly")).toBe("true");
     await bob.type("rm -rf /");
     await tells(bob, "Read only: Ann has the keyboard");
     await ann.type("ls");
