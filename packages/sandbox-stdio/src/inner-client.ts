@@ -29,7 +29,9 @@ export interface InnerClientEvents {
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
 
-/** Acknowledgements of clients that do not set the pace are relayed only now and then: they decide nothing. */
+/** Each message costs a Durable Object more than its bytes. So those that set the pace are relayed in steps well under what
+ * they may have in flight, and the others, which decide nothing, only now and then. */
+const PACE_ACK_BYTES = 2 * MAX_FRAME_BYTES;
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
 
 export class InnerClient implements Upstream, ScreenSource {
@@ -199,10 +201,12 @@ export class InnerClient implements Upstream, ScreenSource {
   acked(client: ClientRecord): void {
     if (!this.#isReady) return;
     const last = this.#relayed.get(client.id);
+    const pacer = this.#session?.pacer;
     // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
-    const mayPace = client.delivery === "lossless" && client.role === "driver";
-    if (mayPace || last === undefined || client.acked - last.offset >= LAZY_ACK_BYTES) this.#relayAck(client);
-    this.#relayPacer();
+    const mayPace = client === pacer || (client.delivery === "lossless" && client.role === "driver");
+    const step = mayPace ? Math.min(PACE_ACK_BYTES, client.windowBytes / 4) : LAZY_ACK_BYTES;
+    if (last === undefined || client.acked - last.offset >= step) this.#relayAck(client);
+    if (client !== pacer) this.#relayPacer();
   }
 
   /** Who paces may have changed just now: the bridge must know where that one stands, or it holds the process for ever. */

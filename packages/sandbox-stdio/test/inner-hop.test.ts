@@ -93,7 +93,22 @@ describe("pace across the inner hop", () => {
     const { client } = join(hop.session, "a", { acknowledges: false, delivery: "live" });
     output(hop.bridge, "x".repeat(200_000));
     hop.flush();
-    expect([client.acked, hop.remote("a").acked, hop.bridge.session.shouldHold]).toEqual([200_000, 200_000, false]);
+    // The last 3,392 bytes are less than a quarter of its window, and not worth a message.
+    expect([client.acked, hop.remote("a").acked, hop.bridge.session.shouldHold]).toEqual([200_000, 196_608, false]);
+  });
+
+  test("W9: of the pacing client the bridge hears once a quarter of its window is dealt with, or 128 KiB", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    const { client } = join(hop.session, "a", { delivery: "live" });
+    output(hop.bridge, "x".repeat(60_000));
+    hop.flush();
+    const told = (offset: number) => {
+      hop.session.command(client, { type: "ack", offset });
+      hop.flush();
+      return hop.remote("a").acked;
+    };
+    expect(client.windowBytes).toBe(65_536);
+    expect([told(16_000), told(16_384), told(32_767), told(32_768)]).toEqual([0, 16_384, 16_384, 32_768]);
   });
 });
 
