@@ -2,7 +2,7 @@
 // says. Decides from what it is shown; keeps nothing.
 
 import type { ClientRecord } from "./client-record.ts";
-import { CLOSE, MAX_CLIENTS, MAX_SNAPSHOT_BYTES, OUTER_PROTOCOL } from "./constants.ts";
+import { CLOSE, MAX_CLIENTS, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "./constants.ts";
 import type { Hello } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { OutputLog } from "./log.ts";
@@ -44,6 +44,9 @@ export function refusalOf(
     return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
   if (request.offset !== undefined && request.offset > knownEnd) {
     return refuse(CLOSE.badRequest, `offset ${request.offset} is beyond the log, which ends at ${knownEnd}`, "never");
+  }
+  if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
+    return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
   }
   const isNew = old === undefined || old.presence.phase === "absent";
   if (isNew && roster.presentCount >= MAX_CLIENTS) return refuse(CLOSE.tryLater, "the session is full", "after");

@@ -113,11 +113,14 @@ export class Intake {
     if (client.acknowledges) this.#at.tell(client, { type: "stdin_ack", offset: client.input.taken });
   }
 
-  /** A client whose input piles up beyond what it may have sent is closed. */
+  /** A client whose input piles up beyond what it may have sent is closed. What waits of its earlier life comes on top. */
   #isTooMuch(client: ClientRecord): boolean {
-    const { queuedBytes, entries } = client.input;
+    const { queuedBytes, entries, taken } = client.input;
+    // Of a client at the far end of the inner hop it is counted there.
+    const earlier = client.reach.kind === "direct" ? Math.max(0, client.inputStart - taken) : MAX_UNACKED_INPUT_BYTES;
     const isTooMuch =
-      queuedBytes > MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES || entries.length > MAX_UNACKED_INPUT_ENTRIES;
+      queuedBytes > Math.min(earlier, MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES ||
+      entries.length > MAX_UNACKED_INPUT_ENTRIES;
     if (isTooMuch) this.#at.refuse(client, CLOSE.policy, `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`);
     return isTooMuch;
   }

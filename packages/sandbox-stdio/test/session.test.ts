@@ -138,6 +138,20 @@ describe("limits on input", () => {
     expect(peer.end).toMatchObject({ code: 1008 });
   });
 
+  test("R6, L4: what waits of an earlier life is not held against the next one, but two such lives are enough", () => {
+    const at = rig();
+    const attach = () => join(at.session, "a", { isResume: true, stdin: "new" });
+    fill(at, "a", 4 * 65_536);
+    const next = attach();
+    expect(next.client.inputStart).toBe(4 * 65_536);
+    for (let i = 4; i < 9; i += 1) at.session.stdin(next.client, new Uint8Array(65_536), i * 65_536);
+    expect([next.client.input.queuedBytes, next.peer.end]).toEqual([9 * 65_536, undefined]);
+    const third = at.session.attach(request("a", { isResume: true, stdin: "new" }), new FakePeer());
+    expect(third).toMatchObject({ ok: false, code: 1013, retry: "after" });
+    at.session.stdin(next.client, new Uint8Array(1), 9 * 65_536);
+    expect(next.peer.end).toMatchObject({ code: 1008 });
+  });
+
   test("L5: a flood of ends of input between single bytes closes the client before it costs much", () => {
     const at = rig({ tty: true });
     const { client, peer } = join(at.session, "a");

@@ -69,6 +69,7 @@ const REGRESSIONS: readonly [number, string][] = [
   [23, "the bridge was not told where the client stands that sets the pace, and held the process for ever"],
   [6, "an end of input that was refused because of a lost connection was never told again"],
   [871, "a size that changed within a gap was not told"],
+  [20_320, "a restarted client was closed for what waited of its earlier life"],
   [694, "a size that changed while the inner hop was broken was not told"],
 ];
 

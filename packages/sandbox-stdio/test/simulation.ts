@@ -463,7 +463,8 @@ export class Simulation {
   #checkBounds(session: Session): void {
     for (const client of session.clients) {
       const queued = client.input.queuedBytes;
-      if (queued > 256 * 1024 + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
+      // Twice: what waits of an earlier life, and what this one may send (L4).
+      if (queued > 2 * 256 * 1024 + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
       if (client.input.entries.length > 4096) throw new Error(`${client.input.entries.length} entries of input wait`);
       if (client.reach.kind !== "direct") continue;
       const { flow, cursor } = client.reach.reader;
