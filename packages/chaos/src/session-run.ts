@@ -172,10 +172,12 @@ export class SessionRun {
 
   #params(resume: ReadonlyMap<string, string>): [string, string][] {
     const { sandbox } = this.#ports;
-    if (resume.has("resume")) return [["sandbox", sandbox], ["delivery", this.plan.delivery], ...resume];
+    // Without an offset a PTY's client is shown the screen; this one counts bytes, from the first on.
+    const known: [string, string][] = resume.has("offset") ? [...resume] : [["offset", "0"], ...resume];
+    if (resume.has("resume")) return [["sandbox", sandbox], ["delivery", this.plan.delivery], ...known];
     const { work, tty, delivery } = this.plan;
     const process = { ...this.#ports.program(work, tty), tty, delivery };
-    return [...attachParams({ sandbox, process, delivery }), ...resume];
+    return [...attachParams({ sandbox, process, delivery }), ...known];
   }
 
   #stateChanged(state: ClientState): void {
