@@ -29,6 +29,8 @@ import { answererOf, fittedSize } from "./shared-terminal.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { Window } from "./window.ts";
 
+/** How long a client waits for the bridge to hold the process for it. */
+const HOLD_PATIENCE_MS = 2_000;
 /** How often something that waits for a rate, and not for an event, is looked at. */
 const RATE_TICK_MS = 10;
 
@@ -44,6 +46,8 @@ export class Session {
   readonly #intake: Intake;
   readonly #pace: Pace;
   readonly #screens: Screens;
+  /** Clients of a relay that the bridge does not hold the process for yet, and how to greet them. */
+  readonly #unheld = new Map<ClientRecord, { readonly greet: () => void; readonly sinceMs: number }>();
   /** Readers that are no clients: inner hops. */
   readonly #links = new Set<OutputReader>();
   #exit: ExitStatus | undefined;
@@ -134,15 +138,24 @@ export class Session {
     // Where it would start if no snapshot came.
     const reader = this.#readerAt(startOf(request, undefined, this.log), request.acknowledges, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
-    if (!this.#screens.isPossible || !needsScreen(request, this.#surroundings))
-      this.#greet(client, peer, request, undefined);
-    else {
-      this.#screens.await((screen) => {
-        // It may have left meanwhile, or come back with another connection.
-        if (this.#roster.isCurrent(client) && client.peer === peer) this.#greet(client, peer, request, screen);
-      });
-    }
+    const greet = (screen?: ScreenFrame) => {
+      // It may have left meanwhile, or come back with another connection.
+      if (this.#roster.isCurrent(client) && client.peer === peer) this.#greet(client, peer, request, screen);
+    };
+    if (this.#screens.isPossible && needsScreen(request, this.#surroundings)) this.#screens.await(greet);
+    else if (this.#needsHold(client)) this.#unheld.set(client, { greet, sinceMs: this.#now() });
+    else greet();
     return { ok: true, client };
+  }
+
+  /**
+   * Whether the bridge must hold the process for this client before it is told where it starts: until it hears of a lossless
+   * client it runs on, and a log that is nearly full would lose what the client was promised.
+   */
+  #needsHold(client: ClientRecord): boolean {
+    if (this.#hop === "process" || this.#exit !== undefined) return false;
+    const mayPace = client.delivery === "lossless" && client.role === "driver";
+    return mayPace && this.log.endOffset - client.acked > this.log.capacityBytes / 2;
   }
 
   get #surroundings(): AttachSurroundings {
@@ -334,6 +347,7 @@ export class Session {
     this.#exit = status;
     for (const client of this.#roster.all) this.#intake.ack(client, true);
     this.appended();
+    for (const client of [...this.#unheld.keys()]) this.#held(client);
     this.#screens.ended();
     // Beside the process it can be asked for as long as the session is kept.
     if (this.#hop === "relay" && this.facts.tty && !isReplayable(this.#surroundings)) {
@@ -357,8 +371,17 @@ export class Session {
 
   /** The far end of the inner hop has taken this client's input before `offset`. */
   takenUpTo(client: ClientRecord, offset: number): void {
+    // Also how the bridge answers that a client is attached: it holds the process for it from now on.
+    this.#held(client);
     client.input.takenUpTo(offset);
     this.#intake.ack(client, true);
+  }
+
+  #held(client: ClientRecord): void {
+    const waiting = this.#unheld.get(client);
+    if (waiting === undefined) return;
+    this.#unheld.delete(client);
+    waiting.greet();
   }
 
   /** The process takes no more input: it has ended, or closed its end. What waits is refused. */
@@ -473,6 +496,7 @@ export class Session {
     };
     const { nextTickMs } = this.#screens;
     if (nextTickMs !== undefined) wish(nextTickMs);
+    for (const { sinceMs } of this.#unheld.values()) wish(sinceMs + HOLD_PATIENCE_MS);
     for (const client of this.#roster.all) {
       if (client.inputAckDueMs !== undefined) wish(client.inputAckDueMs);
       if (client.presence.phase === "vanished") wish(client.presence.sinceMs + RESUME_GRACE_MS);
@@ -489,6 +513,7 @@ export class Session {
   tick(): void {
     const now = this.#now();
     this.#screens.tick(now);
+    for (const [client, { sinceMs }] of [...this.#unheld]) if (sinceMs + HOLD_PATIENCE_MS <= now) this.#held(client);
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
       if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);

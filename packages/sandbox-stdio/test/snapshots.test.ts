@@ -404,3 +404,50 @@ describe("over the inner hop", () => {
     }
   });
 });
+
+describe("a lossless driver that comes late, over the inner hop", () => {
+  test("H12: is greeted when the bridge holds the process for it, and nothing that it was promised is lost", () => {
+    const at = new InnerRig({}, { logBytes: 1 << 20 });
+    at.connect().flush();
+    const first = join(at.session, "first");
+    at.flush();
+    const print = (bytesLeft: number) => {
+      for (let left = bytesLeft; left > 0; left -= 65_536) {
+        output(at.bridge, new Uint8Array(65_536));
+        at.flush();
+        at.session.command(first.client, { type: "ack", offset: at.session.log.endOffset });
+        at.flush();
+      }
+    };
+    print(20 * 65_536);
+    const late = join(at.session, "late");
+    // The process writes on until its attach has come to the bridge.
+    output(at.bridge, new Uint8Array(65_536));
+    expect([late.peer.told, at.bridge.session.shouldHold]).toEqual([[], false]);
+    at.flush();
+    expect(at.bridge.session.shouldHold).toBe(true);
+    expect([late.peer.hello.offset, late.peer.hello.gap]).toEqual([5 * 65_536, 5 * 65_536]);
+    while (late.peer.output.length < 16 * 65_536) {
+      const { acked } = late.client;
+      at.session.command(late.client, {
+        type: "ack",
+        offset: Number(late.peer.hello.offset) + late.peer.output.length,
+      });
+      at.flush();
+      expect(late.client.acked).toBeGreaterThan(acked);
+    }
+    expect(late.peer.of("gap")).toEqual([]);
+  });
+
+  test("H12: waits two seconds at most", () => {
+    const at = new InnerRig({});
+    at.connect().flush();
+    output(at.bridge, new Uint8Array(600_000));
+    at.flush();
+    const late = join(at.session, "late");
+    expect(late.peer.told).toEqual([]);
+    at.bridge.clock.ms += 2000;
+    at.session.tick();
+    expect(late.peer.hello.offset).toBe(0);
+  });
+});
