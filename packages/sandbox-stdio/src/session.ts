@@ -12,28 +12,25 @@ import {
   startOf,
 } from "./attaching.ts";
 import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
-import { CLOSE, MAX_FRAME_BYTES, PLAIN_STALL_MS, RESUME_GRACE_MS, STALL_MS } from "./constants.ts";
+import { CLOSE, MAX_FRAME_BYTES, RESUME_GRACE_MS } from "./constants.ts";
 import type { ClientMessage, ExitStatus, ServerMessage } from "./control.ts";
 import { Floor, type FloorResult } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
 import { InputQueue } from "./input.ts";
 import { Intake } from "./intake.ts";
 import type { OutputLog, OutputStream } from "./log.ts";
+import { Outflow } from "./outflow.ts";
 import { Pace } from "./pace.ts";
 import type { Delivery } from "./pacing.ts";
-import { FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+import type { OutputPeer, OutputReader } from "./reader.ts";
 import { Roster } from "./roster.ts";
 import { type ScreenFrame, Screens } from "./screens.ts";
 import type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 import { answererOf, fittedSize } from "./shared-terminal.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { Window } from "./window.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
-/** How often something that waits for a rate, and not for an event, is looked at. */
-const RATE_TICK_MS = 10;
-
 export class Session {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
@@ -41,15 +38,13 @@ export class Session {
   readonly #hop: "process" | "relay";
   readonly #upstream: Upstream;
   readonly #now: () => number;
-  readonly #frames: FrameSource;
   readonly #roster = new Roster();
   readonly #intake: Intake;
   readonly #pace: Pace;
   readonly #screens: Screens;
+  readonly #outflow: Outflow;
   /** Clients of a relay that the bridge does not hold the process for yet, and how to greet them. */
   readonly #unheld = new Map<ClientRecord, { readonly greet: () => void; readonly sinceMs: number }>();
-  /** Readers that are no clients: inner hops. */
-  readonly #links = new Set<OutputReader>();
   #exit: ExitStatus | undefined;
   /** The process has ended and its last screen has not come. */
   #isScreenDue = false;
@@ -67,11 +62,21 @@ export class Session {
     this.#hop = options.hop;
     this.#upstream = options.upstream;
     this.#now = options.now;
-    this.#frames = new FrameSource(options.log, options.reuseFrames);
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
     this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
     this.#screens = new Screens(this.log, options.screen, options.now, options.lastScreen);
+    this.#outflow = new Outflow({
+      log: options.log,
+      roster: this.#roster,
+      screens: this.#screens,
+      upstream: options.upstream,
+      now: options.now,
+      reuseFrames: options.reuseFrames,
+      exit: () => this.#exit,
+      vanish: (client, isSure) => this.vanish(client, isSure),
+      refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
+    });
     this.#intake = new Intake({
       hop: options.hop,
       tty: options.facts.tty,
@@ -136,7 +141,7 @@ export class Session {
     const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Where it would start if no snapshot came.
-    const reader = this.#readerAt(startOf(request, undefined, this.log), request.acknowledges, peer);
+    const reader = this.#outflow.readerAt(startOf(request, undefined, this.log), request.acknowledges, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
     const greet = (screen?: ScreenFrame) => {
       // It may have left meanwhile, or come back with another connection.
@@ -176,36 +181,13 @@ export class Session {
   }
 
   #greet(client: ClientRecord, peer: Peer, request: AttachRequest, screen: ScreenFrame | undefined): void {
-    const reader = this.#readerAt(startOf(request, screen, this.log), client.acknowledges, peer, screen);
+    const reader = this.#outflow.readerAt(startOf(request, screen, this.log), client.acknowledges, peer, screen);
     client.reach = { kind: "direct", peer, reader };
-    if (this.facts.tty) reader.askScreen = () => this.#redraw(client, reader);
     client.inputStart = inputStartOf(request, client);
     peer.send(helloOf(client, request, reader, screen, this.#surroundings));
     client.isGreeted = true;
     client.inputAckSent = client.input.taken;
-    if (screen !== undefined) {
-      reader.showScreen(screen);
-      // Its place was not known when upstream heard of it.
-      this.#upstream.acked(client);
-    }
-    this.#pumpReader(client, reader, this.#now());
-  }
-
-  /** A client fell so far behind that the log does not hold what comes next for it. */
-  #redraw(client: ClientRecord, reader: OutputReader): void {
-    this.#screens.await((screen) => {
-      if (client.reach.kind !== "direct" || client.reach.reader !== reader) return;
-      // Stopped again meanwhile: it asks anew when it may be written to.
-      if (!reader.peer.isWritable()) reader.waiveScreen();
-      else if (screen === undefined) reader.skipToTail();
-      else reader.showScreen(screen);
-      this.#pumpReader(client, reader, this.#now());
-    }, true);
-  }
-
-  #readerAt(offset: number, acknowledges: boolean, peer: Peer, screen?: ScreenFrame): OutputReader {
-    const flow = acknowledges ? new Window(offset) : new RatedFlow(offset, this.#now());
-    return new OutputReader(this.log, this.#frames, offset, flow, peer, screen);
+    this.#outflow.start(client, reader, screen, this.facts.tty);
   }
 
   /** A client that the far end of the inner hop has attached; its output goes through the link, not to it. */
@@ -290,7 +272,7 @@ export class Session {
         this.#intake.eof(client, message.offset ?? client.input.received);
         return;
       case "ack":
-        this.#ack(client, message.offset);
+        this.#outflow.ack(client, message.offset);
         return;
       case "request_stdin": {
         const result = this.floor.request(client.id);
@@ -326,18 +308,14 @@ export class Session {
 
   /** Bytes were committed to the log: sends them on. */
   appended(): void {
-    const now = this.#now();
-    for (const link of this.#links) link.pump(now, this.#exit);
-    for (const client of this.#roster.all) {
-      if (client.reach.kind === "direct" && client.isGreeted) this.#pumpReader(client, client.reach.reader, now);
-    }
+    this.#outflow.appended();
   }
 
   /** A whole frame has come over the inner hop: it is logged, and passed on as it is where it fits. */
   frameArrived(frame: Uint8Array, stream: OutputStream): void {
     const offset = this.log.endOffset;
     this.log.append(frame.subarray(1), stream);
-    this.#frames.keep(offset, frame);
+    this.#outflow.keep(offset, frame);
     this.appended();
   }
 
@@ -455,24 +433,16 @@ export class Session {
 
   /** A reader that gets all output from `offset` on, whatever its clients acknowledge. */
   addLink(offset: number, peer: OutputPeer): OutputReader {
-    const reader = new OutputReader(this.log, this.#frames, offset, new OpenFlow(offset), peer);
-    this.#links.add(reader);
-    return reader;
+    return this.#outflow.addLink(offset, peer);
   }
 
   removeLink(link: OutputReader): void {
-    this.#links.delete(link);
+    this.#outflow.removeLink(link);
   }
 
   /** The peer of a reader can be written to again. */
   drained(reader: OutputReader): void {
-    for (const client of this.#roster.all) {
-      if (client.reach.kind === "direct" && client.reach.reader === reader) {
-        this.#pumpReader(client, reader, this.#now());
-        return;
-      }
-    }
-    reader.pump(this.#now(), this.#exit);
+    this.#outflow.drained(reader);
   }
 
   // ---- Pace and time -------------------------------------------------------------------------------------------
@@ -491,20 +461,15 @@ export class Session {
   /** When {@link tick} is to be called next; undefined while nothing waits for time to pass. */
   get nextTickMs(): number | undefined {
     let next: number | undefined;
-    const wish = (atMs: number) => {
-      if (next === undefined || atMs < next) next = atMs;
+    const wish = (atMs: number | undefined) => {
+      if (atMs !== undefined && (next === undefined || atMs < next)) next = atMs;
     };
-    const { nextTickMs } = this.#screens;
-    if (nextTickMs !== undefined) wish(nextTickMs);
+    wish(this.#screens.nextTickMs);
     for (const { sinceMs } of this.#unheld.values()) wish(sinceMs + HOLD_PATIENCE_MS);
     for (const client of this.#roster.all) {
-      if (client.inputAckDueMs !== undefined) wish(client.inputAckDueMs);
+      wish(client.inputAckDueMs);
       if (client.presence.phase === "vanished") wish(client.presence.sinceMs + RESUME_GRACE_MS);
-      if (client.reach.kind !== "direct" || client.peer?.isPaused === true) continue;
-      const blockedSince = client.reach.reader.blockedSinceMs;
-      if (blockedSince === undefined) continue;
-      if (!client.acknowledges) wish(this.#now() + RATE_TICK_MS);
-      else if (client.delivery === "lossless") wish(blockedSince + STALL_MS);
+      wish(this.#outflow.nextTickMs(client));
     }
     return next;
   }
@@ -517,18 +482,7 @@ export class Session {
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
       if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);
-      if (client.reach.kind !== "direct" || client.peer?.isPaused === true) continue;
-      const { reader } = client.reach;
-      if (reader.blockedSinceMs === undefined) continue;
-      if (!client.acknowledges) {
-        this.#pumpReader(client, reader, now);
-        if (now - (reader.blockedSinceMs ?? now) < PLAIN_STALL_MS) continue;
-        client.peer?.bye(CLOSE.internal, "the client can't be written to", "now");
-        this.vanish(client);
-      } else if (client.delivery === "lossless" && reader.blockedSinceMs + STALL_MS <= now) {
-        client.peer?.bye(CLOSE.internal, "output was not acknowledged for too long", "now");
-        this.vanish(client);
-      }
+      this.#outflow.tick(client, now);
     }
   }
 
@@ -564,34 +518,6 @@ export class Session {
     if (this.floor.holder !== holder) this.#upstream.holder(this.floor.holder);
     if (this.#hop === "process") this.#fitSize();
     return client;
-  }
-
-  #pumpReader(client: ClientRecord, reader: OutputReader, now: number): void {
-    if (!client.isGreeted) return;
-    const { acked } = reader.flow;
-    const hasExited = reader.pump(now, this.#exit);
-    // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
-    if (!client.acknowledges && reader.flow.acked !== acked) this.#upstream.acked(client);
-    if (!hasExited) return;
-    client.peer?.finish();
-    // It has all, as far as anybody knows: others may have its place, and it may still come back for what got lost.
-    this.vanish(client, true);
-  }
-
-  #ack(client: ClientRecord, offset: number): void {
-    client.isActive = true;
-    if (client.reach.kind !== "direct" || !client.isGreeted) return;
-    const { reader } = client.reach;
-    if (offset > reader.cursor) {
-      this.#refuseClient(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);
-      return;
-    }
-    const now = this.#now();
-    // A window that has shrunk stays full for longer than its client takes to deal with something.
-    if (offset > reader.flow.acked && reader.blockedSinceMs !== undefined) reader.blockedSinceMs = now;
-    reader.flow.ack(offset, now);
-    this.#pumpReader(client, reader, now);
-    this.#upstream.acked(client);
   }
 
   /** Where a remote client's messages go: set by the shell that serves the inner hop. */

@@ -1,0 +1,160 @@
+// Output on its way to whoever reads the log: clients with a connection of their own, and inner hops. Who is sent how much,
+// what an acknowledgement sets free, whose screen is redrawn, and who is given up because nothing moves.
+
+import type { ClientRecord, Peer } from "./client-record.ts";
+import { CLOSE, PLAIN_STALL_MS, STALL_MS } from "./constants.ts";
+import type { ExitStatus } from "./control.ts";
+import type { OutputLog } from "./log.ts";
+import { FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+import type { Roster } from "./roster.ts";
+import type { ScreenFrame, Screens } from "./screens.ts";
+import type { Upstream } from "./session-types.ts";
+import { Window } from "./window.ts";
+
+/** How often something that waits for a rate, and not for an event, is looked at. */
+const RATE_TICK_MS = 10;
+
+/** What the outflow needs of its session. */
+export interface OutflowPorts {
+  readonly log: OutputLog;
+  readonly roster: Roster;
+  readonly screens: Screens;
+  readonly upstream: Upstream;
+  readonly now: () => number;
+  /** @see SessionOptions.reuseFrames */
+  readonly reuseFrames: boolean;
+  exit(): ExitStatus | undefined;
+  vanish(client: ClientRecord, isSure?: boolean): void;
+  /** Closes a client that does what is forbidden. */
+  refuse(client: ClientRecord, code: number, reason: string): void;
+}
+
+export class Outflow {
+  readonly #at: OutflowPorts;
+  readonly #frames: FrameSource;
+  /** Readers that are no clients: inner hops. */
+  readonly #links = new Set<OutputReader>();
+
+  constructor(ports: OutflowPorts) {
+    this.#at = ports;
+    this.#frames = new FrameSource(ports.log, ports.reuseFrames);
+  }
+
+  /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
+  readerAt(offset: number, acknowledges: boolean, peer: Peer, screen?: ScreenFrame): OutputReader {
+    const flow = acknowledges ? new Window(offset) : new RatedFlow(offset, this.#at.now());
+    return new OutputReader(this.#at.log, this.#frames, offset, flow, peer, screen);
+  }
+
+  /** The client has been greeted: sends it its snapshot, if it starts with one, and what there is. */
+  start(client: ClientRecord, reader: OutputReader, screen: ScreenFrame | undefined, tty: boolean): void {
+    if (tty) reader.askScreen = () => this.#redraw(client, reader);
+    if (screen !== undefined) {
+      reader.showScreen(screen);
+      // Its place was not known when upstream heard of it.
+      this.#at.upstream.acked(client);
+    }
+    this.#pump(client, reader);
+  }
+
+  /** @see Session.appended */
+  appended(): void {
+    const now = this.#at.now();
+    for (const link of this.#links) link.pump(now, this.#at.exit());
+    for (const client of this.#at.roster.all) {
+      if (client.reach.kind === "direct" && client.isGreeted) this.#pump(client, client.reach.reader, now);
+    }
+  }
+
+  /** A whole frame was appended at `offset`: it is passed on as it is where it fits. */
+  keep(offset: number, frame: Uint8Array): void {
+    this.#frames.keep(offset, frame);
+  }
+
+  /** @see Session.addLink */
+  addLink(offset: number, peer: OutputPeer): OutputReader {
+    const reader = new OutputReader(this.#at.log, this.#frames, offset, new OpenFlow(offset), peer);
+    this.#links.add(reader);
+    return reader;
+  }
+
+  removeLink(link: OutputReader): void {
+    this.#links.delete(link);
+  }
+
+  /** @see Session.drained */
+  drained(reader: OutputReader): void {
+    for (const client of this.#at.roster.all) {
+      if (client.reach.kind === "direct" && client.reach.reader === reader) {
+        this.#pump(client, reader);
+        return;
+      }
+    }
+    reader.pump(this.#at.now(), this.#at.exit());
+  }
+
+  /** The client has dealt with everything before `offset`. */
+  ack(client: ClientRecord, offset: number): void {
+    client.isActive = true;
+    if (client.reach.kind !== "direct" || !client.isGreeted) return;
+    const { reader } = client.reach;
+    if (offset > reader.cursor) {
+      this.#at.refuse(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);
+      return;
+    }
+    const now = this.#at.now();
+    // A window that has shrunk stays full for longer than its client takes to deal with something.
+    if (offset > reader.flow.acked && reader.blockedSinceMs !== undefined) reader.blockedSinceMs = now;
+    reader.flow.ack(offset, now);
+    this.#pump(client, reader, now);
+    this.#at.upstream.acked(client);
+  }
+
+  /** When {@link tick} is to be called for this client; undefined while nothing of it waits for time to pass. */
+  nextTickMs(client: ClientRecord): number | undefined {
+    if (client.reach.kind !== "direct" || client.peer?.isPaused === true) return undefined;
+    const blockedSince = client.reach.reader.blockedSinceMs;
+    if (blockedSince === undefined) return undefined;
+    if (!client.acknowledges) return this.#at.now() + RATE_TICK_MS;
+    return client.delivery === "lossless" ? blockedSince + STALL_MS : undefined;
+  }
+
+  tick(client: ClientRecord, now: number): void {
+    if (client.reach.kind !== "direct" || client.peer?.isPaused === true) return;
+    const { reader } = client.reach;
+    if (reader.blockedSinceMs === undefined) return;
+    if (!client.acknowledges) {
+      this.#pump(client, reader, now);
+      if (now - (reader.blockedSinceMs ?? now) < PLAIN_STALL_MS) return;
+      client.peer?.bye(CLOSE.internal, "the client can't be written to", "now");
+      this.#at.vanish(client);
+    } else if (client.delivery === "lossless" && reader.blockedSinceMs + STALL_MS <= now) {
+      client.peer?.bye(CLOSE.internal, "output was not acknowledged for too long", "now");
+      this.#at.vanish(client);
+    }
+  }
+
+  /** A client fell so far behind that the log does not hold what comes next for it. */
+  #redraw(client: ClientRecord, reader: OutputReader): void {
+    this.#at.screens.await((screen) => {
+      if (client.reach.kind !== "direct" || client.reach.reader !== reader) return;
+      // Stopped again meanwhile: it asks anew when it may be written to.
+      if (!reader.peer.isWritable()) reader.waiveScreen();
+      else if (screen === undefined) reader.skipToTail();
+      else reader.showScreen(screen);
+      this.#pump(client, reader);
+    }, true);
+  }
+
+  #pump(client: ClientRecord, reader: OutputReader, now = this.#at.now()): void {
+    if (!client.isGreeted) return;
+    const { acked } = reader.flow;
+    const hasExited = reader.pump(now, this.#at.exit());
+    // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
+    if (!client.acknowledges && reader.flow.acked !== acked) this.#at.upstream.acked(client);
+    if (!hasExited) return;
+    client.peer?.finish();
+    // It has all, as far as anybody knows: others may have its place, and it may still come back for what got lost.
+    this.#at.vanish(client, true);
+  }
+}
