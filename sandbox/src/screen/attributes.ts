@@ -39,6 +39,12 @@ export function attributesOf(fg: number, bg: number, extended: Extended | undefi
   return { fg, bg: bg & ~HAS_EXTENDED, extended: (bg & HAS_EXTENDED) !== 0 ? (extended ?? NOTHING) : NOTHING };
 }
 
+/** Those in force: a colour waits for its underline; a style or link without the flag is a leftover that shows nowhere. */
+export function currentAttributes({ fg, bg, extended }: Attributes): Attributes {
+  if ((bg & HAS_EXTENDED) !== 0) return { fg, bg, extended };
+  return { fg, bg, extended: { _ext: extended._ext & ~UNDERLINE_STYLE, urlId: 0 } };
+}
+
 export function isBackgroundPlain(bg: number): boolean {
   return (bg & (COLOR_MODE | RGB_BITS)) === 0;
 }
@@ -46,6 +52,11 @@ export function isBackgroundPlain(bg: number): boolean {
 /** The background alone, as erasing leaves it. */
 export function backgroundOf(bg: number): number {
   return bg & (COLOR_MODE | RGB_BITS);
+}
+
+/** Attributes that are seen without a character. Erasing leaves none; a wide character that did not fit may. */
+export function showsOnBlank({ fg, bg, extended }: Attributes): boolean {
+  return ((fg & 0x94000000) | (bg & 0x40000000)) !== 0 || (extended._ext & UNDERLINE_STYLE) !== 0;
 }
 
 /** The sequence that sets these attributes, whatever was in force. Hyperlinks are set by OSC 8, not by this. */

@@ -27,7 +27,7 @@ function learnLetters(): Map<Charset, string> {
   const encoder = new TextEncoder();
   const found = new Map<Charset, string>();
   for (const letter of LETTERS) {
-    core.writeSync(encoder.encode(`\x1b(${letter}`));
+    core._inputHandler.parse(encoder.encode(`\x1b(${letter}`));
     found.set(core._charsetService.charset, letter);
   }
   terminal.dispose();

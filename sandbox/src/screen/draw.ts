@@ -4,10 +4,10 @@
 // wrapped rows are wrong where something was erased.
 
 import type { Terminal } from "@xterm/headless";
-import { PLAIN, sgr } from "./attributes.ts";
+import { attributesOf, currentAttributes, PLAIN, sgr } from "./attributes.ts";
 import { designate, shift } from "./charsets.ts";
 import { type Attributes, type Charset, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "./internals.ts";
-import { drawRows, hyperlink } from "./rows.ts";
+import { drawRows, hyperlink, printedWidth } from "./rows.ts";
 
 /** The most that a snapshot is. */
 export const MAX_SNAPSHOT_BYTES = 65_536;
@@ -101,15 +101,19 @@ function savedCursor(buffer: ScreenBuffer, terminal: Terminal): string {
 
 function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, remembered: string): string {
   const { x, y } = buffer;
-  const { _curAttrData: current, _parser: parser } = core._inputHandler;
+  const { _curAttrData, _parser: parser } = core._inputHandler;
+  const current = currentAttributes(_curAttrData);
   const { origin } = core.coreService.decPrivateModes;
   const originText = origin ? "\x1b[?6h" : "";
   const top = origin ? buffer.scrollTop : 0;
   const modes = modeText(core, terminal) + remembered;
   const charsets = charsetText(core, buffer);
   const attributes = sgr(current) + (current.extended.urlId === 0 ? "" : hyperlink(core, current.extended.urlId));
-  const last = lastCharacter(buffer, x, y);
-  const isJoinable = parser.precedingJoinState !== 0 && last !== undefined && last.key === keyOf(current);
+  const last = lastCharacter(core, buffer, terminal.cols);
+  const isJoinable =
+    parser.precedingJoinState !== 0 &&
+    last !== undefined &&
+    last.key === keyOf(attributesOf(current.fg, current.bg, current.extended));
   if (isJoinable) {
     // The last thing printed, printed again: what comes next may combine with it, or repeat it.
     const { insertMode } = core.coreService.modes;
@@ -120,7 +124,7 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
   const isWrapping = x === terminal.cols;
   const wrapping =
     isWrapping && last !== undefined
-      ? goTo(last.column, y - top) + last.sgr + last.text
+      ? goTo(last.column, y - top) + last.drawn
       : goTo(Math.min(x, terminal.cols - 1), y - top);
   return originText + charsets + wrapping + modes + attributes;
 }
@@ -129,28 +133,25 @@ type LastCharacter = {
   readonly column: number;
   readonly width: number;
   readonly text: string;
-  readonly sgr: string;
+  /** With its attributes. */
+  readonly drawn: string;
   readonly key: string;
 };
 
 /** What is drawn directly before the cursor. */
-function lastCharacter(buffer: ScreenBuffer, x: number, y: number): LastCharacter | undefined {
-  const line: ScreenLine | undefined = buffer.lines.get(buffer.ybase + y);
+function lastCharacter(core: Core, { lines, ybase, x, y }: ScreenBuffer, cols: number): LastCharacter | undefined {
+  const line: ScreenLine | undefined = lines.get(ybase + y);
   if (line === undefined || x === 0) return undefined;
   const isTail = x > 1 && line.getWidth(x - 1) === 0 && line.hasContent(x - 1) === 0 && line.getWidth(x - 2) === 2;
   const column = isTail ? x - 2 : x - 1;
-  const attributes = {
-    fg: line.getFg(column),
-    bg: line.getBg(column),
-    extended: line._extendedAttrs[column] ?? PLAIN.extended,
-  };
-  return {
-    column,
-    width: isTail ? 2 : 1,
-    text: line.hasContent(column) === 0 ? " " : line.getString(column),
-    sgr: sgr(attributes),
-    key: line.hasContent(column) === 0 ? "" : keyOf(attributes),
-  };
+  const printed = printedWidth(core, line, column, cols);
+  const width = Math.max(1, printed ?? 1);
+  const text = printed === undefined ? " " : line.getString(column);
+  const attributes = attributesOf(line.getFg(column), line.getBg(column), line._extendedAttrs[column]);
+  const { urlId } = attributes.extended;
+  const drawn = urlId === 0 ? text : `${hyperlink(core, urlId)}${text}${hyperlink(core, 0)}`;
+  const isBefore = printed !== undefined && column + width === x;
+  return { column, width, text, drawn: sgr(attributes) + drawn, key: isBefore ? keyOf(attributes) : "" };
 }
 
 function keyOf(attributes: Attributes): string {

@@ -84,6 +84,12 @@ export class Emulator {
       this.#isExact = true;
       return false;
     });
+    // To erase up to the cursor throws where that is the last cell there is.
+    this.#terminal.parser.registerCsiHandler({ final: "J" }, ([what]) => {
+      const { x, y } = this.#core.buffers.active;
+      const isAll = what === 1 && y === this.#terminal.rows - 1 && x >= this.#terminal.cols - 1;
+      return isAll && this.#core._inputHandler.eraseInDisplay({ params: [2] }, false);
+    });
     for (const [code, color] of Object.entries(COLORS)) {
       this.#terminal.parser.registerOscHandler(Number(code), (data) => {
         if (data === "?") this.#answer(`\x1b]${code};${color}\x1b\\`);
@@ -134,7 +140,7 @@ export class Emulator {
     this.#opener = "";
     this.#size = { cols, rows };
     this.#terminal.resize(cols, rows);
-    this.#core.writeSync(this.#encoder.encode(this.#isProvable ? CLEAR : CANCEL + state + USUAL + CLEAR));
+    this.#core._inputHandler.parse(this.#encoder.encode(this.#isProvable ? CLEAR : CANCEL + state + USUAL + CLEAR));
     this.#answers = [];
     this.#offset = offset;
     this.#isExact = false;
@@ -187,7 +193,7 @@ export class Emulator {
 
   #parse(bytes: Uint8Array): void {
     if (this.#answersFrom === undefined) {
-      this.#core.writeSync(bytes);
+      this.#feed(bytes);
       this.#offset += bytes.length;
       return;
     }
@@ -195,8 +201,18 @@ export class Emulator {
     for (let at = 0; at < bytes.length; ) {
       const end = this.#answered.sequenceEnd(bytes, at);
       this.#offset += end - at;
-      this.#core.writeSync(bytes.subarray(at, end));
+      this.#feed(bytes.subarray(at, end));
       at = end;
+    }
+  }
+
+  #feed(bytes: Uint8Array): void {
+    try {
+      this.#core._inputHandler.parse(bytes);
+    } catch {
+      // The emulator has faults of its own, with a cursor out of bounds after changes of size. It goes on.
+      this.#isExact = false;
+      this.#isProvable = false;
     }
   }
 

@@ -16,7 +16,6 @@ export type Extended = {
 export type Charset = object | undefined;
 
 export type ScreenLine = {
-  readonly length: number;
   readonly isWrapped: boolean;
   readonly _extendedAttrs: { readonly [column: number]: Extended | undefined };
   getWidth(column: number): number;
@@ -69,13 +68,16 @@ export type Core = {
   readonly _oscLinkService: {
     getLinkData(id: number): { readonly id?: string | undefined; readonly uri: string } | undefined;
   };
+  readonly unicodeService: { getStringCellWidth(text: string): number };
   readonly _inputHandler: {
     readonly _curAttrData: Attributes;
     readonly _windowTitle: string;
     readonly _iconName: string;
     readonly _parser: { readonly precedingJoinState: number };
+    eraseInDisplay(parameters: { readonly params: readonly number[] }, isSelective: boolean): boolean;
+    /** At once, and without the queue of write(), which an exception would leave stuck. */
+    parse(bytes: Uint8Array): void;
   };
-  writeSync(bytes: Uint8Array): void;
 };
 
 /** @throws {Error} Where the emulator is not the version that this was written for. */
@@ -100,7 +102,8 @@ const PATHS = [
   "_inputHandler._windowTitle",
   "_inputHandler._iconName",
   "_inputHandler._parser.precedingJoinState",
-  "writeSync",
+  "_inputHandler.parse",
+  "unicodeService.getStringCellWidth",
 ];
 
 function isCore(value: unknown): value is Core {

@@ -8,11 +8,14 @@ import {
   PROTECTED_END,
   PROTECTED_START,
   sgr,
+  showsOnBlank,
 } from "./attributes.ts";
-import type { Attributes, Core, Extended, ScreenBuffer, ScreenLine } from "./internals.ts";
+import type { Core, Extended, ScreenBuffer, ScreenLine } from "./internals.ts";
 
 /** A longer hyperlink is left out. */
 const MAX_URI_LENGTH = 2_048;
+/** Characters before this are one column wide. */
+const FIRST_COMBINING = 0x300;
 const PLAIN_SGR = sgr(PLAIN);
 
 export type DrawnRows = {
@@ -25,11 +28,13 @@ export type DrawnRows = {
 /** One row: `text` up to its last character, which ends at column `reach`, and then coloured blanks, if there are any. */
 type Row = { readonly text: string; readonly reach: number; readonly blanks: string };
 
+const NO_LINE = { isWrapped: false } as const;
+
 type Size = { readonly cols: number; readonly rows: number };
 
 /** OSC 8: what follows leads there; to nowhere without a link. */
-export function hyperlink(core: Core | undefined, id: number): string {
-  const link = id === 0 ? undefined : core?._oscLinkService.getLinkData(id);
+export function hyperlink(core: Core, id: number): string {
+  const link = id === 0 ? undefined : core._oscLinkService.getLinkData(id);
   if (link === undefined || link.uri.length > MAX_URI_LENGTH) return "\x1b]8;;\x1b\\";
   return `\x1b]8;${link.id === undefined ? "" : `id=${link.id}`};${link.uri}\x1b\\`;
 }
@@ -38,44 +43,48 @@ export function hyperlink(core: Core | undefined, id: number): string {
  * The screen and, above it, as much of the scrollback as fits into `maxBytes`. To be written at the top left of a blank
  * screen of the same size with nothing set; leaves it with nothing set.
  */
-export function drawRows(core: Core, buffer: ScreenBuffer, { cols, rows }: Size, maxBytes: number): DrawnRows {
+export function drawRows(core: Core, buffer: ScreenBuffer, size: Size, maxBytes: number): DrawnRows {
   const pieces: string[] = [];
   let bytes = 0;
   let isComplete = true;
-  let row = lastRow(buffer, cols, rows);
+  let row = lastRow(core, buffer, size);
   /** Where to go back to when it turns out that the start of a wrapped line does not fit. */
   let whole = 0;
   for (; row >= 0; row -= 1) {
     const line = buffer.lines.get(row);
-    if (line === undefined) break;
-    const next = pieces.length === 0 ? undefined : buffer.lines.get(row + 1);
+    if (line === undefined) {
+      // The emulator's fault, after some changes of size; there is nothing to draw.
+      pieces.push(pieces.length > 0 ? "\r\n" : "");
+      continue;
+    }
+    const next = pieces.length === 0 ? undefined : (buffer.lines.get(row + 1) ?? NO_LINE);
     const isOnScreen = row >= buffer.ybase;
-    let piece = drawLine(core, line, next, cols, true);
-    let size = Buffer.byteLength(piece);
-    if (bytes + size > maxBytes) {
+    let piece = drawLine(core, line, next, size, true);
+    let length = Buffer.byteLength(piece);
+    if (bytes + length > maxBytes) {
       if (!isOnScreen) break;
       isComplete = false;
-      piece = drawLine(core, line, next, cols, false);
-      size = Buffer.byteLength(piece);
-      if (bytes + size > maxBytes) piece = next === undefined ? "" : "\r\n";
+      piece = drawLine(core, line, next, size, false);
+      length = Buffer.byteLength(piece);
+      if (bytes + length > maxBytes) piece = next === undefined ? "" : "\r\n";
     }
     pieces.push(piece);
     bytes += Buffer.byteLength(piece);
     if (isOnScreen || !line.isWrapped) whole = pieces.length;
   }
-  pieces.length = whole;
+  if (row >= 0) pieces.length = whole;
   const text = pieces.reverse().join("");
   return { text, bytes: Buffer.byteLength(text), isComplete };
 }
 
 /** The last row that has to be drawn: without scrollback, blank rows at the end are there already. */
-function lastRow(buffer: ScreenBuffer, cols: number, rows: number): number {
+function lastRow(core: Core, buffer: ScreenBuffer, { cols, rows }: Size): number {
   let row = buffer.ybase + rows - 1;
   if (buffer.ybase > 0) return row;
   while (row > 0) {
     const line = buffer.lines.get(row);
-    if (line !== undefined && (line.isWrapped || drawRow(undefined, line, cols, true).text !== "")) break;
-    if (line !== undefined && drawRow(undefined, line, cols, true).blanks !== "") break;
+    if (line !== undefined && (line.isWrapped || drawRow(core, line, cols, true).text !== "")) break;
+    if (line !== undefined && drawRow(core, line, cols, true).blanks !== "") break;
     row -= 1;
   }
   return row;
@@ -85,13 +94,15 @@ function lastRow(buffer: ScreenBuffer, cols: number, rows: number): number {
 function drawLine(
   core: Core,
   line: ScreenLine,
-  next: ScreenLine | undefined,
-  cols: number,
+  next: ScreenLine | typeof NO_LINE | undefined,
+  { cols, rows }: Size,
   hasAttributes: boolean,
 ): string {
   const row = drawRow(core, line, cols, hasAttributes);
   if (next === undefined) return row.text + row.blanks;
   if (!next.isWrapped) return `${row.text}${row.blanks}\r\n`;
+  // A screen of one row has no way back to the row before.
+  if (rows === 1 && row.reach < cols) return `${row.text}${row.blanks}\r\n`;
   // Only a character that finds no room marks the next row as wrapped. It takes no colour along, and is drawn over.
   const wrap = next.hasContent(0) ? " \r" : " \r\x1b[X";
   if (row.reach === cols) return row.text + wrap;
@@ -112,7 +123,7 @@ function wrapsByItself(line: ScreenLine, next: ScreenLine, cols: number): boolea
   );
 }
 
-function drawRow(core: Core | undefined, line: ScreenLine, cols: number, hasAttributes: boolean): Row {
+function drawRow(core: Core, line: ScreenLine, cols: number, hasAttributes: boolean): Row {
   let text = "";
   let blanks = "";
   let reach = 0;
@@ -142,8 +153,8 @@ function drawRow(core: Core | undefined, line: ScreenLine, cols: number, hasAttr
       extended = line._extendedAttrs[column];
       attributes = attributesOf(fg, bg, extended);
     }
-    const hasContent = line.hasContent(column) !== 0;
-    if (!hasContent && !showsOnBlank(attributes)) {
+    const width = printedWidth(core, line, column, cols);
+    if (width === undefined && !showsOnBlank(attributes)) {
       const ground = hasAttributes ? backgroundOf(bg) : 0;
       const start = column;
       do column += 1;
@@ -157,18 +168,17 @@ function drawRow(core: Core | undefined, line: ScreenLine, cols: number, hasAttr
       skip += count;
       continue;
     }
-    const width = line.getWidth(column);
     text += blanks + move() + set(sgr(attributes));
     blanks = "";
-    if (hasAttributes && core !== undefined && attributes.extended.urlId !== link) {
+    if (hasAttributes && attributes.extended.urlId !== link) {
       link = attributes.extended.urlId;
       text += hyperlink(core, link);
     }
     // A combining character that stands alone: a sequence before it keeps it from joining what is to its left.
     if (width === 0) text += current;
-    text += hasContent ? line.getString(column) : " ";
-    column += Math.max(1, width);
-    reach = Math.min(cols, column);
+    text += width === undefined ? " " : line.getString(column);
+    column += Math.max(1, width ?? 1);
+    reach = column;
   }
   if (link !== 0) text += hyperlink(core, 0);
   if (current === PLAIN_SGR) return { text, reach, blanks };
@@ -176,13 +186,20 @@ function drawRow(core: Core | undefined, line: ScreenLine, cols: number, hasAttr
   return blanks === "" ? { text: text + end, reach, blanks } : { text, reach, blanks: blanks + end };
 }
 
-/** Attributes that are seen without a character. Erasing leaves none; a wide character that did not fit may. */
-function showsOnBlank({ fg, bg, extended }: Attributes): boolean {
-  return ((fg & 0x94000000) | (bg & 0x40000000)) !== 0 || extended._ext !== 0;
+/**
+ * How many columns a cell's text takes when it is printed; undefined: there is none, or more than the cell has, as erasing
+ * and inserting may leave halves of wide characters behind.
+ */
+export function printedWidth(core: Core, line: ScreenLine, column: number, cols: number): number | undefined {
+  if (line.hasContent(column) === 0) return undefined;
+  const text = line.getString(column);
+  const isSimple = text.length === 1 && text.charCodeAt(0) < FIRST_COMBINING;
+  const width = isSimple ? 1 : core.unicodeService.getStringCellWidth(text);
+  return width <= line.getWidth(column) && column + line.getWidth(column) <= cols ? width : undefined;
 }
 
 function isSameBlank(line: ScreenLine, column: number, ground: number, hasAttributes: boolean): boolean {
-  if (line.hasContent(column)) return false;
+  if (line.hasContent(column) !== 0) return false;
   const bg = line.getBg(column);
   if (showsOnBlank(attributesOf(line.getFg(column), bg, line._extendedAttrs[column]))) return false;
   return (hasAttributes ? backgroundOf(bg) : 0) === ground;

@@ -6,8 +6,16 @@ import { join } from "node:path";
 import type { Snapshot } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
-import { attributesOf, sgr } from "../../src/screen/attributes.ts";
-import { type Core, coreOf, type ScreenBuffer, type ScreenLine } from "../../src/screen/internals.ts";
+import {
+  attributesOf,
+  backgroundOf,
+  currentAttributes,
+  PLAIN,
+  sgr,
+  showsOnBlank,
+} from "../../src/screen/attributes.ts";
+import { type Attributes, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "../../src/screen/internals.ts";
+import { printedWidth } from "../../src/screen/rows.ts";
 
 export type Mark = { readonly offset: number; readonly cols: number; readonly rows: number };
 export type Recording = {
@@ -18,6 +26,7 @@ export type Recording = {
   readonly marks: readonly Mark[];
 };
 
+const PLAIN_SGR = sgr(PLAIN);
 const DIRECTORY = join(import.meta.dirname, "recordings");
 
 export function recordings(): Recording[] {
@@ -54,7 +63,7 @@ export class Viewer {
 
   static of(snapshot: Snapshot): Viewer {
     const viewer = new Viewer(snapshot, snapshot.offset);
-    viewer.core.writeSync(snapshot.bytes);
+    viewer.core._inputHandler.parse(snapshot.bytes);
     return viewer;
   }
 
@@ -70,14 +79,14 @@ export class Viewer {
       }
       const next = recording.marks.find((mark) => mark.offset > this.#offset)?.offset ?? end;
       const to = Math.min(end, next);
-      this.core.writeSync(recording.bytes.subarray(this.#offset, to));
+      this.core._inputHandler.parse(recording.bytes.subarray(this.#offset, to));
       this.#offset = to;
     }
     for (const mark of recording.marks) if (mark.offset === end) this.#terminal.resize(mark.cols, mark.rows);
   }
 
   write(bytes: Uint8Array): void {
-    this.core.writeSync(bytes);
+    this.core._inputHandler.parse(bytes);
     this.#offset += bytes.length;
   }
 
@@ -90,8 +99,12 @@ export class Viewer {
     return this.core.buffers.normal.ybase;
   }
 
-  /** @param scrollback So many lines above the screen count. */
-  state(scrollback: number): object {
+  /**
+   * @param scrollback So many lines above the screen count.
+   * @param isStrict Else these don't count: hyperlinks, which the emulator forgets when the line is gone where they began;
+   *   which rows are wrapped, for the first row drawn can't be; and the saved cursor, which it counts from the oldest line.
+   */
+  state(scrollback: number, isStrict = true): object {
     const { core } = this;
     const { normal, alt, active } = core.buffers;
     const { _inputHandler: input, _charsetService: charsets, coreService, coreMouseService } = core;
@@ -100,9 +113,14 @@ export class Viewer {
       title: [input._windowTitle, input._iconName],
       isAlternate: active === alt,
       cursor: [active.x, active.y],
-      normal: bufferState(core, normal, this.#terminal, scrollback),
-      alt: active === alt ? bufferState(core, alt, this.#terminal, 0) : savedState(alt, this.#terminal),
-      attributes: sgr(input._curAttrData) + linkOf(core, input._curAttrData.extended.urlId),
+      normal: bufferState(core, normal, this.#terminal, scrollback, isStrict),
+      alt:
+        active === alt
+          ? bufferState(core, alt, this.#terminal, 0, isStrict)
+          : isStrict && savedState(alt, this.#terminal),
+      attributes:
+        sgr(currentAttributes(input._curAttrData)) +
+        linkOf(isStrict ? core : undefined, input._curAttrData.extended.urlId),
       modes: { ...coreService.decPrivateModes, ...coreService.modes, isHidden: coreService.isCursorHidden },
       mouse: [coreMouseService.activeProtocol, coreMouseService.activeEncoding],
       options: [this.#terminal.options.convertEol, this.#terminal.options.cursorBlink],
@@ -122,39 +140,67 @@ function savedState(buffer: ScreenBuffer, terminal: Terminal): object {
   };
 }
 
-function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal, scrollback: number): object {
+function bufferState(
+  core: Core,
+  buffer: ScreenBuffer,
+  terminal: Terminal,
+  scrollback: number,
+  isStrict: boolean,
+): object {
   const lines: string[] = [];
   for (let row = buffer.ybase - scrollback; row < buffer.ybase + terminal.rows; row += 1) {
     const line = buffer.lines.get(row);
-    const isWrapped = line?.isWrapped === true && row > buffer.ybase - scrollback;
-    lines.push(line === undefined ? "none" : `${isWrapped ? "+" : ""}${lineState(core, line, terminal.cols)}`);
+    const isWrapped = isStrict && line?.isWrapped === true && row > buffer.ybase - scrollback;
+    lines.push(
+      line === undefined ? "none" : `${isWrapped ? "+" : ""}${lineState(core, line, terminal.cols, isStrict)}`,
+    );
   }
   const tabs = Array.from({ length: terminal.cols }, (_, column) => buffer.tabs[column] === true);
-  return { ...savedState(buffer, terminal), region: [buffer.scrollTop, buffer.scrollBottom], tabs, lines };
+  return {
+    ...(isStrict ? savedState(buffer, terminal) : {}),
+    region: [buffer.scrollTop, buffer.scrollBottom],
+    tabs,
+    lines,
+  };
 }
 
 /** All cells, the attributes where they change. */
-function lineState(core: Core, line: ScreenLine, cols: number): string {
+function lineState(core: Core, line: ScreenLine, cols: number, isStrict: boolean): string {
   let text = "";
   let last = "";
-  let [fg, bg] = [-1, -1];
-  let extended: unknown;
   for (let column = 0; column < cols; column += 1) {
-    if (line.getFg(column) !== fg || line.getBg(column) !== bg || line._extendedAttrs[column] !== extended) {
-      fg = line.getFg(column);
-      bg = line.getBg(column);
-      extended = line._extendedAttrs[column];
-      const attributes = attributesOf(fg, bg, line._extendedAttrs[column]);
-      const now = sgr(attributes) + linkOf(core, attributes.extended.urlId);
-      if (now !== last) text += `<${now.replaceAll("\x1b", "")}>`;
-      last = now;
-    }
-    text += line.hasContent(column) === 0 ? `_${line.getWidth(column) === 0 ? "0" : ""}` : line.getString(column);
-    if (line.getWidth(column) !== 1 && line.hasContent(column) !== 0) text += `(${line.getWidth(column)})`;
+    const width = printedWidth(core, line, column, cols);
+    const hasContent = width !== undefined;
+    const attributes = attributesOf(line.getFg(column), line.getBg(column), line._extendedAttrs[column]);
+    // Of the attributes of a cell without a character most are not seen; where some are, it looks like a space.
+    const isSpace = !hasContent && showsOnBlank(attributes);
+    const seen =
+      hasContent || isSpace ? withoutUnderlineColor(attributes) : { ...PLAIN, bg: backgroundOf(attributes.bg) };
+    const drawn = isPlain(seen) ? PLAIN_SGR : sgr(seen) + linkOf(isStrict ? core : undefined, seen.extended.urlId);
+    const now = drawn === PLAIN_SGR ? "" : drawn;
+    if (now !== last) text += `<${now.replaceAll("\x1b", "")}>`;
+    last = now;
+    text += hasContent ? line.getString(column) : isSpace ? " " : "_";
+    if (hasContent && width !== 1) text += `(${width})`;
+    // Whatever is in a wide character's second cell is behind it.
+    if (width === 2) column += 1;
   }
   return text;
 }
 
-function linkOf(core: Core, id: number): string {
-  return id === 0 ? "" : `link ${core._oscLinkService.getLinkData(id)?.uri}`;
+/** It shows only where there is an underline. */
+function withoutUnderlineColor(attributes: Attributes): Attributes {
+  const { extended } = attributes;
+  return /;4(?::\d)?[;m]/.test(sgr(attributes))
+    ? attributes
+    : { ...attributes, extended: { _ext: 0, urlId: extended.urlId } };
+}
+
+function isPlain({ fg, bg, extended }: Attributes): boolean {
+  return fg === 0 && bg === 0 && extended._ext === 0 && extended.urlId === 0;
+}
+
+function linkOf(core: Core | undefined, id: number): string {
+  const link = id === 0 ? undefined : core?._oscLinkService.getLinkData(id);
+  return link === undefined ? "" : `link ${link.uri}`;
 }

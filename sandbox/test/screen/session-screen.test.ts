@@ -64,7 +64,7 @@ function lastLines(viewer: Viewer, count: number): string[] {
   for (let row = active.y - count + 1; row <= active.y; row += 1) {
     const line = active.lines.get(active.ybase + row);
     let text = "";
-    for (let column = 0; column < (line?.length ?? 0); column += 1) text += line?.getString(column) || " ";
+    for (let column = 0; column < 80; column += 1) text += line?.getString(column) || " ";
     lines.push(text.trimEnd());
   }
   return lines;
@@ -78,59 +78,37 @@ test("a complete log of 64 KiB or less has no snapshot and starts no worker", as
 });
 
 test("every recording's screen is that of all bytes, wherever a session is asked for it", async () => {
-  const padding = encoder.encode("padding\r\n".repeat(8_000));
   for (const recording of recordings()) {
     const output = new Output(recording);
-    output.write(padding);
-    const live = new Viewer(recording, 0);
-    live.write(padding);
-    output.write("\x1bc");
-    live.write(encoder.encode("\x1bc"));
+    // Too much for a replay, and then nothing of it is left.
+    output.write(`${"padding\r\n".repeat(8_000)}\x1bc`);
     const start = output.log.endOffset;
-    const shifted = {
-      ...recording,
-      bytes: recording.bytes,
-      marks: recording.marks.map((mark) => ({ ...mark, offset: mark.offset })),
-    };
-    const played = new Viewer(recording, 0);
-    played.write(padding);
-    played.write(encoder.encode("\x1bc"));
-    let at = 0;
-    for (let to = 4_999; at < recording.bytes.length; to += 4_999) {
-      for (const end of [...recording.marks.map((mark) => mark.offset), to].sort((a, b) => a - b)) {
-        if (end <= at || end > to) continue;
-        output.write(recording.bytes.subarray(at, end));
-        at = Math.min(end, recording.bytes.length);
-        const mark = recording.marks.find((candidate) => candidate.offset === at);
-        if (mark !== undefined) output.log.markSize(mark.cols, mark.rows);
-      }
+    const stops = new Set(recording.marks.map((mark) => mark.offset));
+    for (let at = 4_999; at < recording.bytes.length; at += 4_999) stops.add(at);
+    let written = 0;
+    for (const stop of [...stops].sort((a, b) => a - b)) {
+      output.write(recording.bytes.subarray(written, stop));
+      written = stop;
+      const mark = recording.marks.find((candidate) => candidate.offset === stop);
+      if (mark !== undefined) output.log.markSize(mark.cols, mark.rows);
       const snapshot = await output.snapshot();
       expect(snapshot.isExact).toBe(true);
       const reference = new Viewer(recording, 0);
-      reference.play(shifted, snapshot.offset - start);
+      reference.play(recording, snapshot.offset - start);
       const late = Viewer.of(snapshot);
-      expect({ at, ...late.state(late.scrollback) }).toEqual({ at, ...reference.state(late.scrollback) });
+      const { scrollback } = late;
+      expect({ stop, ...late.state(scrollback) }).toEqual({ stop, ...reference.state(scrollback) });
     }
     output.screen.close();
   }
 });
 
 test("a snapshot is of the place before a sequence or character that is not complete yet", async () => {
-  for (const open of [
-    "\x1b",
-    "\x1b[38;2;1",
-    "\x1b]0;half a tit",
-    "\x1bP+q54",
-    "é".slice(0, 1),
-    "\xe2\x80",
-    "\x1b]0;x\x1b",
-  ]) {
+  for (const open of ["\x1b", "\x1b[38;2;1", "\x1b]0;half a tit", "\x1bP+q54", "\xc3", "\xe2\x80", "\x1b]0;x\x1b"]) {
     const output = new Output();
     output.write("line\r\n".repeat(20_000));
     const end = output.log.endOffset;
-    const bytes =
-      open === "é" ? encoder.encode(open).subarray(0, 1) : Uint8Array.from(open, (char) => char.charCodeAt(0));
-    output.write(bytes);
+    output.write(Uint8Array.from(open, (byte) => byte.charCodeAt(0)));
     const snapshot = await output.snapshot();
     expect([open, snapshot.offset]).toEqual([open, end]);
     expect(snapshot.isExact).toBe(true);

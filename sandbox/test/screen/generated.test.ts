@@ -1,0 +1,92 @@
+// Sequences of every kind in any order: a snapshot of the screen that they leave gives that screen, and what comes next
+// does the same to both.
+
+import { expect, test } from "vitest";
+import { Boundary } from "../../src/screen/boundary.ts";
+import { MAX_SNAPSHOT_BYTES } from "../../src/screen/draw.ts";
+import { Emulator } from "../../src/screen/emulator.ts";
+import { Generator, type Piece } from "./generate.ts";
+import { Viewer } from "./screen-state.ts";
+
+const SEEDS = 300;
+const encoder = new TextEncoder();
+
+function apply(viewer: Viewer, piece: Piece): void {
+  if ("text" in piece) viewer.write(encoder.encode(piece.text));
+  else viewer.resize(piece.cols, piece.rows);
+}
+
+test("the screen from a snapshot is the screen that was drawn, and goes on like it", () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const generator = new Generator(seed);
+    let size = { cols: 10 + generator.below(40), rows: 3 + generator.below(15) };
+    const pieces = generator.pieces(20 + generator.below(200));
+    const cut = generator.below(pieces.length + 1);
+    const emulator = new Emulator(size, 0, true);
+    const live = new Viewer(size, 0);
+    for (const piece of pieces.slice(0, cut)) {
+      if ("cols" in piece) size = piece;
+      emulator.write("text" in piece ? encoder.encode(piece.text) : new Uint8Array(0), size);
+      apply(live, piece);
+    }
+    const snapshot = emulator.draw();
+    expect({ seed, isExact: snapshot.isExact, offset: snapshot.offset }).toEqual({
+      seed,
+      isExact: true,
+      offset: live.offset,
+    });
+    const late = Viewer.of(snapshot);
+    expect(late.answers).toEqual([]);
+    expect({ seed, scrollback: late.scrollback }).toEqual({ seed, scrollback: live.scrollback });
+    expect({ seed, ...late.state(late.scrollback) }).toEqual({ seed, ...live.state(live.scrollback) });
+    for (const piece of pieces.slice(cut)) {
+      // Another size shows lines again that are above the screen here and cut off there.
+      if ("cols" in piece) continue;
+      apply(late, piece);
+      apply(live, piece);
+      const count = Math.min(late.scrollback, live.scrollback);
+      expect({ seed, piece, ...late.state(count, false) }).toEqual({ seed, piece, ...live.state(count, false) });
+    }
+  }
+}, 120_000);
+
+test("output is only cut where the emulator's parser is between sequences and characters", () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const generator = new Generator(seed);
+    const text = generator
+      .pieces(100)
+      .map((piece) => ("text" in piece ? piece.text : ""))
+      .join("");
+    const bytes = encoder.encode(text);
+    // Some bytes are lost, so that there are sequences without an end and broken characters, too.
+    const broken = bytes.filter(() => generator.below(20) > 0);
+    const boundary = new Boundary();
+    const viewer = new Viewer({ cols: 40, rows: 300 }, 0);
+    for (let at = 0; at < broken.length; at += 1) {
+      boundary.lastSafe(broken.subarray(at, at + 1));
+      if (!boundary.isSafe) continue;
+      viewer.write(broken.subarray(viewer.offset, at + 1));
+      expect({ seed, at, state: Reflect.get(viewer.core._inputHandler._parser, "currentState") }).toEqual({
+        seed,
+        at,
+        state: 0,
+      });
+    }
+  }
+});
+
+test("a screen of more than 64 KiB of colours is drawn as far as there is room, and not called exact", () => {
+  const size = { cols: 400, rows: 200 };
+  const emulator = new Emulator(size, 0, true);
+  let text = "";
+  for (let row = 0; row < size.rows; row += 1) {
+    for (let column = 0; column < size.cols; column += 1) text += `\x1b[38;2;${row};${column % 256};7m${column % 10}`;
+  }
+  emulator.write(encoder.encode(text), size);
+  const snapshot = emulator.draw();
+  expect(snapshot.bytes.length).toBeLessThanOrEqual(MAX_SNAPSHOT_BYTES);
+  expect(snapshot.isExact).toBe(false);
+  const late = Viewer.of(snapshot).core.buffers.normal;
+  expect([late.x, late.y]).toEqual([size.cols, size.rows - 1]);
+  expect(late.lines.get(size.rows - 1)?.getString(399)).toBe("9");
+});
