@@ -132,6 +132,7 @@ describe("an exclusive session", () => {
     expect(seconds > 25 && seconds < 45, `${seconds} s`).toBe(true);
     expect(await whoIsHere(ann)).toEqual(["Ann, you"]);
     await ann.button("Take it");
+    await keyboardSays(ann, "You have the keyboard");
     await ann.run("echo back");
     await ann.shows("back");
   });

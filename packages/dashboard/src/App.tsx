@@ -71,6 +71,7 @@ function TerminalPage(props: {
         resumes={state.resumes}
         renderer={address.renderer}
         isAdmin={rights.isAdmin}
+        {...(rights.mayRenew ? { freshCredential: (role) => page.freshCredential(address, role) } : {})}
         onLogin={() => page.login()}
         onTitle={setTitle}
         {...(rights.mayShare ? { onShare: () => setSharing(true) } : {})}

@@ -65,7 +65,7 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
           </label>
         </fieldset>
         <label>
-          for{" "}
+          for
           <select name="seconds" defaultValue={DEFAULT_SECONDS}>
             {LIFETIMES.map(([seconds, words]) => (
               <option key={seconds} value={seconds}>
@@ -113,7 +113,14 @@ function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
     <div className="sbx-made">
       <label htmlFor={id}>The link, good until {timeOf(expiresAt)}. It is shown only now.</label>
       <div>
-        <input id={id} ref={field} readOnly value={url} onFocus={(event) => event.currentTarget.select()} />
+        <input
+          className="sbx-made-link"
+          id={id}
+          ref={field}
+          readOnly
+          value={url}
+          onFocus={(event) => event.currentTarget.select()}
+        />
         <button type="button" className="sbx-button sbx-primary" onClick={() => void copy()}>
           Copy
         </button>

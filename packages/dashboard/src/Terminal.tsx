@@ -5,7 +5,7 @@ import "@xterm/xterm/css/xterm.css";
 import "./style.css";
 import "./people.css";
 import "./dialogs.css";
-import { keyboardOf, mayType } from "@sbx/sandbox-stdio";
+import { keyboardOf, mayType, type Role } from "@sbx/sandbox-stdio";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -50,6 +50,8 @@ export type TerminalProps = {
   readonly renderer?: "auto" | "dom";
   /** Whether this person may take the keyboard without asking (scope `sandbox:admin`). The server decides. */
   readonly isAdmin?: boolean;
+  /** Asked, again and again, when the token runs out: a fresh one, or a ticket made with one; undefined as long as there is none. */
+  readonly freshCredential?: (role: Role) => Promise<string | undefined>;
   /** What the button "Share" does; without it there is none. */
   readonly onShare?: () => void;
   /** What the buttons "Log in" and "New session" do; where one is missing, its button is too. */
@@ -75,7 +77,8 @@ export function Terminal(props: TerminalProps) {
 
   const make = useEffectEvent((element: HTMLDivElement) => {
     const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
-    const options = { url: wsUrl, session: name, token, resumes, renderer };
+    const { freshCredential } = props;
+    const options = { url: wsUrl, session: name, token, resumes, renderer, freshCredential };
     const made = new TerminalSession(element, options);
     made.screen.focus();
     props.onReady?.(made);

@@ -1,7 +1,14 @@
 // Who is logged in, and out again. The page never sees a token.
 
 export type Me =
-  | { readonly kind: "known"; readonly name: string; readonly key: string; readonly scopes: readonly string[] }
+  | {
+      readonly kind: "known";
+      readonly name: string;
+      readonly key: string;
+      readonly scopes: readonly string[];
+      /** When the login ends, in milliseconds since 1970; NaN where it is not said. */
+      readonly expiresAtMs: number;
+    }
   | { readonly kind: "anonymous" }
   | { readonly kind: "unreachable"; readonly reason: string };
 
@@ -16,7 +23,7 @@ export async function fetchMe(): Promise<Me> {
     const subject = textOf(answer, "subject") ?? "";
     const name = textOf(answer, "name") ?? textOf(answer, "email") ?? subject;
     const scopes = Array.isArray(answer.scopes) ? answer.scopes.filter((scope) => typeof scope === "string") : [];
-    return { kind: "known", key: subject, name, scopes };
+    return { kind: "known", key: subject, name, scopes, expiresAtMs: Date.parse(textOf(answer, "expiresAt") ?? "") };
   } catch (error) {
     // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
     return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };

@@ -1,10 +1,12 @@
 // What the page shows, and why: who is logged in, which session the address names, and whether a link may run what it
 // asks for. No React.
 
+import type { Role } from "@sbx/sandbox-stdio";
 import { fetchMe, loginAddress, logout } from "./me.ts";
 import { type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 import { keptTicket, takeTicket } from "./share-link.ts";
+import { attachTicket, type Place } from "./sharing.ts";
 
 export type PageState =
   | { readonly phase: "asking" }
@@ -25,6 +27,8 @@ export type PageState =
 export type Rights = {
   readonly isAdmin: boolean;
   readonly mayShare: boolean;
+  /** A login made anew goes for the session that is open: not where a link let them in. */
+  readonly mayRenew: boolean;
   /** A session of another name: whoever was let into one has no place of their own beside it. */
   readonly mayStartAnother: boolean;
 };
@@ -32,6 +36,8 @@ export type Rights = {
 type User = { readonly name: string; readonly key: string; readonly scopes: readonly string[] };
 
 const CONFIRMED = "sbx.confirmed";
+/** A login that ends sooner than this is the one that runs out: the server warns a minute before. */
+const WORTH_MS = 90_000;
 
 export class Page {
   #state: PageState = { phase: "asking" };
@@ -83,6 +89,16 @@ export class Page {
     location.assign(loginAddress(location));
   }
 
+  /** What renews a connection whose token runs out: undefined as long as the person has not logged in again. */
+  async freshCredential(place: Place, role: Role): Promise<string | undefined> {
+    const me = await fetchMe();
+    // Another person in this browser is not this connection's.
+    if (me.kind !== "known" || me.key !== this.#user?.key || !(me.expiresAtMs > Date.now() + WORTH_MS))
+      return undefined;
+    const answer = await attachTicket(place, role);
+    return answer.ok ? answer.value : undefined;
+  }
+
   async logout(): Promise<void> {
     if (await logout()) this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
@@ -112,7 +128,12 @@ export class Page {
     const place = `${key}.${address.sandbox}.${address.session}`;
     const resumes = tabResumeStore(place, this.#storage, navigator.locks);
     const has = (scope: string) => isOwn && (user?.scopes.includes(scope) ?? false);
-    const rights = { isAdmin: has("sandbox:admin"), mayShare: has("sandbox:exec"), mayStartAnother: isOwn };
+    const rights = {
+      isAdmin: has("sandbox:admin"),
+      mayShare: has("sandbox:exec"),
+      mayRenew: isOwn,
+      mayStartAnother: isOwn,
+    };
     this.#set({ phase: "ready", address, user: user?.name, resumes, rights });
   }
 

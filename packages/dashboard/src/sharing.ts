@@ -1,4 +1,5 @@
-// The server's routes for sharing a session: a ticket and its link, the list of tickets, taking one back. Never throws.
+// The server's routes for tickets: a link that shares a session, the list of links, taking one back; and one for this person
+// alone, to attach with. Never throws.
 
 import type { Role } from "@sbx/sandbox-stdio";
 
@@ -38,6 +39,14 @@ export async function listTickets(place: Place): Promise<Answer<readonly TicketE
 export async function revokeTicket(place: Place, id: string): Promise<Answer<undefined>> {
   const answer = await ask("DELETE", `${pathOf(place)}/tickets/${encodeURIComponent(id)}`);
   return answer.ok ? { ok: true, value: undefined } : answer;
+}
+
+/** A ticket that counts once, for a minute, for whoever is logged in here. */
+export async function attachTicket({ sandbox, session }: Place, role: Role): Promise<Answer<string>> {
+  const answer = await ask("POST", "/api/tickets", { sandbox, session, role });
+  if (!answer.ok) return answer;
+  const ticket = textOf(answer.value, "ticket");
+  return ticket === undefined ? unreadable() : { ok: true, value: ticket };
 }
 
 function pathOf({ sandbox, session }: Place): string {

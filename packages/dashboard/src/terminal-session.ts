@@ -1,9 +1,10 @@
 // One session on the page: connection, screen and addon put together, and one immutable view of them for whatever draws
 // it. No React.
 
-import type { ClientState, ServerMessage } from "@sbx/sandbox-stdio";
+import type { ClientState, Role, ServerMessage } from "@sbx/sandbox-stdio";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Guard } from "./guard.ts";
+import { Renewal } from "./renewal.ts";
 import { Room } from "./room.ts";
 import { type Renderer, Screen } from "./screen.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
@@ -35,6 +36,8 @@ export type View = SessionFacts & {
 
 export type TerminalSessionOptions = Omit<ConnectionOptions, "size"> & {
   readonly renderer?: "auto" | "dom" | undefined;
+  /** Asked when the token runs out; without it the connection ends then. */
+  readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
 };
 
 export class TerminalSession {
@@ -59,6 +62,11 @@ export class TerminalSession {
       follow: (uri) => this.guard.followLink(uri),
     });
     this.room = new Room(this.connection);
+    const { freshCredential } = options;
+    if (freshCredential !== undefined) {
+      const ask = () => freshCredential(this.connection.client?.hello?.you.role ?? "viewer");
+      new Renewal(this.connection, ask, () => this.#forget("expiring"));
+    }
     const { terminal } = this.screen;
     const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
     this.#view = {
@@ -158,12 +166,19 @@ export class TerminalSession {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
     else if (message.type === "error") this.#notice("error", `Refused: ${message.message}`);
     else if (message.type === "expiring") {
-      this.#notice("expiring", `The login ends in ${Math.round(message.seconds)} s: log in again to stay connected`);
+      this.#notice(
+        "expiring",
+        `The login ends in ${Math.round(message.seconds)} s: log in again in another tab to stay connected`,
+      );
     }
   }
 
   #notice(kind: Notice["kind"], text: string): void {
     this.#change({ notices: [...this.#view.notices.filter((notice) => notice.kind !== kind), { kind, text }] });
+  }
+
+  #forget(kind: Notice["kind"]): void {
+    this.#change({ notices: this.#view.notices.filter((notice) => notice.kind !== kind) });
   }
 
   #change(change: Partial<View>): void {

@@ -232,6 +232,32 @@ describe("the beginning and the end", () => {
   });
 });
 
+describe("a login that runs out", () => {
+  test("is told, and once the person has logged in elsewhere the session is shown that, without a word or a break", async () => {
+    browser.server.loginEndsAt = new Date(Date.now() + 60_000).toISOString();
+    const page = await browser.attached();
+    const [connection] = browser.server.process("main").connections;
+    connection?.send({ type: "expiring", seconds: 60 });
+    const notice = page.page.getByText("The login ends in 60 s: log in again in another tab to stay connected");
+    await notice.waitFor();
+    expect(browser.server.tokens).toEqual([]);
+    browser.server.loginEndsAt = new Date(Date.now() + 3_600_000).toISOString();
+    await notice.waitFor({ state: "detached" });
+    expect(browser.server.tokens).toEqual(["a.fresh"]);
+    expect([await page.data("resumes"), browser.server.attaches.length]).toEqual(["0", 1]);
+  });
+
+  test("of a guest is not renewed by a login of their own", async () => {
+    const page = await browser.attached(`${MAIN}&role=viewer#ticket=s.one`);
+    const asked: string[] = [];
+    page.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const [connection] = browser.server.process("main").connections;
+    connection?.send({ type: "expiring", seconds: 60 });
+    await page.page.getByText("The login ends in 60 s").waitFor();
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("who may", () => {
   test("a person who is not logged in is offered to, and would come back here", async () => {
     browser.server.user = undefined;

@@ -120,6 +120,8 @@ export class PageServer {
   mode: Mode = "collaborative";
   /** What whoever is logged in may do. */
   scopes: readonly string[] = ["sandbox:connect", "sandbox:exec"];
+  /** When the login ends. */
+  loginEndsAt = "2027-01-01T00:00:00.000Z";
   /** Tickets that are good, by their ids. */
   readonly tickets = new Map<string, { readonly role: string; readonly guests: boolean; readonly expiresAt: string }>();
   #startContainer: () => void = () => undefined;
@@ -178,9 +180,18 @@ export class PageServer {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname } = new URL(request.url ?? "/", this.url);
     if (pathname === "/api/me") {
-      const who = { authenticated: true, subject: "u-1", name: this.user, scopes: this.scopes };
+      const who = {
+        authenticated: true,
+        subject: "u-1",
+        name: this.user,
+        scopes: this.scopes,
+        expiresAt: this.loginEndsAt,
+      };
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify(this.user === undefined ? { authenticated: false } : who));
+    } else if (pathname === "/api/tickets") {
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ ticket: "a.fresh" }));
     } else if (pathname.startsWith("/api/sandboxes/")) void this.#answerSharing(pathname, request, response);
     else if (pathname === "/logout" && request.method === "POST") {
       this.user = undefined;
