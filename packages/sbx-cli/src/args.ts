@@ -3,7 +3,8 @@
 import { type Delivery, isName, MAX_KEEP_SECONDS, type Mode, type Role } from "@sbx/sandbox-stdio";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { type Endpoint, readEndpoint } from "./endpoint.ts";
-import { CliError, EXIT } from "./outcome.ts";
+import { usage } from "./outcome.ts";
+import { readProcess, wordsAfterDashes } from "./process-args.ts";
 import { addSharing } from "./share-args.ts";
 import { readShareLink } from "./share-link.ts";
 import type { ShareCommand } from "./sharing.ts";
@@ -153,7 +154,7 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
     .addHelpText("after", EXAMPLES);
   command.action((url: string, words: readonly string[]) => {
     const flags = command.opts<AttachFlags>();
-    const { cmd, args } = readProcess(command, argv, words, flags);
+    const { cmd, args } = readProcess(wordsAfterDashes(command, argv), words, flags);
     const link = readShareLink(url);
     const ticket = link?.ticket ?? flags.ticket;
     if (link !== undefined && flags.session !== undefined)
@@ -206,38 +207,6 @@ type AttachFlags = {
   status?: boolean;
   verbose?: boolean;
 };
-
-function readProcess(
-  command: Command,
-  argv: readonly string[],
-  words: readonly string[],
-  flags: AttachFlags,
-): { cmd: string | undefined; args: readonly string[] } {
-  const afterDashes = wordsAfterDashes(command, argv);
-  const stray = words[0];
-  if (afterDashes === undefined) {
-    if (stray !== undefined) throw usage(`put -- before the command: sbx-stdio URL [options] -- ${words.join(" ")}`);
-  } else {
-    if (words.length > afterDashes.length) throw usage(`"${stray}" stands where only options may: put it after the --`);
-    if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
-    if (flags.arg !== undefined) throw usage("--arg goes with --cmd; after -- write the arguments as they are");
-    if (afterDashes.length === 0) throw usage("no command after --");
-    return { cmd: afterDashes[0], args: afterDashes.slice(1) };
-  }
-  if (flags.arg !== undefined && flags.cmd === undefined) throw usage("--arg needs --cmd");
-  if (flags.cmd === "") throw usage("--cmd must not be empty");
-  return { cmd: flags.cmd, args: flags.arg ?? [] };
-}
-
-/** What stands behind the first `--` that is not itself the value of an option; commander does not tell. */
-function wordsAfterDashes(command: Command, argv: readonly string[]): readonly string[] | undefined {
-  for (let i = 0; i < argv.length; i += 1) {
-    const word = argv[i];
-    if (word === "--") return argv.slice(i + 1);
-    if (command.options.some((option) => option.required && option.long === word)) i += 1;
-  }
-  return undefined;
-}
 
 function addLogin(program: Command, done: Done): void {
   program
@@ -315,8 +284,4 @@ function readKeep(value: string): number {
   const seconds = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN;
   if (seconds <= MAX_KEEP_SECONDS) return seconds;
   throw new InvalidArgumentError(`It must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}`);
-}
-
-function usage(message: string): CliError {
-  return new CliError(message, EXIT.usage);
 }

@@ -1,6 +1,6 @@
 // The address that a person types, and the addresses that are made of it. Pure.
 
-import { CliError, EXIT } from "./outcome.ts";
+import { usage } from "./outcome.ts";
 
 export type Endpoint = {
   /** As it was typed: what messages to a person repeat. */
@@ -40,8 +40,4 @@ export function readEndpoint(text: string): Endpoint {
     origin,
     isPrivate: isSecure || LOOPBACK.test(url.hostname),
   };
-}
-
-function usage(message: string): CliError {
-  return new CliError(message, EXIT.usage);
 }

@@ -26,4 +26,9 @@ export class CliError extends Error {
   }
 }
 
+/** What was typed means nothing. */
+export function usage(message: string): CliError {
+  return new CliError(message, EXIT.usage);
+}
+
 export const exitWith = (code: number): Outcome => ({ kind: "exit", code });

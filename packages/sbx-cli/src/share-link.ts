@@ -2,7 +2,7 @@
 // its fragment. Pure.
 
 import { isName, type Role } from "@sbx/sandbox-stdio";
-import { CliError, EXIT } from "./outcome.ts";
+import { usage } from "./outcome.ts";
 
 export type ShareLink = {
   /** The server's address, without what makes it a link. */
@@ -23,7 +23,7 @@ export function readShareLink(text: string): ShareLink | undefined {
   const sandbox = url.searchParams.get("sandbox") || "default";
   const session = url.searchParams.get("session") ?? "";
   if (!isName(sandbox) || !isName(session)) {
-    throw new CliError("the link does not say which session it is of: copy all of it", EXIT.usage);
+    throw usage("the link does not say which session it is of: copy all of it");
   }
   const asked = url.searchParams.get("role");
   url.search = "";

@@ -1,0 +1,38 @@
+// The command that is to run, as the command line gives it: with --cmd and --arg, or after `--`.
+
+import type { Command } from "commander";
+import { usage } from "./outcome.ts";
+
+/**
+ * @param afterDashes What stands after `--`, if that is there. @param words What commander took for the command.
+ * @throws {CliError}
+ */
+export function readProcess(
+  afterDashes: readonly string[] | undefined,
+  words: readonly string[],
+  flags: { readonly cmd?: string; readonly arg?: readonly string[] },
+): { cmd: string | undefined; args: readonly string[] } {
+  const stray = words[0];
+  if (afterDashes === undefined) {
+    if (stray !== undefined) throw usage(`put -- before the command: sbx-stdio URL [options] -- ${words.join(" ")}`);
+  } else {
+    if (words.length > afterDashes.length) throw usage(`"${stray}" stands where only options may: put it after the --`);
+    if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
+    if (flags.arg !== undefined) throw usage("--arg goes with --cmd; after -- write the arguments as they are");
+    if (afterDashes.length === 0) throw usage("no command after --");
+    return { cmd: afterDashes[0], args: afterDashes.slice(1) };
+  }
+  if (flags.arg !== undefined && flags.cmd === undefined) throw usage("--arg needs --cmd");
+  if (flags.cmd === "") throw usage("--cmd must not be empty");
+  return { cmd: flags.cmd, args: flags.arg ?? [] };
+}
+
+/** What stands behind the first `--` that is not itself the value of an option; commander does not tell. */
+export function wordsAfterDashes(command: Command, argv: readonly string[]): readonly string[] | undefined {
+  for (let i = 0; i < argv.length; i += 1) {
+    const word = argv[i];
+    if (word === "--") return argv.slice(i + 1);
+    if (command.options.some((option) => option.required && option.long === word)) i += 1;
+  }
+  return undefined;
+}
