@@ -15,6 +15,8 @@ function childOf(shell: number): number {
   return children[0];
 }
 
+const sizeOf = async (tab: Tab) => [await tab.data("cols"), await tab.data("rows")];
+
 describe("who is here", () => {
   test("two pages and a command line see each other come and go, in the same colours", async () => {
     const sandbox = fresh("people");
@@ -117,6 +119,23 @@ describe("an exclusive session", () => {
     await keyboardSays(ann, "Admin has the keyboard");
   });
 
+  test("is free at once when its holder leaves, and whoever comes then finds it free", async () => {
+    const sandbox = fresh("leave");
+    const ann = await first(sandbox, "Ann", "&mode=exclusive");
+    const cli = await commandLine(sandbox, "Cli");
+    await ann.page.getByRole("button", { name: "Give the keyboard to Cli" }).click();
+    await cli.shows(/^sbx-stdio: You have the keyboard$/);
+    cli.type("", "C-]");
+    await keyboardSays(ann, "The keyboard is free");
+    const bob = await page(sandbox, "Bob");
+    await keyboardSays(bob, "The keyboard is free");
+    await bob.button("Take it");
+    await keyboardSays(ann, "Bob has the keyboard");
+    await keyboardSays(bob, "You have the keyboard");
+    await bob.button("Log out");
+    await keyboardSays(ann, "The keyboard is free");
+  });
+
   test("waits 30 s for a holder that has vanished, then its keyboard is free", { timeout: 120_000 }, async () => {
     const sandbox = fresh("vanish");
     const ann = await first(sandbox, "Ann", "&mode=exclusive");
@@ -143,14 +162,32 @@ describe("an exclusive session", () => {
     const small = await first(sandbox, "Small", "&mode=exclusive", narrow);
     const wide = await page(sandbox, "Wide");
     await wide.waitForData("framed", "true");
-    const size = async (tab: Tab) => [await tab.data("cols"), await tab.data("rows")];
-    expect(await size(wide)).toEqual(await size(small));
-    const smallSize = await size(small);
+    expect(await sizeOf(wide)).toEqual(await sizeOf(small));
+    const smallSize = await sizeOf(small);
     await small.page.getByRole("button", { name: "Give the keyboard to Wide" }).click();
     await wide.waitForData("framed", "false");
     await until("the other frame", async () => (await small.data("framed")) === "true");
-    expect(await size(small)).toEqual(await size(wide));
-    expect(await size(small)).not.toEqual(smallSize);
+    expect(await sizeOf(small)).toEqual(await sizeOf(wide));
+    expect(await sizeOf(small)).not.toEqual(smallSize);
+  });
+});
+
+describe("a collaborative session", () => {
+  test("has the size of the smallest window that types, framed in the others, and grows when that one leaves", async () => {
+    const sandbox = fresh("sizes");
+    const wide = await first(sandbox, "Wide");
+    const whole = await sizeOf(wide);
+    const narrow = await browser.member({ viewport: { width: 560, height: 400 } });
+    const small = await page(sandbox, "Small", "", narrow);
+    await wide.waitForData("framed", "true");
+    expect(await sizeOf(wide)).toEqual(await sizeOf(small));
+    expect(await sizeOf(wide)).not.toEqual(whole);
+    await wide.run("clear; stty size");
+    const [cols, rows] = await sizeOf(small);
+    await small.shows(`${rows} ${cols}`);
+    await small.button("Log out");
+    await wide.waitForData("framed", "false");
+    expect(await sizeOf(wide)).toEqual(whole);
   });
 });
 
@@ -158,7 +195,7 @@ describe("a viewer", () => {
   test("reads, and what it types, resizes or signals reaches nobody", async () => {
     const sandbox = fresh("viewer");
     const ann = await first(sandbox, "Ann");
-    const size = [await ann.data("cols"), await ann.data("rows")];
+    const size = await sizeOf(ann);
     const profile = await browser.member({ viewport: { width: 500, height: 360 } });
     const cleo = await page(sandbox, "Cleo", "&role=viewer", profile);
     await keyboardSays(cleo, "You are a viewer");
@@ -171,7 +208,7 @@ describe("a viewer", () => {
     await ann.run("echo still here");
     await cleo.shows("still here");
     await cli.shows(/^still here$/);
-    expect([await ann.data("cols"), await ann.data("rows")]).toEqual(size);
+    expect(await sizeOf(ann)).toEqual(size);
     expect((await ann.lines()).filter((line) => line.includes("exit"))).toEqual([]);
   });
 });
