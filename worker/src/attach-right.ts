@@ -6,8 +6,8 @@ import { type Identity, requireScope } from "./auth/identity.ts";
 import type { Tenant } from "./auth/names.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import type { AuthSettings } from "./auth/settings.ts";
-import { type AttachTicket, openTicket, type ShareTicket, type TicketTarget } from "./auth/ticket.ts";
-import type { Grant } from "./grant.ts";
+import { openTicket, type ShareTicket, type TicketTarget } from "./auth/ticket.ts";
+import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
 
 export type AttachRight = {
   /** Whose sandboxes the names are of. */
@@ -19,30 +19,29 @@ export type AttachRight = {
   readonly only?: TicketTarget;
 };
 
-const MAX_NAME_CHARACTERS = 64;
-
 /**
  * Authenticates a request to attach: by `?ticket=` where there is one, else by its token.
  * @throws {AuthFault}
  */
 export async function attachRight(request: Request, settings: AuthSettings): Promise<AttachRight> {
+  const origin = request.headers.get("Origin") ?? "";
   const text = new URL(request.url).searchParams.get("ticket");
   if (text === null) {
     const { identity, token } = await authenticate(request, settings);
     requireScope(identity, "sandbox:connect");
-    return { tenant: identity, grant: grantOfToken(identity), token };
+    return { tenant: identity, grant: grantOfToken(identity, origin), token };
   }
   requireAllowedHost(request, settings);
   const ticket = await openTicket(text, settings.sessionSecret);
   if (ticket.tenant.issuer !== settings.issuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
   if (ticket.kind === "attach") {
-    if ((request.headers.get("Origin") ?? "") !== ticket.origin) {
+    if (origin !== ticket.origin) {
       throw new AuthFault("bad_origin", "The ticket was made for a page of another origin");
     }
-    return { tenant: ticket.tenant, grant: grantOfAttachTicket(ticket), only: ticket };
+    return { tenant: ticket.tenant, grant: grantOfAttachTicket(ticket, origin), only: ticket };
   }
   const bearer = await bearerOf(request, settings, ticket);
-  return { tenant: ticket.tenant, grant: grantOfShareTicket(ticket, bearer), only: ticket };
+  return { tenant: ticket.tenant, grant: grantOfShareTicket(ticket, bearer, origin), only: ticket };
 }
 
 /**
@@ -84,51 +83,4 @@ async function bearerOf(request: Request, settings: AuthSettings, ticket: ShareT
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;
     throw error;
   }
-}
-
-function grantOfToken(identity: Identity): Grant {
-  return {
-    subject: identity.subject,
-    name: displayName(identity),
-    mayExec: identity.scopes.has("sandbox:exec"),
-    isAdmin: identity.scopes.has("sandbox:admin"),
-    mayCreate: identity.scopes.has("sandbox:exec"),
-    expiresAtMs: identity.expiresAt * 1000,
-    persons: [identity.subject],
-    tokenIds: identity.tokenId === undefined ? [] : [identity.tokenId],
-  };
-}
-
-function grantOfAttachTicket(ticket: AttachTicket): Grant {
-  const { id, maker, makerToken, role, expiresAtMs } = ticket;
-  return {
-    subject: maker,
-    name: ticket.makerName,
-    mayExec: role === "driver",
-    isAdmin: ticket.isAdmin,
-    mayCreate: role === "driver",
-    expiresAtMs: ticket.tokenExpiresAtMs,
-    persons: [maker],
-    tokenIds: makerToken === undefined ? [id] : [id, makerToken],
-    attachTicket: { id, expiresAtMs },
-  };
-}
-
-function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undefined): Grant {
-  const { id, maker, makerToken, role, expiresAtMs } = ticket;
-  return {
-    subject: bearer?.subject ?? `guest:${id}`,
-    name: bearer === undefined ? "" : displayName(bearer),
-    mayExec: role === "driver",
-    isAdmin: false,
-    mayCreate: false,
-    expiresAtMs: Math.min(expiresAtMs, (bearer?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000),
-    persons: bearer === undefined ? [maker] : [bearer.subject, maker],
-    tokenIds: [id, makerToken, bearer?.tokenId].filter((one) => one !== undefined),
-    shareTicket: id,
-  };
-}
-
-export function displayName(identity: Identity): string {
-  return (identity.name ?? identity.email ?? identity.subject).slice(0, MAX_NAME_CHARACTERS);
 }

@@ -11,6 +11,7 @@ import { sandboxKey, sessionKey } from "./auth/names.ts";
 import { requireListedOrigin } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
+import { pass } from "./gate.ts";
 import { refuseHttp, refuseUpgrade } from "./refusal.ts";
 import { type TerminalPass, terminalGate } from "./terminal/gate.ts";
 
@@ -46,7 +47,7 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     }
     const terminal =
       row.dialect === TTYD ? await terminalGate(c.env, right.grant, right.token, wish.query.sandbox) : undefined;
-    return await attach(c.env, right, row, wish, offered, terminal);
+    return await attach(c.env, request, right, row, wish, offered, terminal);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
@@ -61,24 +62,31 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
 
 async function attach(
   env: Env,
-  { tenant, grant, only }: AttachRight,
+  request: Request,
+  right: AttachRight,
   row: DialectRoute,
   { query, command, mayForce = true }: Extract<AttachWish, { ok: true }>,
   offered: readonly string[],
   terminal: TerminalPass | undefined,
 ): Promise<Response> {
+  const { tenant, grant, only } = right;
   // Not every route has the names in its query.
   requireTarget(only, { sandbox: query.sandbox, session: query.session ?? "", role: query.role });
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-  const stub = env.SESSION.getByName(await sessionKey(tenant, query.sandbox, session));
-  return stub.fetch(
+  const keys = {
+    sandboxKey: await sandboxKey(tenant, query.sandbox),
+    sessionKey: await sessionKey(tenant, query.sandbox, session),
+  };
+  const kind = row.dialect.name === "json" ? "json" : "other";
+  const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume });
+  if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
+  return env.SESSION.getByName(keys.sessionKey).fetch(
     requestOf({
       ...answering(row, offered),
-      sandboxKey: await sandboxKey(tenant, query.sandbox),
+      sandboxKey: keys.sandboxKey,
       session,
       query,
       ...(command === undefined ? {} : { command }),
-      ...(row.idleSeconds === undefined ? {} : { idleSeconds: row.idleSeconds }),
       isTransient: row.isTransient === true,
       ...(terminal?.isProxied === true ? { upstream: "ttyd" } : {}),
       who: {
@@ -86,6 +94,7 @@ async function attach(
         isAdmin: mayForce && grant.isAdmin,
         ...(terminal?.user === undefined ? {} : { user: terminal.user }),
       },
+      pass: passed,
     }),
   );
 }

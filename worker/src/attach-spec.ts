@@ -2,6 +2,7 @@
 // cookie or query string of the client is passed on.
 
 import type { AttachQuery, DialectRoute } from "@sbx/sandbox-stdio";
+import type { Pass } from "./gate.ts";
 import type { Grant } from "./grant.ts";
 
 /** How a client is answered. */
@@ -19,8 +20,6 @@ export type AttachSpec = Answering & {
   /** A new session's process is the query's, with this command where the query names none. */
   readonly query: AttachQuery;
   readonly command?: readonly [string, ...string[]];
-  /** After how long without input, output or resize a new session is closed; absent: as the setting says. */
-  readonly idleSeconds?: number;
   /** Whether a new session is forgotten once it has ended and nobody is left. */
   readonly isTransient: boolean;
   /** A ttyd that runs in the sandbox, in place of a session of ours. */
@@ -29,6 +28,7 @@ export type AttachSpec = Answering & {
     /** The user's id in the words of the Project Service, where one was asked: what is kept on record. */
     readonly user?: string;
   };
+  readonly pass: Pass;
 };
 
 const HEADER = "x-attach";

@@ -1,15 +1,20 @@
 // The Worker's bindings and variables.
 
+import type { AddressObject } from "./address-object.ts";
 import type { AuthEnv } from "./auth/settings.ts";
 import type { SandboxDirectory } from "./directory.ts";
+import type { LimitEnv } from "./limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SessionObject } from "./session-object.ts";
+import type { TenantObject } from "./tenant-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
-export interface Env extends AuthEnv, TerminalEnv {
+export interface Env extends AuthEnv, LimitEnv, TerminalEnv {
   readonly Sandbox: DurableObjectNamespace<Sandbox>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;
+  readonly TENANT: DurableObjectNamespace<TenantObject>;
+  readonly ADDRESS: DurableObjectNamespace<AddressObject>;
   readonly ASSETS: Fetcher;
   /** A bridge that is reached directly, `http://HOST:PORT`; empty: the bridge in the sandbox's container. */
   readonly BRIDGE_URL?: string;

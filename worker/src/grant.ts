@@ -1,23 +1,143 @@
 // What somebody may do with one session, and for how long: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
-export type Grant = {
+import { AuthFault } from "./auth/fault.ts";
+import type { Identity, OpaqueToken } from "./auth/identity.ts";
+import type { Tenant } from "./auth/names.ts";
+import type { AttachTicket, ShareTicket } from "./auth/ticket.ts";
+import type { RevocableGrant } from "./revocation.ts";
+
+export type Grant = RevocableGrant & {
   /** Whose connection it is: a person, or what stands for the guests of one ticket. A `resume` is bound to it. */
   readonly subject: string;
   /** Shown to others; "" for a guest, who is given one. */
   readonly name: string;
+  readonly isGuest: boolean;
+  /** The bearer's tenant; absent for a guest. */
+  readonly bearer?: Tenant;
+  /** What of all that is the bearer's own, for their tenant to revoke. The session's tenant may revoke the rest as well. */
+  readonly own: RevocableGrant;
   readonly mayExec: boolean;
   readonly isAdmin: boolean;
   /** Whether a session that is not there may be made. A share ticket opens only what is. */
   readonly mayCreate: boolean;
   /** Milliseconds since 1970: then the connection ends. */
   readonly expiresAtMs: number;
-  /** The persons by whose right it is: the bearer, and the maker of the ticket. If one is revoked, it ends. */
-  readonly persons: readonly string[];
-  /** The ids of the tokens and the ticket that it rests on. If one is revoked, it ends. */
-  readonly tokenIds: readonly string[];
+  /** The Origin of the page that attached, "" for none: a ticket to go on has to be of the same. */
+  readonly origin: string;
+  /** The bearer's token, where its issuer has to be asked about it again. */
+  readonly opaque?: OpaqueToken;
   /** A ticket that is shown here for the only time. */
   readonly attachTicket?: { readonly id: string; readonly expiresAtMs: number };
-  /** A share ticket's id. */
-  readonly shareTicket?: string;
+  /** The share ticket that it rests on, beside the bearer's token. */
+  readonly share?: Pick<ShareTicket, "id" | "role" | "maker" | "makerToken" | "makerIssuedAt" | "expiresAtMs">;
 };
+
+const MAX_NAME_CHARACTERS = 64;
+
+export function grantOfToken(identity: Identity, origin: string): Grant {
+  return {
+    ...bearerPart(identity),
+    mayExec: identity.scopes.has("sandbox:exec"),
+    isAdmin: identity.scopes.has("sandbox:admin"),
+    mayCreate: identity.scopes.has("sandbox:exec"),
+    origin,
+  };
+}
+
+export function grantOfAttachTicket(ticket: AttachTicket, origin: string): Grant {
+  const { id, tenant, maker, makerToken, makerIssuedAt, role, opaque } = ticket;
+  const own = { persons: [person(maker, makerIssuedAt)], tokenIds: makerToken === undefined ? [id] : [id, makerToken] };
+  return {
+    subject: maker,
+    name: ticket.makerName,
+    isGuest: false,
+    bearer: tenant,
+    mayExec: role === "driver",
+    isAdmin: ticket.isAdmin,
+    mayCreate: role === "driver",
+    expiresAtMs: ticket.tokenExpiresAtMs,
+    ...own,
+    own,
+    origin,
+    ...(opaque === undefined ? {} : { opaque }),
+    attachTicket: { id, expiresAtMs: ticket.expiresAtMs },
+  };
+}
+
+/** @param bearer undefined for a guest. */
+export function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undefined, origin: string): Grant {
+  const { id, role, maker, makerToken, makerIssuedAt, expiresAtMs } = ticket;
+  const share = {
+    ...{ id, role, maker, expiresAtMs },
+    ...(makerToken === undefined ? {} : { makerToken }),
+    ...(makerIssuedAt === undefined ? {} : { makerIssuedAt }),
+  };
+  const own = { persons: [], tokenIds: [] };
+  const guest = { subject: `guest:${id}`, name: "", isGuest: true, own, ...own, expiresAtMs };
+  return withShare(bearer === undefined ? guest : bearerPart(bearer), share, origin);
+}
+
+/**
+ * The same grant, resting on a fresh token of the same person.
+ * @throws {AuthFault} Where it is somebody else's, or may do less.
+ */
+export function renewed(grant: Grant, identity: Identity): Grant {
+  const { bearer, share, origin } = grant;
+  const isSame =
+    bearer !== undefined &&
+    identity.subject === grant.subject &&
+    identity.issuer === bearer.issuer &&
+    identity.tenantClaim === bearer.tenantClaim &&
+    identity.tenantValue === bearer.tenantValue;
+  if (!isSame) throw new AuthFault("wrong_audience", "The fresh token is somebody else's");
+  if (share !== undefined) return withShare(bearerPart(identity), share, origin);
+  const fresh = grantOfToken(identity, origin);
+  const isLess = (grant.mayExec && !fresh.mayExec) || (grant.isAdmin && !fresh.isAdmin);
+  if (isLess) throw new AuthFault("insufficient_scope", "The fresh token may do less than the one before it");
+  const { mayExec, isAdmin, mayCreate, name } = grant;
+  return { ...fresh, mayExec, isAdmin, mayCreate, name };
+}
+
+export function displayName(identity: Identity): string {
+  return (identity.name ?? identity.email ?? identity.subject).slice(0, MAX_NAME_CHARACTERS);
+}
+
+type BearerPart = Pick<
+  Grant,
+  "subject" | "name" | "isGuest" | "bearer" | "own" | "expiresAtMs" | "persons" | "tokenIds" | "opaque"
+>;
+
+function bearerPart(identity: Identity): BearerPart {
+  const { issuer, subject, tenantClaim, tenantValue, tokenId, issuedAt, opaque } = identity;
+  const own = { persons: [person(subject, issuedAt)], tokenIds: tokenId === undefined ? [] : [tokenId] };
+  return {
+    subject,
+    name: displayName(identity),
+    isGuest: false,
+    bearer: { issuer, tenantClaim, tenantValue },
+    expiresAtMs: identity.expiresAt * 1000,
+    ...own,
+    own,
+    ...(opaque === undefined ? {} : { opaque }),
+  };
+}
+
+function withShare(bearer: BearerPart, share: NonNullable<Grant["share"]>, origin: string): Grant {
+  const { id, role, maker, makerToken, makerIssuedAt } = share;
+  return {
+    ...bearer,
+    mayExec: role === "driver",
+    isAdmin: false,
+    mayCreate: false,
+    expiresAtMs: Math.min(bearer.expiresAtMs, share.expiresAtMs),
+    persons: [...bearer.persons, person(maker, makerIssuedAt)],
+    tokenIds: [...bearer.tokenIds, id, ...(makerToken === undefined ? [] : [makerToken])],
+    origin,
+    share,
+  };
+}
+
+function person(subject: string, issuedAt: number | undefined): Grant["persons"][number] {
+  return { subject, ...(issuedAt === undefined ? {} : { issuedAt }) };
+}

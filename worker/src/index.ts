@@ -8,13 +8,16 @@ import { requireAllowedHost } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { page } from "./page.ts";
+import { revocationRoutes } from "./revocation-route.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { terminalRoutes } from "./terminal/routes.ts";
 import { attachTicketRoutes, shareRoutes } from "./ticket-routes.ts";
 
+export { AddressObject } from "./address-object.ts";
 export { SandboxDirectory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
 export { SessionObject } from "./session-object.ts";
+export { TenantObject } from "./tenant-object.ts";
 
 const app = new Hono<{ Bindings: Env }>();
 
@@ -36,6 +39,7 @@ app.route("/", attachRoutes);
 app.route("/api/sandboxes", sessionRoutes);
 app.route("/api/sandboxes", shareRoutes);
 app.route("/api/tickets", attachTicketRoutes);
+app.route("/api/revocations", revocationRoutes);
 app.route("/", loginRoutes);
 app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
 app.all("*", (c) => page(c.req.raw, c.env));

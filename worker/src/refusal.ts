@@ -46,7 +46,8 @@ export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal)
   socket.close(code, clipUtf8(dialect.reasons?.[code] ?? message, 123));
 }
 
-function retryOf(code: number): Retry {
+/** Whether a client that is refused with this code may come back. */
+export function retryOf(code: number): Retry {
   if (code === CLOSE.restart) return "now";
   return code === CLOSE.unavailable || code === CLOSE.tooMany || code === CLOSE.tryLater ? "after" : "never";
 }

@@ -23,11 +23,16 @@ import { type Admission, admit, PROCESS_LOST, ticketRefusal } from "./admission.
 import { type AttachSpec, specOf } from "./attach-spec.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
 import type { Env } from "./env.ts";
+import type { Pass } from "./gate.ts";
 import { refusalOf } from "./hop-refusal.ts";
+import { IdleWatch } from "./idle.ts";
 import { type HopOutcome, InnerHop } from "./inner-hop.ts";
-import { Lifetimes } from "./lifetimes.ts";
-import { type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "./refusal.ts";
+import { type Bounded, Lifetimes } from "./lifetimes.ts";
+import { idleMsOf, type Limits, readLimits } from "./limits.ts";
+import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "./refusal.ts";
+import { Renewals } from "./renewals.ts";
 import { ResumeSigner } from "./resume.ts";
+import type { Revocation } from "./revocation.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "./session-tickets.ts";
@@ -47,6 +52,9 @@ export class SessionObject extends DurableObject<Env> {
   readonly #sockets: ClientSockets;
   readonly #tickets: SessionTickets;
   readonly #lifetimes = new Lifetimes();
+  readonly #idle = new IdleWatch();
+  readonly #renewals: Renewals;
+  readonly #limits: Limits;
   readonly #hop: InnerHop;
   readonly #ttyds: TtydProxy;
   #session: Session | undefined;
@@ -63,6 +71,14 @@ export class SessionObject extends DurableObject<Env> {
     super(ctx, env);
     this.#store = new SessionStore(ctx.storage);
     this.#tickets = new SessionTickets(ctx.storage);
+    this.#limits = readLimits(env);
+    this.#renewals = new Renewals({
+      env,
+      lifetimes: this.#lifetimes,
+      tickets: this.#tickets,
+      sessionKey: ctx.id.name ?? "",
+      changed: () => this.#changed(),
+    });
     this.#sockets = new ClientSockets(ctx);
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
     this.#ttyds = new TtydProxy(env);
@@ -94,22 +110,56 @@ export class SessionObject extends DurableObject<Env> {
     try {
       await this.#ending;
       const ticket = this.#tickets.admit(spec.who, Date.now());
-      if (ticket !== "good") return refuseUpgrade(spec, ticketRefusal(ticket));
-      if (spec.upstream === "ttyd") return await this.#ttyds.attach(spec);
+      if (ticket !== "good") return this.#refuse(spec, ticketRefusal(ticket));
+      if (spec.upstream === "ttyd") return await this.#passOn(spec);
       const admission = await admit(spec, this.#store.record, this.#signer);
-      if ("code" in admission) return refuseUpgrade(spec, admission);
+      if ("code" in admission) return this.#refuse(spec, admission);
       if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission);
       if (spec.refusal === "close") return this.#attachEarly(spec, admission);
       // Such a client can be refused only before its upgrade.
       const outcome = await this.#ensureSession(spec, admission);
-      if (!outcome.ok) return refuseUpgrade(spec, outcome.refusal);
+      if (!outcome.ok) return this.#refuse(spec, outcome.refusal);
       const [response, connection] = this.#accept(spec);
       await this.#attach(connection, spec, admission, outcome.session);
       return response;
     } finally {
-      this.#pendingAttaches -= 1;
-      this.#changed();
+      this.#attachDone(spec);
     }
+  }
+
+  /** Connects a client to the ttyd in the sandbox: only how long it may stay is decided here. */
+  async #passOn(spec: AttachSpec): Promise<Response> {
+    if (spec.pass.noRoom !== undefined) return this.#refuse(spec, spec.pass.noRoom);
+    let isMade = false;
+    const begun = (connection: Bounded): void => {
+      isMade = true;
+      this.#lifetimes.add(connection, spec.who, spec.pass);
+    };
+    const ended = (connection: Bounded): void => {
+      if (this.#lifetimes.remove(connection) !== undefined) this.#giveBack(spec.pass);
+    };
+    const response = await this.#ttyds.attach(spec, begun, ended);
+    if (!isMade) this.#giveBack(spec.pass);
+    return response;
+  }
+
+  #attachDone({ who, pass }: AttachSpec): void {
+    this.#pendingAttaches -= 1;
+    const record = this.#store.record;
+    // The tenant has kept a place for a process that did not come to be, or has ended before.
+    const hasProcess = record !== undefined && record.exit === undefined;
+    if (who.mayCreate && !hasProcess && this.#pendingAttaches === 0) this.ctx.waitUntil(this.#ended(pass.homeKey));
+    this.#changed();
+  }
+
+  #refuse(spec: AttachSpec, refusal: Refusal): Response {
+    this.#giveBack(spec.pass);
+    return refuseUpgrade(spec, refusal);
+  }
+
+  /** A connection has ended, or did not come to be: its address may have another. */
+  #giveBack({ address, connection }: Pass): void {
+    this.ctx.waitUntil(this.env.ADDRESS.getByName(address).giveBack(connection));
   }
 
   #attachEarly(spec: AttachSpec, admission: Admission): Response {
@@ -139,11 +189,10 @@ export class SessionObject extends DurableObject<Env> {
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
         const { code, message, retryAfterSeconds } = outcome.refusal;
-        connection.bye(code, message, code === CLOSE.unavailable ? "after" : "never", retryAfterSeconds);
+        connection.bye(code, message, retryOf(code), retryAfterSeconds);
       }
     } finally {
-      this.#pendingAttaches -= 1;
-      this.#changed();
+      this.#attachDone(spec);
     }
   }
 
@@ -153,10 +202,14 @@ export class SessionObject extends DurableObject<Env> {
     const dialect = dialectNamed(spec.dialect);
     if (dialect.canResume) this.#sockets.acceptLasting(socket, dialect.name);
     else this.#sockets.acceptOwn(socket, this);
-    const hooks = begin === undefined ? {} : { begin };
-    const connection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), Date.now(), hooks);
+    const now = Date.now();
+    const connection: ServerConnection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), now, {
+      auth: (token) => this.ctx.waitUntil(this.#renewals.auth(connection, token)),
+      ...(begin === undefined ? {} : { begin }),
+    });
     this.#connections.set(socket, connection);
-    this.#lifetimes.add(connection, spec.who);
+    this.#lifetimes.add(connection, spec.who, spec.pass);
+    this.#idle.add(connection, idleMsOf(this.#limits, dialect.name), now);
     return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
   }
 
@@ -197,6 +250,7 @@ export class SessionObject extends DurableObject<Env> {
     if (!spec.query.wake && !(await isAwake(this.env, spec.sandboxKey))) {
       return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
     }
+    if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
     this.#wish = spec;
     const outcome = await this.#hop.open();
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
@@ -254,6 +308,7 @@ export class SessionObject extends DurableObject<Env> {
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
     if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
     const record: SessionRecord = {
+      homeKey: wish.pass.homeKey,
       sandboxKey: wish.sandboxKey,
       facts: {
         sandbox: wish.query.sandbox,
@@ -289,6 +344,8 @@ export class SessionObject extends DurableObject<Env> {
       log,
       upstream: this.#hop.client,
       now: () => Date.now(),
+      maxClients: this.#limits.clients,
+      plainBytesPerSecond: this.#limits.plainBytesPerSecond,
       reuseFrames: false, // send() here may keep the memory that it is given.
       holder,
       creator,
@@ -317,7 +374,10 @@ export class SessionObject extends DurableObject<Env> {
     this.#session = undefined;
     this.#hop.release();
     this.#store.clear();
-    if (record !== undefined) this.ctx.waitUntil(this.#directory(record.sandboxKey).remove(record.facts.session));
+    if (record !== undefined) {
+      this.ctx.waitUntil(this.#directory(record.sandboxKey).remove(record.facts.session));
+      this.ctx.waitUntil(this.#ended(record.homeKey));
+    }
     for (const client of [...(session?.clients ?? [])])
       client.peer?.bye(PROCESS_LOST.code, PROCESS_LOST.message, "never");
   }
@@ -332,21 +392,25 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
-    this.#ended(socket, code);
+    this.#socketEnded(socket, code);
     // The runtime leaves the closing handshake of these sockets to us, and does not send 1005 or 1006.
     const answer = code === 1005 || code === 1006 ? CLOSE.normal : code;
     quietly(() => socket.close(answer, clipUtf8(reason, 123)));
   }
 
   override webSocketError(socket: WebSocket): void {
-    this.#ended(socket, 1006);
+    this.#socketEnded(socket, 1006);
   }
 
-  #ended(socket: WebSocket, code: number): void {
+  #socketEnded(socket: WebSocket, code: number): void {
     const connection = this.#connections.get(socket);
     this.#connections.delete(socket);
-    if (connection !== undefined) this.#lifetimes.remove(connection);
     connection?.closed(code);
+    if (connection !== undefined) {
+      this.#idle.remove(connection);
+      const life = this.#lifetimes.remove(connection);
+      if (life !== undefined) this.#giveBack(life.pass);
+    }
     this.#changed();
   }
 
@@ -372,6 +436,7 @@ export class SessionObject extends DurableObject<Env> {
     const clients = [...session.clients].map(knownOf);
     this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now, clients };
     void this.ctx.storage.setAlarm(now + EXITED_KEEP_MS);
+    this.ctx.waitUntil(this.#ended(record.homeKey));
     this.#hop.release();
   }
 
@@ -402,7 +467,7 @@ export class SessionObject extends DurableObject<Env> {
   #schedule(): void {
     let next = this.#hop.nextTickMs ?? Number.POSITIVE_INFINITY;
     if (this.#session !== undefined) next = Math.min(next, this.#session.nextTickMs ?? next);
-    next = Math.min(next, this.#lifetimes.nextTickMs);
+    next = Math.min(next, this.#lifetimes.nextTickMs, this.#idle.nextTickMs(Date.now()));
     for (const connection of this.#connections.values()) next = Math.min(next, connection.silentAtMs ?? next);
     if (next >= this.#timerAtMs) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
@@ -423,6 +488,8 @@ export class SessionObject extends DurableObject<Env> {
       if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= now) connection.drop();
     }
     this.#lifetimes.tick(now);
+    this.#idle.tick(now);
+    this.ctx.waitUntil(this.#renewals.askIssuers(now));
     this.#hop.tick(now);
     this.#session?.tick();
     this.#changed();
@@ -450,6 +517,25 @@ export class SessionObject extends DurableObject<Env> {
     if (record.exit === undefined) await this.#exitTold();
     await this.#remove(record);
     return true;
+  }
+
+  /** Whether there is a process, or soon will be. */
+  async isAlive(): Promise<boolean> {
+    const record = this.#store.record;
+    if (record === undefined) return this.#pendingAttaches > 0;
+    if (this.#session !== undefined) return this.#session.exit === undefined;
+    return (await describeSession(this.env, record, undefined)).state === "running";
+  }
+
+  /** Of these connections, those that are open. */
+  openConnections(ids: readonly string[]): string[] {
+    return this.#lifetimes.open(ids);
+  }
+
+  /** A tenant has revoked a user or a token. */
+  revoked(revocation: Revocation, by: string): void {
+    this.#lifetimes.revoke(revocation, by);
+    this.#changed();
   }
 
   /** Makes a share ticket count from now on. */
@@ -493,7 +579,13 @@ export class SessionObject extends DurableObject<Env> {
     this.#store.clear();
     this.#tickets.clear();
     await this.ctx.storage.deleteAlarm();
-    await this.#directory(record.sandboxKey).remove(record.facts.session);
+    await Promise.all([this.#directory(record.sandboxKey).remove(record.facts.session), this.#ended(record.homeKey)]);
+  }
+
+  /** The process is no more: another may have its place among the tenant's. */
+  async #ended(homeKey: string | undefined): Promise<void> {
+    if (homeKey === undefined) return;
+    await this.env.TENANT.getByName(homeKey).ended(this.ctx.id.name ?? "");
   }
 
   #directory(sandboxKey: string) {

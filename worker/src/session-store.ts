@@ -12,6 +12,8 @@ import {
 
 /** The process that this session belongs to, from its first greeting on. */
 export type SessionRecord = {
+  /** The tenant whose session it is: its object's name. Absent in what an earlier version stored. */
+  readonly homeKey?: string;
   readonly sandboxKey: string;
   readonly facts: SessionFacts;
   readonly cmd: readonly string[];

@@ -82,9 +82,9 @@ export class SessionTickets {
 
   /** Whether the grant's ticket, if it rests on one, still counts. An attach ticket has then been used. */
   admit(grant: Grant, nowMs: number): "good" | "used" | "revoked" {
-    const { attachTicket, shareTicket } = grant;
-    if (shareTicket !== undefined) {
-      const rows = this.#sql.exec("SELECT id FROM share_tickets WHERE id = ? AND expires_ms > ?", shareTicket, nowMs);
+    const { attachTicket, share } = grant;
+    if (share !== undefined) {
+      const rows = this.#sql.exec("SELECT id FROM share_tickets WHERE id = ? AND expires_ms > ?", share.id, nowMs);
       return rows.toArray().length > 0 ? "good" : "revoked";
     }
     if (attachTicket === undefined) return "good";

@@ -3,7 +3,6 @@
 
 import { CLOSE } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
-import { displayName } from "./attach-right.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { AuthFault } from "./auth/fault.ts";
 import { type Identity, requireScope, type SandboxScope } from "./auth/identity.ts";
@@ -11,6 +10,7 @@ import { checkName, sessionKey, type Tenant } from "./auth/names.ts";
 import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
 import { type Role, sealTicket, type TicketTarget, ticketId } from "./auth/ticket.ts";
 import type { Env } from "./env.ts";
+import { displayName } from "./grant.ts";
 import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "./json-body.ts";
 import { refuseHttp } from "./refusal.ts";
 import { MAX_SHARE_TICKETS } from "./session-tickets.ts";
@@ -44,6 +44,7 @@ attachTicketRoutes.post("/", async (c) => {
       makerName: displayName(identity),
       isAdmin: role === "driver" && identity.scopes.has("sandbox:admin"),
       tokenExpiresAtMs: identity.expiresAt * 1000,
+      ...(identity.opaque === undefined ? {} : { opaque: identity.opaque }),
     },
     settings.sessionSecret,
   );

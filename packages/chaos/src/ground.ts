@@ -51,7 +51,14 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
       dir,
       ports: { bridge: bridgePort, worker: workerPort },
       workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
-      workerVars: { BRIDGE_URL: `http://127.0.0.1:${inner.port}`, CHAOS_SPEED: String(speed) },
+      workerVars: {
+        BRIDGE_URL: `http://127.0.0.1:${inner.port}`,
+        CHAOS_SPEED: String(speed),
+        // One user, from one address, does all of it, and plain clients come back as new ones.
+        LIMIT_ATTACHES_PER_MINUTE: "1000000",
+        LIMIT_CONNECTIONS_PER_IP: "1000000",
+        LIMIT_SESSIONS: "1000000",
+      },
       ...(signal === undefined ? {} : { signal }),
     });
     const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });

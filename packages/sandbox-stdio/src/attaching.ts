@@ -2,7 +2,7 @@
 // says. Decides from what it is shown; keeps nothing.
 
 import type { ClientRecord } from "./client-record.ts";
-import { CLOSE, MAX_CLIENTS, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "./constants.ts";
+import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "./constants.ts";
 import type { Hello } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { OutputLog } from "./log.ts";
@@ -22,13 +22,14 @@ export type AttachSurroundings = {
   readonly hasExited: boolean;
   /** As far as there has been output, whether or not it has come here. */
   readonly knownEnd: number;
+  readonly maxClients: number;
 };
 
 /** Why this client can't attach; undefined: it can. `old` is what is known of it. */
 export function refusalOf(
   request: AttachRequest,
   old: ClientRecord | undefined,
-  { roster, hasExited, knownEnd }: AttachSurroundings,
+  { roster, hasExited, knownEnd, maxClients }: AttachSurroundings,
 ): AttachResult | undefined {
   const refuse = (code: number, reason: string, retry: "never" | "after"): AttachResult => ({
     ok: false,
@@ -49,7 +50,7 @@ export function refusalOf(
     return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
   }
   const isNew = old === undefined || old.presence.phase === "absent";
-  if (isNew && roster.presentCount >= MAX_CLIENTS) return refuse(CLOSE.tryLater, "the session is full", "after");
+  if (isNew && roster.presentCount >= maxClients) return refuse(CLOSE.tryLater, "the session is full", "after");
   return undefined;
 }
 

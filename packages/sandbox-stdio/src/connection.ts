@@ -46,6 +46,8 @@ export class ServerConnection implements Peer {
   readonly #gate: QueryGate | undefined;
   /** When the client was last heard of. */
   heardAtMs: number;
+  /** Counts its input, output and changes of size: a connection for which it stands still is idle. */
+  activity = 0;
   #isGreeted = false;
   /** This connection's place in its client's input, from its greeting on. */
   #stdinOffset = 0;
@@ -106,6 +108,7 @@ export class ServerConnection implements Peer {
         this.send({ type: "error", code: decoded.code, message: decoded.message });
         return;
       case "command":
+        if (decoded.command.type === "stdin" || decoded.command.type === "resize") this.activity += 1;
         if (decoded.command.type === "ping") this.send({ type: "pong" });
         else if (decoded.command.type === "begin") this.#begin(decoded.command);
         else if (phase.phase === "attached") this.#command(phase.session, phase.client, decoded.command);
@@ -164,6 +167,7 @@ export class ServerConnection implements Peer {
 
   sendOutput(frame: Uint8Array): void {
     if (this.isEnded) return;
+    this.activity += 1;
     const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
     if (left !== undefined) this.#say({ type: "output", frame: left });
   }

@@ -89,10 +89,6 @@ export interface DialectRoute {
   readonly refusal: "status" | "close";
   /** Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. */
   readonly checksOrigin?: boolean;
-  /** Connections that one address may have here; absent: as many as elsewhere. */
-  readonly limit?: { readonly perIp: number };
-  /** A session that this route makes is closed after so many seconds without input, output or resize; absent: as elsewhere. */
-  readonly idleSeconds?: number;
   /**
    * Whether a session that this route makes is forgotten once it has ended, its clients have been told and nobody is left:
    * its name then stands for a new one, since these clients know no other. Absent: its end can be read for a day.

@@ -23,6 +23,8 @@ export interface OutflowPorts {
   readonly now: () => number;
   /** @see SessionOptions.reuseFrames */
   readonly reuseFrames: boolean;
+  /** @see SessionOptions.plainBytesPerSecond */
+  readonly plainBytesPerSecond: number | undefined;
   exit(): ExitStatus | undefined;
   vanish(client: ClientRecord, isSure?: boolean): void;
   /** Closes a client that does what is forbidden. */
@@ -42,7 +44,9 @@ export class Outflow {
 
   /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
   readerAt(offset: number, acknowledges: boolean, peer: Peer, screen?: ScreenFrame): OutputReader {
-    const flow = acknowledges ? new Window(offset) : new RatedFlow(offset, this.#at.now());
+    const flow = acknowledges
+      ? new Window(offset)
+      : new RatedFlow(offset, this.#at.now(), this.#at.plainBytesPerSecond);
     return new OutputReader(this.#at.log, this.#frames, offset, flow, peer, screen);
   }
 

@@ -75,6 +75,10 @@ export type SessionOptions = {
   readonly now: () => number;
   /** Whether sending a frame copies it at once, so that its memory may be used again. */
   readonly reuseFrames: boolean;
+  /** Clients that may be here at one time. */
+  readonly maxClients?: number;
+  /** The pace of a client that acknowledges nothing. */
+  readonly plainBytesPerSecond?: number;
   readonly holder?: string;
   /** The first driver that ever attached, if one has. */
   readonly creator?: string;

@@ -12,7 +12,7 @@ import {
   startOf,
 } from "./attaching.ts";
 import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
-import { CLOSE, MAX_FRAME_BYTES, RESUME_GRACE_MS } from "./constants.ts";
+import { CLOSE, MAX_CLIENTS, MAX_FRAME_BYTES, RESUME_GRACE_MS } from "./constants.ts";
 import type { ClientMessage, ExitStatus, ServerMessage } from "./control.ts";
 import { Floor, type FloorResult } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
@@ -38,6 +38,7 @@ export class Session {
   readonly #hop: "process" | "relay";
   readonly #upstream: Upstream;
   readonly #now: () => number;
+  readonly #maxClients: number;
   readonly #roster = new Roster();
   readonly #intake: Intake;
   readonly #pace: Pace;
@@ -62,6 +63,7 @@ export class Session {
     this.#hop = options.hop;
     this.#upstream = options.upstream;
     this.#now = options.now;
+    this.#maxClients = options.maxClients ?? MAX_CLIENTS;
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
     this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
@@ -73,6 +75,7 @@ export class Session {
       upstream: options.upstream,
       now: options.now,
       reuseFrames: options.reuseFrames,
+      plainBytesPerSecond: options.plainBytesPerSecond,
       exit: () => this.#exit,
       vanish: (client, isSure) => this.vanish(client, isSure),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
@@ -172,6 +175,7 @@ export class Session {
       answerer: this.#answerer,
       hasExited: this.#exit !== undefined,
       knownEnd: this.#end,
+      maxClients: this.#maxClients,
     };
   }
 

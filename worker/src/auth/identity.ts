@@ -31,6 +31,14 @@ export interface Identity {
   readonly issuedAt?: number;
   /** The client the token was issued to, where the token says so. */
   readonly clientId?: string;
+  /** A token that only its issuer can judge, and until when its last answer is believed. For nobody but our own objects. */
+  readonly opaque?: OpaqueToken;
+}
+
+export interface OpaqueToken {
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly believedUntilMs: number;
 }
 
 export interface IdentityOptions {

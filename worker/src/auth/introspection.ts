@@ -30,11 +30,14 @@ interface CachedAnswer {
 const answers = new Map<string, CachedAnswer>();
 
 /**
- * The issuer's answer about an opaque token, checked.
+ * The issuer's answer about an opaque token, checked, and until when it is believed.
  * @throws {AuthFault}
  */
-export async function introspect(token: string, options: IntrospectionOptions): Promise<Claims> {
-  const claims = await activeClaims(token, options.introspectionUri);
+export async function introspect(
+  token: string,
+  options: IntrospectionOptions,
+): Promise<{ readonly claims: Claims; readonly believedUntilMs: number }> {
+  const { claims, goodUntil } = await activeClaims(token, options.introspectionUri);
   const { iss, aud, exp, nbf, client_id, token_type } = claims;
   if (token_type === "refresh_token") throw new AuthFault("malformed", "A refresh token is not one to log in with");
   if (iss !== undefined && !(typeof iss === "string" && options.issuers.includes(iss))) {
@@ -49,18 +52,19 @@ export async function introspect(token: string, options: IntrospectionOptions): 
   if (typeof exp !== "number") throw new AuthFault("missing_claim", "The token has no expiry");
   if (exp * 1000 <= now) throw new AuthFault("expired", "The token has expired");
   if (typeof nbf === "number" && nbf * 1000 > now) throw new AuthFault("not_yet_valid", "The token is not valid yet");
-  return claims;
+  return { claims, believedUntilMs: goodUntil };
 }
 
-async function activeClaims(token: string, uri: string): Promise<Claims> {
+async function activeClaims(token: string, uri: string): Promise<CachedAnswer> {
   const key = await cacheKey(token, uri);
   const cached = answers.get(key);
-  if (cached && Date.now() < cached.goodUntil) return cached.claims;
+  if (cached && Date.now() < cached.goodUntil) return cached;
   answers.delete(key);
   const claims = await ask(token, uri);
   if (claims.active !== true) throw new AuthFault("inactive", "The token is not active");
-  remember(key, { claims, goodUntil: Date.now() + CACHE_TTL_MS });
-  return claims;
+  const answer = { claims, goodUntil: Date.now() + CACHE_TTL_MS };
+  remember(key, answer);
+  return answer;
 }
 
 function remember(key: string, answer: CachedAnswer): void {

@@ -24,6 +24,11 @@ export function checkName(kind: "sandbox" | "session", name: string): string {
   throw new AuthFault("bad_name", `A ${kind} name is 1 to 64 of A-Z a-z 0-9 . _ - and starts with none of . -`);
 }
 
+/** The name of a tenant's own Durable Object: 60 lower-case hex digits, never one of a sandbox or session. */
+export function tenantKey(tenant: Tenant): Promise<string> {
+  return digest(owner(tenant));
+}
+
 /**
  * The name of a sandbox's container and Durable Object: 60 lower-case hex digits.
  * @throws {AuthFault} `bad_name`.

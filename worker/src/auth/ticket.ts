@@ -3,6 +3,7 @@
 
 import { fromBase64Url, toBase64Url } from "../base64url.ts";
 import { AuthFault } from "./fault.ts";
+import type { OpaqueToken } from "./identity.ts";
 import type { Tenant } from "./names.ts";
 
 export type Role = "driver" | "viewer";
@@ -37,7 +38,7 @@ export interface AttachTicket extends TicketBase {
   /** When the maker's token runs out, in milliseconds since 1970: so does what the ticket opened. */
   readonly tokenExpiresAtMs: number;
   /** The maker's token, where its issuer has to be asked about it. */
-  readonly opaqueToken?: string;
+  readonly opaque?: OpaqueToken;
 }
 
 /** To share: good for everyone until it expires or is revoked. */

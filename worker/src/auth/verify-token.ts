@@ -44,7 +44,8 @@ export async function verifyToken(token: string, options: VerifyOptions): Promis
     }
     if (OPAQUE_SHAPE.test(token)) {
       const introspectionUri = options.introspectionUri ?? `${base}/oauth/introspect`;
-      return identityFrom(await introspect(token, { issuers, audience, introspectionUri }), options);
+      const { claims, believedUntilMs } = await introspect(token, { issuers, audience, introspectionUri });
+      return { ...identityFrom(claims, options), opaque: { token, believedUntilMs } };
     }
   }
   throw new AuthFault("malformed", "The token can't be read");

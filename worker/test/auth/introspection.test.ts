@@ -1,6 +1,6 @@
 // Opaque tokens: what the issuer answers decides, is checked anew on each use, and is not believed for long.
 import { afterEach, expect, test } from "vitest";
-import { CACHE_CAPACITY } from "../../src/auth/introspection.ts";
+import { CACHE_CAPACITY, CACHE_TTL_MS } from "../../src/auth/introspection.ts";
 import { verifyToken } from "../../src/auth/verify-token.ts";
 import { advanceClock, restoreClock, stopClock } from "./clock.ts";
 import { CLIENT, faultOf, newRealm, type Realm, seconds } from "./realm.ts";
@@ -20,6 +20,7 @@ async function realmWith(claims: Record<string, unknown> = {}): Promise<Realm> {
 test("an active token of one of our clients is its subject's identity", async () => {
   const exp = seconds(3600);
   const realm = await realmWith({ exp, scope: "openid sandbox:admin" });
+  stopClock();
   expect(await verifyToken(TOKEN, realm)).toEqual({
     issuer: realm.issuer,
     subject: "alice",
@@ -28,6 +29,7 @@ test("an active token of one of our clients is its subject's identity", async ()
     clientId: CLIENT,
     scopes: new Set(["openid", "sandbox:admin", "sandbox:exec", "sandbox:connect"]),
     expiresAt: exp,
+    opaque: { token: TOKEN, believedUntilMs: Date.now() + CACHE_TTL_MS },
   });
 });
 

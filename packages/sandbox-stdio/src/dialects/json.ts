@@ -112,7 +112,6 @@ export const JSON_ROUTES: readonly DialectRoute[] = [
     refusal: "status",
     isTransient: true,
     checksOrigin: true,
-    limit: { perIp: 20 },
     wish,
   },
 ];

@@ -15,7 +15,6 @@ import type {
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-const IDLE_SECONDS = 10 * 60;
 /** A login shell that is interactive. */
 const SHELL = ["bash", "-li"] as const;
 
@@ -99,7 +98,6 @@ const COMMON = {
   subprotocol: { name: "pds-pty", isRequired: false },
   refusal: "status",
   isTransient: true,
-  idleSeconds: IDLE_SECONDS,
 } as const;
 
 export const PTY_ROUTES: readonly DialectRoute[] = [

@@ -1,0 +1,277 @@
+// How much one address, user, tenant and sandbox may have at a time, over a system whose settings allow little.
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import WebSocket from "ws";
+import { type System, startSystem } from "../../scripts/local/system.ts";
+import {
+  type ConnectOptions,
+  connect,
+  type Params,
+  refusedHttp,
+  refusedSocket,
+  type TestClient,
+} from "./support/client.ts";
+import { fresh, type Person } from "./support/system.ts";
+
+let small: System;
+const dir = mkdtempSync(join(tmpdir(), "sbx-quotas-"));
+
+beforeAll(async () => {
+  small = await startSystem({
+    dir,
+    workerVars: {
+      TENANT_CLAIM: "org_id",
+      LIMIT_CONNECTIONS_PER_IP: "3",
+      LIMIT_JSON_CONNECTIONS_PER_IP: "2",
+      LIMIT_ATTACHES_PER_MINUTE: "5",
+      LIMIT_SANDBOXES: "2",
+      LIMIT_SESSIONS: "3",
+      LIMIT_CLIENTS: "4",
+      IDLE_SECONDS: "4",
+      IDLE_SECONDS_PTY: "2",
+    },
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await small.stop();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+async function person(org = fresh("org")): Promise<Person> {
+  const sub = fresh("person");
+  return { sub, org, token: await small.mintToken({ sub, org }) };
+}
+
+let lastAddress = 0;
+/** The platform says where a client comes from; the local one believes what the client says. */
+function newAddress(): string {
+  lastAddress += 1;
+  return `198.51.100.${lastAddress}`;
+}
+
+const from = (address: string, options: ConnectOptions = {}): ConnectOptions => ({
+  ...options,
+  server: small.origin.replace(/^http/, "ws"),
+  headers: { "CF-Connecting-IP": address, ...options.headers },
+});
+const cat = (params: Params = {}): Params => ({ session: fresh("s"), cmd: "cat", ...params });
+
+async function attached(who: Person, params: Params = cat(), address = newAddress()): Promise<TestClient> {
+  const client = await connect(who, params, from(address));
+  await client.hello();
+  return client;
+}
+
+const TOO_MANY = { code: 4429, retry: "after", seconds: expect.any(Number) };
+
+describe("connections from one address", () => {
+  test("are let in up to the limit; one more is told 4429 or 429, and when to come again", async () => {
+    const address = newAddress();
+    const clients = [];
+    for (let i = 0; i < 3; i += 1) clients.push(await attached(await person(), cat(), address));
+    const { bye, code, reason } = await refusedSocket(await person(), cat(), from(address));
+    expect([code, bye]).toEqual([4429, expect.objectContaining(TOO_MANY)]);
+    expect(reason).toMatch(/address/);
+    const refusal = await refusedHttp(await person(), cat(), from(address, { protocols: [] }));
+    expect([refusal.status, refusal.headers["retry-after"]]).toEqual([429, "10"]);
+    // Another address has its own.
+    await attached(await person());
+    await clients[0]?.leave();
+    const again = await until(() => tryAttach(address));
+    expect(again.messages("hello").length).toBe(1);
+  });
+
+  test("a client that crashed leaves its place, and so does one that was refused", async () => {
+    const address = newAddress();
+    const alice = await person();
+    for (let i = 0; i < 4; i += 1) {
+      await refusedSocket(await person(), { session: fresh("s"), cmd: "no-such-program" }, from(address));
+    }
+    const clients = [];
+    for (let i = 0; i < 3; i += 1) clients.push(await attached(alice, cat({ sandbox: "one" }), address));
+    for (const client of clients) client.drop();
+    await until(() => tryAttach(address));
+  });
+
+  test("are counted from what is open, when the Worker was killed and nobody gave a place back", async () => {
+    const address = newAddress();
+    const alice = await person();
+    const clients = [];
+    for (let i = 0; i < 3; i += 1) clients.push(await attached(alice, cat({ sandbox: "one" }), address));
+    await small.restartWorker();
+    // Within the time that a connection may take from the door to its session.
+    const again = await until(() => tryAttach(address), 1_000);
+    expect(again.messages("hello").length).toBe(1);
+  });
+
+  test("of the json dialect have a limit of their own", async () => {
+    const address = newAddress();
+    const alice = await person();
+    const url = `/sandbox/terminal?sessionId=one:${fresh("s")}`;
+    const json = (who: Person) => upgradeStatus(url, who, address);
+    expect([await json(alice), await json(alice), await json(alice)]).toEqual([101, 101, 429]);
+    await attached(alice, cat({ sandbox: "one" }), address);
+  });
+});
+
+describe("attempts of one user", () => {
+  test("are counted over a minute, refused ones too; a client that comes back is not", async () => {
+    const alice = await person();
+    const params = cat();
+    const first = await attached(alice, params);
+    const resume = String((await first.hello()).resume);
+    for (let i = 0; i < 4; i += 1) {
+      await refusedSocket(alice, { ...params, cmd: "another" }, from(newAddress()));
+    }
+    const { bye, code } = await refusedSocket(alice, params, from(newAddress()));
+    expect([code, bye]).toEqual([4429, expect.objectContaining(TOO_MANY)]);
+    expect(Number(bye?.seconds)).toBeGreaterThan(30);
+    expect(Number(bye?.seconds)).toBeLessThanOrEqual(60);
+    for (let i = 0; i < 3; i += 1) {
+      const back = await connect(alice, { ...params, resume, offset: 0 }, from(newAddress()));
+      expect((await back.hello()).you).toEqual((await first.hello()).you);
+    }
+    // Nor does a made-up proof let anybody in.
+    expect((await refusedSocket(alice, { ...params, resume: "a.b" }, from(newAddress()))).code).toBe(4429);
+    const bob = await person(alice.org);
+    await attached(bob, params);
+  });
+});
+
+describe("sandboxes and sessions", () => {
+  test("of one tenant: a third sandbox is refused until the sessions of another have ended", async () => {
+    const org = fresh("org");
+    const one = await attached(await person(org), cat({ sandbox: "one" }));
+    await attached(await person(org), cat({ sandbox: "two" }));
+    const three = cat({ sandbox: "three" });
+    const { bye, reason } = await refusedSocket(await person(org), three, from(newAddress()));
+    expect([bye, reason]).toEqual([expect.objectContaining(TOO_MANY), expect.stringMatching(/sandboxes/)]);
+    const refusal = await refusedHttp(await person(org), three, from(newAddress(), { protocols: [] }));
+    expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([429, "too_many_sandboxes"]);
+    // In those that are there it goes on, and another tenant has its own.
+    await attached(await person(org), cat({ sandbox: "two" }));
+    await attached(await person(), cat({ sandbox: "three" }));
+    one.say({ type: "eof" });
+    expect((await one.end()).exit?.code).toBe(0);
+    const client = await until(async () => tryAttach(newAddress(), await person(org), three));
+    expect(client.messages("hello").length).toBe(1);
+  });
+
+  test("of one sandbox: the limit counts sessions that live, whoever is attached", async () => {
+    const org = fresh("org");
+    const names = [fresh("s"), fresh("s"), fresh("s")];
+    for (const session of names) (await attached(await person(org), cat({ session, keep: 60 }))).drop();
+    const more = cat();
+    expect((await refusedSocket(await person(org), more, from(newAddress()))).code).toBe(4429);
+    // Those that are there can be attached to.
+    await attached(await person(org), { session: names[0] ?? "" });
+    const path = `${small.origin}/api/sandboxes/default/sessions/${names[1]}`;
+    const headers = { Authorization: `Bearer ${(await person(org)).token}` };
+    expect((await fetch(path, { method: "DELETE", headers })).status).toBe(204);
+    await attached(await person(org), more);
+  });
+
+  test("a process that ended with the bridge takes up no place", async () => {
+    const org = fresh("org");
+    await attached(await person(org), cat({ sandbox: "one" }));
+    await attached(await person(org), cat({ sandbox: "two" }));
+    await small.restartBridge();
+    await until(async () => tryAttach(newAddress(), await person(org), cat({ sandbox: "three" })), 1_000);
+  });
+
+  test("clients on one session: one more is told 1013", async () => {
+    const params = cat();
+    const org = fresh("org");
+    for (let i = 0; i < 4; i += 1) await attached(await person(org), params);
+    const { code, bye } = await refusedSocket(await person(org), params, from(newAddress()));
+    expect([code, bye?.retry]).toEqual([1013, "after"]);
+  });
+});
+
+describe("an idle connection", () => {
+  test("is closed with 4408, pings or not; one with input, output or a resize is not", async () => {
+    const org = fresh("org");
+    const params = cat({ tty: 1, keep: 60 });
+    const idle = await attached(await person(org), params);
+    const since = Date.now();
+    // Its own session: the first one's output would be its own.
+    const active = await attached(await person(org), cat({ tty: 1 }));
+    const pinging = setInterval(() => idle.say({ type: "ping" }), 500);
+    let cols = 80;
+    const resizing = setInterval(() => {
+      cols += 1;
+      active.say({ type: "resize", cols, rows: 24 });
+    }, 500);
+    try {
+      const { bye, code } = await idle.end();
+      expect([code, bye]).toEqual([4408, { type: "bye", code: 4408, reason: "idle for 4 s", retry: "never" }]);
+      expect(Date.now() - since).toBeGreaterThanOrEqual(3_900);
+      expect(Date.now() - since).toBeLessThan(6_000);
+      expect(active.messages("bye")).toEqual([]);
+    } finally {
+      clearInterval(pinging);
+      clearInterval(resizing);
+    }
+    // The session lives on: a key would wake it.
+    await attached(await person(org), params);
+  });
+
+  test("of the pty dialect has its own limit, and is closed with the code alone", async () => {
+    const alice = await person();
+    const url = `${small.origin.replace(/^http/, "ws")}/v1/sandboxes/one/exec/pty`;
+    const headers = { Authorization: `Bearer ${alice.token}`, "CF-Connecting-IP": newAddress() };
+    const socket = new WebSocket(url, ["pds-pty"], { headers });
+    const since = Date.now();
+    socket.once("open", () => socket.send(Buffer.from("true\r")));
+    const code = await new Promise((resolve, reject) => {
+      socket.once("close", resolve);
+      socket.once("error", reject);
+    });
+    expect(code).toBe(4408);
+    expect(Date.now() - since).toBeLessThan(3_900);
+  });
+});
+
+/** Attaches; undefined where that is refused. */
+async function tryAttach(address: string, who?: Person, params = cat()): Promise<TestClient | undefined> {
+  const client = await connect(who ?? (await person()), params, from(address));
+  const answer = await client.until("an answer", () => client.messages("hello")[0] ?? client.messages("bye")[0]);
+  return answer.type === "hello" ? client : undefined;
+}
+
+/** Asks again and again: that a place is given back is told from one object to another. */
+async function until(ask: () => Promise<TestClient | undefined>, intervalMs = 100): Promise<TestClient> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error("No place became free within 20 s");
+    await delay(intervalMs);
+  }
+}
+
+async function upgradeStatus(path: string, who: Person, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      Authorization: `Bearer ${who.token}`,
+      Connection: "Upgrade",
+      Upgrade: "websocket",
+      "Sec-WebSocket-Version": "13",
+      "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+      "CF-Connecting-IP": address,
+    };
+    const asked = request(`${small.origin}${path}`, { headers });
+    asked.once("upgrade", (response) => resolve(response.statusCode ?? 0));
+    asked.once("response", (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+}

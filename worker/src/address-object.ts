@@ -1,0 +1,92 @@
+// One Durable Object for each address that clients come from: how many connections it has. A place is given back when its
+// connection ends; one whose session's object died with it is found when the places run out, by asking the sessions which of
+// their connections are open.
+
+import { DurableObject } from "cloudflare:workers";
+import type { Env } from "./env.ts";
+import { readLimits } from "./limits.ts";
+
+/** Connections are counted apart by this. */
+export type ConnectionKind = "json" | "other";
+
+export type Place = {
+  /** The connection's id. */
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly kind: ConnectionKind;
+};
+
+type Taken = Omit<Place, "id"> & { readonly sinceMs: number };
+
+/** A connection that was just let in may not have reached its session yet. */
+const ARRIVAL_MS = 10_000;
+/** The sessions are asked this often at most: being refused must not be a way to keep them busy. */
+const LOOK_INTERVAL_MS = 2_000;
+/** Lost with a crash at worst, and with it most of the connections. */
+const UNCONFIRMED = { allowUnconfirmed: true };
+
+export class AddressObject extends DurableObject<Env> {
+  readonly #taken = new Map<string, Taken>();
+  #lookedAtMs = 0;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    void ctx.blockConcurrencyWhile(async () => {
+      for (const [id, taken] of await ctx.storage.list<Taken>()) this.#taken.set(id, taken);
+    });
+  }
+
+  /** @returns Whether there was a place. */
+  async take({ id, sessionKey, kind }: Place): Promise<boolean> {
+    if (this.#isFull(kind)) await this.#forgetEnded(kind);
+    if (this.#isFull(kind)) return false;
+    const taken = { sessionKey, kind, sinceMs: Date.now() };
+    this.#taken.set(id, taken);
+    void this.ctx.storage.put(id, taken, UNCONFIRMED);
+    return true;
+  }
+
+  giveBack(id: string): void {
+    if (this.#taken.delete(id)) void this.ctx.storage.delete(id, UNCONFIRMED);
+  }
+
+  #isFull(kind: ConnectionKind): boolean {
+    const limits = readLimits(this.env);
+    let count = 0;
+    for (const taken of this.#taken.values()) if (taken.kind === kind) count += 1;
+    return count >= (kind === "json" ? limits.jsonConnectionsPerAddress : limits.connectionsPerAddress);
+  }
+
+  async #forgetEnded(kind: ConnectionKind): Promise<void> {
+    const now = Date.now();
+    if (now < this.#lookedAtMs + LOOK_INTERVAL_MS) return;
+    this.#lookedAtMs = now;
+    const bySession = new Map<string, string[]>();
+    for (const [id, taken] of this.#taken) {
+      if (taken.kind !== kind || taken.sinceMs + ARRIVAL_MS > now) continue;
+      const ids = bySession.get(taken.sessionKey);
+      if (ids === undefined) bySession.set(taken.sessionKey, [id]);
+      else ids.push(id);
+    }
+    await Promise.all(
+      [...bySession].map(async ([sessionKey, ids]) => {
+        const open = new Set(await this.env.SESSION.getByName(sessionKey).openConnections(ids));
+        for (const id of ids) if (!open.has(id)) this.giveBack(id);
+      }),
+    );
+  }
+}
+
+/** The name of an address's object. An IPv6 client usually has a whole /64 to choose from: that counts as one. */
+export function addressKey(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.toLowerCase().split("%")[0]?.split("::") ?? [];
+  // An IPv4 address in IPv6's clothes.
+  const mapped = /^(?:0*:)*:?ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address.toLowerCase())?.[1];
+  if (mapped !== undefined) return mapped;
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
+  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(":")}::/64`;
+}

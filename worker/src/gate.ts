@@ -1,0 +1,132 @@
+// What stands between a right to attach and the session: revocations and limits. Two objects are asked, at the same time;
+// whatever they say holds for every Worker.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import { addressKey, type ConnectionKind } from "./address-object.ts";
+import type { AttachRight } from "./attach-right.ts";
+import { tenantKey } from "./auth/names.ts";
+import type { Env } from "./env.ts";
+import type { Grant } from "./grant.ts";
+import type { Refusal } from "./refusal.ts";
+import { ResumeSigner } from "./resume.ts";
+import type { TenantAnswer } from "./tenant-object.ts";
+
+/** What the session's object has to know of a connection that was let in. */
+export type Pass = {
+  /** The connection's id, where it takes up a place at its address. */
+  readonly connection: string;
+  readonly address: string;
+  /** The tenant whose session it is: its object's name. */
+  readonly homeKey: string;
+  /** The bearer's own tenant, where it is another. */
+  readonly ownKey?: string;
+  /** Why the session can't be made, should it not be there. */
+  readonly noRoom?: Refusal;
+};
+
+export type Asked = {
+  readonly sessionKey: string;
+  readonly sandboxKey: string;
+  readonly kind: ConnectionKind;
+  /** What the client shows to come back as itself. */
+  readonly resume: string | undefined;
+};
+
+/** How long a client that meets a full house is asked to wait. */
+const FULL_RETRY_SECONDS = 10;
+
+/** The address that a request comes from: the platform says so, and a client that says so itself is not believed there. */
+export function addressOf(request: Request): string {
+  return request.headers.get("CF-Connecting-IP") ?? "unknown";
+}
+
+/** Lets a connection in, or says why not. A place that was taken is the session's to give back. */
+export async function pass(env: Env, request: Request, right: AttachRight, asked: Asked): Promise<Pass | Refusal> {
+  const { tenant, grant } = right;
+  const { sessionKey, sandboxKey, kind } = asked;
+  const address = addressKey(addressOf(request));
+  const connection = crypto.randomUUID();
+  const places = env.ADDRESS.getByName(address);
+  const isResume = await isOwnResume(env, right, asked);
+  const homeKey = await tenantKey(tenant);
+  const ownKey = await ownTenantKey(grant, homeKey);
+  const user = grant.isGuest ? `${grant.subject} ${address}` : grant.subject;
+  const visit = { sessionKey, untilMs: grant.expiresAtMs, ...(isResume ? {} : { countAs: user }) };
+  const mayBeMade = grant.mayCreate && !isResume;
+  const [hasPlace, atHome, atOwn] = await Promise.all([
+    places.take({ id: connection, sessionKey, kind }),
+    env.TENANT.getByName(homeKey).admit({
+      ...visit,
+      grant: { persons: grant.persons, tokenIds: grant.tokenIds },
+      ...(mayBeMade ? { sandboxKey } : {}),
+    }),
+    // Somebody from elsewhere can be revoked there, too.
+    ownKey && env.TENANT.getByName(ownKey).admit({ ...visit, grant: grant.own }),
+  ]);
+  const refusal = hasPlace ? (refusalOf(atHome) ?? (atOwn ? refusalOf(atOwn) : undefined)) : ADDRESS_FULL;
+  if (refusal === undefined) {
+    const noRoom = atHome.kind === "admitted" && atHome.noRoom !== undefined ? NO_ROOM[atHome.noRoom] : undefined;
+    return {
+      ...{ connection, address, homeKey },
+      ...(ownKey === undefined ? {} : { ownKey }),
+      ...(noRoom === undefined ? {} : { noRoom }),
+    };
+  }
+  if (hasPlace) await places.giveBack(connection);
+  return refusal;
+}
+
+/** The bearer's tenant, where it is not the session's. */
+export async function ownTenantKey(grant: Grant, homeKey: string): Promise<string | undefined> {
+  const key = grant.bearer === undefined ? homeKey : await tenantKey(grant.bearer);
+  return key === homeKey ? undefined : key;
+}
+
+const ADDRESS_FULL: Refusal = {
+  code: CLOSE.tooMany,
+  error: "too_many_connections",
+  message: "too many connections from this address",
+  retryAfterSeconds: FULL_RETRY_SECONDS,
+};
+
+const NO_ROOM: Readonly<Record<"sandboxes" | "sessions", Refusal>> = {
+  sandboxes: {
+    code: CLOSE.tooMany,
+    error: "too_many_sandboxes",
+    message: "too many sandboxes are in use: end the sessions of one",
+    retryAfterSeconds: FULL_RETRY_SECONDS,
+  },
+  sessions: {
+    code: CLOSE.tooMany,
+    error: "too_many_sessions",
+    message: "too many sessions in this sandbox: end one",
+    retryAfterSeconds: FULL_RETRY_SECONDS,
+  },
+};
+
+function refusalOf(answer: TenantAnswer): Refusal | undefined {
+  switch (answer.kind) {
+    case "admitted":
+      return undefined;
+    case "revoked":
+      return {
+        code: CLOSE.unauthenticated,
+        error: "revoked",
+        message: "the token, its user or the ticket was revoked",
+      };
+    case "too_many":
+      return {
+        code: CLOSE.tooMany,
+        error: "too_many_attempts",
+        message: "too many attempts to attach",
+        retryAfterSeconds: answer.retryAfterSeconds,
+      };
+  }
+}
+
+/** Whether this is a client that comes back: told by its proof, which the session will check again. */
+async function isOwnResume(env: Env, { grant }: AttachRight, { resume, sessionKey }: Asked): Promise<boolean> {
+  if (resume === undefined) return false;
+  const signer = new ResumeSigner(env.SESSION_SECRET ?? "", env.SESSION.idFromName(sessionKey).toString());
+  return (await signer.read(resume))?.subject === grant.subject;
+}

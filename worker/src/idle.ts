@@ -1,0 +1,43 @@
+// Which connections have been idle for too long: no input, no output, no change of size. Told the time; it looks now and
+// then at what a connection counts, so that nothing is done for a frame.
+
+import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
+
+type Watched = { readonly idleMs: number; activity: number; activeAtMs: number };
+
+/** Looks so many times in the time that is allowed: a connection is closed that much late at most, and never early. */
+const LOOKS = 30;
+
+export class IdleWatch {
+  readonly #watched = new Map<ServerConnection, Watched>();
+
+  add(connection: ServerConnection, idleMs: number, nowMs: number): void {
+    this.#watched.set(connection, { idleMs, activity: connection.activity, activeAtMs: nowMs });
+  }
+
+  remove(connection: ServerConnection): void {
+    this.#watched.delete(connection);
+  }
+
+  /** When to look again; infinity for never. */
+  nextTickMs(nowMs: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const [connection, { idleMs, activeAtMs }] of this.#watched) {
+      if (connection.isEnded) continue;
+      next = Math.min(next, activeAtMs + idleMs, nowMs + idleMs / LOOKS);
+    }
+    return next;
+  }
+
+  tick(nowMs: number): void {
+    for (const [connection, watched] of [...this.#watched]) {
+      if (connection.activity !== watched.activity) {
+        watched.activity = connection.activity;
+        watched.activeAtMs = nowMs;
+      } else if (watched.activeAtMs + watched.idleMs <= nowMs) {
+        this.#watched.delete(connection);
+        connection.dismiss(CLOSE.idle, `idle for ${watched.idleMs / 1000} s`, "never", "vanished");
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
+
+import { MAX_CLIENTS, PLAIN_RATE } from "@sbx/sandbox-stdio";
+import { AuthFault } from "./auth/fault.ts";
+
+/** Variables of the Worker; texts, as wrangler gives them. Absent or empty: the default. */
+export interface LimitEnv {
+  readonly LIMIT_CONNECTIONS_PER_IP?: string;
+  readonly LIMIT_JSON_CONNECTIONS_PER_IP?: string;
+  readonly LIMIT_ATTACHES_PER_MINUTE?: string;
+  readonly LIMIT_SANDBOXES?: string;
+  readonly LIMIT_SESSIONS?: string;
+  readonly LIMIT_CLIENTS?: string;
+  readonly LIMIT_PLAIN_BYTES_PER_SECOND?: string;
+  readonly IDLE_SECONDS?: string;
+  readonly IDLE_SECONDS_PTY?: string;
+}
+
+export interface Limits {
+  /** Open connections from one address, of all dialects but `json`. */
+  readonly connectionsPerAddress: number;
+  /** The same of the `json` dialect. */
+  readonly jsonConnectionsPerAddress: number;
+  /** Attempts to attach that one user makes in a minute; a valid `resume` is not counted. */
+  readonly attachesPerMinute: number;
+  /** Sandboxes of one tenant with a session that lives. */
+  readonly sandboxes: number;
+  /** Living sessions of one sandbox. */
+  readonly sessions: number;
+  /** Clients on one session; 64 at most, which the bridge holds to by itself. */
+  readonly clients: number;
+  /** Bytes a second to a client that acknowledges nothing, where nobody better paces. */
+  readonly plainBytesPerSecond: number;
+  /** After so long without input, output or resize a connection is closed. */
+  readonly idleSeconds: number;
+  /** The same of the `pty` dialect. */
+  readonly ptyIdleSeconds: number;
+}
+
+/** @throws {AuthFault} `misconfigured`, naming the variable. */
+export function readLimits(env: LimitEnv): Limits {
+  return {
+    connectionsPerAddress: count("LIMIT_CONNECTIONS_PER_IP", env.LIMIT_CONNECTIONS_PER_IP, 200),
+    jsonConnectionsPerAddress: count("LIMIT_JSON_CONNECTIONS_PER_IP", env.LIMIT_JSON_CONNECTIONS_PER_IP, 20),
+    attachesPerMinute: count("LIMIT_ATTACHES_PER_MINUTE", env.LIMIT_ATTACHES_PER_MINUTE, 60),
+    sandboxes: count("LIMIT_SANDBOXES", env.LIMIT_SANDBOXES, 10),
+    sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 32),
+    clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),
+    plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
+    idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
+    ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
+  };
+}
+
+export function idleMsOf(limits: Limits, dialect: string): number {
+  return 1000 * (dialect === "pty" ? limits.ptyIdleSeconds : limits.idleSeconds);
+}
+
+function count(name: string, value: string | undefined, fallback: number): number {
+  if (!value) return fallback;
+  if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
+  throw new AuthFault("misconfigured", `This server is not set up: ${name} must be a whole number from 1 on`);
+}

@@ -1,0 +1,112 @@
+// What keeps a connection alive past its token's first word: a fresh token that its client shows, or another yes from the
+// issuer of an opaque one.
+
+import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
+import { AuthFault, logFault } from "./auth/fault.ts";
+import { sessionKey as nameOf } from "./auth/names.ts";
+import { readAuthSettings } from "./auth/settings.ts";
+import { isTicketShaped, openTicket } from "./auth/ticket.ts";
+import { verifyToken } from "./auth/verify-token.ts";
+import type { Env } from "./env.ts";
+import { type Grant, grantOfAttachTicket, renewed } from "./grant.ts";
+import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
+import type { SessionTickets } from "./session-tickets.ts";
+
+export type RenewalsOptions = {
+  readonly env: Env;
+  readonly lifetimes: Lifetimes;
+  readonly tickets: SessionTickets;
+  /** The session's own name as a Durable Object. */
+  readonly sessionKey: string;
+  /** Something is due at another time than before. */
+  readonly changed: () => void;
+};
+
+export class Renewals {
+  readonly #options: RenewalsOptions;
+  /** One at a time for each connection: whoever is attached could ask for any number. */
+  readonly #busy = new WeakSet<ServerConnection>();
+
+  constructor(options: RenewalsOptions) {
+    this.#options = options;
+  }
+
+  /** A client has shown a fresh token, or an attach ticket made with one. */
+  async auth(connection: ServerConnection, token: string): Promise<void> {
+    const { lifetimes, changed } = this.#options;
+    const life = lifetimes.get(connection);
+    if (life === undefined) return;
+    try {
+      if (this.#busy.has(connection)) throw new AuthFault("bad_request", "Another token is being looked at");
+      this.#busy.add(connection);
+      const grant = await this.#freshGrant(token, life).finally(() => this.#busy.delete(connection));
+      await this.#requireUnrevoked(grant, life);
+      lifetimes.renew(connection, grant);
+    } catch (error) {
+      if (!(error instanceof AuthFault)) throw error;
+      logFault(error);
+      connection.send({ type: "error", code: "not_allowed", message: `the token was not taken: ${error.message}` });
+    }
+    changed();
+  }
+
+  /** Asks the issuers again of which tokens that is due. */
+  async askIssuers(nowMs: number): Promise<void> {
+    const { lifetimes, changed } = this.#options;
+    const due = [...lifetimes.toAskAbout(nowMs)];
+    if (due.length === 0) return;
+    await Promise.all(due.map(([connection, grant]) => this.#askIssuer(connection, grant)));
+    changed();
+  }
+
+  async #askIssuer(connection: Bounded, grant: Grant): Promise<void> {
+    const { env, lifetimes } = this.#options;
+    if (grant.opaque === undefined) return;
+    try {
+      const { opaque } = await verifyToken(grant.opaque.token, readAuthSettings(env));
+      // Unless a fresh token has come meanwhile.
+      if (opaque !== undefined && lifetimes.get(connection)?.grant === grant) {
+        lifetimes.renew(connection, { ...grant, opaque });
+      }
+    } catch (error) {
+      if (!(error instanceof AuthFault)) throw error;
+      // No answer is no answer: it is asked again soon, and the token still has its end.
+      if (error.status === 503) logFault(error);
+      else if (lifetimes.get(connection)?.grant === grant)
+        connection.dismiss(CLOSE.unauthenticated, "the token is not valid any more", "never", "left");
+    }
+  }
+
+  async #freshGrant(token: string, { grant, pass }: Life): Promise<Grant> {
+    const { env, tickets, sessionKey } = this.#options;
+    const settings = readAuthSettings(env);
+    if (!isTicketShaped(token)) return renewed(grant, await verifyToken(token, settings));
+    const ticket = await openTicket(token, settings.sessionSecret);
+    if (ticket.kind !== "attach") throw new AuthFault("bad_ticket", "Only an attach ticket renews a connection");
+    if (ticket.origin !== grant.origin) throw new AuthFault("bad_origin", "The ticket is of another origin");
+    const fresh = grantOfAttachTicket(ticket, grant.origin);
+    const isSame = fresh.subject === grant.subject && ticket.tenant.issuer === settings.issuer;
+    const isHere =
+      (await nameOf(ticket.tenant, ticket.sandbox, ticket.session)) === sessionKey && pass.ownKey === undefined;
+    if (!isSame || !isHere || grant.share !== undefined) {
+      throw new AuthFault("wrong_ticket", "The ticket is for somebody else, or for another session");
+    }
+    if ((grant.mayExec && !fresh.mayExec) || (grant.isAdmin && !fresh.isAdmin)) {
+      throw new AuthFault("insufficient_scope", "The ticket allows less than the token before it");
+    }
+    if (tickets.admit(fresh, Date.now()) !== "good") throw new AuthFault("ticket_used", "The ticket has been used");
+    const { mayExec, isAdmin, mayCreate, name } = grant;
+    return { ...fresh, mayExec, isAdmin, mayCreate, name };
+  }
+
+  async #requireUnrevoked(grant: Grant, { pass }: Life): Promise<void> {
+    const { env, sessionKey } = this.#options;
+    const { persons, tokenIds, own, expiresAtMs } = grant;
+    const { homeKey, ownKey } = pass;
+    const answers = await Promise.all([
+      env.TENANT.getByName(homeKey).renew({ persons, tokenIds }, sessionKey, expiresAtMs),
+      ownKey === undefined || env.TENANT.getByName(ownKey).renew(own, sessionKey, expiresAtMs),
+    ]);
+    if (answers.includes(false)) throw new AuthFault("revoked", "It was revoked");
+  }
+}

@@ -1,0 +1,30 @@
+// `POST /api/revocations`: ends what a user or a token may do in the caller's own tenant.
+
+import { Hono } from "hono";
+import { authenticate } from "./auth/authenticate.ts";
+import { AuthFault } from "./auth/fault.ts";
+import { requireScope } from "./auth/identity.ts";
+import { tenantKey } from "./auth/names.ts";
+import { readAuthSettings } from "./auth/settings.ts";
+import type { Env } from "./env.ts";
+import { bodyText, jsonBody } from "./json-body.ts";
+
+const MAX_VALUE_CHARACTERS = 512;
+
+export const revocationRoutes = new Hono<{ Bindings: Env }>();
+
+revocationRoutes.post("/", async (c) => {
+  const { identity } = await authenticate(c.req.raw, readAuthSettings(c.env));
+  requireScope(identity, "sandbox:admin");
+  const body = await jsonBody(c.req.raw);
+  const kind = body.sub === undefined ? "jti" : "sub";
+  if ((body.sub === undefined) === (body.jti === undefined)) {
+    throw new AuthFault("bad_request", 'Either "sub" or "jti" must be given');
+  }
+  const value = bodyText(body, kind);
+  if (value === "" || value.length > MAX_VALUE_CHARACTERS) {
+    throw new AuthFault("bad_request", `"${kind}" must have 1 to ${MAX_VALUE_CHARACTERS} characters`);
+  }
+  await c.env.TENANT.getByName(await tenantKey(identity)).revoke({ kind, value });
+  return c.body(null, 204);
+});

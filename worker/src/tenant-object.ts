@@ -1,0 +1,163 @@
+// One Durable Object for each tenant: who of it was revoked, how often its users try to attach, and which of its sessions
+// live. One object, so that its counts are exact whatever Worker asks.
+//
+// Nothing here is lent to a connection that could be lost with it: an attempt ends by itself, and where a limit is reached
+// the sessions themselves are asked which of them live.
+
+import { DurableObject } from "cloudflare:workers";
+import { countAttempt } from "./attempts.ts";
+import type { Env } from "./env.ts";
+import { readLimits } from "./limits.ts";
+import { isRevoked, type RevocableGrant, type Revocation } from "./revocation.ts";
+
+export type AdmissionRequest = {
+  /** Whose attempts this one is counted among; undefined where it is not counted. */
+  readonly countAs?: string;
+  readonly grant: RevocableGrant;
+  /** The session's name as a Durable Object, to be told of revocations, and until when. */
+  readonly sessionKey: string;
+  readonly untilMs: number;
+  /** Its sandbox, where this is the tenant whose sandbox it is, and the session may have to be made. */
+  readonly sandboxKey?: string;
+};
+
+export type TenantAnswer =
+  | {
+      readonly kind: "admitted";
+      /** Why the session can't be made, should it not be there. */
+      readonly noRoom?: "sandboxes" | "sessions";
+    }
+  | { readonly kind: "revoked" }
+  | { readonly kind: "too_many"; readonly retryAfterSeconds: number };
+
+type LiveSession = { readonly sandboxKey: string; readonly sinceMs: number };
+
+/** A session that was just let in may not have been reached yet. */
+const ARRIVAL_MS = 10_000;
+const HOUR_MS = 3_600_000;
+/** How long a revocation is remembered: longer than any token is good. */
+const REVOCATION_KEEP_MS = 90 * 24 * HOUR_MS;
+/** Lost with a crash at worst: a count is a little low then. Waiting for the disk would delay every attach. */
+const UNCONFIRMED = { allowUnconfirmed: true };
+
+export class TenantObject extends DurableObject<Env> {
+  readonly #attempts = new Map<string, readonly number[]>();
+  /** Sessions that were made and have not ended, as far as is known. */
+  readonly #live = new Map<string, LiveSession>();
+  /** Sessions with connections that rest on this tenant's tokens, and until when they may. */
+  readonly #visited = new Map<string, number>();
+  readonly #revocations = new Map<string, Revocation>();
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    void ctx.blockConcurrencyWhile(() => this.#load());
+  }
+
+  /** Whether somebody may attach; counts the attempt, and takes a place for the session if there is one. */
+  async admit(request: AdmissionRequest): Promise<TenantAnswer> {
+    const now = Date.now();
+    if (this.#isRevoked(request.grant, now)) return { kind: "revoked" };
+    const limits = readLimits(this.env);
+    const { countAs, sessionKey, sandboxKey } = request;
+    if (countAs !== undefined) {
+      const counted = countAttempt(this.#attempts.get(countAs) ?? [], now, limits.attachesPerMinute);
+      if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
+      this.#attempts.set(countAs, counted.times);
+      this.#put(`attempts:${countAs}`, counted.times);
+    }
+    this.#visit(sessionKey, request.untilMs);
+    if (sandboxKey === undefined || this.#live.has(sessionKey)) return { kind: "admitted" };
+    if (this.#fullness(sandboxKey) !== undefined) await this.#forgetEnded(sandboxKey);
+    const noRoom = this.#fullness(sandboxKey);
+    if (noRoom !== undefined) return { kind: "admitted", noRoom };
+    const live = { sandboxKey, sinceMs: now };
+    this.#live.set(sessionKey, live);
+    this.#put(`live:${sessionKey}`, live);
+    return { kind: "admitted" };
+  }
+
+  /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
+  renew(grant: RevocableGrant, sessionKey: string, untilMs: number): boolean {
+    if (this.#isRevoked(grant, Date.now())) return false;
+    this.#visit(sessionKey, untilMs);
+    return true;
+  }
+
+  /** A session has ended, or was not made after all. */
+  ended(sessionKey: string): void {
+    if (this.#live.delete(sessionKey)) void this.ctx.storage.delete(`live:${sessionKey}`, UNCONFIRMED);
+  }
+
+  /** Revokes a user or a token, and has every session end what rests on it. Stored before anybody is told. */
+  async revoke(what: Pick<Revocation, "kind" | "value">): Promise<void> {
+    const revocation: Revocation = { ...what, atMs: Date.now() };
+    const key = keyOf(revocation);
+    this.#revocations.set(key, revocation);
+    await this.ctx.storage.put(`revoked:${key}`, revocation);
+    const sessions = new Set([...this.#visited.keys(), ...this.#live.keys()]);
+    await Promise.all(
+      [...sessions].map((key) => this.env.SESSION.getByName(key).revoked(revocation, this.ctx.id.name ?? "")),
+    );
+  }
+
+  #isRevoked(grant: RevocableGrant, nowMs: number): boolean {
+    return isRevoked(grant, (kind, value) => this.#revocations.get(keyOf({ kind, value })), nowMs);
+  }
+
+  #fullness(sandboxKey: string): "sandboxes" | "sessions" | undefined {
+    const { sandboxes, sessions } = readLimits(this.env);
+    const counts = new Map<string, number>();
+    for (const live of this.#live.values()) counts.set(live.sandboxKey, (counts.get(live.sandboxKey) ?? 0) + 1);
+    const count = counts.get(sandboxKey);
+    if (count === undefined) return counts.size >= sandboxes ? "sandboxes" : undefined;
+    return count >= sessions ? "sessions" : undefined;
+  }
+
+  /** Asks the sessions that take up the room whether they live: of this sandbox, or, where it is new, of all. */
+  async #forgetEnded(sandboxKey: string): Promise<void> {
+    const isKnown = [...this.#live.values()].some((live) => live.sandboxKey === sandboxKey);
+    const now = Date.now();
+    const asked = [...this.#live].filter(
+      ([, live]) => (!isKnown || live.sandboxKey === sandboxKey) && live.sinceMs + ARRIVAL_MS <= now,
+    );
+    await Promise.all(
+      asked.map(async ([key, live]) => {
+        const isAlive = await this.env.SESSION.getByName(key).isAlive();
+        if (!isAlive && this.#live.get(key) === live) this.ended(key);
+      }),
+    );
+  }
+
+  #visit(sessionKey: string, untilMs: number): void {
+    // In whole hours: most attaches then change nothing.
+    const until = Math.ceil(untilMs / HOUR_MS) * HOUR_MS;
+    if (until <= (this.#visited.get(sessionKey) ?? 0)) return;
+    this.#visited.set(sessionKey, until);
+    this.#put(`visited:${sessionKey}`, until);
+  }
+
+  #put(key: string, value: unknown): void {
+    void this.ctx.storage.put(key, value, UNCONFIRMED);
+  }
+
+  /** Reads what is stored, and deletes what has run out. */
+  async #load(): Promise<void> {
+    const now = Date.now();
+    const stale: string[] = [];
+    const read = async <T>(prefix: string, into: Map<string, T>, isStale: (value: T) => boolean) => {
+      for (const [key, value] of await this.ctx.storage.list<T>({ prefix })) {
+        if (isStale(value)) stale.push(key);
+        else into.set(key.slice(prefix.length), value);
+      }
+    };
+    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - 60_000);
+    await read("live:", this.#live, () => false);
+    await read("visited:", this.#visited, (until) => until <= now);
+    await read("revoked:", this.#revocations, ({ atMs }) => atMs + REVOCATION_KEEP_MS <= now);
+    for (let i = 0; i < stale.length; i += 128) await this.ctx.storage.delete(stale.slice(i, i + 128));
+  }
+}
+
+function keyOf({ kind, value }: Pick<Revocation, "kind" | "value">): string {
+  return `${kind}:${value}`;
+}
