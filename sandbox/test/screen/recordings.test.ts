@@ -22,6 +22,11 @@ function sizeAt(recording: Recording, offset: number): { cols: number; rows: num
   return recording.marks.findLast((mark) => mark.offset <= offset) ?? recording;
 }
 
+/** As toEqual, which takes long over a thousand lines that are the same. */
+function expectSame(at: number, actual: object, expected: object): void {
+  if (JSON.stringify(actual) !== JSON.stringify(expected)) expect({ at, ...actual }).toEqual({ at, ...expected });
+}
+
 describe.each(recordings())("$name", (recording) => {
   const end = recording.bytes.length;
 
@@ -31,8 +36,10 @@ describe.each(recordings())("$name", (recording) => {
     const emulator = new Emulator(recording, 0, true);
     const live = new Viewer(recording, 0);
     let largest = 0;
+    let fed = 0;
     for (let at = 0; at <= end; at = at === end ? end + 1 : Math.min(end, at + STEP)) {
-      feed(emulator, recording, Math.max(0, at - STEP), at);
+      feed(emulator, recording, fed, at);
+      fed = at;
       const snapshot = emulator.draw();
       largest = Math.max(largest, snapshot.bytes.length);
       expect(snapshot.isExact).toBe(true);
@@ -42,11 +49,11 @@ describe.each(recordings())("$name", (recording) => {
       expect(late.answers).toEqual([]);
       const kept = late.scrollback;
       if (snapshot.bytes.length < MAX_SNAPSHOT_BYTES - 1_000) expect(kept).toBe(live.scrollback);
-      expect({ at, ...late.state(kept) }).toEqual({ at, ...live.state(kept) });
+      expectSame(at, late.state(kept), live.state(kept));
       late.play(recording, end);
       const left = Math.min(late.scrollback, final.scrollback);
-      expect({ at, ...late.state(left) }).toEqual({ at, ...final.state(left) });
+      expectSame(at, late.state(left), final.state(left));
     }
     expect(largest).toBeLessThanOrEqual(MAX_SNAPSHOT_BYTES);
-  });
+  }, 120_000);
 });

@@ -168,24 +168,32 @@ function bufferState(
 function lineState(core: Core, line: ScreenLine, cols: number, isStrict: boolean): string {
   let text = "";
   let last = "";
+  let before: readonly unknown[] = [];
   for (let column = 0; column < cols; column += 1) {
     const width = printedWidth(core, line, column, cols);
     const hasContent = width !== undefined;
-    const attributes = attributesOf(line.getFg(column), line.getBg(column), line._extendedAttrs[column]);
-    // Of the attributes of a cell without a character most are not seen; where some are, it looks like a space.
-    const isSpace = !hasContent && showsOnBlank(attributes);
-    const seen =
-      hasContent || isSpace ? withoutUnderlineColor(attributes) : { ...PLAIN, bg: backgroundOf(attributes.bg) };
-    const drawn = isPlain(seen) ? PLAIN_SGR : sgr(seen) + linkOf(isStrict ? core : undefined, seen.extended.urlId);
-    const now = drawn === PLAIN_SGR ? "" : drawn;
-    if (now !== last) text += `<${now.replaceAll("\x1b", "")}>`;
-    last = now;
-    text += hasContent ? line.getString(column) : isSpace ? " " : "_";
-    if (hasContent && width !== 1) text += `(${width})`;
+    const [fg, bg, extended] = [line.getFg(column), line.getBg(column), line._extendedAttrs[column]];
+    if (fg !== before[0] || bg !== before[1] || extended !== before[2] || hasContent !== before[3]) {
+      before = [fg, bg, extended, hasContent];
+      const now = seenAttributes(core, attributesOf(fg, bg, extended), hasContent, isStrict);
+      if (now !== last) text += `<${now.replaceAll("\x1b", "")}>`;
+      last = now;
+    }
+    // Where attributes show without a character, it looks like a space.
+    if (!hasContent) text += showsOnBlank(attributesOf(fg, bg, extended)) ? " " : "_";
+    else text += width === 1 ? line.getString(column) : `${line.getString(column)}(${width})`;
     // Whatever is in a wide character's second cell is behind it.
     if (width === 2) column += 1;
   }
   return text;
+}
+
+/** Of the attributes of a cell without a character most are not seen. */
+function seenAttributes(core: Core, attributes: Attributes, hasContent: boolean, isStrict: boolean): string {
+  const isSeen = hasContent || showsOnBlank(attributes);
+  const seen = isSeen ? withoutUnderlineColor(attributes) : { ...PLAIN, bg: backgroundOf(attributes.bg) };
+  const drawn = sgr(seen) + linkOf(isStrict ? core : undefined, seen.extended.urlId);
+  return drawn === PLAIN_SGR ? "" : drawn;
 }
 
 /** It shows only where there is an underline. */
@@ -194,10 +202,6 @@ function withoutUnderlineColor(attributes: Attributes): Attributes {
   return /;4(?::\d)?[;m]/.test(sgr(attributes))
     ? attributes
     : { ...attributes, extended: { _ext: 0, urlId: extended.urlId } };
-}
-
-function isPlain({ fg, bg, extended }: Attributes): boolean {
-  return fg === 0 && bg === 0 && extended._ext === 0 && extended.urlId === 0;
 }
 
 function linkOf(core: Core | undefined, id: number): string {
