@@ -1,0 +1,135 @@
+// Other products' clients in a real browser, unchanged: SandboxAddon of @cloudflare/sandbox/xterm, and the example that
+// PandaStack's page has for browsers.
+import { expect, test } from "vitest";
+import { fresh, person } from "../e2e/support/system.ts";
+import { setUpBrowser } from "./support/fixture.ts";
+import { openAddon, openPtyExample } from "./support/other-clients.ts";
+import type { Tab } from "./support/tab.ts";
+
+const browser = setUpBrowser();
+
+/** A tab with the addon in it, logged in and connected, with a plain prompt on an empty screen. */
+async function addonTab(sandbox = fresh("addon")): Promise<Tab> {
+  const profile = await browser.member();
+  const tab = await openAddon(browser, profile, sandbox);
+  await connected(tab, 1);
+  return tab;
+}
+
+/** What its onStateChange was called with. */
+const statesOf = (tab: Tab): Promise<string[]> =>
+  tab.page.evaluate(() => (window as unknown as { sbx: { states: string[] } }).sbx.states);
+
+/** Waits until it has been connected so many times. */
+async function connected(tab: Tab, times: number): Promise<void> {
+  await tab.page.waitForFunction((count) => {
+    const { states } = (window as unknown as { sbx?: { states: string[] } }).sbx ?? { states: [] };
+    return states.filter((state) => state === "connected").length >= count;
+  }, times);
+}
+
+async function plainPrompt(tab: Tab): Promise<void> {
+  await tab.find(/[$#]$/);
+  await tab.run("PS1='$ '; clear");
+  await tab.prompt();
+}
+
+test("SandboxAddon connects, types and resizes", async () => {
+  const tab = await addonTab();
+  await plainPrompt(tab);
+  await tab.run("echo é日👩 $((6 * 7)); stty size");
+  await tab.shows("é日👩 42");
+  await tab.shows("24 80");
+  await tab.page.evaluate(() => window.sbx.terminal.resize(100, 30));
+  await tab.prompt();
+  await tab.run("stty size");
+  await tab.shows("30 100");
+  expect(await statesOf(tab)).toEqual(["connecting", "connected"]);
+});
+
+test("SandboxAddon comes back after a cut: the same shell, and the screen as it was", async () => {
+  const tab = await addonTab();
+  await plainPrompt(tab);
+  await tab.run("kept=still; seq 30; printf '\\e[31mred\\e[0m\\n'");
+  await tab.shows("red");
+  await tab.prompt();
+  const rows = await tab.rows();
+  browser.link.cut();
+  await tab.page.waitForFunction(() =>
+    (window as unknown as { sbx: { states: string[] } }).sbx.states.includes("disconnected"),
+  );
+  browser.link.mend();
+  await connected(tab, 2);
+  await tab.prompt();
+  expect(await tab.rows()).toEqual(rows);
+  await tab.run("echo $kept here");
+  await tab.shows("still here");
+});
+
+test("SandboxAddon comes back into a program that has the whole screen", async () => {
+  const tab = await addonTab();
+  await plainPrompt(tab);
+  await tab.run("vim -u NONE -N draft.txt");
+  await tab.find(/^"draft.txt" \[New\]/);
+  await tab.type("ihalf a ");
+  await tab.shows("half a");
+  browser.link.cut();
+  await tab.page.waitForFunction(() =>
+    (window as unknown as { sbx: { states: string[] } }).sbx.states.includes("disconnected"),
+  );
+  browser.link.mend();
+  await connected(tab, 2);
+  await tab.shows("half a");
+  await tab.type("line");
+  await tab.shows("half a line");
+  await tab.page.keyboard.press("Escape");
+  await tab.type(":q!");
+  await tab.page.keyboard.press("Enter");
+  await tab.prompt();
+});
+
+test("SandboxAddon gets the exit with its code, and then a new shell", async () => {
+  const tab = await addonTab();
+  await plainPrompt(tab);
+  await tab.run("exit 7");
+  await connected(tab, 2);
+  expect(await statesOf(tab)).toEqual([
+    "connecting",
+    "connected",
+    "connected: Session exited with code 7",
+    "disconnected",
+    "connecting",
+    "connected",
+  ]);
+  await plainPrompt(tab);
+  await tab.run("echo new $((5 * 5))");
+  await tab.shows("new 25");
+});
+
+test("SandboxAddon and our own page share a session", async () => {
+  const sandbox = fresh("addon");
+  const theirs = await addonTab(sandbox);
+  await plainPrompt(theirs);
+  const ours = await browser.open(theirs.page.context(), `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom`);
+  await ours.state("attached");
+  await ours.prompt();
+  await ours.run("echo from ours $((1 + 1))");
+  await theirs.shows("from ours 2");
+  await theirs.run("echo from theirs $((2 + 2))");
+  await ours.shows("from theirs 4");
+});
+
+test("PandaStack's browser example works as it stands: types, resizes, gets the exit", async () => {
+  const profile = await browser.profile();
+  const { token } = await person();
+  const tab = await openPtyExample(browser, profile, fresh("panda"), token);
+  await plainPrompt(tab);
+  await tab.run("echo é日👩 $((6 * 7)); stty size");
+  await tab.shows("é日👩 42");
+  await tab.shows("40 120");
+  await tab.page.evaluate(() => window.sbx.terminal.resize(90, 20));
+  await tab.run("clear; stty size");
+  await tab.shows("20 90");
+  await tab.run("exit 3");
+  await tab.shows("[process exited 3]");
+});
