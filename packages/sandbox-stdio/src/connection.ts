@@ -55,6 +55,8 @@ export class ServerConnection implements Peer {
   #state: unknown;
   /** Whether it is still to say its first message. */
   #isSilent: boolean;
+  /** Bytes of the log that the client is still to be brought up to; undefined once it is. */
+  #replayLeft: number | undefined;
   /** Whether its client wants nothing sent for now. */
   isPaused = false;
 
@@ -159,10 +161,13 @@ export class ServerConnection implements Peer {
     if (message.type === "hello") {
       this.#isGreeted = true;
       this.#stdinOffset = message.stdin;
+      this.#replayLeft = message.live - message.offset;
     }
     const held = this.#gate?.note(message);
     if (held !== undefined) this.#say({ type: "output", frame: held });
     this.#say(message);
+    if (message.type === "hello") this.#replayed(0);
+    else if (message.type === "gap") this.#replayed(message.to - message.from);
   }
 
   sendOutput(frame: Uint8Array): void {
@@ -170,6 +175,7 @@ export class ServerConnection implements Peer {
     this.activity += 1;
     const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
     if (left !== undefined) this.#say({ type: "output", frame: left });
+    this.#replayed(frame.length - 1);
   }
 
   /** What redraws the screen is output to a client that knows no snapshots. */
@@ -201,6 +207,15 @@ export class ServerConnection implements Peer {
     const { frames, state } = this.dialect.encode(event, this.#state);
     this.#state = state;
     for (const frame of frames) this.#socket.send(frame);
+  }
+
+  /** Counted in bytes of the log: what the client is sent of them may be less. */
+  #replayed(count: number): void {
+    if (this.#replayLeft === undefined) return;
+    this.#replayLeft -= count;
+    if (this.#replayLeft > 0) return;
+    this.#replayLeft = undefined;
+    this.#say({ type: "live" });
   }
 
   /** Only the first counts: what it carries is about the attach. */

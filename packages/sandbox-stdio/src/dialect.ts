@@ -13,7 +13,9 @@ export type SessionEvent =
   | ServerMessage
   | { readonly type: "output"; readonly frame: Uint8Array }
   /** Before `hello`: what the client is about to be attached to. Said on no wire. */
-  | { readonly type: "found"; readonly hasExited: boolean };
+  | { readonly type: "found"; readonly hasExited: boolean }
+  /** What comes from here on was not there when the client came. Said once, after `hello`; on no wire. */
+  | { readonly type: "live" };
 
 /** The first message of a client that speaks first. The token is empty or absent where the upgrade brought one. */
 export type Begin = { readonly type: "begin"; readonly token?: string; readonly size?: TerminalSize };

@@ -1,16 +1,12 @@
 // `SandboxAddon` of `@cloudflare/sandbox/xterm`: bytes both ways, and JSON `ready`, `error`, `exit`; it says `resize`.
 
 import { CLOSE } from "../constants.ts";
-import type { AttachWish, Dialect, DialectRoute, Encoded, Frame, RouteRequest, SessionEvent } from "../dialect.ts";
+import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../dialect.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-type AddonState = {
-  /** It is told nothing of being ready where the process has ended: `ready` makes it come back for ever. */
-  readonly hasExited: boolean;
-  /** Bytes of replay that are still to come before `ready`; undefined once that has been said, or never will be. */
-  readonly replayLeft: number | undefined;
-};
+/** Whether the process has ended: then it is not told that it is ready, which would make it come back for ever. */
+type AddonState = { readonly hasExited: boolean };
 
 /**
  * Resets the terminal before a replay. The addon only clears its own before it comes back, which leaves the line that the
@@ -22,23 +18,13 @@ const READY = '{"type":"ready"}';
 function encode(event: SessionEvent, state: AddonState): Encoded<AddonState> {
   switch (event.type) {
     case "found":
-      return { frames: [], state: { ...state, hasExited: event.hasExited } };
-    case "hello": {
-      const replay = event.live - event.offset;
-      const isReady = replay <= 0 && !state.hasExited;
-      const frames = [...(replay > 0 ? [RESET] : []), ...(isReady ? [READY] : [])];
-      return { frames, state: { ...state, replayLeft: isReady || state.hasExited ? undefined : replay } };
-    }
-    case "output": {
-      const bytes = event.frame.subarray(1);
-      return state.replayLeft === undefined
-        ? { frames: [bytes], state }
-        : readyAfter([bytes], state, state.replayLeft - bytes.length);
-    }
-    case "gap":
-      return state.replayLeft === undefined
-        ? { frames: [], state }
-        : readyAfter([], state, state.replayLeft - (event.to - event.from));
+      return { frames: [], state: { hasExited: event.hasExited } };
+    case "hello":
+      return { frames: event.live > event.offset ? [RESET] : [], state };
+    case "live":
+      return { frames: state.hasExited ? [] : [READY], state };
+    case "output":
+      return { frames: [event.frame.subarray(1)], state };
     case "exit": {
       const { code, signal } = event;
       return { frames: [JSON.stringify({ type: "exit", code, signal })], state };
@@ -52,16 +38,11 @@ function encode(event: SessionEvent, state: AddonState): Encoded<AddonState> {
   }
 }
 
-function readyAfter(frames: readonly Frame[], state: AddonState, replayLeft: number): Encoded<AddonState> {
-  if (replayLeft > 0) return { frames, state: { ...state, replayLeft } };
-  return { frames: [...frames, READY], state: { ...state, replayLeft: undefined } };
-}
-
 export const ADDON: Dialect<AddonState> = {
   name: "addon",
   acknowledges: false,
   canResume: false,
-  start: { hasExited: false, replayLeft: undefined },
+  start: { hasExited: false },
   encode,
   decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
 };

@@ -11,7 +11,9 @@ const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
 
 function encode(event: SessionEvent): Encoded<undefined> {
   if (event.type === "output") return { frames: [event.frame], state: undefined };
-  return event.type === "found" ? NOTHING : { frames: [JSON.stringify(event)], state: undefined };
+  return event.type === "found" || event.type === "live"
+    ? NOTHING
+    : { frames: [JSON.stringify(event)], state: undefined };
 }
 
 const decode = (frame: Frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES);

@@ -68,6 +68,36 @@ describe("D2: a client that speaks first", () => {
   });
 });
 
+describe("D1: that the replay is over", () => {
+  const TELLING: Dialect<number> = {
+    ...COUNTING,
+    encode: (event, state) => ({
+      frames: event.type === "output" ? [text(event.frame.subarray(1))] : event.type === "live" ? ["LIVE"] : [],
+      state,
+    }),
+  };
+
+  test("is said once, behind the last byte that was there, and with nothing there at once", () => {
+    const fresh = counting(rig({ tty: true }), TELLING);
+    fresh.attach();
+    output(fresh.at, "a");
+    expect(fresh.sent).toEqual(["LIVE", "a"]);
+    const late = counting(fresh.at, TELLING);
+    late.attach();
+    output(late.at, "b");
+    expect(late.sent).toEqual(["a", "LIVE", "b"]);
+  });
+
+  test("counts what was taken out of the replay: a terminal's queries", () => {
+    const at = rig({ tty: true });
+    output(at, "x\u001b[c\u001b[6ny");
+    const late = counting(at, TELLING);
+    late.attach();
+    output(at, "z");
+    expect(late.sent).toEqual(["xy", "LIVE", "z"]);
+  });
+});
+
 describe("D3: a client that pauses", () => {
   test("is sent nothing, however long, and goes on where it was", () => {
     const one = counting();
