@@ -38,6 +38,7 @@ test("what is set is taken", () => {
     TENANT_CLAIM: "org_id",
     DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
     ALLOWED_HOSTS: "Other.example, other.example:8443,sbx.example:443",
+    ALLOWED_ORIGINS: "https://ide.example, http://localhost:3000",
   };
   expect(readAuthSettings(env)).toMatchObject({
     jwksUri: "https://keys.example/jwks",
@@ -48,6 +49,7 @@ test("what is set is taken", () => {
     tenantClaim: "org_id",
     defaultScopes: ["sandbox:connect", "sandbox:exec"],
     allowedHosts: new Set(["sbx.example", "other.example", "other.example:8443"]),
+    allowedOrigins: new Set(["https://ide.example", "http://localhost:3000"]),
   });
 });
 
@@ -125,6 +127,16 @@ describe("what is wrong is named, without its value", () => {
       "a host with a path",
       { ALLOWED_HOSTS: "a.example/b" },
       "ALLOWED_HOSTS must hold HOST or HOST:PORT, comma separated",
+    ],
+    [
+      "a listed origin with a path",
+      { ALLOWED_ORIGINS: "https://a.example/b" },
+      "ALLOWED_ORIGINS must hold origins such as https://HOST, comma separated",
+    ],
+    [
+      "a listed origin with no scheme",
+      { ALLOWED_ORIGINS: "a.example" },
+      "ALLOWED_ORIGINS must hold origins such as https://HOST, comma separated",
     ],
     [
       "a host with a name before it",
