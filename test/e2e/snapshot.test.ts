@@ -37,7 +37,11 @@ async function shown(...pieces: Uint8Array[]): Promise<{ lines: string[]; cursor
   const { active } = terminal.buffer;
   const lines = Array.from(
     { length: SIZE.rows },
-    (_, y) => active.getLine(active.baseY + y)?.translateToString(true) ?? "",
+    (_, y) =>
+      active
+        .getLine(active.baseY + y)
+        ?.translateToString()
+        .trimEnd() ?? "",
   );
   terminal.dispose();
   return { lines, cursor: [active.cursorX, active.cursorY] };

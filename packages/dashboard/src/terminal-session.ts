@@ -11,7 +11,7 @@ import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
 
 /** Something to tell beside the state: the newest of each kind. */
-export type Notice = { readonly kind: "error" | "expiring" | "started-over"; readonly text: string };
+export type Notice = { readonly kind: "error" | "expiring" | "started-over" | "approximate"; readonly text: string };
 
 export type View = SessionFacts & {
   /** Sandbox and session, by the names that a person knows. */
@@ -39,6 +39,8 @@ export type TerminalSessionOptions = Omit<ConnectionOptions, "size"> & {
   /** Asked when the token runs out; without it the connection ends then. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
 };
+
+const APPROXIMATE = "There was more output than could be followed: the screen may not be exact until it is drawn anew";
 
 export class TerminalSession {
   readonly connection: Connection;
@@ -93,7 +95,10 @@ export class TerminalSession {
     terminal.onTitleChange((title) => this.#change({ title }));
     this.connection.subscribe({
       state: (client) => this.#stateChanged(client),
-      gap: (from, to) => this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true }),
+      gap: (from, to, isApproximate) => {
+        this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
+        if (isApproximate) this.#notice("approximate", APPROXIMATE);
+      },
       message: (message) => this.#told(message),
       discarded: (bytes) => this.#unsent(countKeys(bytes)),
       typed: () => this.#view.unsentKeys > 0 && this.#change({ unsentKeys: 0 }),
@@ -147,6 +152,7 @@ export class TerminalSession {
       return;
     }
     const { isResumed, hello } = client;
+    if (hello.approximate === true) this.#notice("approximate", APPROXIMATE);
     const change: Partial<View> = { client, upstream: "running" };
     // A gap of this greeting is told after its state.
     if (!isResumed) this.#change(change);

@@ -83,8 +83,11 @@ export interface ClientEvents {
   snapshot(bytes: Uint8Array, offset: number): void;
   /** The PTY has this size from the byte at `offset` on. */
   resize(cols: number, rows: number, offset: number): void;
-  /** So much output was lost before what comes next: never silently. */
-  gap(from: number, to: number): void;
+  /**
+   * So much output was lost before what comes next: never silently. `isApproximate`: on a PTY, and no exact snapshot stands
+   * for it (O8); of a greeting without a gap, `hello.approximate` says so.
+   */
+  gap(from: number, to: number, isApproximate: boolean): void;
   /** Everything else that the server says: presence, keyboard, errors, warnings. */
   message(message: ServerMessage): void;
   /** Keys were pressed while the connection is down: they are gone. */
@@ -108,6 +111,13 @@ export type ClientOptions = {
   readonly firstAttempts?: number;
 };
 
+type Leap = {
+  readonly from: number | undefined;
+  readonly to: number;
+  readonly isApproximate: boolean;
+  /** Told meanwhile, and not before the leap is made. */
+  readonly sizes: Size[];
+};
 type Size = { readonly cols: number; readonly rows: number };
 
 /** Attached for this long, the next break counts as the first again. */
@@ -147,7 +157,7 @@ export class StdioClient {
    * stood (`from`; undefined: nowhere): when the connection breaks it asks from there again, or it would go on without the
    * screen that its next bytes are drawn on.
    */
-  #leap: { readonly from: number | undefined; readonly to: number; readonly sizes: Size[] } | undefined;
+  #leap: Leap | undefined;
   /** Who answers terminal queries. */
   #answerers: Answerers | undefined;
   #eofAt: number | undefined;
@@ -420,7 +430,12 @@ export class StdioClient {
         return;
       case "gap":
         this.#arriveAt();
-        this.#leap = { from: message.from, to: message.to, sizes: [] };
+        this.#leap = {
+          from: message.from,
+          to: message.to,
+          isApproximate: message.approximate === true,
+          sizes: [],
+        };
         if (this.#hello?.tty === false) this.#arriveAt();
         return;
       case "resize":
@@ -493,7 +508,7 @@ export class StdioClient {
       this.#acked = this.#dealt;
     } else this.#acked = Math.min(this.#acked, this.#dealt);
     this.#setState({ phase: "attached", hello, isResumed });
-    this.#leap = { from, to: hello.offset, sizes: [] };
+    this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };
     if (from === undefined) this.#events.resize(hello.cols, hello.rows, hello.offset);
     else this.#leap.sizes.push({ cols: hello.cols, rows: hello.rows });
     // Nothing is skipped, or nothing that a snapshot stands for.
@@ -521,10 +536,10 @@ export class StdioClient {
    * Bytes that are gone count as dealt with once those before them are, and the snapshot is drawn that stands for them:
    * whoever starts again there has lost no others.
    */
-  #missed(from: number, to: number, snapshotAt?: number): void {
+  #missed(from: number, to: number, isApproximate: boolean, snapshotAt?: number): void {
     this.#gaps.push({ from, to });
     this.#snapshotAt = snapshotAt;
-    this.#events.gap(from, to);
+    this.#events.gap(from, to, isApproximate);
     this.dealtWith(this.#dealt);
   }
 
@@ -539,8 +554,10 @@ export class StdioClient {
         this.#dealt = leap.to;
         this.#acked = leap.to;
       }
-      const { from, to } = leap;
-      if (from !== undefined && to > from) this.#missed(from, to, snapshot === undefined ? undefined : to);
+      const { from, to, isApproximate } = leap;
+      if (from !== undefined && to > from) {
+        this.#missed(from, to, isApproximate, snapshot === undefined ? undefined : to);
+      }
       for (const { cols, rows } of leap.sizes) this.#events.resize(cols, rows, leap.to);
     }
     if (snapshot === undefined || this.#received === undefined) return;

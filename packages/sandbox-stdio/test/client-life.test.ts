@@ -391,7 +391,7 @@ describe("what is gone", () => {
     output("xyz");
     expect(seen.filter(([name]) => name === "gap" || name === "output")).toEqual([
       ["output", "abc", 3],
-      ["gap", 3, 10],
+      ["gap", 3, 10, false],
       ["output", "xyz", 13],
     ]);
   });
@@ -405,7 +405,7 @@ describe("what is gone", () => {
     output("d");
     expect(seen.filter(([name]) => name === "gap" || name === "output")).toEqual([
       ["output", "abc", 3],
-      ["gap", 3, 1_000],
+      ["gap", 3, 1_000, false],
       ["output", "d", 1_001],
     ]);
   });

@@ -165,13 +165,13 @@ describe("what has been dealt with", () => {
     const { client, say, output, snapshot, seen, acks } = harness();
     say(hello());
     output("12345678");
-    say({ type: "gap", from: 8, to: 5000 });
+    say({ type: "gap", from: 8, to: 5000, approximate: true });
     say({ type: "resize", cols: 90, rows: 30, offset: 5000 });
     client.dealtWith(8);
     expect([client.resumePoint?.offset, seen.filter(([kind]) => kind === "gap")]).toEqual([8, []]);
     snapshot("screen");
     expect(seen.slice(-3)).toEqual([
-      ["gap", 8, 5000],
+      ["gap", 8, 5000, true],
       ["resize", 90, 30, 5000],
       ["snapshot", "screen", 5000],
     ]);

@@ -28,6 +28,7 @@ export class ConnectionReport {
         const { hello } = state;
         const size = hello.tty ? `a PTY of ${hello.cols} by ${hello.rows}` : "pipes";
         this.#notices.detail(`attached to session ${hello.session} of sandbox ${hello.sandbox}, ${size}`);
+        if (hello.approximate === true) this.#notices.detail("the screen may not be exact until it is drawn anew");
         if (this.#lostAtMs !== undefined) this.#resumed(hello.gap ?? 0);
         this.#isAttached = true;
         this.#lostAtMs = undefined;
