@@ -82,6 +82,34 @@ describe("a conversation", () => {
     expect(await client.end()).toEqual({ code: 1000, reason: "" });
     expect((await ours.end()).exit).toMatchObject({ code: 0 });
   });
+
+  test("of one who comes after the shell has ended is with a new one, as at a ttyd", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const first = await terminal(who, project);
+    await first.shows(/[$#] $/);
+    const [before] = await sessions(who, project);
+    first.type("exit 3\r");
+    expect((await first.end()).code).toBe(1000);
+    // Several at once: one shell for all of them.
+    const next = await Promise.all([1, 2, 3].map(() => terminal(who, project)));
+    next[0]?.type("echo anew''-here\r");
+    for (const client of next) await client.shows("anew-here");
+    const [running, ...others] = await sessions(who, project);
+    expect([running?.state, others]).toEqual(["running", []]);
+    expect(running?.incarnation).not.toBe(before?.incarnation);
+  });
+});
+
+describe("a replay", () => {
+  test("of more than goes out at once comes to its end, and to the exit", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const ours = await connect(who, { sandbox: project, session: "big", tty: 1, cmd: "seq", arg: ["200000"] });
+    await ours.end();
+    const client = await terminal(who, project, {}, "?session=big");
+    expect(await client.end()).toEqual({ code: 1000, reason: "" });
+    const text = client.output().toString();
+    expect([text.length, text.slice(-16)]).toEqual([1024 * 1024, "199999\r\n200000\r\n"]);
+  });
 });
 
 describe("pause", () => {
