@@ -354,6 +354,34 @@ describe("beyond the seed", () => {
     expect((await fetch(`${system.origin}/terminal/${who.project}/token`)).status).toBe(401);
   });
 
+  test("a page that a browser asks for gets a ticket for one connection in place of the token", async () => {
+    const who = await owner();
+    const plain = `${system.origin}/terminal/${who.project}`;
+    const sent = await fetch(`${plain}?token=${who.token}`, { redirect: "manual" });
+    const location = new URL(sent.headers.get("location") ?? "", system.origin);
+    expect([sent.status, location.pathname, [...location.searchParams.keys()]]).toEqual([
+      302,
+      `/terminal/${who.project}`,
+      ["session", "ticket"],
+    ]);
+    const page = await fetch(location, { redirect: "manual" });
+    expect([page.status, await page.text()]).toEqual([200, TTYD_PAGE]);
+    const socket = `${address(who.project, undefined, "/ws")}${location.search}`;
+    const elsewhere = TtydClient.connect(socket, { headers: { Origin: system.origin } });
+    await expect(elsewhere).rejects.toThrow("403");
+    const client = await TtydClient.connect(socket, { headers: { Origin: "null" } });
+    const terminal = await ttyd.connection(who.key);
+    terminal.socket.send(Buffer.from("0welcome"));
+    await client.shows("welcome");
+    const again = await TtydClient.connect(socket, { headers: { Origin: "null" } });
+    expect(await again.end()).toEqual({ code: 4401, reason: "Unauthorized" });
+    // Of another project it is no ticket.
+    const other = await TtydClient.connect(socket.replace(who.project, "other"), { headers: { Origin: "null" } });
+    expect((await other.end()).code).toBe(4403);
+    expect((await fetch(`${system.origin}/terminal/other${location.search}`, { redirect: "manual" })).status).toBe(401);
+    expect(asked(who.project)).toHaveLength(1);
+  });
+
   test("nothing of the client's request reaches the sandbox", async () => {
     const who = await owner();
     const headers = { Cookie: "a=b", "X-Forwarded-For": "1.2.3.4", "X-Secret": "s", Origin: system.origin };

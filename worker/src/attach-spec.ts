@@ -24,10 +24,7 @@ export type AttachSpec = Answering & {
   readonly isTransient: boolean;
   /** A ttyd that runs in the sandbox, in place of a session of ours. */
   readonly upstream?: "ttyd";
-  readonly who: Grant & {
-    /** The user's id in the words of the Project Service, where one was asked: what is kept on record. */
-    readonly user?: string;
-  };
+  readonly who: Grant;
   readonly pass: Pass;
 };
 

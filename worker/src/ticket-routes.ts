@@ -32,24 +32,38 @@ attachTicketRoutes.post("/", async (c) => {
   const body = await jsonBody(c.req.raw);
   const role = readRole(body, "driver");
   if (role === "driver") requireScope(identity, "sandbox:exec");
+  const where = target(identity, bodyText(body, "sandbox", "default"), bodyText(body, "session"), role);
+  const { ticket, expiresAtMs } = await attachTicket(identity, where, c.req.header("Origin") ?? "", settings);
+  return c.json({ ticket, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
+});
+
+/** A ticket to attach once to `where`, as this person, from a page of this origin. What it opens is the caller's to check. */
+export async function attachTicket(
+  identity: Identity,
+  where: TicketTarget,
+  origin: string,
+  settings: AuthSettings,
+  user?: string,
+): Promise<{ ticket: string; expiresAtMs: number }> {
   const expiresAtMs = Date.now() + ATTACH_TICKET_SECONDS * 1000;
   const ticket = await sealTicket(
     {
       kind: "attach",
       id: ticketId(),
-      ...target(identity, bodyText(body, "sandbox", "default"), bodyText(body, "session"), role),
+      ...where,
       ...makerOf(identity),
       expiresAtMs,
-      origin: c.req.header("Origin") ?? "",
+      origin,
+      ...(user === undefined ? {} : { user }),
       makerName: displayName(identity),
-      isAdmin: role === "driver" && identity.scopes.has("sandbox:admin"),
+      isAdmin: where.role === "driver" && identity.scopes.has("sandbox:admin"),
       tokenExpiresAtMs: identity.expiresAt * 1000,
       ...(identity.opaque === undefined ? {} : { opaque: identity.opaque }),
     },
     settings.sessionSecret,
   );
-  return c.json({ ticket, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
-});
+  return { ticket, expiresAtMs };
+}
 
 /** To be mounted at `/api/sandboxes`. */
 export const shareRoutes = new Hono<Bindings>();
@@ -100,7 +114,7 @@ async function sessionOf(c: Context<Bindings>, { sandbox, session }: Names, scop
 }
 
 /** Names are checked here, so that a ticket never holds others. */
-function target(
+export function target(
   { issuer, tenantClaim, tenantValue }: Tenant,
   sandbox: string,
   session: string,

@@ -34,6 +34,8 @@ export interface AttachTicket extends TicketBase {
   /** The Origin of the request that made it; "" where it had none. */
   readonly origin: string;
   readonly makerName: string;
+  /** The maker's id in the words of the Project Service, where it was asked before the ticket was made. */
+  readonly user?: string;
   readonly isAdmin: boolean;
   /** When the maker's token runs out, in milliseconds since 1970: so does what the ticket opened. */
   readonly tokenExpiresAtMs: number;

@@ -18,7 +18,7 @@ export type TerminalPass = {
  */
 export async function terminalGate(
   env: TerminalEnv,
-  grant: Pick<Grant, "mayExec">,
+  grant: Pick<Grant, "mayExec" | "user">,
   token: string | undefined,
   project: string,
 ): Promise<TerminalPass> {
@@ -28,6 +28,8 @@ export async function terminalGate(
   }
   const isProxied = ttyd !== undefined;
   if (projectServiceUrl === undefined) return { user: undefined, isProxied };
+  // Asked when its ticket was made.
+  if (grant.user !== undefined) return { user: grant.user, isProxied };
   if (token === undefined)
     throw new AuthFault("not_owner", "The Project Service has to be shown a token, not a ticket");
   return { user: await validateProject(projectServiceUrl, project, token), isProxied };

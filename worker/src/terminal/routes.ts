@@ -2,15 +2,18 @@
 // the dialects' matter.
 
 import { type Context, Hono } from "hono";
-import { authenticate } from "../auth/authenticate.ts";
+import { type Authenticated, authenticate } from "../auth/authenticate.ts";
+import { AuthFault } from "../auth/fault.ts";
 import { sandboxKey } from "../auth/names.ts";
-import { readAuthSettings } from "../auth/settings.ts";
+import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
+import { type AttachTicket, openTicket } from "../auth/ticket.ts";
 import type { Env } from "../env.ts";
 import { refuseHttp } from "../refusal.ts";
-import { terminalGate } from "./gate.ts";
+import { attachTicket, target } from "../ticket-routes.ts";
+import { type TerminalPass, terminalGate } from "./gate.ts";
 import { parseTerminalAddress } from "./path.ts";
 import { NOT_RUNNING } from "./relay.ts";
-import { readTerminalSettings } from "./settings.ts";
+import { readTerminalSettings, type TtydSettings } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
 import { askTtyd } from "./upstream.ts";
 
@@ -27,14 +30,23 @@ const FOREIGN_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** What a browser says of a page under that policy. */
+const ORIGIN_OF_ITS_OWN = "null";
+
+type TerminalContext = Context<{ Bindings: Env }>;
+
 export const terminalRoutes = new Hono<{ Bindings: Env }>();
 
 terminalRoutes.all("/terminal/*", async (c, next) => {
   if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return next();
-  const address = parseTerminalAddress(`${c.req.path}`, false);
+  const address = parseTerminalAddress(c.req.path, false);
   if (address === undefined) return next();
   const { ttyd } = readTerminalSettings(c.env);
-  if (ttyd !== undefined) return ofTtyd(c, address.project, address.part === "token" ? "/token" : "/");
+  if (ttyd !== undefined) {
+    if (address.part === "page") return pageOfTtyd(c, ttyd, address.project);
+    const { identity } = await admitted(c, address.project);
+    return passedOn(c, ttyd, await sandboxKey(identity, address.project), "/token");
+  }
   if (address.part === "token") {
     return c.body(NO_TOKEN, 200, { "Content-Type": "application/json;charset=utf-8", "Cache-Control": "no-store" });
   }
@@ -43,12 +55,46 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
   return c.redirect(`/?${query}`);
 });
 
-async function ofTtyd(c: Context<{ Bindings: Env }>, project: string, path: "/" | "/token"): Promise<Response> {
-  const { identity, token } = await authenticate(c.req.raw, readAuthSettings(c.env));
-  const key = await sandboxKey(identity, project);
-  await terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") }, token, project);
-  const { ttyd } = readTerminalSettings(c.env);
-  const answer = ttyd && (await askTtyd(c.env, ttydAddress(ttyd, key), path));
+/**
+ * A page out of the sandbox has no cookie of ours to connect with, and must not read a token in its own address: it is given
+ * a ticket there, good for one connection to this terminal.
+ */
+async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, project: string): Promise<Response> {
+  const settings = readAuthSettings(c.env);
+  const session = c.req.query("session") || "main";
+  const shown = await goodTicket(c.req.query("ticket"), settings);
+  if (shown?.sandbox === project && shown.session === session) {
+    return passedOn(c, ttyd, await sandboxKey(shown.tenant, project), "/");
+  }
+  const { identity, source, user } = await admitted(c, project);
+  if (source === "authorization") return passedOn(c, ttyd, await sandboxKey(identity, project), "/");
+  const where = target(identity, project, session, "driver");
+  const { ticket } = await attachTicket(identity, where, ORIGIN_OF_ITS_OWN, settings, user);
+  return c.redirect(`${c.req.path}?${new URLSearchParams({ session, ticket })}`);
+}
+
+/** @returns The ticket of a page that was sent here with it; undefined for none, or one that is good no more. */
+async function goodTicket(text: string | undefined, settings: AuthSettings): Promise<AttachTicket | undefined> {
+  if (text === undefined) return undefined;
+  try {
+    const ticket = await openTicket(text, settings.sessionSecret);
+    return ticket.kind === "attach" && ticket.origin === ORIGIN_OF_ITS_OWN ? ticket : undefined;
+  } catch (error) {
+    if (error instanceof AuthFault) return undefined; // Its page is loaded anew: it gets another.
+    throw error;
+  }
+}
+
+/** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
+async function admitted(c: TerminalContext, project: string): Promise<Authenticated & Pick<TerminalPass, "user">> {
+  const who = await authenticate(c.req.raw, readAuthSettings(c.env));
+  const mayExec = who.identity.scopes.has("sandbox:exec");
+  const { user } = await terminalGate(c.env, { mayExec }, who.token, project);
+  return { ...who, user };
+}
+
+async function passedOn(c: TerminalContext, ttyd: TtydSettings, key: string, path: "/" | "/token"): Promise<Response> {
+  const answer = await askTtyd(c.env, ttydAddress(ttyd, key), path);
   if (answer === undefined) {
     return refuseHttp({ code: NOT_RUNNING.code, error: "not_running", message: NOT_RUNNING.reason });
   }
