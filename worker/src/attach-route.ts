@@ -5,6 +5,7 @@ import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute,
 import { type Context, Hono } from "hono";
 import { type AttachRight, attachRight, completeQuery, requireTarget } from "./attach-right.ts";
 import { type Answering, requestOf } from "./attach-spec.ts";
+import { addressOf, logRefused } from "./audit/worker-log.ts";
 import { offeredProtocols } from "./auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { sandboxKey, sessionKey } from "./auth/names.ts";
@@ -43,6 +44,7 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     const search = completeQuery(new URL(request.url).searchParams, right.only);
     const wish = row.wish({ params: c.req.param(), search });
     if (!wish.ok) {
+      logRefused(request, { code: wish.error, message: wish.detail });
       return refuseUpgrade(answering(row, offered), { code: wish.code, error: wish.error, message: wish.detail });
     }
     const terminal =
@@ -50,6 +52,7 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     return await attach(c.env, request, right, row, wish, offered, terminal);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
+    logRefused(request, error);
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
     const isOurs = error.code !== "bad_host" && error.code !== "bad_origin";
     if (row?.refusal === "close" && isOurs) {
@@ -89,11 +92,8 @@ async function attach(
       ...(command === undefined ? {} : { command }),
       isTransient: row.isTransient === true,
       ...(terminal?.isProxied === true ? { upstream: "ttyd" } : {}),
-      who: {
-        ...grant,
-        isAdmin: mayForce && grant.isAdmin,
-        ...(terminal?.user === undefined ? {} : { user: terminal.user }),
-      },
+      who: { ...grant, isAdmin: mayForce && grant.isAdmin },
+      actor: { tenant: tenant.tenantValue, user: terminal?.user ?? grant.subject, address: addressOf(request) },
       pass: passed,
     }),
   );

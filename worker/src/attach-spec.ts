@@ -2,6 +2,7 @@
 // cookie or query string of the client is passed on.
 
 import type { AttachQuery, DialectRoute } from "@sbx/sandbox-stdio";
+import type { Actor } from "./audit/record.ts";
 import type { Pass } from "./gate.ts";
 import type { Grant } from "./grant.ts";
 
@@ -25,6 +26,8 @@ export type AttachSpec = Answering & {
   /** A ttyd that runs in the sandbox, in place of a session of ours. */
   readonly upstream?: "ttyd";
   readonly who: Grant;
+  /** Who it is in the audit. */
+  readonly actor: Actor;
   readonly pass: Pass;
 };
 

@@ -1,6 +1,7 @@
 // The Worker's bindings and variables.
 
 import type { AddressObject } from "./address-object.ts";
+import type { AuditEnv } from "./audit/settings.ts";
 import type { AuthEnv } from "./auth/settings.ts";
 import type { SandboxDirectory } from "./directory.ts";
 import type { LimitEnv } from "./limits.ts";
@@ -9,7 +10,7 @@ import type { SessionObject } from "./session-object.ts";
 import type { TenantObject } from "./tenant-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
-export interface Env extends AuthEnv, LimitEnv, TerminalEnv {
+export interface Env extends AuthEnv, AuditEnv, LimitEnv, TerminalEnv {
   readonly Sandbox: DurableObjectNamespace<Sandbox>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;

@@ -2,6 +2,8 @@
 
 import { Hono } from "hono";
 import { attachRoutes } from "./attach-route.ts";
+import { readAuditSettings } from "./audit/settings.ts";
+import { logRefused } from "./audit/worker-log.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
@@ -21,8 +23,11 @@ export { TenantObject } from "./tenant-object.ts";
 
 const app = new Hono<{ Bindings: Env }>();
 
-app.onError((error) => {
-  if (error instanceof AuthFault) return authRefusal(error);
+app.onError((error, c) => {
+  if (error instanceof AuthFault) {
+    logRefused(c.req.raw, error);
+    return authRefusal(error);
+  }
   // What went wrong inside stays in the log.
   console.error(error);
   return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
@@ -30,6 +35,8 @@ app.onError((error) => {
 
 app.use(async (c, next) => {
   requireAllowedHost(c.req.raw, readAuthSettings(c.env));
+  // Before anything is done: a policy that can't be read must not count as none.
+  readAuditSettings(c.env);
   await next();
 });
 

@@ -21,6 +21,11 @@ import {
 } from "@sbx/sandbox-stdio";
 import { type Admission, admit, PROCESS_LOST, ticketRefusal } from "./admission.ts";
 import { type AttachSpec, specOf } from "./attach-spec.ts";
+import { AuditedUpstream } from "./audit/audited-upstream.ts";
+import type { Actor } from "./audit/record.ts";
+import { SessionAudit } from "./audit/session-audit.ts";
+import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
+import { type AuditPage, AuditTrail } from "./audit/trail.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
 import type { Env } from "./env.ts";
 import type { Pass } from "./gate.ts";
@@ -41,6 +46,8 @@ import { askBridge, attachBridge, isAwake } from "./upstream.ts";
 
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
+/** Between two alarms for old records, at least. */
+const MIN_ALARM_MS = 60 * 60_000;
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
 type Outcome = { readonly ok: true; readonly session: Session } | { readonly ok: false; readonly refusal: Refusal };
@@ -57,6 +64,11 @@ export class SessionObject extends DurableObject<Env> {
   readonly #limits: Limits;
   readonly #hop: InnerHop;
   readonly #ttyds: TtydProxy;
+  readonly #trail: AuditTrail;
+  readonly #auditSettings: AuditSettings;
+  /** Absent where no audit is kept. */
+  readonly #audit: SessionAudit | undefined;
+  #hasAlarm = false;
   #session: Session | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
@@ -80,6 +92,9 @@ export class SessionObject extends DurableObject<Env> {
       changed: () => this.#changed(),
     });
     this.#sockets = new ClientSockets(ctx);
+    this.#trail = new AuditTrail(ctx.storage);
+    this.#auditSettings = readAuditSettings(env);
+    if (this.#auditSettings.mode !== "off") this.#audit = this.#openAudit(this.#auditSettings);
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
     this.#ttyds = new TtydProxy(env);
     this.#hop = new InnerHop({
@@ -102,10 +117,28 @@ export class SessionObject extends DurableObject<Env> {
     }
   }
 
+  #openAudit(settings: AuditSettings): SessionAudit {
+    const audit = new SessionAudit({
+      trail: this.#trail,
+      settings,
+      isTty: () => this.#store.record?.facts.tty ?? true,
+      stored: (client) => this.#session?.recorded(client),
+      failed: (error) => {
+        console.error("the audit could not be stored:", error);
+        // Whatever was not stored was not acknowledged: the clients come back and say it again.
+        this.ctx.abort("the audit could not be stored");
+      },
+    });
+    const record = this.#store.record;
+    if (record !== undefined) audit.at(record.facts);
+    return audit;
+  }
+
   // ---- Attaching -----------------------------------------------------------------------------------------------
 
   override async fetch(request: Request): Promise<Response> {
     const spec = specOf(request);
+    this.#audit?.at({ sandbox: spec.query.sandbox, session: spec.session });
     this.#pendingAttaches += 1;
     try {
       await this.#ending;
@@ -150,10 +183,13 @@ export class SessionObject extends DurableObject<Env> {
     const hasProcess = record !== undefined && record.exit === undefined;
     if (who.mayCreate && !hasProcess && this.#pendingAttaches === 0) this.ctx.waitUntil(this.#ended(pass.homeKey));
     this.#changed();
+    this.ctx.waitUntil(this.#ensureAlarm());
   }
 
   #refuse(spec: AttachSpec, refusal: Refusal): Response {
     this.#giveBack(spec.pass);
+    const { error, message } = refusal;
+    this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
     return refuseUpgrade(spec, refusal);
   }
 
@@ -205,6 +241,7 @@ export class SessionObject extends DurableObject<Env> {
     const now = Date.now();
     const connection: ServerConnection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), now, {
       auth: (token) => this.ctx.waitUntil(this.#renewals.auth(connection, token)),
+      told: (said) => this.#audit?.told(connection, said, spec.actor),
       ...(begin === undefined ? {} : { begin }),
     });
     this.#connections.set(socket, connection);
@@ -237,6 +274,7 @@ export class SessionObject extends DurableObject<Env> {
       ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
       ...(query.attempt === undefined ? {} : { attempt: query.attempt }),
     };
+    this.#audit?.admitted(connection, admission.id, spec.actor);
     connection.attach(session, request);
     this.#lifetimes.tick(Date.now());
     this.#changed();
@@ -326,6 +364,8 @@ export class SessionObject extends DurableObject<Env> {
       endsUnattended: wish.isTransient && wish.query.process.keep === 0,
     };
     this.#store.record = record;
+    const { incarnation, tty } = record.facts;
+    this.#audit?.began({ type: "start", incarnation, command: record.cmd, tty }, wish.actor);
     this.ctx.waitUntil(this.#directory(record.sandboxKey).add(record.facts.session, record.createdAt));
     return record;
   }
@@ -337,12 +377,14 @@ export class SessionObject extends DurableObject<Env> {
     creator: string,
     screens: Pick<SessionOptions, "screen" | "lastScreen">,
   ): Session {
+    const audit = this.#audit;
     return new Session({
       ...screens,
       hop: "relay",
       facts,
       log,
-      upstream: this.#hop.client,
+      upstream: audit === undefined ? this.#hop.client : new AuditedUpstream(this.#hop.client, audit, holder),
+      recorder: audit,
       now: () => Date.now(),
       maxClients: this.#limits.clients,
       plainBytesPerSecond: this.#limits.plainBytesPerSecond,
@@ -371,6 +413,7 @@ export class SessionObject extends DurableObject<Env> {
   #forgetProcess(): void {
     const record = this.#store.record;
     const session = this.#session;
+    this.#audit?.note({ type: "lost" });
     this.#session = undefined;
     this.#hop.release();
     this.#store.clear();
@@ -405,6 +448,7 @@ export class SessionObject extends DurableObject<Env> {
   #socketEnded(socket: WebSocket, code: number): void {
     const connection = this.#connections.get(socket);
     this.#connections.delete(socket);
+    if (connection !== undefined) this.#audit?.ended(connection, code);
     connection?.closed(code);
     if (connection !== undefined) {
       this.#idle.remove(connection);
@@ -435,7 +479,10 @@ export class SessionObject extends DurableObject<Env> {
     if (session.lastScreen !== undefined) this.#store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
     this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now, clients };
-    void this.ctx.storage.setAlarm(now + EXITED_KEEP_MS);
+    const { code, signal } = session.exit;
+    this.#audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
+    void this.#audit?.flush(); // Clients whose input is still on its way there wait for it.
+    void this.#setAlarm();
     this.ctx.waitUntil(this.#ended(record.homeKey));
     this.#hop.release();
   }
@@ -496,9 +543,32 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
+    const now = Date.now();
+    this.#trail.deleteBefore(new Date(now - this.#auditSettings.retentionMs).toISOString());
     const record = this.#store.record;
-    if (record?.exitedAtMs === undefined || record.exitedAtMs + EXITED_KEEP_MS > Date.now()) return;
-    await this.#remove(record);
+    if (record?.exitedAtMs !== undefined && record.exitedAtMs + EXITED_KEEP_MS <= now) await this.#remove(record);
+    else await this.#setAlarm();
+  }
+
+  /** Wakes this object when something is to be deleted: an ended session, or records that are old enough. */
+  async #setAlarm(): Promise<void> {
+    this.#hasAlarm = true;
+    const dues: number[] = [];
+    const { exitedAtMs } = this.#store.record ?? {};
+    if (exitedAtMs !== undefined) dues.push(exitedAtMs + EXITED_KEEP_MS);
+    const { retentionMs } = this.#auditSettings;
+    const oldest = this.#trail.oldestTime;
+    // Not for every batch by itself.
+    if (oldest !== undefined) dues.push(Math.max(Date.parse(oldest) + retentionMs, Date.now() + MIN_ALARM_MS));
+    if (dues.length === 0) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(Math.min(...dues));
+  }
+
+  /** Once in this object's life: what is recorded is to be deleted some day. */
+  async #ensureAlarm(): Promise<void> {
+    if (this.#hasAlarm) return;
+    await this.#audit?.flush();
+    await this.#setAlarm();
   }
 
   // ---- What the API asks ---------------------------------------------------------------------------------------
@@ -508,10 +578,18 @@ export class SessionObject extends DurableObject<Env> {
     return record && describeSession(this.env, record, this.#session);
   }
 
-  /** Ends the process and forgets the session. @returns Whether there was one. */
-  async end(): Promise<boolean> {
+  /** A page of the audit; undefined where nothing was ever recorded. */
+  async audit(after: number, limit: number): Promise<AuditPage | undefined> {
+    await this.#audit?.flush();
+    const page = this.#trail.read(after, limit);
+    return page.head.seq === 0 ? undefined : page;
+  }
+
+  /** Ends the process and forgets the session; `by` nobody where its rule says so. @returns Whether there was one. */
+  async end(by?: Actor): Promise<boolean> {
     const record = this.#store.record;
     if (record === undefined) return false;
+    this.#audit?.note({ type: "delete" }, undefined, by);
     // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
     await askBridge(this.env, record.sandboxKey, "DELETE", `/sessions/${encodeURIComponent(record.facts.session)}`);
     if (record.exit === undefined) await this.#exitTold();
@@ -539,9 +617,13 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Makes a share ticket count from now on. */
-  addTicket(ticket: NewShareTicket): "added" | "no_session" | "too_many" {
+  addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many" {
     if (this.#store.record === undefined) return "no_session";
-    return this.#tickets.add(ticket, Date.now()) ? "added" : "too_many";
+    if (!this.#tickets.add(ticket, Date.now())) return "too_many";
+    const { id, role, guests, expiresAtMs } = ticket;
+    const expiresAt = new Date(expiresAtMs).toISOString();
+    this.#audit?.note({ type: "share", ticket: id, role, guests, expiresAt }, undefined, by);
+    return "added";
   }
 
   /** The share tickets that are good now; undefined where there is no session. */
@@ -550,8 +632,9 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
-  revokeTicket(id: string): boolean {
+  revokeTicket(id: string, by: Actor): boolean {
     if (!this.#tickets.revoke(id)) return false;
+    this.#audit?.note({ type: "revoke", ticket: id }, undefined, by);
     this.#lifetimes.revokeTicket(id);
     this.#changed();
     return true;
@@ -578,7 +661,8 @@ export class SessionObject extends DurableObject<Env> {
       client.peer?.bye(CLOSE.notFound, "the session was ended", "never");
     this.#store.clear();
     this.#tickets.clear();
-    await this.ctx.storage.deleteAlarm();
+    await this.#audit?.flush();
+    await this.#setAlarm();
     await Promise.all([this.#directory(record.sandboxKey).remove(record.facts.session), this.#ended(record.homeKey)]);
   }
 

@@ -2,6 +2,8 @@
 
 import { CLOSE } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
+import { auditResponse, readAuditQuery } from "./audit/route.ts";
+import { actorOf } from "./audit/worker-log.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { requireScope, type SandboxScope } from "./auth/identity.ts";
 import { sandboxKey, sessionKey } from "./auth/names.ts";
@@ -9,7 +11,7 @@ import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { refuseHttp } from "./refusal.ts";
 
-type SessionContext = Context<{ Bindings: Env }, "/:sandbox/sessions/:session">;
+type SessionContext = Context<{ Bindings: Env }, "/:sandbox/sessions/:session" | "/:sandbox/sessions/:session/audit">;
 
 export const sessionRoutes = new Hono<{ Bindings: Env }>();
 
@@ -25,20 +27,30 @@ sessionRoutes.get("/:sandbox/sessions", async (c) => {
 });
 
 sessionRoutes.get("/:sandbox/sessions/:session", async (c) => {
-  const stub = await sessionOf(c, "sandbox:connect");
+  const [stub] = await authorized(c, "sandbox:connect");
   const listing = await stub.describe();
   return listing === undefined ? noSession(c) : c.json(listing);
 });
 
 sessionRoutes.delete("/:sandbox/sessions/:session", async (c) => {
-  const stub = await sessionOf(c, "sandbox:exec");
-  return (await stub.end()) ? c.body(null, 204) : noSession(c);
+  const [stub, identity] = await authorized(c, "sandbox:exec");
+  return (await stub.end(actorOf(c.req.raw, identity))) ? c.body(null, 204) : noSession(c);
 });
 
-async function sessionOf(c: SessionContext, scope: SandboxScope) {
+sessionRoutes.get("/:sandbox/sessions/:session/audit", async (c) => {
+  const [stub] = await authorized(c, "sandbox:admin");
+  const query = readAuditQuery(new URL(c.req.url).searchParams);
+  if (query instanceof Response) return query;
+  const page = await stub.audit(query.after, query.limit);
+  return page === undefined ? noSession(c) : auditResponse(page);
+});
+
+/** The session that the path names, and who asks. */
+async function authorized(c: SessionContext, scope: SandboxScope) {
   const { identity } = await authenticate(c.req.raw, readAuthSettings(c.env));
   requireScope(identity, scope);
-  return c.env.SESSION.getByName(await sessionKey(identity, c.req.param("sandbox"), c.req.param("session")));
+  const key = await sessionKey(identity, c.req.param("sandbox"), c.req.param("session"));
+  return [c.env.SESSION.getByName(key), identity] as const;
 }
 
 function noSession(c: SessionContext): Response {

@@ -3,6 +3,7 @@
 
 import { CLOSE } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
+import { actorOf } from "./audit/worker-log.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { AuthFault } from "./auth/fault.ts";
 import { type Identity, requireScope, type SandboxScope } from "./auth/identity.ts";
@@ -77,7 +78,10 @@ shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
   const expiresAtMs = Date.now() + bodyInteger(body, "seconds", SHARE_SECONDS) * 1000;
   const id = ticketId();
   const where = target(identity, c.req.param("sandbox"), c.req.param("session"), role);
-  const outcome = await stub.addTicket({ id, role, guests, maker: identity.subject, expiresAtMs });
+  const outcome = await stub.addTicket(
+    { id, role, guests, maker: identity.subject, expiresAtMs },
+    actorOf(c.req.raw, identity),
+  );
   if (outcome === "no_session") return noSession(c.req.param());
   if (outcome === "too_many") {
     const message = `the session has ${MAX_SHARE_TICKETS} tickets that are still good: revoke one`;
@@ -98,8 +102,8 @@ shareRoutes.get("/:sandbox/sessions/:session/tickets", async (c) => {
 });
 
 shareRoutes.delete("/:sandbox/sessions/:session/tickets/:ticket", async (c) => {
-  const { stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
-  if (await stub.revokeTicket(c.req.param("ticket"))) return c.body(null, 204);
+  const { identity, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  if (await stub.revokeTicket(c.req.param("ticket"), actorOf(c.req.raw, identity))) return c.body(null, 204);
   return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "no such ticket, or it has expired" });
 });
 

@@ -66,11 +66,11 @@ export function needsScreen(request: AttachRequest, at: AttachSurroundings): boo
   return request.isResume && request.offset < at.log.startOffset;
 }
 
-/** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what has been taken. */
-export function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord): number {
-  if (!isResume || stdin === undefined) return input.taken;
+/** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what is settled. */
+export function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord, settled: number): number {
+  if (!isResume || stdin === undefined) return settled;
   // What waits of an earlier life stays, and must not be taken for what this one says.
-  return stdin === "new" ? input.received : Math.max(input.taken, stdin);
+  return stdin === "new" ? input.received : Math.max(settled, stdin);
 }
 
 /** Where a client's output starts: with the snapshot, else where it asks for it, else at the oldest byte held. */

@@ -24,6 +24,8 @@ export interface ConnectionHooks {
   auth?(token: string): void;
   /** A client that speaks first has done so: it is to be attached now. */
   begin?(begin: Begin): void;
+  /** The client is told of an error, or that its connection is closed. */
+  told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
 }
 
 /** A WebSocket's close reason is at most this many bytes of UTF-8. */
@@ -165,6 +167,7 @@ export class ServerConnection implements Peer {
     }
     const held = this.#gate?.note(message);
     if (held !== undefined) this.#say({ type: "output", frame: held });
+    if (message.type === "error") this.#hooks.told?.({ type: "error", code: message.code, text: message.message });
     this.#say(message);
     if (message.type === "hello") this.#replayed(0);
     else if (message.type === "gap") this.#replayed(message.to - message.from);
@@ -190,6 +193,7 @@ export class ServerConnection implements Peer {
 
   bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
     if (this.isEnded) return;
+    this.#hooks.told?.({ type: "bye", code, text: reason });
     this.#say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
     this.#phase = { phase: "ended" };
     this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));

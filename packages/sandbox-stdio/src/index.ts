@@ -73,6 +73,7 @@ export type { InnerCommand, InnerMessage, KnownClient } from "./inner.ts";
 export { InnerClient, type InnerClientEvents, type InnerHello, type InnerSocket } from "./inner-client.ts";
 export { InnerServer, type ProcessFacts } from "./inner-server.ts";
 export { type InputEntry, InputQueue } from "./input.ts";
+export { type InputFate, InputPositions, type InputRecorder } from "./input-recorder.ts";
 export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
 export { Outbox } from "./outbox.ts";
 export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";

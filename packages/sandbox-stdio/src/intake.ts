@@ -5,6 +5,7 @@ import { ACK_BYTES, CLOSE, MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./co
 import type { ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
+import type { InputRecorder } from "./input-recorder.ts";
 import type { Roster } from "./roster.ts";
 import type { Upstream } from "./session-types.ts";
 
@@ -21,6 +22,8 @@ export interface IntakePorts {
   readonly roster: Roster;
   readonly upstream: Upstream;
   readonly now: () => number;
+  /** Input that it has not stored is not acknowledged. */
+  readonly recorder?: InputRecorder | undefined;
   hasExited(): boolean;
   /** Whose end of input counts on pipes, whoever else is here. */
   creator(): string;
@@ -41,10 +44,16 @@ export class Intake {
   stdin(client: ClientRecord, bytes: Uint8Array, offset: number): void {
     const end = offset + bytes.length;
     client.isActive = true;
-    if (end < client.input.received || (end === client.input.received && bytes.length > 0)) return; // A duplicate.
+    const isDuplicate = end < client.input.received || (end === client.input.received && bytes.length > 0);
     const allowed = this.#at.floor.mayDrive(client.id);
+    const isRefused = !allowed.ok || this.#isClosed || this.#at.hasExited();
+    // Duplicates too: what an earlier life of this object passed on, it may not have stored (I10).
+    if (bytes.length > 0) {
+      this.#at.recorder?.input(client, offset, bytes, isDuplicate ? "resent" : isRefused ? "refused" : "typed");
+    }
+    if (isDuplicate) return;
     let entry: InputEntry | undefined;
-    if (bytes.length === 0 || !allowed.ok || this.#isClosed || this.#at.hasExited()) {
+    if (bytes.length === 0 || isRefused) {
       entry = client.input.refuse(end);
       if (bytes.length > 0) this.#tellRefused(client, allowed.ok ? "stdin_closed" : "not_stdin_holder");
     } else {
@@ -98,19 +107,25 @@ export class Intake {
     this.#isClosed = true;
   }
 
-  /** Tells the client how much of its input has been taken: at once where much, else gathered for a moment. */
+  /** What may be acknowledged of a client's input: taken, and stored where a record is kept. */
+  settled(client: ClientRecord): number {
+    return Math.min(client.input.taken, this.#at.recorder?.storedUpTo(client.id) ?? client.input.taken);
+  }
+
+  /** Tells the client how much of its input is settled: at once where much, else gathered for a moment. */
   ack(client: ClientRecord, isDue: boolean): void {
     // Its greeting, which is on the way, says the same.
     if (client.reach.kind === "direct" && !client.isGreeted) return;
-    const waiting = client.input.taken - client.inputAckSent;
+    const settled = this.settled(client);
+    const waiting = settled - client.inputAckSent;
     if (waiting <= 0) return;
     if (!isDue && waiting < ACK_BYTES / 2) {
       client.inputAckDueMs ??= this.#at.now() + INPUT_ACK_DELAY_MS;
       return;
     }
     client.inputAckDueMs = undefined;
-    client.inputAckSent = client.input.taken;
-    if (client.acknowledges) this.#at.tell(client, { type: "stdin_ack", offset: client.input.taken });
+    client.inputAckSent = settled;
+    if (client.acknowledges) this.#at.tell(client, { type: "stdin_ack", offset: settled });
   }
 
   /** A client whose input piles up beyond what it may have sent is closed. What waits of its earlier life comes on top. */

@@ -25,7 +25,8 @@ export interface OutflowPorts {
   readonly reuseFrames: boolean;
   /** @see SessionOptions.plainBytesPerSecond */
   readonly plainBytesPerSecond: number | undefined;
-  exit(): ExitStatus | undefined;
+  /** How the process ended, where it has; for a client, where it may be told that now. */
+  exit(client?: ClientRecord): ExitStatus | undefined;
   vanish(client: ClientRecord, isSure?: boolean): void;
   /** Closes a client that does what is forbidden. */
   refuse(client: ClientRecord, code: number, reason: string): void;
@@ -97,6 +98,11 @@ export class Outflow {
     reader.pump(this.#at.now(), this.#at.exit());
   }
 
+  /** The client may be told what it could not be told before. */
+  goOn(client: ClientRecord): void {
+    if (client.reach.kind === "direct") this.#pump(client, client.reach.reader);
+  }
+
   /** The client has dealt with everything before `offset`. */
   ack(client: ClientRecord, offset: number): void {
     client.isActive = true;
@@ -153,7 +159,7 @@ export class Outflow {
   #pump(client: ClientRecord, reader: OutputReader, now = this.#at.now()): void {
     if (!client.isGreeted) return;
     const { acked } = reader.flow;
-    const hasExited = reader.pump(now, this.#at.exit());
+    const hasExited = reader.pump(now, this.#at.exit(client));
     // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
     if (!client.acknowledges && reader.flow.acked !== acked) this.#at.upstream.acked(client);
     if (!hasExited) return;

@@ -5,6 +5,7 @@ import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
 import type { Mode, Role } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
+import type { InputRecorder } from "./input-recorder.ts";
 import type { OutputLog } from "./log.ts";
 import type { Delivery } from "./pacing.ts";
 import type { ScreenSource } from "./screens.ts";
@@ -86,4 +87,6 @@ export type SessionOptions = {
   readonly screen?: ScreenSource | undefined;
   /** The screen of a process that had ended, as it was stored. */
   readonly lastScreen?: Snapshot | undefined;
+  /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link Session.recorded}. */
+  readonly recorder?: InputRecorder | undefined;
 };

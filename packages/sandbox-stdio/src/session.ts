@@ -17,6 +17,7 @@ import type { ClientMessage, ExitStatus, ServerMessage } from "./control.ts";
 import { Floor, type FloorResult } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
 import { InputQueue } from "./input.ts";
+import type { InputRecorder } from "./input-recorder.ts";
 import { Intake } from "./intake.ts";
 import type { OutputLog, OutputStream } from "./log.ts";
 import { Outflow } from "./outflow.ts";
@@ -39,6 +40,7 @@ export class Session {
   readonly #upstream: Upstream;
   readonly #now: () => number;
   readonly #maxClients: number;
+  readonly #recorder: InputRecorder | undefined;
   readonly #roster = new Roster();
   readonly #intake: Intake;
   readonly #pace: Pace;
@@ -64,6 +66,7 @@ export class Session {
     this.#upstream = options.upstream;
     this.#now = options.now;
     this.#maxClients = options.maxClients ?? MAX_CLIENTS;
+    this.#recorder = options.recorder;
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
     this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
@@ -76,7 +79,11 @@ export class Session {
       now: options.now,
       reuseFrames: options.reuseFrames,
       plainBytesPerSecond: options.plainBytesPerSecond,
-      exit: () => this.#exit,
+      exit: (client) => {
+        // Its acknowledgements come before the exit, and those wait for the record (I10).
+        const isAwaited = client?.acknowledges === true && this.#recorder?.isBehind(client.id) === true;
+        return isAwaited ? undefined : this.#exit;
+      },
       vanish: (client, isSure) => this.vanish(client, isSure),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
     });
@@ -87,6 +94,7 @@ export class Session {
       roster: this.#roster,
       upstream: options.upstream,
       now: options.now,
+      recorder: options.recorder,
       hasExited: () => this.#exit !== undefined,
       creator: () => this.#creator,
       tell: (client, message) => this.#tell(client, message),
@@ -187,10 +195,11 @@ export class Session {
   #greet(client: ClientRecord, peer: Peer, request: AttachRequest, screen: ScreenFrame | undefined): void {
     const reader = this.#outflow.readerAt(startOf(request, screen, this.log), client.acknowledges, peer, screen);
     client.reach = { kind: "direct", peer, reader };
-    client.inputStart = inputStartOf(request, client);
+    const settled = this.#intake.settled(client);
+    client.inputStart = inputStartOf(request, client, settled);
     peer.send(helloOf(client, request, reader, screen, this.#surroundings));
     client.isGreeted = true;
-    client.inputAckSent = client.input.taken;
+    client.inputAckSent = settled;
     this.#outflow.start(client, reader, screen, this.facts.tty);
   }
 
@@ -364,6 +373,14 @@ export class Session {
     if (waiting === undefined) return;
     this.#unheld.delete(client);
     waiting.greet();
+  }
+
+  /** More input of this client is in the record: it may be acknowledged now. */
+  recorded(clientId: string): void {
+    const client = this.#roster.get(clientId);
+    if (client === undefined) return;
+    this.#intake.ack(client, true);
+    if (this.#exit !== undefined) this.#outflow.goOn(client);
   }
 
   /** The process takes no more input: it has ended, or closed its end. What waits is refused. */

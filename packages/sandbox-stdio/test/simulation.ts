@@ -17,7 +17,9 @@ import {
 import { copied, type ProcessPlan, type ScreenPlan, SimBridge, type Written } from "./simulation/bridge.ts";
 import { type Chance, Connection, type LinkProfile, type Socket } from "./simulation/network.ts";
 import { type Dial, Party, type PartyPlan } from "./simulation/party.ts";
+import { inputByte } from "./simulation/pattern.ts";
 import { PlainParty } from "./simulation/plain-party.ts";
+import { RecordWitness } from "./simulation/recorder.ts";
 import { SimRelay, type Store } from "./simulation/relay.ts";
 import { Random, Scheduler } from "./simulation/scheduler.ts";
 
@@ -63,6 +65,8 @@ export type Plan = {
   readonly deafness: number;
   /** Whether the first driver comes as late as the others do. */
   readonly isFirstLate: boolean;
+  /** Whether the Durable Object keeps a record of input, and acknowledges only what is in it. */
+  readonly isRecorded: boolean;
 };
 
 export type Outcome = {
@@ -155,6 +159,7 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
     faults: FAULTS.filter(() => random.chance(0.7)),
     deafness: random.pick([0, 0.05, 0.3, 0.6]),
     isFirstLate: random.chance(0.15),
+    isRecorded: random.chance(0.5),
     ...overrides,
   };
 }
@@ -173,7 +178,8 @@ export class Simulation {
   readonly parties: Party[];
   readonly #plains: PlainParty[] = [];
   readonly #facts: SessionFacts;
-  readonly #store: Store = {};
+  readonly #witness: RecordWitness | undefined;
+  readonly #store: Store;
   #relay: SimRelay | undefined;
   #faults = 0;
   #isFaulty = true;
@@ -190,6 +196,8 @@ export class Simulation {
       mode: plan.mode,
       delivery: plan.delivery,
     };
+    this.#witness = plan.isRecorded && plan.hops === 2 ? new RecordWitness() : undefined;
+    this.#store = this.#witness === undefined ? {} : { recorded: this.#witness.recorded };
     const isLoose = plan.mode === "exclusive";
     const { process, logBytes, screen } = plan;
     this.bridge = new SimBridge(this.#world, this.#facts, process, this.#written, isLoose, logBytes, screen);
@@ -318,7 +326,10 @@ export class Simulation {
     let connection: ServerConnection | undefined;
     let isStuffed = false;
     const serverSocket: ServerSocket = {
-      send: (frame) => socket?.send(copied(frame)),
+      send: (frame) => {
+        if (typeof frame === "string") this.#witness?.told(request.id, frame, request.stdin);
+        socket?.send(copied(frame));
+      },
       close: (code) => socket?.close(code),
       isWritable: () => {
         if (!isStuffed && random.chance(0.01)) {
@@ -485,6 +496,7 @@ export class Simulation {
     const isAlone = plan.parties.length === 1 && plan.plainCount === 0;
     for (const party of this.parties) {
       const name = `${party.plan.role} ${party.plan.who}`;
+      for (const id of party.ids) this.#witness?.check(id, (at) => inputByte(party.plan.who, at));
       if (party.hasLeft) continue;
       if (JSON.stringify(party.exit) !== JSON.stringify(plan.process.exit)) {
         throw new Error(`${name} was told ${JSON.stringify(party.exit)}, not ${JSON.stringify(plan.process.exit)}`);

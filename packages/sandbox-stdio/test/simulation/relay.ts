@@ -17,6 +17,7 @@ import {
 } from "../../src/index.ts";
 import type { SimBridge } from "./bridge.ts";
 import { type Chance, Connection, type LinkProfile, type Listener, type Socket } from "./network.ts";
+import { type RecordedInput, SimRecorder } from "./recorder.ts";
 
 export type RelayPorts = {
   readonly world: Chance;
@@ -29,14 +30,15 @@ export type RelayPorts = {
   check(relay: SimRelay): void;
 };
 
-/** What outlives a Durable Object: how the process ended. */
-export type Store = { log?: OutputLog; exit?: ExitStatus; lastScreen?: Snapshot };
+/** What outlives a Durable Object: how the process ended, and the record of input, where one is kept. */
+export type Store = { log?: OutputLog; exit?: ExitStatus; lastScreen?: Snapshot; readonly recorded?: RecordedInput };
 
 type Waiting = { readonly connection: ServerConnection; readonly request: AttachRequest };
 
 export class SimRelay {
   readonly #ports: RelayPorts;
   readonly inner: InnerClient;
+  readonly recorder: SimRecorder | undefined;
   session: Session | undefined;
   isDropped = false;
   readonly sockets = new Map<ServerConnection, Socket>();
@@ -59,7 +61,14 @@ export class SimRelay {
         this.session?.leave(client);
       },
     });
-    const { log, exit } = ports.store;
+    const { log, exit, recorded } = ports.store;
+    if (recorded !== undefined) {
+      this.recorder = new SimRecorder(ports.world, recorded, (id) => {
+        if (this.isDropped) return;
+        this.session?.recorded(id);
+        this.#changed();
+      });
+    }
     if (log === undefined || exit === undefined) return;
     this.session = this.#makeSession(log, "", "");
     this.session.exited(exit);
@@ -101,6 +110,7 @@ export class SimRelay {
   /** The Durable Object dies: nothing of it is left. Its clients hear 1006, or of a restart, or nothing. */
   drop(): void {
     this.isDropped = true;
+    this.recorder?.drop();
     this.#cancel();
     const { random } = this.#ports.world;
     for (const [connection, socket] of this.sockets) {
@@ -174,6 +184,7 @@ export class SimRelay {
       creator,
       screen: this.inner,
       ...(lastScreen === undefined ? {} : { lastScreen }),
+      recorder: this.recorder,
     });
   }
 

@@ -1,0 +1,67 @@
+// What a session needs of whoever keeps a record of its input, and which input of a client is new to that record. Knows
+// nothing of what is recorded, nor where it is stored.
+
+import type { ClientRecord } from "./client-record.ts";
+
+/** What became of a piece of input: passed on, refused, or passed on or refused by an earlier life of this object. */
+export type InputFate = "typed" | "refused" | "resent";
+
+/** Keeps a record of input. What it has not stored is not acknowledged; the process does not wait for it. */
+export interface InputRecorder {
+  /** Input as it came, in order for each client; what was given before may be given again. Keeps a view of `bytes`. */
+  input(client: ClientRecord, offset: number, bytes: Uint8Array, fate: InputFate): void;
+  /** All of this client's input before this offset is stored. Never goes back, also when everything starts anew. */
+  storedUpTo(clientId: string): number;
+  /** Whether there is input of this client that was given and is not stored yet: soon it will be. */
+  isBehind(clientId: string): boolean;
+}
+
+type Position = { given: number; stored: number };
+
+/** How far each client's input has been given to a record, and how far it is stored there. */
+export class InputPositions {
+  readonly #positions = new Map<string, Position>();
+
+  /** @param stored What is stored already, by client. */
+  constructor(stored: Iterable<readonly [string, number]> = []) {
+    for (const [id, offset] of stored) this.#positions.set(id, { given: offset, stored: offset });
+  }
+
+  /**
+   * How many bytes at the start of a piece of input are nothing new to the record; the rest is noted as given. An offset
+   * ahead of what was given is where the record goes on: what lies between reached nobody, or was typed for a record that
+   * died with it. What the session has not received is new in any case, since nothing says that it is the same again.
+   */
+  known({ id, input }: ClientRecord, offset: number, length: number): number {
+    const position = this.#positions.get(id) ?? { given: 0, stored: 0 };
+    const known = Math.min(length, Math.max(0, Math.min(position.given, input.received) - offset));
+    if (known < length) {
+      position.given = Math.max(position.given, offset + length);
+      this.#positions.set(id, position);
+    }
+    return known;
+  }
+
+  storedUpTo(id: string): number {
+    return this.#positions.get(id)?.stored ?? 0;
+  }
+
+  isBehind(id: string): boolean {
+    const position = this.#positions.get(id);
+    return position !== undefined && position.stored < position.given;
+  }
+
+  noteStored(id: string, offset: number): void {
+    const position = this.#positions.get(id);
+    if (position !== undefined) position.stored = Math.max(position.stored, offset);
+  }
+
+  /** The client can't come back. */
+  forget(id: string): void {
+    this.#positions.delete(id);
+  }
+
+  clear(): void {
+    this.#positions.clear();
+  }
+}

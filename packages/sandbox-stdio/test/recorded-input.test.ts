@@ -1,0 +1,122 @@
+// Input that is on record before it is acknowledged: the process does not wait for that, its client's acknowledgement does.
+
+import { describe, expect, test } from "vitest";
+import { type ClientRecord, InputPositions, type InputRecorder, OutputLog } from "../src/index.ts";
+import { bytes, join, rig, takeAll, text } from "./fixtures.ts";
+
+/** A record that is stored when the test says so. */
+class HeldRecorder implements InputRecorder {
+  readonly positions: InputPositions;
+  readonly given: [number, string, string][] = [];
+
+  constructor(stored: Iterable<readonly [string, number]> = []) {
+    this.positions = new InputPositions(stored);
+  }
+
+  input(client: ClientRecord, offset: number, piece: Uint8Array, fate: string): void {
+    const known = this.positions.known(client, offset, piece.length);
+    if (known < piece.length) this.given.push([offset + known, text(piece.subarray(known)), fate]);
+  }
+  storedUpTo(id: string): number {
+    return this.positions.storedUpTo(id);
+  }
+  isBehind(id: string): boolean {
+    return this.positions.isBehind(id);
+  }
+}
+
+function recorded(recorder = new HeldRecorder()) {
+  const at = { ...rig({}, { recorder, log: new OutputLog({ cols: 80, rows: 24 }) }), recorder };
+  const store = (id: string, offset: number) => {
+    recorder.positions.noteStored(id, offset);
+    at.session.recorded(id);
+  };
+  return { ...at, store };
+}
+
+describe("where a record is kept", () => {
+  test("I10: the process gets input at once; it is acknowledged when it is taken and stored, whichever is last", () => {
+    const { session, clock, store } = recorded();
+    const { client, peer } = join(session, "a");
+    session.stdin(client, bytes("abc"), 0);
+    expect(takeAll(session, client)).toBe("abc");
+    clock.ms += 1_000;
+    session.tick();
+    expect(peer.of("stdin_ack")).toEqual([]);
+    store("a", 2);
+    store("a", 3);
+    session.stdin(client, bytes("def"), 3);
+    store("a", 6);
+    expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([2, 3]);
+    takeAll(session, client);
+    clock.ms += 1_000;
+    session.tick();
+    expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([2, 3, 6]);
+  });
+
+  test("I10: a client that comes back goes on where its input is stored; the process gets nothing of that twice", () => {
+    const { session, recorder, store } = recorded();
+    const { client } = join(session, "a");
+    session.stdin(client, bytes("abcdef"), 0);
+    store("a", 4);
+    takeAll(session, client);
+    const { peer, client: back } = join(session, "a", { isResume: true, offset: 0 });
+    expect(peer.hello.stdin).toBe(4);
+    session.stdin(back, bytes("efgh"), 4);
+    expect([takeAll(session, back), recorder.given]).toEqual([
+      "gh",
+      [
+        [0, "abcdef", "typed"],
+        [6, "gh", "typed"],
+      ],
+    ]);
+  });
+
+  test("I10: after a death, what was passed on and not stored is recorded when it is sent again, and dropped", () => {
+    const recorder = new HeldRecorder([["a", 2]]);
+    const { session, store } = recorded(recorder);
+    session.restore({ id: "a", role: "driver", stdin: 5, received: 5, acked: 0, isAbsent: false });
+    const { peer, client } = join(session, "a", { isResume: true, offset: 0 });
+    expect(peer.hello.stdin).toBe(2);
+    session.stdin(client, bytes("cde"), 2);
+    expect([takeAll(session, client), recorder.given]).toEqual(["", [[2, "cde", "resent"]]]);
+    store("a", 5);
+    expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([5]);
+  });
+
+  test("what was stored but never received is on record again when it comes: it may be something else", () => {
+    const recorder = new HeldRecorder([["a", 5]]);
+    const { session } = recorded(recorder);
+    session.restore({ id: "a", role: "driver", stdin: 2, received: 2, acked: 0, isAbsent: false });
+    const { client } = join(session, "a", { isResume: true, offset: 0 });
+    session.stdin(client, bytes("xyz"), 2);
+    expect([takeAll(session, client), recorder.given]).toEqual(["xyz", [[2, "xyz", "typed"]]]);
+  });
+
+  test("I10: input that is refused is on record as such", () => {
+    const { session, recorder } = recorded();
+    const { client } = join(session, "v", { role: "viewer" });
+    session.stdin(client, bytes("no"), 0);
+    expect(recorder.given).toEqual([[0, "no", "refused"]]);
+  });
+
+  test("I10: an exit comes after the acknowledgement of what was on its way into the record", () => {
+    const { session, store } = recorded();
+    const { client, peer } = join(session, "a");
+    session.stdin(client, bytes("abc"), 0);
+    takeAll(session, client);
+    session.exited({ code: 0 });
+    expect(peer.end).toBeUndefined();
+    store("a", 3);
+    expect([peer.of("stdin_ack").map(({ offset }) => offset), peer.end]).toEqual([[3], "finished"]);
+  });
+
+  test("a client without acknowledgements waits for no record", () => {
+    const { session } = recorded();
+    const { client, peer } = join(session, "p", { acknowledges: false });
+    session.stdin(client, bytes("abc"));
+    takeAll(session, client);
+    session.exited({ code: 0 });
+    expect(peer.end).toBe("finished");
+  });
+});

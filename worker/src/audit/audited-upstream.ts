@@ -1,0 +1,56 @@
+// Stands between a session and its way to the process, and notes what goes there: who came and went, who holds the
+// keyboard, signals, kills. Changes nothing.
+
+import type { ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "@sbx/sandbox-stdio";
+import type { SessionAudit } from "./session-audit.ts";
+
+export class AuditedUpstream implements Upstream {
+  readonly #upstream: Upstream;
+  readonly #audit: SessionAudit;
+  #holder: string;
+
+  constructor(upstream: Upstream, audit: SessionAudit, holder: string) {
+    this.#upstream = upstream;
+    this.#audit = audit;
+    this.#holder = holder;
+  }
+
+  attached(client: ClientRecord): void {
+    this.#audit.note({ type: "attach", name: client.name, role: client.role }, client.id);
+    this.#upstream.attached(client);
+  }
+
+  input(client: ClientRecord, entry: InputEntry): void {
+    this.#upstream.input(client, entry);
+  }
+
+  signal(client: ClientRecord, signal: SignalName): void {
+    this.#audit.note({ type: "signal", signal }, client.id);
+    this.#upstream.signal(client, signal);
+  }
+
+  resize(client: ClientRecord | undefined, size: TerminalSize): void {
+    this.#upstream.resize(client, size);
+  }
+
+  kill(client: ClientRecord): void {
+    this.#audit.note({ type: "kill" }, client.id);
+    this.#upstream.kill(client);
+  }
+
+  acked(client: ClientRecord): void {
+    this.#upstream.acked(client);
+  }
+
+  departed(client: ClientRecord, how: "left" | "vanished"): void {
+    this.#audit.departed(client, how);
+    this.#upstream.departed(client, how);
+  }
+
+  holder(id: string): void {
+    const from = this.#holder;
+    this.#holder = id;
+    if (from !== id) this.#audit.note({ type: "holder", from, to: id }, id || from);
+    this.#upstream.holder(id);
+  }
+}

@@ -1,0 +1,57 @@
+// The hash chain of the audit: each record's hash covers the record and the hash before it, so that one that was changed,
+// removed, added or moved is found. Pure: knows neither where records are stored nor what they say.
+
+import { createHash } from "node:crypto";
+
+/** A record in the chain. Its other fields are what happened. */
+export type ChainedRecord = {
+  /** 1 for the first, each one more than the one before. */
+  readonly seq: number;
+  /** SHA-256, in hex, of the hash before it, a newline, and the record without its hash as JSON, its fields in order. */
+  readonly hash: string;
+  readonly [field: string]: unknown;
+};
+
+/** A place in the chain: the last record up to there, and its hash. */
+export type ChainPoint = { readonly seq: number; readonly hash: string };
+
+/** Where a chain begins from which nothing has been deleted. */
+export const CHAIN_START: ChainPoint = { seq: 0, hash: "0".repeat(64) };
+
+export type ChainVerdict =
+  /** Every record follows from the one before; `head` is where the chain ends. */
+  | { readonly ok: true; readonly head: ChainPoint }
+  /** The first record that does not follow, by its place among those given. */
+  | { readonly ok: false; readonly index: number; readonly reason: string };
+
+/** The record that comes after `last`. */
+export function chained<F extends object>(last: ChainPoint, fields: F): { seq: number } & F & { hash: string } {
+  const unsealed = { seq: last.seq + 1, ...fields };
+  return { ...unsealed, hash: hashOf(last.hash, unsealed) };
+}
+
+/**
+ * Whether `records` follow one another from `from` on, which is {@link CHAIN_START}, or the anchor that is told where old
+ * records were deleted, or the last record of an earlier page. That the newest are missing only shows against a head
+ * that was noted before.
+ */
+export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint = CHAIN_START): ChainVerdict {
+  let last = from;
+  for (const [index, record] of records.entries()) {
+    const { hash, ...unsealed } = record;
+    if (record.seq !== last.seq + 1) {
+      return { ok: false, index, reason: `record ${record.seq} comes after ${last.seq}` };
+    }
+    if (hash !== hashOf(last.hash, unsealed)) {
+      return { ok: false, index, reason: `record ${record.seq} or the one before it was changed` };
+    }
+    last = { seq: record.seq, hash };
+  }
+  return { ok: true, head: last };
+}
+
+function hashOf(before: string, unsealed: object): string {
+  return createHash("sha256")
+    .update(`${before}\n${JSON.stringify(unsealed)}`)
+    .digest("hex");
+}

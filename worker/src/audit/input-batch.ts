@@ -1,0 +1,82 @@
+// A batch of one client's input on its way into the audit: as much of it as may be kept there.
+
+import { createHash } from "node:crypto";
+import type { InputFate } from "@sbx/sandbox-stdio";
+import type { InputDeed } from "./record.ts";
+
+/** What is kept of input: its bytes, or their hash, or how many they were. */
+export type InputKeeping = "content" | "hash" | "length";
+
+/** A batch that holds so much is closed, and the next one begun. */
+const MAX_BATCH_BYTES = 64 * 1024;
+
+export class InputBatch {
+  readonly client: string;
+  readonly offset: number;
+  readonly #fate: InputFate;
+  readonly #isSecret: boolean;
+  readonly #keeping: InputKeeping;
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(client: string, offset: number, fate: InputFate, keeping: InputKeeping, isSecret: boolean) {
+    this.client = client;
+    this.offset = offset;
+    this.#fate = fate;
+    this.#keeping = isSecret ? "length" : keeping;
+    this.#isSecret = isSecret;
+  }
+
+  get end(): number {
+    return this.offset + this.#length;
+  }
+
+  /** Takes a piece that follows directly, and of which the same is true. @returns Whether it did. Keeps a view. */
+  add(client: string, offset: number, bytes: Uint8Array, fate: InputFate, isSecret: boolean): boolean {
+    const isNext = client === this.client && offset === this.end && fate === this.#fate && isSecret === this.#isSecret;
+    if (!isNext || (this.#length > 0 && this.#length + bytes.length > MAX_BATCH_BYTES)) return false;
+    this.#length += bytes.length;
+    if (this.#keeping !== "length") this.#pieces.push(bytes);
+    return true;
+  }
+
+  get deed(): InputDeed {
+    return {
+      type: "input",
+      offset: this.offset,
+      length: this.#length,
+      ...this.#kept(),
+      ...(this.#isSecret ? { secret: true } : {}),
+      ...(this.#fate === "refused" ? { refused: true } : {}),
+      ...(this.#fate === "resent" ? { resent: true } : {}),
+    };
+  }
+
+  #kept(): Pick<InputDeed, "text" | "base64" | "sha256"> {
+    if (this.#keeping === "length") return {};
+    if (this.#keeping === "hash") {
+      const hash = createHash("sha256");
+      for (const piece of this.#pieces) hash.update(piece);
+      return { sha256: hash.digest("hex") };
+    }
+    const bytes = joined(this.#pieces, this.#length);
+    try {
+      return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+    } catch {
+      // A key may come in two pieces, and a paste may be anything.
+      return { base64: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+    }
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined) return only;
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -1,0 +1,75 @@
+// What an audit record says. Types only.
+
+import type { ChainPoint } from "./chain.ts";
+
+/** Who did something, as their token and connection say. */
+export type Actor = {
+  readonly tenant: string;
+  /** The token's subject. */
+  readonly user: string;
+  /** Where the connection came from; empty where the platform does not say. */
+  readonly address: string;
+};
+
+/** Which session it was done in. */
+export type Place = { readonly sandbox: string; readonly session: string };
+
+/** What happened. */
+export type Deed =
+  /** The process began. */
+  | { readonly type: "start"; readonly incarnation: string; readonly command: readonly string[]; readonly tty: boolean }
+  /** Its process ended. */
+  | { readonly type: "exit"; readonly code: number; readonly signal?: string }
+  /** Its process is gone without an exit. */
+  | { readonly type: "lost" }
+  | { readonly type: "attach"; readonly name: string; readonly role: string }
+  /** A connection ended, with this WebSocket code. */
+  | { readonly type: "detach"; readonly code: number }
+  /** The client's place in the session was given up: it left, or its grace passed. */
+  | { readonly type: "leave"; readonly how: "left" | "vanished" }
+  /** Something was refused: an attach, or what an attached client asked for. `times`: as often in a row. */
+  | { readonly type: "refused"; readonly error: string; readonly message: string; readonly times?: number }
+  /** The server closed a client's connection. */
+  | { readonly type: "closed"; readonly code: number; readonly reason: string }
+  /** The keyboard changed hands; "" is nobody. The client is the new holder, or else the old one. */
+  | { readonly type: "holder"; readonly from: string; readonly to: string }
+  | { readonly type: "signal"; readonly signal: string }
+  | { readonly type: "kill" }
+  /** The session was deleted by the API. */
+  | { readonly type: "delete" }
+  /** From here on, or no more, this client's input is secret. */
+  | { readonly type: "secret"; readonly on: boolean }
+  | {
+      readonly type: "share";
+      readonly ticket: string;
+      readonly role: string;
+      readonly guests: boolean;
+      readonly expiresAt: string;
+    }
+  | { readonly type: "revoke"; readonly ticket: string }
+  | InputDeed;
+
+/**
+ * A batch of one client's input. On a terminal `text`, or `base64` where the bytes are no UTF-8; on pipes `sha256`; neither
+ * where it is secret or content is switched off.
+ */
+export type InputDeed = {
+  readonly type: "input";
+  /** Of the batch's first byte in all of this client's input. */
+  readonly offset: number;
+  readonly length: number;
+  readonly text?: string;
+  readonly base64?: string;
+  readonly sha256?: string;
+  readonly secret?: true;
+  /** It was refused: the process did not get it. */
+  readonly refused?: true;
+  /** It was sent again after a restart of the session's object, which passed it on or refused it before. */
+  readonly resent?: true;
+};
+
+/** `time` is ISO 8601 in UTC; `client` the id that the session gave it. */
+export type AuditEvent = { readonly time: string } & Partial<Place> &
+  Partial<Actor> & { readonly client?: string } & Deed;
+
+export type AuditRecord = ChainPoint & AuditEvent;

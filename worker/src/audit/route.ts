@@ -1,0 +1,31 @@
+// `GET …/sessions/NAME/audit`: what happened in a session, page by page, for those who may read it. Its session may be long gone.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import { refuseHttp } from "../refusal.ts";
+import type { AuditPage } from "./trail.ts";
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+
+export type AuditPageQuery = { readonly after: number; readonly limit: number };
+
+/** What a page is asked for by; or the refusal. */
+export function readAuditQuery(params: URLSearchParams): AuditPageQuery | Response {
+  const after = integer(params.get("after") ?? "0");
+  const limit = integer(params.get("limit") ?? String(DEFAULT_LIMIT));
+  if (after === undefined) return refuse('"after" must be the number of a record: its "seq", or 0');
+  if (limit === undefined || limit < 1 || limit > MAX_LIMIT) return refuse(`"limit" must be from 1 to ${MAX_LIMIT}`);
+  return { after, limit };
+}
+
+export function auditResponse(page: AuditPage): Response {
+  return Response.json(page, { headers: { "Cache-Control": "no-store" } });
+}
+
+function integer(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function refuse(message: string): Response {
+  return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
+}

@@ -1,0 +1,225 @@
+// The audit of one session: hears what happens, gathers it for a moment, and has it stored in batches. Input counts as
+// stored, and so may be acknowledged, when its batch is; nothing else waits for that.
+
+import {
+  type ClientRecord,
+  type InputFate,
+  InputPositions,
+  type InputRecorder,
+  type ServerConnection,
+} from "@sbx/sandbox-stdio";
+import { InputBatch, type InputKeeping } from "./input-batch.ts";
+import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
+import type { AuditSettings } from "./settings.ts";
+import type { AuditTrail } from "./trail.ts";
+
+/** Events wait this long for more: less than an acknowledgement of input waits anyway, and more than an echo takes. */
+const GATHER_MS = 10;
+/** Input that waits is stored at once from here on, so that a client that sends much need not wait for the clock. */
+const GATHER_BYTES = 64 * 1024;
+
+export interface SessionAuditPorts {
+  readonly trail: AuditTrail;
+  readonly settings: AuditSettings;
+  /** Whether the process has a terminal. */
+  isTty(): boolean;
+  /** More of this client's input is stored. */
+  stored(clientId: string): void;
+  /** A batch could not be stored: nothing may go on as if it had been. */
+  failed(error: unknown): void;
+}
+
+type Pending =
+  | AuditEvent
+  | { readonly time: string; readonly batch: InputBatch; readonly who: Partial<Actor> & Partial<Place> };
+
+export class SessionAudit implements InputRecorder {
+  readonly #ports: SessionAuditPorts;
+  readonly #positions: InputPositions;
+  readonly #actors = new Map<string, Actor>();
+  /** Which client a connection that was let in belongs to. */
+  readonly #connections = new WeakMap<ServerConnection, string>();
+  readonly #secret = new Set<string>();
+  #place: Partial<Place> = {};
+  #pending: Pending[] = [];
+  #pendingBytes = 0;
+  #left: string[] = [];
+  #writing: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ports: SessionAuditPorts) {
+    this.#ports = ports;
+    this.#positions = new InputPositions(ports.trail.storedInput());
+  }
+
+  // ---- What happens --------------------------------------------------------------------------------------------
+
+  /** Which session this is, as soon as somebody says so. */
+  at({ sandbox, session }: Place): void {
+    this.#place = { sandbox, session };
+  }
+
+  /** Something that `client` did, or that happened to it; to nobody in particular without. */
+  note(deed: Deed, client?: string, who?: Actor): void {
+    const actor = who ?? (client === undefined ? undefined : this.#actors.get(client));
+    const last = this.#pending.at(-1);
+    if (deed.type === "refused" && isSameRefusal(last, deed, client)) {
+      this.#pending[this.#pending.length - 1] = { ...last, times: (last.times ?? 1) + 1 };
+      return;
+    }
+    this.#add({ time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed });
+  }
+
+  /** A process begins: nobody who typed into an earlier one comes back. */
+  began(deed: Deed & { type: "start" }, who: Actor): void {
+    this.#positions.clear();
+    this.#ports.trail.forgetAllInput();
+    this.note(deed, undefined, who);
+  }
+
+  /** A client is about to attach by this connection. */
+  admitted(connection: ServerConnection, client: string, who: Actor): void {
+    this.#connections.set(connection, client);
+    this.#actors.set(client, who);
+  }
+
+  /** The server tells a connection of an error, or that it closes it. */
+  told(
+    connection: ServerConnection,
+    said: { type: "error" | "bye"; code: string | number; text: string },
+    who: Actor,
+  ): void {
+    const client = this.#connections.get(connection);
+    if (said.type === "error")
+      this.note({ type: "refused", error: String(said.code), message: said.text }, client, who);
+    else this.note({ type: "closed", code: Number(said.code), reason: said.text }, client, who);
+  }
+
+  /** A connection has ended. */
+  ended(connection: ServerConnection, code: number): void {
+    const client = this.#connections.get(connection);
+    if (client === undefined) return; // It was never let in: that it was refused has been noted.
+    this.#connections.delete(connection);
+    this.note({ type: "detach", code }, client);
+  }
+
+  /** The client's place in the session was given up. */
+  departed(client: ClientRecord, how: "left" | "vanished"): void {
+    this.note({ type: "leave", how }, client.id);
+    this.#secret.delete(client.id);
+    if (how === "left") this.#left.push(client.id);
+  }
+
+  /** From here on this client's input is secret, or not any more. */
+  setSecret(client: string, on: boolean): void {
+    if (this.#secret.has(client) === on) return;
+    if (on) this.#secret.add(client);
+    else this.#secret.delete(client);
+    this.note({ type: "secret", on }, client);
+  }
+
+  // ---- Input ---------------------------------------------------------------------------------------------------
+
+  input(client: ClientRecord, offset: number, bytes: Uint8Array, fate: InputFate): void {
+    const known = this.#positions.known(client, offset, bytes.length);
+    if (known === bytes.length) return;
+    const fresh = known === 0 ? bytes : bytes.subarray(known);
+    const start = offset + known;
+    const isSecret = this.#secret.has(client.id);
+    const last = this.#pending.at(-1);
+    this.#pendingBytes += fresh.length;
+    if (!(last !== undefined && "batch" in last && last.batch.add(client.id, start, fresh, fate, isSecret))) {
+      const batch = new InputBatch(client.id, start, fate, this.#keeping, isSecret);
+      batch.add(client.id, start, fresh, fate, isSecret);
+      this.#add({ time: now(), batch, who: { ...this.#place, ...this.#actors.get(client.id) } });
+    }
+    if (this.#pendingBytes >= GATHER_BYTES) this.#write();
+  }
+
+  storedUpTo(client: string): number {
+    return this.#positions.storedUpTo(client);
+  }
+
+  isBehind(client: string): boolean {
+    return this.#positions.isBehind(client);
+  }
+
+  // ---- Storing -------------------------------------------------------------------------------------------------
+
+  /** Stores what has been gathered. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined || this.#pending.length > 0) {
+      this.#write();
+      await this.#writing;
+    }
+  }
+
+  #add(pending: Pending): void {
+    this.#pending.push(pending);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#write();
+    }, GATHER_MS);
+  }
+
+  /** One batch at a time: what comes meanwhile is the next one. */
+  #write(): void {
+    if (this.#writing !== undefined || this.#pending.length === 0) return;
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events: AuditEvent[] = [];
+    const inputEnds = new Map<string, number>();
+    for (const pending of this.#pending) {
+      if (!("batch" in pending)) {
+        events.push(pending);
+        continue;
+      }
+      const { time, batch, who } = pending;
+      events.push({ time, ...who, client: batch.client, ...batch.deed });
+      inputEnds.set(batch.client, batch.end);
+    }
+    const left = this.#left;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#left = [];
+    this.#writing = this.#ports.trail
+      .append(events, inputEnds)
+      .then(() => {
+        this.#writing = undefined;
+        for (const [id, end] of inputEnds) this.#positions.noteStored(id, end);
+        this.#forget(left);
+        for (const id of inputEnds.keys()) this.#ports.stored(id);
+        if (this.#pendingBytes >= GATHER_BYTES) this.#write();
+        else if (this.#pending.length > 0 && this.#timer === undefined) this.#write();
+      })
+      .catch((error: unknown) => this.#ports.failed(error));
+  }
+
+  #forget(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    for (const id of ids) {
+      this.#positions.forget(id);
+      this.#actors.delete(id);
+    }
+    this.#ports.trail.forgetInput(ids);
+  }
+
+  get #keeping(): InputKeeping {
+    if (!this.#ports.isTty()) return "hash";
+    return this.#ports.settings.mode === "content" ? "content" : "length";
+  }
+}
+
+/** A client that is refused at every key is refused once, so many times. */
+function isSameRefusal(
+  last: Pending | undefined,
+  deed: Deed & { type: "refused" },
+  client: string | undefined,
+): last is AuditEvent & { type: "refused" } {
+  if (last === undefined || "batch" in last || last.type !== "refused" || client === undefined) return false;
+  return last.client === client && last.error === deed.error && last.message === deed.message;
+}
+
+function now(): string {
+  return new Date().toISOString();
+}

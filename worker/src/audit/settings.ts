@@ -1,0 +1,32 @@
+// The variables that concern the audit, read and checked in one place.
+
+import { AuthFault } from "../auth/fault.ts";
+import { parseDuration } from "../duration.ts";
+
+export interface AuditEnv {
+  /** `content` (default): typed input on a terminal is kept. `lengths`: only how much. `off`: no record at all. */
+  readonly AUDIT?: string;
+  /** How long a record is kept: a number with s, m, h or d. Default: 90d. */
+  readonly AUDIT_RETENTION?: string;
+}
+
+export type AuditMode = "content" | "lengths" | "off";
+export type AuditSettings = { readonly mode: AuditMode; readonly retentionMs: number };
+
+const DEFAULT_RETENTION = "90d";
+
+/** @throws {AuthFault} `misconfigured`, naming the variable. */
+export function readAuditSettings(env: AuditEnv): AuditSettings {
+  const mode = env.AUDIT || "content";
+  if (mode !== "content" && mode !== "lengths" && mode !== "off") {
+    throw new AuthFault("misconfigured", 'This server is not set up: AUDIT must be "content", "lengths" or "off"');
+  }
+  const retentionMs = parseDuration(env.AUDIT_RETENTION || DEFAULT_RETENTION);
+  if (retentionMs === undefined) {
+    throw new AuthFault(
+      "misconfigured",
+      "This server is not set up: AUDIT_RETENTION must be like 90d, 12h, 30m or 60s",
+    );
+  }
+  return { mode, retentionMs };
+}

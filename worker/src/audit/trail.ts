@@ -1,0 +1,135 @@
+// The audit of one session as it is stored: batches of records in SQLite, under keys that sort by their number. Appending
+// only; old batches are deleted from the start, and an anchor says where the chain goes on.
+
+import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
+import type { AuditEvent, AuditRecord } from "./record.ts";
+
+const BATCH_PREFIX = "audit/batch/";
+const INPUT_PREFIX = "audit/input/";
+const ANCHOR_KEY = "audit/anchor";
+/** A page holds at most about this many characters of records, and at least one record. */
+const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+/** Records that were stored together, oldest first. Never empty. */
+type Batch = readonly AuditRecord[];
+
+export type AuditPage = {
+  readonly records: readonly AuditRecord[];
+  /** The newest record of all. */
+  readonly head: ChainPoint;
+  /** The newest record that was deleted for its age; the first one that is left follows from it. */
+  readonly anchor: ChainPoint;
+};
+
+export class AuditTrail {
+  readonly #storage: DurableObjectStorage;
+  #head: ChainPoint;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    const [newest] = storage.kv.list<Batch>({ prefix: BATCH_PREFIX, reverse: true, limit: 1 });
+    const last = newest?.[1].at(-1);
+    this.#head = last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
+  }
+
+  get head(): ChainPoint {
+    return this.#head;
+  }
+
+  get anchor(): ChainPoint {
+    return this.#storage.kv.get<ChainPoint>(ANCHOR_KEY) ?? CHAIN_START;
+  }
+
+  /** How far each client's input is stored. */
+  storedInput(): [string, number][] {
+    const stored = [...this.#storage.kv.list<number>({ prefix: INPUT_PREFIX })];
+    return stored.map(([key, offset]) => [key.slice(INPUT_PREFIX.length), offset]);
+  }
+
+  /**
+   * Stores events as the next records, and with them how far the input of these clients is stored now. Resolves when all
+   * of it is on disk. What is sent meanwhile does not wait for that: hence `put` and not SQL, whose writes hold back
+   * everything that the object sends after them.
+   */
+  async append(events: readonly AuditEvent[], storedInput: ReadonlyMap<string, number>): Promise<void> {
+    const records: AuditRecord[] = [];
+    let last = this.#head;
+    for (const event of events) {
+      const record: AuditRecord = chained(last, event);
+      records.push(record);
+      last = record;
+    }
+    const [first] = records;
+    if (first === undefined) return;
+    this.#head = { seq: last.seq, hash: last.hash };
+    const entries: Record<string, unknown> = { [batchKey(first.seq)]: records };
+    for (const [id, offset] of storedInput) entries[INPUT_PREFIX + id] = offset;
+    // One call, one transaction: an offset is never stored without its bytes.
+    await this.#storage.put(entries, { allowUnconfirmed: true });
+    await this.#storage.sync();
+  }
+
+  /** This client can't come back: how far its input is stored is of no more use. */
+  forgetInput(ids: readonly string[]): void {
+    void this.#storage.delete(
+      ids.map((id) => INPUT_PREFIX + id),
+      { allowUnconfirmed: true },
+    );
+  }
+
+  /** No client of before comes back. */
+  forgetAllInput(): void {
+    for (const [key] of [...this.#storage.kv.list({ prefix: INPUT_PREFIX })]) this.#storage.kv.delete(key);
+  }
+
+  /** At most `limit` records after number `after`. */
+  read(after: number, limit: number): AuditPage {
+    const records: AuditRecord[] = [];
+    let characters = 0;
+    // The batch that holds record `after` + 1 is the last one that begins at it or before.
+    const [holding] = this.#storage.kv.list({
+      prefix: BATCH_PREFIX,
+      end: batchKey(after + 2),
+      reverse: true,
+      limit: 1,
+    });
+    const start = holding?.[0] ?? batchKey(after + 1);
+    for (const [, batch] of this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, start })) {
+      for (const record of batch) {
+        if (record.seq <= after) continue;
+        characters += JSON.stringify(record).length;
+        if (records.length === limit || (records.length > 0 && characters > MAX_PAGE_CHARACTERS))
+          return this.#page(records);
+        records.push(record);
+      }
+    }
+    return this.#page(records);
+  }
+
+  /** Deletes the batches whose newest record is from before `time`, and notes where the chain goes on. */
+  deleteBefore(time: string): void {
+    this.#storage.transactionSync(() => {
+      for (;;) {
+        const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
+        const last = oldest?.[1].at(-1);
+        if (oldest === undefined || last === undefined || last.time >= time) return;
+        this.#storage.kv.put(ANCHOR_KEY, { seq: last.seq, hash: last.hash } satisfies ChainPoint);
+        this.#storage.kv.delete(oldest[0]);
+      }
+    });
+  }
+
+  /** When the oldest record is from; undefined where there is none. */
+  get oldestTime(): string | undefined {
+    const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
+    return oldest?.[1].at(-1)?.time;
+  }
+
+  #page(records: readonly AuditRecord[]): AuditPage {
+    return { records, head: this.#head, anchor: this.anchor };
+  }
+}
+
+function batchKey(seq: number): string {
+  return BATCH_PREFIX + String(seq).padStart(16, "0");
+}

@@ -1,0 +1,35 @@
+// Who asks, as a request says it; and refusals that no session's audit can hold, since they came before one was reached: a line of JSON each in the Worker's log.
+
+import type { Identity } from "../auth/identity.ts";
+import type { Actor } from "./record.ts";
+
+/** Where a request comes from: what Cloudflare says, never what the client does. */
+export function addressOf(request: Request): string {
+  return request.headers.get("CF-Connecting-IP") ?? "";
+}
+
+/** Who asks by the API, for a session's audit. */
+export function actorOf(request: Request, identity: Identity): Actor {
+  return { tenant: identity.tenantValue, user: identity.subject, address: addressOf(request) };
+}
+
+/** Neither the query nor a header is logged: there may be a token in them. */
+export function logRefused(
+  request: Request,
+  fault: { readonly code: string; readonly message: string },
+  identity?: Identity,
+): void {
+  const { pathname } = new URL(request.url);
+  console.log(
+    JSON.stringify({
+      audit: "refused",
+      time: new Date().toISOString(),
+      method: request.method,
+      path: pathname,
+      error: fault.code,
+      message: fault.message,
+      address: addressOf(request),
+      ...(identity === undefined ? {} : { tenant: identity.tenantValue, user: identity.subject }),
+    }),
+  );
+}
