@@ -1,4 +1,6 @@
 // How much one address, user, tenant and sandbox may have at a time, over a system whose settings allow little.
+
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -221,21 +223,43 @@ describe("an idle connection", () => {
     await attached(await person(org), params);
   });
 
-  test("of the pty dialect has its own limit, and is closed with the code alone", async () => {
-    const alice = await person();
-    const url = `${small.origin.replace(/^http/, "ws")}/v1/sandboxes/one/exec/pty`;
-    const headers = { Authorization: `Bearer ${alice.token}`, "CF-Connecting-IP": newAddress() };
-    const socket = new WebSocket(url, ["pds-pty"], { headers });
+  test.each(["pty", "pty/shared"])("of /exec/%s has its own limit, and is closed with the code alone", async (path) => {
+    const socket = await ptySocket(path);
     const since = Date.now();
-    socket.once("open", () => socket.send(Buffer.from("true\r")));
-    const code = await new Promise((resolve, reject) => {
-      socket.once("close", resolve);
-      socket.once("error", reject);
-    });
-    expect(code).toBe(4408);
+    socket.send(Buffer.from("true\r"));
+    expect(await closeCode(socket)).toBe(4408);
     expect(Date.now() - since).toBeLessThan(3_900);
   });
+
+  test("of /exec/pty is kept alive by an empty resize", async () => {
+    const socket = await ptySocket("pty");
+    const since = Date.now();
+    const resizing = setInterval(() => socket.send('{"type":"resize"}'), 500);
+    const stop = setTimeout(() => clearInterval(resizing), 4_000);
+    try {
+      expect(await closeCode(socket)).toBe(4408);
+      expect(Date.now() - since).toBeGreaterThan(5_000);
+    } finally {
+      clearInterval(resizing);
+      clearTimeout(stop);
+    }
+  });
 });
+
+/** A client of PandaStack's, from an address of its own. */
+async function ptySocket(path: string): Promise<WebSocket> {
+  const { token } = await person();
+  const url = `${small.origin.replace(/^http/, "ws")}/v1/sandboxes/one/exec/${path}`;
+  const headers = { Authorization: `Bearer ${token}`, "CF-Connecting-IP": newAddress() };
+  const socket = new WebSocket(url, ["pds-pty"], { headers });
+  await once(socket, "open");
+  return socket;
+}
+
+async function closeCode(socket: WebSocket): Promise<number> {
+  const [code] = (await once(socket, "close")) as [number];
+  return code;
+}
 
 /** Attaches; undefined where that is refused. */
 async function tryAttach(address: string, who?: Person, params = cat()): Promise<TestClient | undefined> {

@@ -80,7 +80,7 @@ async function attach(
     sandboxKey: await sandboxKey(tenant, query.sandbox),
     sessionKey: await sessionKey(tenant, query.sandbox, session),
   };
-  const kind = row.dialect.name === "json" ? "json" : "other";
+  const kind = row.limits === "json" ? "json" : "other";
   const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume });
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
   return env.SESSION.getByName(keys.sessionKey).fetch(
@@ -90,6 +90,7 @@ async function attach(
       session,
       query,
       ...(command === undefined ? {} : { command }),
+      ...(row.limits === undefined ? {} : { limits: row.limits }),
       isTransient: row.isTransient === true,
       ...(terminal?.isProxied === true ? { upstream: "ttyd" } : {}),
       who: { ...grant, isAdmin: mayForce && grant.isAdmin },

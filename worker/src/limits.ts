@@ -1,6 +1,7 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
 import { MAX_CLIENTS, PLAIN_RATE } from "@sbx/sandbox-stdio";
+import type { AttachSpec } from "./attach-spec.ts";
 import { AuthFault } from "./auth/fault.ts";
 
 /** Variables of the Worker; texts, as wrangler gives them. Absent or empty: the default. */
@@ -52,8 +53,8 @@ export function readLimits(env: LimitEnv): Limits {
   };
 }
 
-export function idleMsOf(limits: Limits, dialect: string): number {
-  return 1000 * (dialect === "pty" ? limits.ptyIdleSeconds : limits.idleSeconds);
+export function idleMsOf(limits: Limits, kind: AttachSpec["limits"]): number {
+  return 1000 * (kind === "pty" ? limits.ptyIdleSeconds : limits.idleSeconds);
 }
 
 function count(name: string, value: string | undefined, fallback: number): number {

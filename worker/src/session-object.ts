@@ -246,7 +246,7 @@ export class SessionObject extends DurableObject<Env> {
     });
     this.#connections.set(socket, connection);
     this.#lifetimes.add(connection, spec.who, spec.pass);
-    this.#idle.add(connection, idleMsOf(this.#limits, dialect.name), now);
+    this.#idle.add(connection, idleMsOf(this.#limits, spec.limits), now);
     return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
   }
 

@@ -34,6 +34,9 @@ const MAX_REASON_BYTES = 123;
 const MAX_EARLY_BYTES = 256 * KIB;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
 
+/** What shows that somebody is there. */
+const ACTIVITY: ReadonlySet<ClientCommand["type"]> = new Set(["stdin", "resize", "keep_alive"]);
+
 type Phase =
   | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
   | { readonly phase: "attached"; readonly session: Session; readonly client: ClientRecord }
@@ -112,7 +115,7 @@ export class ServerConnection implements Peer {
         this.send({ type: "error", code: decoded.code, message: decoded.message });
         return;
       case "command":
-        if (decoded.command.type === "stdin" || decoded.command.type === "resize") this.activity += 1;
+        if (ACTIVITY.has(decoded.command.type)) this.activity += 1;
         if (decoded.command.type === "ping") this.send({ type: "pong" });
         else if (decoded.command.type === "begin") this.#begin(decoded.command);
         else if (phase.phase === "attached") this.#command(phase.session, phase.client, decoded.command);

@@ -91,6 +91,8 @@ export interface DialectRoute {
   readonly refusal: "status" | "close";
   /** Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. */
   readonly checksOrigin?: boolean;
+  /** Which limits hold here, where the settings have some of their own for it. Absent: the usual ones. */
+  readonly limits?: "json" | "pty";
   /**
    * Whether a session that this route makes is forgotten once it has ended, its clients have been told and nobody is left:
    * its name then stands for a new one, since these clients know no other. Absent: its end can be read for a day.

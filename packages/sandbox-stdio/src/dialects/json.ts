@@ -110,6 +110,7 @@ export const JSON_ROUTES: readonly DialectRoute[] = [
     path: "/sandbox/terminal",
     dialect: JSON_GATEWAY,
     refusal: "status",
+    limits: "json",
     isTransient: true,
     checksOrigin: true,
     wish,

@@ -97,6 +97,7 @@ function wish({ params, search }: RouteRequest, own: Readonly<Record<string, str
 const COMMON = {
   subprotocol: { name: "pds-pty", isRequired: false },
   refusal: "status",
+  limits: "pty",
   isTransient: true,
 } as const;
 

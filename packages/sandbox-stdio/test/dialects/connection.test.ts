@@ -19,6 +19,7 @@ const COUNTING: Dialect<number> = {
     const word = typeof frame === "string" ? frame : text(frame);
     if (word === "begin")
       return { kind: "command", command: { type: "begin", token: "t", size: { cols: 9, rows: 8 } } };
+    if (word === "alive") return { kind: "command", command: { type: "keep_alive" } };
     if (word === "pause" || word === "unpause") return { kind: "command", command: { type: word } };
     return { kind: "command", command: { type: "stdin", bytes: bytes(word) } };
   },
@@ -148,4 +149,17 @@ describe("D4: a client that can't come back", () => {
     one.connection.closed(1006);
     expect(one.at.session.presentCount).toBe(1);
   });
+});
+
+test("D9: a client that says it is there is not idle, and nothing else comes of it", () => {
+  const one = counting();
+  one.hear("begin");
+  one.attach();
+  const before = one.connection.activity;
+  one.hear("alive");
+  expect([one.connection.activity - before, one.at.upstream.of("input"), one.sent]).toEqual([
+    1,
+    [],
+    ["title", "preferences"],
+  ]);
 });

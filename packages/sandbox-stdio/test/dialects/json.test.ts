@@ -143,9 +143,9 @@ describe("the route", () => {
     },
   );
 
-  test("20 connections for one address; origins are checked; refusals are HTTP statuses", () => {
+  test("its own limit of connections for one address; origins are checked; refusals are HTTP statuses", () => {
     expect(JSON_ROUTES).toMatchObject([
-      { path: "/sandbox/terminal", limit: { perIp: 20 }, checksOrigin: true, refusal: "status" },
+      { path: "/sandbox/terminal", limits: "json", checksOrigin: true, refusal: "status" },
     ]);
   });
 });

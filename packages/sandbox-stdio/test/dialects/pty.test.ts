@@ -166,9 +166,9 @@ describe("the routes", () => {
     expect(route?.wish({ params: { id: "../x" }, search: new URLSearchParams() })).toMatchObject({ code: 4400 });
   });
 
-  test("idle disconnect after 10 minutes; pds-pty is selected where it is offered", () => {
+  test("its own limit of idleness; pds-pty is selected where it is offered", () => {
     for (const route of PTY_ROUTES) {
-      expect(route).toMatchObject({ idleSeconds: 600, subprotocol: { name: "pds-pty", isRequired: false } });
+      expect(route).toMatchObject({ limits: "pty", subprotocol: { name: "pds-pty", isRequired: false } });
     }
   });
 });
