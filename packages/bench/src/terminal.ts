@@ -76,6 +76,10 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
         client.leave();
       },
     });
+    const dealtWith = (end: number) => {
+      if (isPaused) waitingEnd = end;
+      else client.dealtWith(end);
+    };
     const client = new StdioClient(
       { session, firstAttempts: 1 },
       {
@@ -121,10 +125,9 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
         },
         output: (_stream, bytes, end) => {
           terminal.onOutput(bytes);
-          if (isPaused) waitingEnd = end;
-          else client.dealtWith(end);
+          dealtWith(end);
         },
-        snapshot: () => undefined,
+        snapshot: (_bytes, offset) => dealtWith(offset),
         resize: () => undefined,
         gap: () => undefined,
         message: () => undefined,
