@@ -33,6 +33,8 @@ export class Screens {
   readonly #log: OutputLog;
   #source: ScreenSource | undefined;
   readonly #now: () => number;
+  /** Whether the process is held while a snapshot is made, as it is beside it: a relay need not spare it once more. */
+  readonly #holdsProcess: boolean;
   readonly #waiters = new Set<Waiter>();
   #askedAtMs: number | undefined;
   /** When the next request may be made: for those who have nothing yet, and for those who fell behind. */
@@ -43,8 +45,15 @@ export class Screens {
   #hasEnded = false;
 
   /** @param last The screen of a process that has ended, as it was stored. */
-  constructor(log: OutputLog, source: ScreenSource | undefined, now: () => number, last: Snapshot | undefined) {
+  constructor(
+    log: OutputLog,
+    source: ScreenSource | undefined,
+    now: () => number,
+    holdsProcess: boolean,
+    last: Snapshot | undefined,
+  ) {
     this.#log = log;
+    this.#holdsProcess = holdsProcess;
     this.#source = source;
     this.#now = now;
     if (last !== undefined) this.#last = frameOf(last);
@@ -139,7 +148,7 @@ export class Screens {
 
   #pause(now: number): void {
     if (this.#askedAtMs === undefined) return;
-    this.#nextMs = now + Math.min(MOST_PAUSE_MS, RUN_FACTOR * (now - this.#askedAtMs));
+    if (this.#holdsProcess) this.#nextMs = now + Math.min(MOST_PAUSE_MS, RUN_FACTOR * (now - this.#askedAtMs));
     this.#askedAtMs = undefined;
   }
 

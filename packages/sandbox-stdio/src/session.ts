@@ -70,7 +70,7 @@ export class Session {
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
     this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
-    this.#screens = new Screens(this.log, options.screen, options.now, options.lastScreen);
+    this.#screens = new Screens(this.log, options.screen, options.now, options.hop === "process", options.lastScreen);
     this.#outflow = new Outflow({
       log: options.log,
       roster: this.#roster,

@@ -337,6 +337,24 @@ describe("over the inner hop", () => {
     expect([at.remote("a").acked, at.remote("b").acked]).toEqual([100_000, 100_000]);
   });
 
+  test("O9: the bridge alone spares its process: a relay asks again at once", () => {
+    const { at, asked } = hop();
+    join(at.session, "a");
+    at.flush();
+    at.bridge.clock.ms += 100;
+    at.bridge.session.snapshotReady(snapshot(100_000));
+    at.flush();
+    const { peer } = join(at.session, "b");
+    at.flush();
+    expect([asked(), at.session.nextTickMs]).toEqual([1, at.bridge.clock.ms + SNAPSHOT_PATIENCE_MS]);
+    at.bridge.clock.ms += 300;
+    at.bridge.session.tick();
+    expect(asked()).toBe(2);
+    at.bridge.session.snapshotReady(snapshot(100_000));
+    at.flush();
+    expect(peer.snapshots).toEqual(["screen"]);
+  });
+
   test("H11: a snapshot ahead of the relay's log is met by the bytes on the way", () => {
     const { at } = hop();
     const { peer } = join(at.session, "a");
