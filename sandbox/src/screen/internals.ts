@@ -17,6 +17,8 @@ export type Charset = object | undefined;
 
 export type ScreenLine = {
   readonly isWrapped: boolean;
+  /** Three numbers a cell: text and width, then `fg` and `bg`. */
+  readonly _data: Uint32Array;
   readonly _extendedAttrs: { readonly [column: number]: Extended | undefined };
   getWidth(column: number): number;
   getString(column: number): string;

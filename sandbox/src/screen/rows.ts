@@ -14,6 +14,10 @@ import type { Core, Extended, ScreenBuffer, ScreenLine } from "./internals.ts";
 
 /** A longer hyperlink is left out. */
 const MAX_URI_LENGTH = 2_048;
+const CELL_NUMBERS = 3;
+/** Cells of one column with one ASCII character lie between these. */
+const FIRST_SIMPLE = 0x400000;
+const LAST_SIMPLE = 0x400080;
 /** Characters before this are one column wide. */
 const FIRST_COMBINING = 0x300;
 const PLAIN_SGR = sgr(PLAIN);
@@ -146,7 +150,18 @@ function drawRow(core: Core, line: ScreenLine, cols: number, hasAttributes: bool
     current = wanted;
     return end + wanted;
   };
+  const { _data: data } = line;
+  const isAlike = (column: number): boolean =>
+    data[column * CELL_NUMBERS + 1] === fg && data[column * CELL_NUMBERS + 2] === bg && extended === undefined;
   for (let column = 0; column < cols; ) {
+    const cell = data[column * CELL_NUMBERS] ?? 0;
+    // Most cells are simple and like the one before them.
+    if (cell > FIRST_SIMPLE && cell < LAST_SIMPLE && reach === column && column > 0 && isAlike(column)) {
+      text += String.fromCharCode(cell & 0xff);
+      column += 1;
+      reach = column;
+      continue;
+    }
     if (line.getFg(column) !== fg || line.getBg(column) !== bg || line._extendedAttrs[column] !== extended) {
       fg = line.getFg(column);
       bg = line.getBg(column);
@@ -158,7 +173,10 @@ function drawRow(core: Core, line: ScreenLine, cols: number, hasAttributes: bool
       const ground = hasAttributes ? backgroundOf(bg) : 0;
       const start = column;
       do column += 1;
-      while (column < cols && isSameBlank(line, column, ground, hasAttributes));
+      while (
+        column < cols &&
+        ((data[column * CELL_NUMBERS] === cell && isAlike(column)) || isSameBlank(line, column, ground, hasAttributes))
+      );
       const count = column - start;
       if (ground !== 0) {
         // Complete in itself: a wrapped row draws its blanks apart from its text.
