@@ -3,7 +3,7 @@
 // skips. Costs the process nothing but the share of a processor that parsing takes.
 
 import type { OutputLog, Snapshot } from "@sbx/sandbox-stdio";
-import { FloodScanner } from "./flood-scanner.ts";
+import { type FloodContent, FloodScanner } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
@@ -230,11 +230,14 @@ export class SessionScreen implements ScreenClient {
 
   /** Goes on at about `wanted`. */
   #resume(scanner: FloodScanner, wanted: number): void {
-    const { offset, isLineStart } = this.#entry(Math.max(wanted, this.#sent, this.#log.startOffset));
+    const from = Math.max(wanted, this.#sent, this.#log.startOffset);
+    scanner.scanTo(from);
+    const { offset, isLineStart } = this.#entry(from, scanner.content !== "sequences");
     scanner.scanTo(offset);
     const mark = this.#log.markFrom(this.#sent + 1);
-    const isPlainText = scanner.isPlainText && isLineStart && (mark === undefined || mark.offset > offset);
-    const skip = { ...this.#log.sizeAt(offset), offset, state: scanner.state, isPlainText };
+    const isOneSize = mark === undefined || mark.offset > offset;
+    const content: FloodContent = isLineStart && isOneSize ? scanner.content : "sequences";
+    const skip = { ...this.#log.sizeAt(offset), offset, state: scanner.state, content };
     if (this.#id === undefined) this.#open();
     if (this.#id !== undefined) this.#workers.send({ kind: "skip", id: this.#id, skip });
     this.#sent = offset;
@@ -243,14 +246,14 @@ export class SessionScreen implements ScreenClient {
     this.#schedule();
   }
 
-  /** From `wanted` on the first place where the emulator can begin: after a line's end, or before a sequence. */
-  #entry(wanted: number): { offset: number; isLineStart: boolean } {
+  /** From `wanted` on the first place where the emulator can begin: after a line's end, or, if it may, before a sequence. */
+  #entry(wanted: number, isText: boolean): { offset: number; isLineStart: boolean } {
     const length = Math.min(BATCH_BYTES, this.#log.endOffset - wanted);
     const bytes = Buffer.allocUnsafe(length);
     this.#log.copy(wanted, length, bytes, 0);
     const line = bytes.indexOf(CRLF);
     const sequence = bytes.indexOf(ESC);
-    if (line >= 0 && (sequence < 0 || line < sequence))
+    if (line >= 0 && (isText || sequence < 0 || line < sequence))
       return { offset: wanted + line + CRLF.length, isLineStart: true };
     return { offset: wanted + Math.max(0, sequence), isLineStart: false };
   }

@@ -162,7 +162,22 @@ test("the screen is right during a flood and after it, in at most 64 KiB", async
   expect(fastestMs).toBeLessThan(200);
 });
 
-test("after a flood of coloured lines modes, alternate screen and title are those that it left, but it is not called exact", async () => {
+test("after a flood of nothing but coloured lines the screen is exact", async () => {
+  const output = new Output();
+  const line = (n: number): string => `\x1b[3${n % 8}mcoloured line ${n}\x1b[m and\x1b[4m more\x1b[0m\r\n`;
+  output.write("\x1b[1;44m");
+  await output.flood(line, 8 * MIB);
+  const snapshot = await output.snapshot();
+  expect(snapshot.isExact).toBe(true);
+  const late = Viewer.of(snapshot);
+  const [last = 0] = /\d+/.exec(lastLines(late, 2)[0] ?? "") ?? [];
+  const reference = new Viewer(snapshot, 0);
+  reference.write(encoder.encode("\x1b[1;44m"));
+  for (let n = Math.max(0, Number(last) - 1_500); n <= Number(last); n += 1) reference.write(encoder.encode(line(n)));
+  expect(late.state(500)).toEqual(reference.state(500));
+});
+
+test("after a flood with other sequences modes, alternate screen and title are right, but it is not called exact", async () => {
   const output = new Output();
   output.write("before\r\n\x1b]0;old\x07");
   await output.flood((n) => `\x1b[3${n % 8}mcoloured line ${n}\x1b[m\r\n`, 4 * MIB);
