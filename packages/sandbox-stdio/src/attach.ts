@@ -76,8 +76,9 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const tty = params.get("tty") === null ? cmd === undefined : params.get("tty") === "1";
   const delivery = (params.get("delivery") ?? undefined) as Delivery | undefined;
   const session = params.get("session") ?? undefined;
-  const cwd = params.get("cwd") ?? undefined;
-  const resume = params.get("resume") ?? undefined;
+  // Empty is as good as absent: a form or a script that has none.
+  const cwd = params.get("cwd") || undefined;
+  const resume = params.get("resume") || undefined;
   const cols = integer(params, "cols");
   const rows = integer(params, "rows");
   const offset = integer(params, "offset");

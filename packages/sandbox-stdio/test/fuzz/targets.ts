@@ -1,0 +1,220 @@
+// What is fuzzed: each decoder of the package, with inputs to start from and what must hold of its answer to any input.
+// An answer is also given a name, by which a run knows that an input made it do something new.
+
+import { decodeArchive, encodeArchive } from "../../src/archive.ts";
+import { attachParams, parseAttachQuery } from "../../src/attach.ts";
+import { type ControlResult, parseClientMessage, parseServerMessage } from "../../src/control.ts";
+import type { Dialect } from "../../src/dialect.ts";
+import { DIALECT_ROUTES } from "../../src/dialects/table.ts";
+import { decodeFrame, decodeStdin, encodeFrame, encodeStdin } from "../../src/frames.ts";
+import { parseInnerCommand, parseInnerMessage } from "../../src/inner.ts";
+import { OutputLog } from "../../src/log.ts";
+import { QueryFilter } from "../../src/query-filter.ts";
+import { decodeUtf8, splitUtf8 } from "../../src/utf8-text.ts";
+
+export type Target = {
+  readonly name: string;
+  readonly seeds: readonly (string | Uint8Array)[];
+  /** @returns What kind of answer it was. @throws {Error} If something does not hold. */
+  check(input: Uint8Array): string;
+};
+
+const CLIENT_TEXTS = [
+  '{"type":"resize","cols":120,"rows":40}',
+  '{"type":"signal","signal":"SIGINT"}',
+  '{"type":"eof","offset":12}',
+  '{"type":"ack","offset":65536}',
+  '{"type":"ping"}',
+  '{"type":"auth","token":"abc"}',
+  '{"type":"request_stdin"}',
+  '{"type":"grant_stdin","to":"a"}',
+  '{"type":"force_take"}',
+  '{"type":"kill"}',
+];
+const SERVER_TEXTS = [
+  '{"type":"hello","protocol":"stdio.v1","sandbox":"dev","session":"s","incarnation":"i","tty":true,"cols":80,"rows":24,"offset":0,"live":0,"stdin":0,"resume":"r","window":524288,"delivery":"live","you":{"id":"a","name":"A","role":"driver"},"answerer":{"id":"a","offset":0},"holder":"a","mode":"collaborative","participants":[{"id":"a","name":"A","role":"driver"}]}',
+  '{"type":"gap","from":0,"to":10}',
+  '{"type":"exit","code":143,"signal":"SIGTERM","offset":10}',
+  '{"type":"bye","code":4401,"reason":"token expired","retry":"after","seconds":3}',
+  '{"type":"status","status":"lost"}',
+];
+const INNER_TEXTS = [
+  '{"type":"attach","client":"a","slot":1,"name":"A","role":"driver","admin":false,"delivery":"live","acknowledges":true,"acked":0,"window":65536,"cols":80,"rows":24}',
+  '{"type":"detach","client":"a","how":"left"}',
+  '{"type":"ack","client":"a","offset":1,"window":65536}',
+  '{"type":"stdin_ack","client":"a","offset":1}',
+  '{"type":"error","client":"a","code":"stdin_closed","message":"m"}',
+  '{"type":"hello","protocol":"stdio.inner.v1","incarnation":"i","tty":true,"mode":"exclusive","delivery":"live","cols":80,"rows":24,"offset":0,"live":0,"holder":"","creator":"a","cmd":["sh"],"createdAt":"2026-01-01T00:00:00Z","clients":[{"id":"a","role":"driver","stdin":0,"acked":0,"isAbsent":false}],"gone":["b"]}',
+];
+const FOREIGN_TEXTS = [
+  '{"type":"input","data":"ls\\n"}',
+  '{"AuthToken":"t","columns":80,"rows":24}',
+  "0ls\n",
+  '1{"columns":80,"rows":24}',
+  "2",
+  "3",
+  '{"type":"stdin","data":"bHM="}',
+];
+
+function textTarget<M extends { readonly type: string }>(
+  name: string,
+  seeds: readonly string[],
+  parse: (text: string) => ControlResult<M>,
+): Target {
+  return {
+    name,
+    seeds,
+    check: (input) => {
+      const result = parse(decodeUtf8(input));
+      if (!result.ok) {
+        if (result.detail === "") throw new Error("refused without a word");
+        return result.fault;
+      }
+      // What was taken is taken again as the same: nothing is read out of it that it does not say.
+      const again = parse(JSON.stringify(result.message));
+      if (JSON.stringify(again) !== JSON.stringify(result)) throw new Error("not the same when read again");
+      return `ok ${result.message.type}`;
+    },
+  };
+}
+
+function dialectTarget(dialect: Dialect): Target {
+  return {
+    name: `dialect ${dialect.name}`,
+    seeds: [...CLIENT_TEXTS, ...FOREIGN_TEXTS],
+    check: (input) => {
+      const kinds = [input, decodeUtf8(input)].map((frame) => {
+        const decoded = dialect.decode(frame);
+        if (decoded.kind === "close" && (decoded.code < 1000 || decoded.code > 4999 || decoded.reason === "")) {
+          throw new Error(`closed with ${decoded.code} "${decoded.reason}"`);
+        }
+        return decoded.kind === "command" ? decoded.command.type : decoded.kind;
+      });
+      const output = new Uint8Array([1, ...input]);
+      dialect.encode({ type: "output", frame: output }, dialect.start);
+      return kinds.join(" ");
+    },
+  };
+}
+
+const frames: Target = {
+  name: "frames of output",
+  seeds: [Uint8Array.of(1, 65), Uint8Array.of(2), Uint8Array.of(3, 27), Uint8Array.of(9, 1)],
+  check: (input) => {
+    const frame = decodeFrame(input);
+    if (frame.kind === "unknown") return "unknown";
+    if (Buffer.compare(encodeFrame(input[0] as 1 | 2 | 3, frame.bytes), input) !== 0)
+      throw new Error("not the same again");
+    return frame.kind;
+  },
+};
+
+const stdinFrames: Target = {
+  name: "frames of input on the inner hop",
+  seeds: [encodeStdin(1, 0, Uint8Array.of(65)), encodeStdin(0xffff_ffff, 2 ** 52, new Uint8Array(0))],
+  check: (input) => {
+    const frame = decodeStdin(input);
+    if (frame === undefined) return "undefined";
+    if (!Number.isSafeInteger(frame.offset)) throw new Error(`offset ${frame.offset}`);
+    if (Buffer.compare(encodeStdin(frame.slot, frame.offset, frame.bytes), input) !== 0)
+      throw new Error("not the same again");
+    return "stdin";
+  },
+};
+
+const queries: Target = {
+  name: "queries of /attach",
+  seeds: [
+    "sandbox=dev&session=build&cmd=sh&arg=-c&arg=ls&tty=1&cols=80&rows=24",
+    "mode=exclusive&delivery=lossless&keep=5&role=viewer&name=A%20B&wake=0",
+    "session=s&resume=r&offset=5&stdin=new&attempt=abc.7&env=A%3Db",
+  ],
+  check: (input) => {
+    const result = parseAttachQuery(new URLSearchParams(Buffer.from(input).toString("latin1")));
+    if (!result.ok) return result.detail.replace(/\d+/g, "N");
+    const again = parseAttachQuery(new URLSearchParams(attachParams(result.query)));
+    // Written, what the session's delivery is by default becomes what the client asks for.
+    const expected = { ...result, query: { ...result.query, delivery: result.query.process.delivery } };
+    if (JSON.stringify(again) !== JSON.stringify(expected)) throw new Error("not the same when written and read again");
+    return "ok";
+  },
+};
+
+const archives: Target = {
+  name: "stored logs",
+  seeds: [new OutputLog({ cols: 80, rows: 24 }), loggedSome()].map((log) => Buffer.concat(encodeArchive(log))),
+  check: (input) => {
+    // Only this project writes them; still, a damaged one must not take its session with it for longer than it is read.
+    try {
+      const log = decodeArchive([input], 0, { cols: 80, rows: 24 });
+      return log.endOffset > 0 ? "some" : "none";
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return "refused";
+    }
+  },
+};
+
+const characters: Target = {
+  name: "UTF-8 cut anywhere",
+  seeds: ["aé€😀", Uint8Array.of(0xc3), Uint8Array.of(0xf0, 0x9f), Uint8Array.of(0xff, 0xfe)],
+  check: (input) => {
+    const cut = Math.floor(input.length / 2);
+    const first = splitUtf8(new Uint8Array(0), input.subarray(0, cut));
+    const second = splitUtf8(first.tail, input.subarray(cut));
+    const pieces = decodeUtf8(first.whole) + decodeUtf8(second.whole) + decodeUtf8(second.tail);
+    if (pieces !== decodeUtf8(input)) throw new Error("pieces do not make the whole");
+    return `${first.tail.length} ${second.tail.length}`;
+  },
+};
+
+const filter: Target = {
+  name: "terminal queries in output",
+  seeds: ["a\x1b[cb", "\x1b[6n", "\x1b]11;?\x07", "\x1bP+q544e\x1b\\", "\x1b[?1049h\x1b[2J", "\x1b[?2004$p\x05"],
+  check: (input) => {
+    const whole = filtered([input]);
+    const cut = Math.floor(input.length / 3);
+    const pieces = filtered([input.subarray(0, cut), input.subarray(cut, 2 * cut), input.subarray(2 * cut)]);
+    if (Buffer.compare(whole, pieces) !== 0) throw new Error("cut differently, filtered differently");
+    // What is left asks nothing: filtering it again leaves it alone.
+    if (Buffer.compare(filtered([whole]), whole) !== 0) throw new Error("something was left to filter");
+    return whole.length === input.length ? "same" : "shorter";
+  },
+};
+
+function filtered(pieces: readonly Uint8Array[]): Uint8Array {
+  const queries = new QueryFilter(() => false);
+  let offset = 0;
+  const out: Uint8Array[] = [];
+  for (const piece of pieces) {
+    out.push(...queries.filter(piece, offset).map((part) => Uint8Array.from(part)));
+    offset += piece.length;
+  }
+  out.push(Uint8Array.from(queries.flush()));
+  return Buffer.concat(out);
+}
+
+function loggedSome(): OutputLog {
+  const log = new OutputLog({ cols: 80, rows: 24 });
+  log.append(Buffer.from("out"), 1);
+  log.append(Buffer.from("err"), 2);
+  log.markSize(100, 30);
+  log.append(Buffer.from("more"), 1);
+  return log;
+}
+
+const dialects = new Map(DIALECT_ROUTES.map(({ dialect }) => [dialect.name, dialect]));
+
+export const TARGETS: readonly Target[] = [
+  textTarget("what a client says", CLIENT_TEXTS, parseClientMessage),
+  textTarget("what a server says", SERVER_TEXTS, parseServerMessage),
+  textTarget("what a Durable Object says", INNER_TEXTS, parseInnerCommand),
+  textTarget("what a bridge says", [...INNER_TEXTS, ...SERVER_TEXTS], parseInnerMessage),
+  ...[...dialects.values()].map(dialectTarget),
+  frames,
+  stdinFrames,
+  queries,
+  archives,
+  characters,
+  filter,
+];
