@@ -88,6 +88,19 @@ describe("connections from one address", () => {
     expect(again.messages("hello").length).toBe(1);
   });
 
+  test("are counted exactly when a hundred come at the same moment", async () => {
+    const address = newAddress();
+    const people = await Promise.all(Array.from({ length: 100 }, () => person()));
+    const clients = await Promise.all(people.map((who) => connect(who, cat(), from(address))));
+    const answers = await Promise.all(
+      clients.map((client) =>
+        client.until("an answer", () => client.messages("hello")[0] ?? client.messages("bye")[0]),
+      ),
+    );
+    expect(answers.filter(({ type }) => type === "hello").length).toBe(3);
+    expect(answers.filter(({ code }) => code === 4429).length).toBe(97);
+  });
+
   test("a client that crashed leaves its place, and so does one that was refused", async () => {
     const address = newAddress();
     const alice = await person();

@@ -3,6 +3,7 @@
 // their connections are open.
 
 import { DurableObject } from "cloudflare:workers";
+import { DelayedWrites } from "./delayed-writes.ts";
 import type { Env } from "./env.ts";
 import { readLimits } from "./limits.ts";
 
@@ -22,15 +23,15 @@ type Taken = Omit<Place, "id"> & { readonly sinceMs: number };
 const ARRIVAL_MS = 10_000;
 /** The sessions are asked this often at most: being refused must not be a way to keep them busy. */
 const LOOK_INTERVAL_MS = 2_000;
-/** Lost with a crash at worst, and with it most of the connections. */
-const UNCONFIRMED = { allowUnconfirmed: true };
 
 export class AddressObject extends DurableObject<Env> {
   readonly #taken = new Map<string, Taken>();
+  readonly #writes: DelayedWrites;
   #lookedAtMs = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(async () => {
       for (const [id, taken] of await ctx.storage.list<Taken>()) this.#taken.set(id, taken);
     });
@@ -42,12 +43,12 @@ export class AddressObject extends DurableObject<Env> {
     if (this.#isFull(kind)) return false;
     const taken = { sessionKey, kind, sinceMs: Date.now() };
     this.#taken.set(id, taken);
-    void this.ctx.storage.put(id, taken, UNCONFIRMED);
+    this.#writes.put(id, taken);
     return true;
   }
 
   giveBack(id: string): void {
-    if (this.#taken.delete(id)) void this.ctx.storage.delete(id, UNCONFIRMED);
+    if (this.#taken.delete(id)) this.#writes.delete(id);
   }
 
   #isFull(kind: ConnectionKind): boolean {

@@ -171,16 +171,19 @@ export class InnerHop {
     wasGreeting?.({ kind: "unreachable", message, retryAfterSeconds: 1 });
   }
 
-  #retryLater(): void {
+  /** @param leastMs What whoever stands before the bridge has asked for. */
+  #retryLater(leastMs = 0): void {
     if (this.#retry !== undefined) return;
-    const ms = this.#attempt === 0 ? 0 : backoffMs(this.#attempt, Math.random());
+    const ms = Math.max(leastMs, this.#attempt === 0 ? 0 : backoffMs(this.#attempt, Math.random()));
     this.#attempt += 1;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       const era = this.#era;
       void this.open().then((outcome) => {
         if (era !== this.#era || outcome.kind === "open") return;
-        if (this.#events.failed(outcome)) this.#retryLater();
+        if (!this.#events.failed(outcome)) return;
+        const isAsked = outcome.kind === "unreachable" && outcome.isAskedToWait === true;
+        this.#retryLater(isAsked ? outcome.retryAfterSeconds * 1000 : 0);
       });
     }, ms);
   }

@@ -6,6 +6,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { countAttempt } from "./attempts.ts";
+import { DelayedWrites } from "./delayed-writes.ts";
 import type { Env } from "./env.ts";
 import { readLimits } from "./limits.ts";
 import { isRevoked, type RevocableGrant, type Revocation } from "./revocation.ts";
@@ -37,8 +38,6 @@ const ARRIVAL_MS = 10_000;
 const HOUR_MS = 3_600_000;
 /** How long a revocation is remembered: longer than any token is good. */
 const REVOCATION_KEEP_MS = 90 * 24 * HOUR_MS;
-/** Lost with a crash at worst: a count is a little low then. Waiting for the disk would delay every attach. */
-const UNCONFIRMED = { allowUnconfirmed: true };
 
 export class TenantObject extends DurableObject<Env> {
   readonly #attempts = new Map<string, readonly number[]>();
@@ -47,9 +46,12 @@ export class TenantObject extends DurableObject<Env> {
   /** Sessions with connections that rest on this tenant's tokens, and until when they may. */
   readonly #visited = new Map<string, number>();
   readonly #revocations = new Map<string, Revocation>();
+  /** All but revocations: lost with a crash, a count is a little low, until its session is attached to again. */
+  readonly #writes: DelayedWrites;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
 
@@ -63,7 +65,7 @@ export class TenantObject extends DurableObject<Env> {
       const counted = countAttempt(this.#attempts.get(countAs) ?? [], now, limits.attachesPerMinute);
       if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
       this.#attempts.set(countAs, counted.times);
-      this.#put(`attempts:${countAs}`, counted.times);
+      this.#writes.put(`attempts:${countAs}`, counted.times);
     }
     this.#visit(sessionKey, request.untilMs);
     if (sandboxKey === undefined || this.#live.has(sessionKey)) return { kind: "admitted" };
@@ -72,7 +74,7 @@ export class TenantObject extends DurableObject<Env> {
     if (noRoom !== undefined) return { kind: "admitted", noRoom };
     const live = { sandboxKey, sinceMs: now };
     this.#live.set(sessionKey, live);
-    this.#put(`live:${sessionKey}`, live);
+    this.#writes.put(`live:${sessionKey}`, live);
     return { kind: "admitted" };
   }
 
@@ -85,7 +87,7 @@ export class TenantObject extends DurableObject<Env> {
 
   /** A session has ended, or was not made after all. */
   ended(sessionKey: string): void {
-    if (this.#live.delete(sessionKey)) void this.ctx.storage.delete(`live:${sessionKey}`, UNCONFIRMED);
+    if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
   }
 
   /** Revokes a user or a token, and has every session end what rests on it. Stored before anybody is told. */
@@ -133,27 +135,26 @@ export class TenantObject extends DurableObject<Env> {
     const until = Math.ceil(untilMs / HOUR_MS) * HOUR_MS;
     if (until <= (this.#visited.get(sessionKey) ?? 0)) return;
     this.#visited.set(sessionKey, until);
-    this.#put(`visited:${sessionKey}`, until);
-  }
-
-  #put(key: string, value: unknown): void {
-    void this.ctx.storage.put(key, value, UNCONFIRMED);
+    this.#writes.put(`visited:${sessionKey}`, until);
   }
 
   /** Reads what is stored, and deletes what has run out. */
   async #load(): Promise<void> {
     const now = Date.now();
+    const stored = await this.ctx.storage.list();
     const stale: string[] = [];
-    const read = async <T>(prefix: string, into: Map<string, T>, isStale: (value: T) => boolean) => {
-      for (const [key, value] of await this.ctx.storage.list<T>({ prefix })) {
+    // Each kind of key has one kind of value, which only this class has written.
+    const read = <T>(prefix: string, into: Map<string, T>, isStale: (value: T) => boolean): void => {
+      for (const [key, value] of stored as Map<string, T>) {
+        if (!key.startsWith(prefix)) continue;
         if (isStale(value)) stale.push(key);
         else into.set(key.slice(prefix.length), value);
       }
     };
-    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - 60_000);
-    await read("live:", this.#live, () => false);
-    await read("visited:", this.#visited, (until) => until <= now);
-    await read("revoked:", this.#revocations, ({ atMs }) => atMs + REVOCATION_KEEP_MS <= now);
+    read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - 60_000);
+    read("live:", this.#live, () => false);
+    read("visited:", this.#visited, (until) => until <= now);
+    read("revoked:", this.#revocations, ({ atMs }) => atMs + REVOCATION_KEEP_MS <= now);
     for (let i = 0; i < stale.length; i += 128) await this.ctx.storage.delete(stale.slice(i, i + 128));
   }
 }

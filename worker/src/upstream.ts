@@ -14,7 +14,13 @@ export type AttachOutcome =
   /** The bridge said no: its HTTP status, and what it said. */
   | { readonly kind: "refused"; readonly status: number; readonly error: string; readonly message: string }
   /** No bridge was reached: the container does not run or did not start. */
-  | { readonly kind: "unreachable"; readonly message: string; readonly retryAfterSeconds: number };
+  | {
+      readonly kind: "unreachable";
+      readonly message: string;
+      readonly retryAfterSeconds: number;
+      /** Whether the platform itself has asked to wait that long. */
+      readonly isAskedToWait?: true;
+    };
 
 /**
  * Opens the inner hop. Starts the container where there is one, unless `params` name an incarnation: its process ended with
@@ -109,8 +115,9 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   }
   // The client is told the message; what the platform says beyond it stays in the log.
   console.warn(`the bridge was not reached (${status}): ${text}`);
-  const seconds = Number(response.headers.get("Retry-After") ?? RETRY_AFTER_SECONDS);
-  return { kind: "unreachable", message, retryAfterSeconds: seconds > 0 ? seconds : RETRY_AFTER_SECONDS };
+  const seconds = Number(response.headers.get("Retry-After") ?? 0);
+  if (seconds > 0) return { kind: "unreachable", message, retryAfterSeconds: seconds, isAskedToWait: true };
+  return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }
 
 function readJson(text: string): { error?: unknown; message?: unknown } {

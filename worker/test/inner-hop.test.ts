@@ -128,3 +128,21 @@ test("a container that has to start has longer", async () => {
   await opened;
   expect(outcome).toMatchObject({ kind: "unreachable" });
 });
+
+test("a bridge that is to be asked again later is not asked before", async () => {
+  vi.useFakeTimers();
+  const { hop, answers } = makeHop({ broken: () => true, failed: () => true });
+  const opened = hop.open();
+  const { socket, bridge } = openSocket();
+  answers[0]?.({ kind: "open", socket });
+  await vi.waitFor(() => expect(hop.nextTickMs).toBeDefined());
+  bridge.close(1011);
+  await opened;
+  await vi.waitFor(() => expect(answers.length).toBe(2));
+  answers[1]?.({ kind: "unreachable", message: "starting", retryAfterSeconds: 20, isAskedToWait: true });
+  await vi.advanceTimersByTimeAsync(19_900);
+  expect(answers.length).toBe(2);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(answers.length).toBe(3);
+  hop.release();
+});

@@ -91,10 +91,12 @@ test.each([
   quiet();
   const body = { code: "INTERNAL_ERROR", message: "Container is starting.", context: { error: "inner words" } };
   const container = withContainer(json(given.status, body, given.headers));
+  const isAsked = Number("Retry-After" in given.headers ? given.headers["Retry-After"] : 0) > 0;
   expect(await attachBridge(container.env, KEY, [])).toEqual({
     kind: "unreachable",
     message: "Container is starting.",
     retryAfterSeconds: given.seconds,
+    ...(isAsked ? { isAskedToWait: true } : {}),
   });
 });
 

@@ -39,7 +39,8 @@ export interface ClientSocketEvents {
   text(text: string): void;
   binary(bytes: Uint8Array): void;
   /** @param detail What is known beyond the code, for a person: an HTTP status, a network error. */
-  closed(code: number, detail: string): void;
+  /** @param retryAfterSeconds What an HTTP answer in place of a connection has asked for. */
+  closed(code: number, detail: string, retryAfterSeconds?: number): void;
 }
 
 export interface ClientPorts {
@@ -331,7 +332,7 @@ export class StdioClient {
       open: () => isCurrent() && this.#opened(),
       text: (text) => isCurrent() && this.#text(text),
       binary: (bytes) => isCurrent() && this.#binary(bytes),
-      closed: (code, detail) => isCurrent() && this.#closed(code, detail),
+      closed: (code, detail, seconds) => isCurrent() && this.#closed(code, detail, seconds),
     });
     if (!isCurrent()) return; // It failed at once, and said so.
     this.#socket = socket;
@@ -378,7 +379,7 @@ export class StdioClient {
     });
   }
 
-  #closed(code: number, detail: string): void {
+  #closed(code: number, detail: string, retryAfterSeconds = 0): void {
     this.#generation += 1;
     this.#quiet();
     this.#socket = undefined;
@@ -401,7 +402,7 @@ export class StdioClient {
     }
     this.#attempt += 1;
     // What the server asks for is kept to, but not over and over: a server that says `now` each time is not hammered.
-    const least = decision.kind === "wait" ? decision.ms : 0;
+    const least = decision.kind === "wait" ? decision.ms : retryAfterSeconds * 1000;
     const isTrusted = decision.kind === "wait" && attempt < 3;
     const ms = isTrusted ? least : Math.max(least, backoffMs(attempt, this.#ports.random()));
     this.#cancelRetry = this.#ports.setTimer(ms, () => this.#comeBack());

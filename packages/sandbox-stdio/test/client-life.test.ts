@@ -354,6 +354,19 @@ describe("the end", () => {
     expect(sockets.length).toBe(2);
   });
 
+  test("R11: an HTTP answer that says when to come back is kept to, in place of a connection", () => {
+    const { client, greet, socket, sockets, wait } = harness();
+    client.start();
+    greet();
+    socket().events.closed(1006, "the connection broke");
+    wait(200);
+    socket().events.closed(4429, "too many", 7);
+    wait(6_999);
+    expect(sockets.length).toBe(2);
+    wait(1);
+    expect(sockets.length).toBe(3);
+  });
+
   test("R11: a close with 1000 and no last word is a lost connection", () => {
     const { client, greet, socket } = harness();
     client.start();

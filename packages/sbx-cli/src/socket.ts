@@ -9,6 +9,8 @@ import { CliError } from "./outcome.ts";
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 /** Larger than any frame or message of the protocol. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Longer is not waited for. */
+const MAX_RETRY_AFTER_SECONDS = 300;
 const MAX_REFUSAL_BYTES = 8 * 1024;
 /** The close code for a server that does not speak the protocol: not one that is come back from. */
 const PROTOCOL_ERROR = 1002;
@@ -105,7 +107,7 @@ class Connection implements ClientSocket {
     });
     socket.on("unexpected-response", (_request: ClientRequest, response: IncomingMessage) => {
       void readRefusal(response).then(({ code, detail }) => {
-        this.over(code, detail);
+        this.over(code, detail, retryAfterSeconds(response));
         socket.terminate();
       });
     });
@@ -121,10 +123,10 @@ class Connection implements ClientSocket {
     });
   }
 
-  over(code: number, detail: string): void {
+  over(code: number, detail: string, retryAfterSeconds = 0): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#events.closed(code, detail);
+    this.#events.closed(code, detail, retryAfterSeconds);
   }
 
   // ---- ClientSocket --------------------------------------------------------------------------------------------
@@ -158,6 +160,12 @@ async function readRefusal(response: IncomingMessage): Promise<{ code: number; d
   // A proxy's own faults pass; what it says of a request that will be repeated as it is does not.
   if (status >= 500 && status !== 503) return { code: CLOSE.internal, detail: said ?? `the server answered ${name}` };
   return { code: 4000 + status, detail: said ?? `the server answered ${name}` };
+}
+
+/** What the answer asks for, in seconds; 0 for nothing. A date is taken for nothing: clocks differ. */
+function retryAfterSeconds({ headers }: IncomingMessage): number {
+  const seconds = Number(headers["retry-after"] ?? 0);
+  return seconds > 0 && seconds <= MAX_RETRY_AFTER_SECONDS ? seconds : 0;
 }
 
 async function readStart(response: IncomingMessage): Promise<string> {

@@ -1,0 +1,99 @@
+// The rules behind limits and revocations, without objects or sockets: what is counted, and what is concerned.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addressKey } from "../src/address-object.ts";
+import { countAttempt } from "../src/attempts.ts";
+import { AuthFault } from "../src/auth/fault.ts";
+import { idleMsOf, readLimits } from "../src/limits.ts";
+import { concerns, KEPT_OUT_MS, type Revocation } from "../src/revocation.ts";
+
+test("attempts: never more than the limit within any 60 s, and whoever waits as long as told gets in", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(30_000), { maxLength: 200 }), fc.integer({ min: 1, max: 60 }), (waits, perMinute) => {
+      let now = 1_000_000;
+      let times: readonly number[] = [];
+      const admitted: number[] = [];
+      for (const wait of waits) {
+        now += wait;
+        const counted = countAttempt(times, now, perMinute);
+        if (counted.ok) {
+          times = counted.times;
+          admitted.push(now);
+        } else {
+          expect(counted.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+          expect(counted.retryAfterSeconds).toBeLessThanOrEqual(60);
+          expect(countAttempt(times, now + counted.retryAfterSeconds * 1000, perMinute).ok).toBe(true);
+        }
+        expect(admitted.filter((time) => time > now - 60_000).length).toBeLessThanOrEqual(perMinute);
+      }
+      expect(times.length).toBeLessThanOrEqual(perMinute);
+    }),
+  );
+});
+
+test("attempts: 60 at once are let in, the next after a minute", () => {
+  let times: readonly number[] = [];
+  for (let i = 0; i < 60; i += 1) {
+    const counted = countAttempt(times, 5_000 + i, 60);
+    if (!counted.ok) throw new Error(`refused number ${i}`);
+    times = counted.times;
+  }
+  expect(countAttempt(times, 6_000, 60)).toEqual({ ok: false, retryAfterSeconds: 59 });
+  expect(countAttempt(times, 64_999, 60)).toEqual({ ok: false, retryAfterSeconds: 1 });
+  expect(countAttempt(times, 65_000, 60).ok).toBe(true);
+});
+
+test.each([
+  ["203.0.113.7", "203.0.113.7"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:DB8:1:2::9", "2001:db8:1:2::/64"],
+  ["2001:0db8:0001:0002:ffff::", "2001:db8:1:2::/64"],
+  ["::1", "0:0:0:0::/64"],
+  ["::ffff:203.0.113.7", "203.0.113.7"],
+  ["unknown", "unknown"],
+])("addresses: %s is counted as %s", (address, key) => {
+  expect(addressKey(address)).toBe(key);
+});
+
+test("limits: what is not set has the documented default; what is no count is refused with its name", () => {
+  const limits = readLimits({});
+  expect(limits).toEqual({
+    connectionsPerAddress: 200,
+    jsonConnectionsPerAddress: 20,
+    attachesPerMinute: 60,
+    sandboxes: 10,
+    sessions: 32,
+    clients: 64,
+    plainBytesPerSecond: 8 * 1024 * 1024,
+    idleSeconds: 1800,
+    ptyIdleSeconds: 600,
+  });
+  expect([idleMsOf(limits, undefined), idleMsOf(limits, "pty")]).toEqual([1_800_000, 600_000]);
+  expect(readLimits({ LIMIT_CLIENTS: "1000", LIMIT_SESSIONS: "7" })).toEqual({ ...limits, sessions: 7 });
+  for (const value of ["0", "-1", "1.5", "many", "1e3", " 5"]) {
+    expect(() => readLimits({ LIMIT_SANDBOXES: value })).toThrow(AuthFault);
+    expect(() => readLimits({ LIMIT_SANDBOXES: value })).toThrow(/LIMIT_SANDBOXES/);
+  }
+});
+
+test("a revoked user is kept out for a day, and with tokens from before for good", () => {
+  const atMs = 1_700_000_000_000;
+  const revocation: Revocation = { kind: "sub", value: "bob", atMs };
+  const bob = (issuedAt?: number) => ({
+    persons: [{ subject: "bob", ...(issuedAt === undefined ? {} : { issuedAt }) }],
+    tokenIds: ["t"],
+  });
+  const [before, after] = [atMs / 1000 - 5, atMs / 1000 + 5];
+  const [soon, later] = [atMs + KEPT_OUT_MS - 1, atMs + KEPT_OUT_MS];
+  expect([before, after, undefined].map((issuedAt) => concerns(revocation, bob(issuedAt), soon))).toEqual(
+    Array(3).fill(true),
+  );
+  expect([before, after, undefined].map((issuedAt) => concerns(revocation, bob(issuedAt), later))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(concerns(revocation, { persons: [{ subject: "carol" }], tokenIds: ["bob"] }, soon)).toBe(false);
+  expect(concerns({ kind: "jti", value: "t", atMs }, bob(after), later)).toBe(true);
+  expect(concerns({ kind: "jti", value: "bob", atMs }, bob(), soon)).toBe(false);
+});
