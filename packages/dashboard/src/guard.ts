@@ -21,15 +21,18 @@ export class Guard {
   #state: GuardState = { question: undefined, clipboard: undefined };
   readonly #listeners = new Set<() => void>();
   readonly #terminal: Terminal;
+  readonly #mayType: () => boolean;
   readonly #disposables: IDisposable[];
   #wishes = 0;
 
   /**
    * @param stage What the terminal is in: pastes are caught there, before they reach it.
    * @param isReplay Whether what is being drawn was printed before anybody was here to be asked.
+   * @param mayType Whether what is pasted would reach the process: else there is nothing to ask about.
    */
-  constructor(terminal: Terminal, stage: HTMLElement, isReplay: () => boolean) {
+  constructor(terminal: Terminal, stage: HTMLElement, isReplay: () => boolean, mayType: () => boolean) {
     this.#terminal = terminal;
+    this.#mayType = mayType;
     const onPaste = (event: ClipboardEvent) => this.#pasted(event);
     stage.addEventListener("paste", onPaste, true);
     this.#disposables = [
@@ -90,7 +93,8 @@ export class Guard {
     event.stopPropagation();
     const text = cleanPaste(event.clipboardData.getData("text/plain"));
     if (text === "") return;
-    if (this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text)) this.#terminal.paste(text);
+    const isHarmless = this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text) || !this.#mayType();
+    if (isHarmless) this.#terminal.paste(text);
     else this.#change({ question: { kind: "paste", text, lines: countLines(text) } });
   }
 

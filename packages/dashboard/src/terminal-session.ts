@@ -91,7 +91,12 @@ export class TerminalSession {
     this.#isMade = true;
     const addon = new StdioAddon(this.connection);
     terminal.loadAddon(addon);
-    this.guard = new Guard(terminal, stage, () => addon.isDrawingReplay);
+    this.guard = new Guard(
+      terminal,
+      stage,
+      () => addon.isDrawingReplay,
+      () => this.connection.mayType,
+    );
     terminal.onTitleChange((title) => this.#change({ title }));
     this.connection.subscribe({
       state: (client) => this.#stateChanged(client),

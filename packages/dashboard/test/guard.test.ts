@@ -6,7 +6,7 @@ import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../src/clipboa
 import { readLink } from "../src/links.ts";
 import { cleanPaste, countLines } from "../src/paste.ts";
 import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
+import { MAIN, useBrowser } from "./fixture.ts";
 
 const browser = useBrowser();
 
@@ -107,6 +107,15 @@ describe("a paste", () => {
     const page = await browser.attached();
     await paste(page, "ls -l");
     await expect.poll(() => browser.server.process("main").typed).toBe("ls -l");
+  });
+
+  test("of somebody who may not type goes nowhere, without a question", async () => {
+    await browser.attached();
+    const viewer = await browser.attached(`${MAIN}&role=viewer`);
+    await paste(viewer, "one\ntwo\n");
+    await viewer.page.locator('.sbx-field[data-refused="true"]').waitFor();
+    expect(await viewer.page.getByRole("dialog").count()).toBe(0);
+    expect(browser.server.process("main").typed).toBe("");
   });
 
   test("is bracketed where the program asked for it, and can't end the brackets itself", async () => {
