@@ -118,7 +118,7 @@ export class ForeignClient {
         const why = this.#close === undefined ? `waited ${LIMIT_MS} ms` : `closed with ${this.#close.code}`;
         const last = this.received
           .slice(-20)
-          .map((frame) => (typeof frame === "string" ? frame : frame.toString("latin1")));
+          .map((frame) => (typeof frame === "string" ? frame : frame.toString("latin1")).slice(0, 300));
         throw new Error(`No ${what} (${why}). Received:\n${last.join("\n")}`);
       }
       await this.#nextEvent(left);

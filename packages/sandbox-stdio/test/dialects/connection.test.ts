@@ -2,7 +2,15 @@
 // back. The dialect here is made for this: it has a word for everything and begins each output with a count.
 
 import { describe, expect, test } from "vitest";
-import { type Begin, type Dialect, type Frame, PLAIN_STALL_MS, ServerConnection, SILENCE_MS } from "../../src/index.ts";
+import {
+  type Begin,
+  DIALECT_ROUTES,
+  type Dialect,
+  type Frame,
+  PLAIN_STALL_MS,
+  ServerConnection,
+  SILENCE_MS,
+} from "../../src/index.ts";
 import { bytes, output, request, rig, takeAll, text } from "../fixtures.ts";
 
 const COUNTING: Dialect<number> = {
@@ -162,4 +170,33 @@ test("D9: a client that says it is there is not idle, and nothing else comes of 
     [],
     ["title", "preferences"],
   ]);
+});
+
+describe("D4: a client that can't be written to", () => {
+  test.each(DIALECT_ROUTES.filter(({ dialect }) => !dialect.acknowledges).map(({ dialect }) => dialect))(
+    "is closed with 1011 after 30 s of it, and nobody else: $name",
+    (dialect) => {
+      const at = rig({ tty: true });
+      const end = (isWritable: boolean) => {
+        const closed: number[] = [];
+        const socket = {
+          send: () => undefined,
+          close: (code: number) => void closed.push(code),
+          isWritable: () => isWritable,
+        };
+        const connection = new ServerConnection(dialect, socket, at.clock.ms);
+        const { acknowledges, canResume } = dialect;
+        connection.attach(at.session, request(String(isWritable), { acknowledges, canResume, delivery: "live" }));
+        return closed;
+      };
+      const [stuffed, other] = [end(false), end(true)];
+      output(at, "x");
+      at.clock.ms += PLAIN_STALL_MS - 1;
+      at.session.tick();
+      expect(stuffed).toEqual([]);
+      at.clock.ms += 1;
+      at.session.tick();
+      expect([stuffed, other]).toEqual([[1011], []]);
+    },
+  );
 });
