@@ -1,10 +1,11 @@
 // The seed's terminal proxy, T7.1 to T7.15 and its acceptance list: a ttyd that runs in a sandbox, reached through the Worker,
 // with a Project Service that says whose project it is. On a system of its own, since both are settings.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type System, startSystem } from "../../scripts/local/system.ts";
+import { type ChainedRecord, verifyChain } from "../../worker/src/audit/chain.ts";
 import { sandboxKey } from "../../worker/src/auth/names.ts";
 import { parseTerminalAddress } from "../../worker/src/terminal/path.ts";
 import { ttydAddress } from "../../worker/src/terminal/ttyd-address.ts";
@@ -75,6 +76,18 @@ async function connected(who: Owner, index = 0): Promise<[TtydClient, TtydConnec
   return [await connect(who), await ttyd.connection(who.key, index)];
 }
 
+type Deed = Readonly<Record<string, unknown>> & { readonly type: string; readonly time: string };
+
+/** What is on record of somebody's project, after its chain was verified. */
+async function auditOf({ sub, project }: Owner): Promise<Deed[]> {
+  const token = await system.mintToken({ sub, scope: "sandbox:admin" });
+  const path = `/api/sandboxes/${project}/sessions/main/audit?limit=1000`;
+  const answer = await fetch(`${system.origin}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+  const { records } = (await answer.json()) as { records: (Deed & ChainedRecord)[] };
+  expect(verifyChain(records)).toMatchObject({ ok: true });
+  return records;
+}
+
 const asked = (project: string) =>
   projects.questions.filter(({ body }) => (body as { project_id: string }).project_id === project);
 
@@ -87,10 +100,19 @@ function errorsSince(start: number): string[] {
   return lines.filter((line) => /\[ERROR\]|uncaught|unhandled|hanging/i.test(line));
 }
 
-/** Open files of the Worker's processes: sockets among them. */
-function openFiles(): number {
+/** Open sockets of the Worker's processes. */
+function openSockets(): number {
   const pids = allProcesses().filter(({ group, name }) => group === system.pids.worker && name === "workerd");
-  return pids.reduce((sum, { pid }) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
+  const files = pids.flatMap(({ pid }) => readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`));
+  return files.filter(isSocket).length;
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return readlinkSync(path).startsWith("socket:");
+  } catch {
+    return false; // It was closed meanwhile.
+  }
 }
 
 test("T7.1: URL parsing extracts project_id and token", () => {
@@ -188,6 +210,38 @@ test("T7.7: Proxy forwards ttyd output to client", async () => {
   ]);
 });
 
+test("T7.8: Audit log captures input", async () => {
+  const who = await owner();
+  const from = Date.now();
+  const [client, terminal] = await connected(who);
+  const [typed, long] = [["ls -la\r", "\u0003", "ä€😀"], "x".repeat(70_000)];
+  for (const text of typed) client.type(text);
+  client.resize(100, 30);
+  client.socket.send(Buffer.from([0x30, 0xff]));
+  terminal.socket.send(Buffer.from("0total 0\r\n"));
+  await client.shows("total 0");
+  client.type(long);
+  await client.leave(1000);
+  const records = await until("the end in the record", async () => {
+    const all = await auditOf(who);
+    return all.at(-1)?.type === "detach" && all;
+  });
+  const input = records.filter(({ type }) => type === "input");
+  expect(input.map(({ text, base64 }) => text ?? base64)).toEqual([
+    ...typed,
+    Buffer.from([0xff]).toString("base64"),
+    long.slice(0, 65_536),
+    long.slice(65_536),
+  ]);
+  expect(records.map(({ type }) => type)).toEqual(["attach", ...input.map(() => "input"), "detach"]);
+  for (const record of records) {
+    expect(record).toMatchObject({ sandbox: who.project, session: "main", tenant: who.sub, user: who.user });
+    const time = Date.parse(record.time);
+    expect([time >= from, time <= Date.now()]).toEqual([true, true]);
+  }
+  expect(JSON.stringify(records)).not.toContain("total 0");
+});
+
 test("T7.9: Container not running — connection fails gracefully", async () => {
   const who = await owner();
   const start = logged();
@@ -243,7 +297,7 @@ test("T7.11: Connection to ttyd via bridge IP", async () => {
 });
 
 test("T7.12: Client disconnect — proxy cleans up", async () => {
-  const [before, start] = [openFiles(), logged()];
+  const [before, start] = [openSockets(), logged()];
   for (const [how, code] of [
     ["close", 1000],
     ["close", 1001],
@@ -255,7 +309,7 @@ test("T7.12: Client disconnect — proxy cleans up", async () => {
     else client.socket.terminate();
     expect((await until("the ttyd to hear of it", () => terminal.closed)).code).toBe(code);
   }
-  await until("no socket left open", () => openFiles() <= before);
+  await until("no socket left open", () => openSockets() <= before);
   expect(errorsSince(start)).toEqual([]);
 });
 
@@ -288,6 +342,9 @@ test("T7.14: Concurrent connections to same sandbox", async () => {
     b.type("echo from''-b\r");
     await Promise.all([a.shows("from-b"), b.shows("from-b")]);
     expect([atA.said("0"), atB.said("0")]).toEqual([["echo from''-a\r"], ["echo from''-b\r"]]);
+    const records = (await auditOf(who)).filter(({ type }) => type === "input");
+    expect(records.map(({ text }) => text)).toEqual(["echo from''-a\r", "echo from''-b\r"]);
+    expect(new Set(records.map(({ client }) => client)).size).toBe(2);
     await a.leave();
     b.type("echo still''-here\r");
     await b.shows("still-here");
@@ -310,7 +367,7 @@ describe("the acceptance list", () => {
   test("10 connections at once are made without an error, each within 500 ms as measured here", async () => {
     const who = await owner();
     await connected(who); // The first brings up what all share: keys, objects.
-    const before = openFiles();
+    const before = openSockets();
     const times = await Promise.all(
       Array.from({ length: 10 }, async () => {
         const from = performance.now();
@@ -331,7 +388,7 @@ describe("the acceptance list", () => {
     // The goal is 500 ms, which the benchmark shows; a busy machine is not to fail a test.
     expect(slowest).toBeLessThan(5_000);
     for (const { client } of times) client.socket.terminate();
-    await until("no socket left open", () => openFiles() <= before);
+    await until("no socket left open", () => openSockets() <= before);
   });
 });
 

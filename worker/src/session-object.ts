@@ -95,8 +95,8 @@ export class SessionObject extends DurableObject<Env> {
     this.#trail = new AuditTrail(ctx.storage);
     this.#auditSettings = readAuditSettings(env);
     if (this.#auditSettings.mode !== "off") this.#audit = this.#openAudit(this.#auditSettings);
+    this.#ttyds = new TtydProxy(env, this.#audit, this.#auditSettings.mode === "content" ? "content" : "length");
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
-    this.#ttyds = new TtydProxy(env);
     this.#hop = new InnerHop({
       attach: () => this.#attachBridge(),
       // A process that is known runs, and so does its container.
@@ -163,17 +163,12 @@ export class SessionObject extends DurableObject<Env> {
   /** Connects a client to the ttyd in the sandbox: only how long it may stay is decided here. */
   async #passOn(spec: AttachSpec): Promise<Response> {
     if (spec.pass.noRoom !== undefined) return this.#refuse(spec, spec.pass.noRoom);
-    let isMade = false;
-    const begun = (connection: Bounded): void => {
-      isMade = true;
-      this.#lifetimes.add(connection, spec.who, spec.pass);
-    };
+    const begun = (connection: Bounded): void => this.#lifetimes.add(connection, spec.who, spec.pass);
     const ended = (connection: Bounded): void => {
       if (this.#lifetimes.remove(connection) !== undefined) this.#giveBack(spec.pass);
     };
-    const response = await this.#ttyds.attach(spec, begun, ended);
-    if (!isMade) this.#giveBack(spec.pass);
-    return response;
+    const outcome = await this.#ttyds.attach(spec, begun, ended);
+    return outcome instanceof Response ? outcome : this.#refuse(spec, outcome);
   }
 
   #attachDone({ who, pass }: AttachSpec): void {

@@ -2,9 +2,12 @@
 
 import { CLOSE, MAX_CLIENTS } from "@sbx/sandbox-stdio";
 import type { AttachSpec } from "../attach-spec.ts";
+import type { InputKeeping } from "../audit/input-batch.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Env } from "../env.ts";
 import type { Bounded } from "../lifetimes.ts";
-import { refuseUpgrade, upgradeHeaders } from "../refusal.ts";
+import { type Refusal, upgradeHeaders } from "../refusal.ts";
+import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
 import { readTerminalSettings } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
@@ -12,42 +15,47 @@ import { askTtyd, openTtyd } from "./upstream.ts";
 
 export class TtydProxy {
   readonly #env: Env;
+  readonly #audit: SessionAudit | undefined;
+  readonly #keeping: InputKeeping;
   readonly #relays = new Set<TtydRelay>();
 
-  constructor(env: Env) {
+  /** @param audit Where what is typed is recorded; undefined where no audit is kept. */
+  constructor(env: Env, audit: SessionAudit | undefined, keeping: InputKeeping) {
     this.#env = env;
+    this.#audit = audit;
+    this.#keeping = keeping;
   }
 
   /**
    * @param begun Told of a connection that was made; `ended` of its end, whoever ended it.
+   * @returns The answer to the upgrade, or why there is none.
    * @throws {AuthFault} `misconfigured`.
    */
   async attach(
     spec: AttachSpec,
     begun: (connection: Bounded) => void,
     ended: (connection: Bounded) => void,
-  ): Promise<Response> {
+  ): Promise<Response | Refusal> {
     const relays = this.#relays;
     const { ttyd } = readTerminalSettings(this.#env);
     if (ttyd === undefined) throw new Error("Cannot attach to a ttyd: TERMINAL_UPSTREAM names none");
-    if (this.#relays.size >= MAX_CLIENTS) {
-      return refuseUpgrade(spec, { code: CLOSE.tryLater, error: "full", message: "the terminal is full" });
-    }
+    if (relays.size >= MAX_CLIENTS) return { code: CLOSE.tryLater, error: "full", message: "the terminal is full" };
     const address = ttydAddress(ttyd, spec.sandboxKey);
     const socket = await openTtyd(this.#env, address);
-    if (socket === undefined) {
-      return refuseUpgrade(spec, { code: NOT_RUNNING.code, error: "not_running", message: NOT_RUNNING.reason });
-    }
+    if (socket === undefined) return { code: NOT_RUNNING.code, error: "not_running", message: NOT_RUNNING.reason };
+    const audit = this.#audit;
+    const record = audit && new ConnectionRecord(audit, this.#keeping, spec.actor, spec.query.name || spec.who.name);
     const pair = new WebSocketPair();
     const relay = new TtydRelay(pair[1], socket, {
-      input: () => undefined,
-      ended: () => {
-        this.#relays.delete(relay);
+      input: (content) => record?.input(content),
+      ended: (code) => {
+        relays.delete(relay);
+        record?.ended(code);
         ended(connection);
       },
       isTtydThere: async () => (await askTtyd(this.#env, address, "/token")) !== undefined,
     });
-    this.#relays.add(relay);
+    relays.add(relay);
     const connection: Bounded = {
       get isEnded() {
         return !relays.has(relay);
