@@ -1,7 +1,10 @@
 // What has to be right before a deployment, told in words. Pure: it is handed what wrangler.toml, the command line and the
 // account say.
+
+import { readAuditSettings } from "../../worker/src/audit/settings.ts";
 import { AuthFault } from "../../worker/src/auth/fault.ts";
 import { readAuthSettings } from "../../worker/src/auth/settings.ts";
+import { readEgress } from "../../worker/src/egress.ts";
 
 /** The secrets of the Worker, and what each is for. */
 export const SECRETS: Readonly<Record<string, string>> = {
@@ -45,6 +48,8 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
         `PUBLIC_ORIGIN is still the example, ${publicOrigin}: set it to where people will reach this Worker`,
       );
     } else if (protocol !== "https:") problems.push(`PUBLIC_ORIGIN must be https://…, not ${publicOrigin}`);
+    readAuditSettings(texts);
+    readEgress(texts);
     if (!issuer.startsWith("https://")) problems.push(`OAUTH_ISSUER must be https://…, not ${issuer}`);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;

@@ -44,6 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
       // Several people in one tenant: who may resume whose place is a question only then.
       TENANT_CLAIM: "org_id",
+      COMMAND_BLOCK: "blocked-by-test",
       // Some tests fill a session with one user's clients; quotas.test.ts is about the limits themselves.
       LIMIT_ATTACHES_PER_MINUTE: "1000",
     },

@@ -3,14 +3,16 @@
 import type { AddressObject } from "./address-object.ts";
 import type { AuditEnv } from "./audit/settings.ts";
 import type { AuthEnv } from "./auth/settings.ts";
+import type { CommandEnv } from "./command-policy.ts";
 import type { SandboxDirectory } from "./directory.ts";
+import type { EgressEnv } from "./egress.ts";
 import type { LimitEnv } from "./limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SessionObject } from "./session-object.ts";
 import type { TenantObject } from "./tenant-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
-export interface Env extends AuthEnv, AuditEnv, LimitEnv, TerminalEnv {
+export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, TerminalEnv {
   readonly Sandbox: DurableObjectNamespace<Sandbox>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;

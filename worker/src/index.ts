@@ -8,6 +8,7 @@ import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
+import { readEgress } from "./egress.ts";
 import type { Env } from "./env.ts";
 import { page } from "./page.ts";
 import { revocationRoutes } from "./revocation-route.ts";
@@ -15,6 +16,8 @@ import { sessionRoutes } from "./session-routes.ts";
 import { terminalRoutes } from "./terminal/routes.ts";
 import { attachTicketRoutes, shareRoutes } from "./ticket-routes.ts";
 
+// What the SDK sends a container's traffic through, where EGRESS_ALLOW restricts it.
+export { ContainerProxy } from "@cloudflare/sandbox";
 export { AddressObject } from "./address-object.ts";
 export { SandboxDirectory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -37,6 +40,7 @@ app.use(async (c, next) => {
   requireAllowedHost(c.req.raw, readAuthSettings(c.env));
   // Before anything is done: a policy that can't be read must not count as none.
   readAuditSettings(c.env);
+  readEgress(c.env);
   await next();
 });
 

@@ -2,6 +2,7 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
+import { readEgress } from "./egress.ts";
 import type { Env } from "./env.ts";
 
 /** Where the bridge listens in its container. */
@@ -15,6 +16,14 @@ export class Sandbox extends SandboxBase<Env> {
   constructor(ctx: DurableObjectState<Record<string, never>>, env: Env) {
     super(ctx, env);
     this.sleepAfter = env.SLEEP_AFTER || SLEEP_AFTER;
+    const hosts = readEgress(env);
+    if (hosts !== undefined) {
+      // The SDK reads these when it starts the container: without the internet, HTTP and HTTPS go through ContainerProxy,
+      // which passes what is for these hosts. Everything that is no HTTP goes nowhere.
+      this.enableInternet = false;
+      this.interceptHttps = true;
+      this.allowedHosts = [...hosts];
+    }
     void ctx.blockConcurrencyWhile(async () => {
       this.envVars = { ...this.envVars, STDIO_TOKEN: await containerToken(env, ctx.id) };
     });

@@ -27,6 +27,7 @@ import { SessionAudit } from "./audit/session-audit.ts";
 import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
 import { type AuditPage, AuditTrail } from "./audit/trail.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
+import { commandRefusal } from "./command-policy.ts";
 import type { Env } from "./env.ts";
 import type { Pass } from "./gate.ts";
 import { refusalOf } from "./hop-refusal.ts";
@@ -44,6 +45,8 @@ import { type NewShareTicket, SessionTickets, type TicketListing } from "./sessi
 import { TtydProxy } from "./terminal/proxy.ts";
 import { askBridge, attachBridge, isAwake } from "./upstream.ts";
 
+/** What runs where nothing is asked for. */
+const DEFAULT_COMMAND = "bash";
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
 /** Between two alarms for old records, at least. */
@@ -219,7 +222,8 @@ export class SessionObject extends DurableObject<Env> {
       const outcome = await this.#ensureSession(spec, admission);
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
-        const { code, message, retryAfterSeconds } = outcome.refusal;
+        const { code, error, message, retryAfterSeconds } = outcome.refusal;
+        this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
         connection.bye(code, message, retryOf(code), retryAfterSeconds);
       }
     } finally {
@@ -282,6 +286,10 @@ export class SessionObject extends DurableObject<Env> {
     if (record?.exit !== undefined) return { ok: true, session: this.#restoreExited(record) };
     if (!spec.query.wake && !(await isAwake(this.env, spec.sandboxKey))) {
       return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
+    }
+    if (record === undefined) {
+      const refusal = commandRefusal(this.env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin);
+      if (refusal !== undefined) return { ok: false, refusal };
     }
     if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
     this.#wish = spec;

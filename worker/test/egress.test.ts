@@ -1,0 +1,19 @@
+// Which hosts a sandbox may reach: the setting's words.
+import { expect, test } from "vitest";
+import { readEgress } from "../src/egress.ts";
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["none", []],
+  ["registry.npmjs.org, *.GitHub.com", ["registry.npmjs.org", "*.github.com"]],
+])("EGRESS_ALLOW %j allows %j", (value, hosts) => {
+  expect(readEgress(value === undefined ? {} : { EGRESS_ALLOW: value })).toEqual(hosts);
+});
+
+test.each(["https://example.com", "example.com:443", "example.com/path", "a b", "none,example.com/", "-a"])(
+  "EGRESS_ALLOW %j is refused: taken for no list, it would open everything",
+  (value) => {
+    expect(() => readEgress({ EGRESS_ALLOW: value })).toThrow("EGRESS_ALLOW");
+  },
+);
