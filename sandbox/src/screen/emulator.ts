@@ -15,8 +15,8 @@ import type { FloodContent } from "./flood-scanner.ts";
 import { type Core, coreOf } from "./internals.ts";
 import { RememberedModes } from "./remembered.ts";
 
-/** About what a snapshot can carry, at usual lengths: a line takes 12 bytes of memory for each column. */
-export const SCROLLBACK_LINES = 1_000;
+/** What a snapshot can carry of lines of 32 bytes; each takes 12 bytes of memory for each of its columns, and some. */
+export const SCROLLBACK_LINES = 2_000;
 /** A sequence that goes on for longer than this is drawn as it is: a client would have to be sent all of it. */
 const MAX_OPEN_BYTES = 65_536;
 

@@ -14,6 +14,7 @@ import {
   sgr,
   showsOnBlank,
 } from "../../src/screen/attributes.ts";
+import { SCROLLBACK_LINES } from "../../src/screen/emulator.ts";
 import { type Attributes, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "../../src/screen/internals.ts";
 import { printedWidth } from "../../src/screen/rows.ts";
 
@@ -46,7 +47,7 @@ export class Viewer {
   #offset: number;
   readonly answers: string[] = [];
 
-  constructor(size: { readonly cols: number; readonly rows: number }, offset: number, scrollback = 1_000) {
+  constructor(size: { readonly cols: number; readonly rows: number }, offset: number, scrollback = SCROLLBACK_LINES) {
     this.#offset = offset;
     this.#terminal = new Terminal({
       cols: size.cols,

@@ -173,7 +173,7 @@ test("after a flood of nothing but coloured lines the screen is exact", async ()
   const [last = 0] = /\d+/.exec(lastLines(late, 2)[0] ?? "") ?? [];
   const reference = new Viewer(snapshot, 0);
   reference.write(encoder.encode("\x1b[1;44m"));
-  for (let n = Math.max(0, Number(last) - 1_500); n <= Number(last); n += 1) reference.write(encoder.encode(line(n)));
+  for (let n = Math.max(0, Number(last) - 2_500); n <= Number(last); n += 1) reference.write(encoder.encode(line(n)));
   expect(late.state(500)).toEqual(reference.state(500));
 });
 
