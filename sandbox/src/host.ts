@@ -16,6 +16,7 @@ import {
   type SignalName,
   type TerminalSize,
 } from "@sbx/sandbox-stdio";
+import { Answers } from "./answers.ts";
 import { InputWriter } from "./input-writer.ts";
 import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
 import { SessionScreen } from "./screen/session-screen.ts";
@@ -36,6 +37,7 @@ export class SessionHost {
   readonly facts: ProcessFacts;
   /** Absent on pipes. */
   readonly #screen: SessionScreen | undefined;
+  readonly #answers: Answers | undefined;
   readonly #child: ChildProcess;
   readonly #writer: InputWriter;
   readonly #keepMs: number;
@@ -140,9 +142,18 @@ export class SessionHost {
         acked: () => this.changed(),
         departed: () => this.changed(),
         holder: () => undefined,
+        answerer: (answerer) => this.#answers?.answererIs(answerer),
       },
     });
     this.#writer = new InputWriter(child, this.session);
+    if (screen !== undefined) {
+      this.#answers = new Answers({
+        log,
+        screen,
+        announce: (offset) => this.#inner?.answered(offset),
+        write: (answer) => this.#writer.pushOwn(answer),
+      });
+    }
     this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
     this.#abandonedAtMs = performance.now() + FIRST_ATTACH_MS;
     this.changed();
@@ -191,6 +202,7 @@ export class SessionHost {
   // ---- Process -------------------------------------------------------------------------------------------------
 
   appended(): void {
+    this.#answers?.appended();
     this.session.appended();
     this.changed();
   }
@@ -285,6 +297,7 @@ export class SessionHost {
   remove(): void {
     this.#isRemoved = true;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#answers?.close();
     this.#screen?.close();
     this.#onEnd(this);
   }

@@ -1,13 +1,20 @@
-// Writes the clients' input to the process in the order in which it came, as fast as the process takes it.
+// Writes the clients' input, and the bridge's own, to the process in the order in which it came, as fast as it takes it.
 
 import type { ClientRecord, Session } from "@sbx/sandbox-stdio";
 import type { ChildProcess } from "./process/process.ts";
 
+/** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */
+const MAX_OWN_BYTES = 16 * 1024;
+
+/** What the bridge itself types. */
+type Own = { rest: Uint8Array };
+
 export class InputWriter {
   readonly #child: ChildProcess;
   readonly #session: Session;
-  /** One entry for each entry of a client's queue, oldest first. */
-  #turns: ClientRecord[] = [];
+  /** One entry for each entry of a client's queue and each piece of the bridge's own, oldest first. */
+  #turns: (ClientRecord | Own)[] = [];
+  #ownBytes = 0;
   #isClosed = false;
 
   constructor(child: ChildProcess, session: Session) {
@@ -21,11 +28,23 @@ export class InputWriter {
     if (this.#turns.length === 1) this.pump();
   }
 
+  /** Input of the bridge itself: nobody's, and acknowledged to nobody. */
+  pushOwn(bytes: Uint8Array): void {
+    if (this.#isClosed || this.#ownBytes + bytes.length > MAX_OWN_BYTES) return;
+    this.#ownBytes += bytes.length;
+    this.#turns.push({ rest: bytes });
+    if (this.#turns.length === 1) this.pump();
+  }
+
   /** Writes what the process takes now; the rest when it says that it takes more. */
   pump(): void {
     let done = 0;
     for (; done < this.#turns.length; done += 1) {
       const client = this.#turns[done];
+      if (client !== undefined && "rest" in client) {
+        if (!this.#isClosed && !this.#writeOwn(client)) break;
+        continue;
+      }
       const entry = client?.input.entries[0];
       if (client === undefined || entry === undefined) continue; // Refused bytes settle by themselves.
       if (this.#isClosed) {
@@ -49,6 +68,14 @@ export class InputWriter {
     this.#isClosed = true;
     this.#session.inputClosed();
     this.pump();
+  }
+
+  /** @returns Whether all of it is written. */
+  #writeOwn(own: Own): boolean {
+    const count = this.#child.write(own.rest);
+    this.#ownBytes -= count;
+    own.rest = own.rest.subarray(count);
+    return own.rest.length === 0;
   }
 
   /** @returns Whether it is typed. A terminal whose program has switched the character off takes no end of input. */

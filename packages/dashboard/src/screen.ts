@@ -23,6 +23,8 @@ export type ScreenEvents = {
   follow(uri: string): void;
 };
 
+/** The answer to XTVERSION. */
+const NAME_AND_VERSION = "\x1bP>|xterm.js(6.0.0)\x1b\\";
 /** What xterm.js keeps free at the right for its scrollbar. */
 const SCROLLBAR_PX = 14;
 /** A PTY follows the window within a round trip: only what stays different for longer is framed. */
@@ -66,6 +68,11 @@ export class Screen {
     terminal.unicode.activeVersion = "11";
     const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
     terminal.loadAddon(new WebLinksAddon((_event, uri) => events.follow(uri), hover));
+    // Programs ask at their start what a terminal is, and xterm.js does not say.
+    terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
+      if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);
+      return true;
+    });
     terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
     terminal.open(stage);
     terminal.textarea?.setAttribute("aria-label", label);

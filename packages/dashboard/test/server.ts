@@ -72,6 +72,7 @@ export class PlayedProcess {
         attached: () => undefined,
         departed: () => undefined,
         holder: () => undefined,
+        answerer: () => undefined,
       },
       now: () => performance.now(),
       reuseFrames: false,

@@ -56,6 +56,8 @@ export class ClientRecord implements Paced {
   isActive = false;
   /** Whether it has been sent its `hello`, which stands before everything else and holds what was said until then. */
   isGreeted = false;
+  /** Whether it is sent, or about to be, what it may have to answer. */
+  canAnswer = false;
   /** Where the input of its present connection is numbered from, as its `hello` says. */
   inputStart: number;
   /** Input up to here has been acknowledged to the client. */

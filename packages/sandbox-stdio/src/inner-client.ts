@@ -1,6 +1,7 @@
 // The Durable Object's end of the inner hop. It makes the bridge an upstream of the session: input goes there and stays
 // in the client's queue until it is confirmed, so that after a break all that is not confirmed is sent again.
 
+import type { Answerer } from "./answerers.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
 import { CLOSE, MAX_FRAME_BYTES, SILENCE_MS } from "./constants.ts";
@@ -93,6 +94,8 @@ export class InnerClient implements Upstream, ScreenSource {
     this.#isReady = true;
     session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
     session.noteEnd(hello.live);
+    // Before the bridge hears who has left, or it would answer from there on, and not from where that was.
+    this.answerer(session.answererToTell);
     for (const id of hello.gone ?? []) session.noteGone(id);
     for (const known of hello.clients) {
       const client = session.client(known.id);
@@ -231,6 +234,10 @@ export class InnerClient implements Upstream, ScreenSource {
     this.#relayPacer();
   }
 
+  answerer({ id, offset }: Answerer): void {
+    if (this.#isReady) this.#say({ type: "answerer", id, offset });
+  }
+
   // ---- Inside --------------------------------------------------------------------------------------------------
 
   #relayAck(client: ClientRecord): void {
@@ -273,6 +280,9 @@ export class InnerClient implements Upstream, ScreenSource {
         session?.exited({ code, ...(signal === undefined ? {} : { signal }) });
         return;
       }
+      case "answered":
+        session?.bridgeAnswered(message.offset);
+        return;
       case "stdin_ack": {
         const client = session?.client(message.client);
         if (client !== undefined) session?.takenUpTo(client, message.offset);

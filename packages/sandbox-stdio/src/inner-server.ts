@@ -87,6 +87,11 @@ export class InnerServer implements OutputPeer {
     return true;
   }
 
+  /** The bridge itself answers the queries that end before `offset`, whose last bytes have yet to be sent. */
+  answered(offset: number): void {
+    if (!this.#isClosed) this.#say({ type: "answered", offset });
+  }
+
   /** The socket takes output again. */
   drained(): void {
     if (this.#link !== undefined) this.#session.drained(this.#link);
@@ -150,6 +155,9 @@ export class InnerServer implements OutputPeer {
       case "stdin_holder":
         this.#session.holderChanged(command.id);
         return;
+      case "answerer":
+        this.#session.answererTold(command);
+        return;
       case "snapshot":
         this.#session.awaitScreen((screen) => this.#answerScreen(screen));
         return;
@@ -163,7 +171,7 @@ export class InnerServer implements OutputPeer {
 
   #commandOf(
     client: ClientRecord,
-    command: Exclude<InnerCommand, { type: "ping" | "attach" | "stdin_holder" | "snapshot" }>,
+    command: Exclude<InnerCommand, { type: "ping" | "attach" | "stdin_holder" | "answerer" | "snapshot" }>,
   ): void {
     switch (command.type) {
       case "detach":

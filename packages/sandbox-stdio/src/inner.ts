@@ -43,6 +43,8 @@ export type InnerCommand =
   | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
   | { readonly type: "kill"; readonly client: string }
   | { readonly type: "stdin_holder"; readonly id: string }
+  /** Who answers terminal queries from `offset` on; "": the bridge itself. */
+  | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   /** Wants a snapshot of the screen. */
   | { readonly type: "snapshot" }
   | { readonly type: "ping" };
@@ -99,6 +101,8 @@ export type InnerMessage =
       readonly rows: number;
       readonly exact: boolean;
     }
+  /** The bridge itself answers the terminal queries that end before `offset`. Comes before their last bytes. */
+  | { readonly type: "answered"; readonly offset: number }
   /** There will be none this time. */
   | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
@@ -126,6 +130,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
   kill: { client: isId },
   stdin_holder: { id: isString(128) },
+  answerer: { id: isString(128), offset: isOffset },
   snapshot: {},
   ping: {},
 };
@@ -174,6 +179,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     rows: isInteger(1, MAX_ROWS),
     exact: isBoolean,
   },
+  answered: { offset: isOffset },
   no_snapshot: {},
   pong: {},
 };

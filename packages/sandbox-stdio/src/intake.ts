@@ -25,6 +25,8 @@ export interface IntakePorts {
   /** Input that it has not stored is not acknowledged. */
   readonly recorder?: InputRecorder | undefined;
   hasExited(): boolean;
+  /** Whether this is a terminal's answer that is taken although its client does not hold the keyboard. */
+  mayReport(client: ClientRecord, bytes: Uint8Array): boolean;
   /** Whose end of input counts on pipes, whoever else is here. */
   creator(): string;
   tell(client: ClientRecord, message: ServerMessage): void;
@@ -45,8 +47,8 @@ export class Intake {
     const end = offset + bytes.length;
     client.isActive = true;
     const isDuplicate = end < client.input.received || (end === client.input.received && bytes.length > 0);
-    const allowed = this.#at.floor.mayDrive(client.id);
-    const isRefused = !allowed.ok || this.#isClosed || this.#at.hasExited();
+    const isAllowed = this.#at.floor.mayDrive(client.id).ok || this.#at.mayReport(client, bytes);
+    const isRefused = !isAllowed || this.#isClosed || this.#at.hasExited();
     // Duplicates too: what an earlier life of this object passed on, it may not have stored (I10).
     if (bytes.length > 0) {
       this.#at.recorder?.input(client, offset, bytes, isDuplicate ? "resent" : isRefused ? "refused" : "typed");
@@ -55,7 +57,7 @@ export class Intake {
     let entry: InputEntry | undefined;
     if (bytes.length === 0 || isRefused) {
       entry = client.input.refuse(end);
-      if (bytes.length > 0) this.#tellRefused(client, allowed.ok ? "stdin_closed" : "not_stdin_holder");
+      if (bytes.length > 0) this.#tellRefused(client, isAllowed ? "stdin_closed" : "not_stdin_holder");
     } else {
       entry = client.input.push(offset, bytes);
     }

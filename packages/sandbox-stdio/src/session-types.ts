@@ -1,5 +1,6 @@
 // What a session is told when it is made and when somebody attaches, and what it asks of whatever carries it out.
 
+import type { Answerer } from "./answerers.ts";
 import type { Attempt } from "./attach.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
@@ -65,6 +66,8 @@ export interface Upstream {
   acked(client: ClientRecord): void;
   departed(client: ClientRecord, how: "left" | "vanished"): void;
   holder(id: string): void;
+  /** From an offset on another client answers terminal queries, or nobody does (""): then the bridge is to. */
+  answerer(answerer: Answerer): void;
 }
 
 export type SessionOptions = {

@@ -2,6 +2,8 @@
 // the pace, and the exit. It decides; a shell with sockets and clocks carries out. Beside the process (`process`) it
 // feeds the process; in the Durable Object (`relay`) it feeds the inner hop.
 
+import type { Answerer } from "./answerers.ts";
+import { Answering } from "./answering.ts";
 import {
   type AttachSurroundings,
   helloOf,
@@ -27,7 +29,7 @@ import type { OutputPeer, OutputReader } from "./reader.ts";
 import { Roster } from "./roster.ts";
 import { type ScreenFrame, Screens } from "./screens.ts";
 import type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
-import { answererOf, fittedSize } from "./shared-terminal.ts";
+import { fittedSize } from "./shared-terminal.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
@@ -52,7 +54,7 @@ export class Session {
   /** The process has ended and its last screen has not come. */
   #isScreenDue = false;
   #creator: string;
-  #answerer = { id: "", offset: 0 };
+  readonly #answering: Answering;
   /** A relay knows of bytes that it has not received yet. */
   #knownEnd = 0;
   #size: TerminalSize;
@@ -87,6 +89,14 @@ export class Session {
       vanish: (client, isSure) => this.vanish(client, isSure),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
     });
+    this.#answering = new Answering({
+      roster: this.#roster,
+      floor: this.floor,
+      now: options.now,
+      end: () => this.#end,
+      announce: (answerer) => this.#broadcast({ type: "answerer", ...answerer }),
+      decided: (answerer) => this.#upstream.answerer(answerer),
+    });
     this.#intake = new Intake({
       hop: options.hop,
       tty: options.facts.tty,
@@ -96,6 +106,7 @@ export class Session {
       now: options.now,
       recorder: options.recorder,
       hasExited: () => this.#exit !== undefined,
+      mayReport: (client, bytes) => this.#answering.mayReport(client, bytes),
       creator: () => this.#creator,
       tell: (client, message) => this.#tell(client, message),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
@@ -161,6 +172,7 @@ export class Session {
     if (this.#screens.isPossible && needsScreen(request, this.#surroundings)) this.#screens.await(greet);
     else if (this.#needsHold(client)) this.#unheld.set(client, { greet, sinceMs: this.#now() });
     else greet();
+    if (!client.isGreeted) this.#answering.choose();
     return { ok: true, client };
   }
 
@@ -180,7 +192,7 @@ export class Session {
       log: this.log,
       roster: this.#roster,
       floor: this.floor,
-      answerer: this.#answerer,
+      answerer: this.#answering.current,
       hasExited: this.#exit !== undefined,
       knownEnd: this.#end,
       maxClients: this.#maxClients,
@@ -197,6 +209,8 @@ export class Session {
     client.reach = { kind: "direct", peer, reader };
     const settled = this.#intake.settled(client);
     client.inputStart = inputStartOf(request, client, settled);
+    client.canAnswer = true;
+    this.#answering.choose();
     peer.send(helloOf(client, request, reader, screen, this.#surroundings));
     client.isGreeted = true;
     client.inputAckSent = settled;
@@ -211,7 +225,9 @@ export class Session {
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
     const reach = { kind: "remote" as const, acked: request.acked, windowBytes: request.windowBytes };
-    return { ok: true, client: this.#admit(request, old, reach) };
+    const client = this.#admit(request, old, reach);
+    this.#answering.choose();
+    return { ok: true, client };
   }
 
   /** The client closed with 1000: its place is given up. */
@@ -237,6 +253,7 @@ export class Session {
     client.presence = { phase: "vanished", sinceMs: this.#now() };
     client.reach = { kind: "none", acked, windowBytes };
     if (!client.isActive && !isSure) this.expire(client);
+    else if (this.#exit === undefined) this.#answering.choose();
   }
 
   /** What a relay is told of a client that the bridge knows. Unknown here, it has vanished just now, or long ago. */
@@ -450,6 +467,27 @@ export class Session {
     return this.#screens.last;
   }
 
+  // ---- Who answers terminal queries ------------------------------------------------------------------------------
+
+  get answerer(): Answerer {
+    return this.#answering.current;
+  }
+
+  /** What a relay tells the bridge of it when that has greeted. */
+  get answererToTell(): Answerer {
+    return this.#answering.toTell;
+  }
+
+  /** The bridge is told whom the Durable Object has chosen. */
+  answererTold({ id, offset }: Answerer): void {
+    this.#answering.tell({ id, offset });
+  }
+
+  /** A relay hears, before their last bytes, that the bridge itself answers the queries that end before `offset`. */
+  bridgeAnswered(offset: number): void {
+    this.#answering.answered(offset);
+  }
+
   // ---- The inner hop -------------------------------------------------------------------------------------------
 
   /** A reader that gets all output from `offset` on, whatever its clients acknowledge. */
@@ -533,7 +571,6 @@ export class Session {
     this.#roster.set(client);
     const holder = this.floor.holder;
     this.floor.join(client);
-    this.#chooseAnswerer();
     // In this order: the keyboard is nobody's whom the other side does not know.
     this.#upstream.attached(client);
     if (this.floor.holder !== holder) this.#upstream.holder(this.floor.holder);
@@ -569,7 +606,7 @@ export class Session {
   #announceHolder(): void {
     this.#broadcast({ type: "stdin_holder", id: this.floor.holder });
     this.#upstream.holder(this.floor.holder);
-    this.#chooseAnswerer();
+    this.#answering.choose();
     if (this.#hop === "process") this.#fitSize();
   }
 
@@ -601,16 +638,9 @@ export class Session {
     }
     this.#broadcast({ type: "leave", id: client.id });
     if (wasFreed) this.#announceHolder();
-    this.#chooseAnswerer();
+    this.#answering.choose();
     if (this.#hop === "process") this.#fitSize();
     this.#upstream.departed(client, how);
-  }
-
-  #chooseAnswerer(): void {
-    const id = answererOf(this.#roster, this.floor);
-    if (id === this.#answerer.id) return;
-    this.#answerer = { id, offset: this.#end };
-    this.#broadcast({ type: "answerer", ...this.#answerer });
   }
 
   #fitSize(): void {

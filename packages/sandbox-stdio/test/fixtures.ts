@@ -1,6 +1,7 @@
 // What the tests of the session core share: peers that write down what they are told, a clock that stands still until it
 // is moved, and an inner hop whose messages lie in two lists until they are delivered.
 
+import type { Answerer } from "../src/answerers.ts";
 import {
   type AttachRequest,
   type ClientRecord,
@@ -101,6 +102,9 @@ export class FakeUpstream implements Upstream {
   }
   holder(id: string): void {
     this.asked.push(["holder", id]);
+  }
+  answerer({ id, offset }: Answerer): void {
+    this.asked.push(["answerer", id, offset]);
   }
   of(...kinds: string[]): unknown[][] {
     return this.asked.filter(([kind]) => kinds.includes(String(kind)));

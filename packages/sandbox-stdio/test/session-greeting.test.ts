@@ -19,6 +19,7 @@ function sessionOf(): Session {
       acked: nothing,
       departed: nothing,
       holder: nothing,
+      answerer: nothing,
     },
     now: () => 0,
     reuseFrames: false,

@@ -9,6 +9,7 @@
 import type { Snapshot } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
+import { answerForAppearance } from "./appearance.ts";
 import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
@@ -39,8 +40,6 @@ export type Skip = Size & {
 
 type Item = { readonly bytes: Uint8Array } | Size;
 
-/** What a terminal that nobody looks at says its colours are: xterm's own, as OSC 10 to 12 count them. */
-const COLORS = { 10: "rgb:ffff/ffff/ffff", 11: "rgb:0000/0000/0000", 12: "rgb:ffff/ffff/ffff" } as const;
 const CLEAR = "\x1b[H\x1b[2J\x1b[3J";
 /** Attributes, scroll region, origin, insert mode and character set as they usually are. */
 const USUAL = "\x1b[m\x1b[r\x1b[?6l\x1b[4l\x1b(B\x0f";
@@ -101,12 +100,7 @@ export class Emulator {
       const isAll = what === 1 && y === this.#terminal.rows - 1 && x >= this.#terminal.cols - 1;
       return isAll && this.#core._inputHandler.eraseInDisplay({ params: [2] }, false);
     });
-    for (const [code, color] of Object.entries(COLORS)) {
-      this.#terminal.parser.registerOscHandler(Number(code), (data) => {
-        if (data === "?") this.#answer(`\x1b]${code};${color}\x1b\\`);
-        return false;
-      });
-    }
+    answerForAppearance(this.#terminal, (text) => this.#answer(text));
   }
 
   /** Answers queries that end at or after `offset`; undefined: none. */

@@ -188,6 +188,7 @@ export class SimBridge {
           this.changed();
         },
         holder: () => undefined,
+        answerer: () => undefined,
       },
     });
     this.process = new SimProcess(world, plan, this, written, isLoose);

@@ -1,0 +1,176 @@
+// K5, K6: terminal queries over the real system, with stock emulators behind clients of every kind. What reaches the process
+// is recorded, so that what is asked, and what is not, can be counted.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CLI, cliEnv } from "./support/cli.ts";
+import { connect, type TestClient } from "./support/client.ts";
+import { EmulatedClient, KINDS } from "./support/emulated.ts";
+import { api, fresh, type Person, person, system } from "./support/system.ts";
+import { Tmux } from "./support/tmux.ts";
+import { until } from "./support/wait.ts";
+
+/** Prints what is written to `out`, and keeps in `typed` what is typed. */
+const RECORDER = "mkfifo out; stty raw -echo; (while :; do cat out; done) & echo ready; exec cat > typed";
+
+/** Device attributes, states, modes, settings, colours, name and version, answerback. */
+const QUERIES =
+  "\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?6n\x1b[4$p\x1b[?2026$p\x1bP$qm\x1b\\\x1b]10;?\x07\x1b]11;?\x1b\\\x1b[>q\x05";
+
+class Recorder {
+  readonly who: Person;
+  readonly sandbox: string;
+  readonly creator: TestClient;
+  readonly #directory: string;
+
+  static async start(mode = "collaborative"): Promise<Recorder> {
+    const who = await person();
+    const sandbox = fresh("box");
+    const creator = await connect(who, {
+      ...{ sandbox, session: "main", cmd: "bash", arg: ["-c", RECORDER], tty: 1, mode, keep: 60 },
+    });
+    await creator.output("ready");
+    return new Recorder(who, sandbox, creator);
+  }
+
+  private constructor(who: Person, sandbox: string, creator: TestClient) {
+    this.who = who;
+    this.sandbox = sandbox;
+    this.creator = creator;
+    const found = readdirSync(system.sandboxesDir).find((name) => name.startsWith(`${sandbox}-`));
+    this.#directory = join(system.sandboxesDir, found ?? "");
+  }
+
+  print(text: string): void {
+    writeFileSync(join(this.#directory, "out"), text);
+  }
+
+  get typed(): string {
+    return readFileSync(join(this.#directory, "typed"), "latin1");
+  }
+
+  /** Waits until what is typed is just this. */
+  async hasTyped(expected: string): Promise<void> {
+    try {
+      await until("what is typed", () => this.typed === expected);
+    } catch (error) {
+      expect(this.typed).toBe(expected);
+      throw error;
+    }
+  }
+
+  async clients(): Promise<number> {
+    const answer = await api(this.who, `/api/sandboxes/${this.sandbox}/sessions/main`);
+    return ((await answer.json()) as { clients: number }).clients;
+  }
+}
+
+/** Where the cursor is put and asked for: each answer is told from every other. */
+const ask = (n: number) => `\x1b[${1 + (n % 20)};${1 + Math.floor(n / 20)}H\x1b[6n`;
+const answerTo = (n: number) => `\x1b[${1 + (n % 20)};${1 + Math.floor(n / 20)}R`;
+
+describe("a log full of queries", () => {
+  for (const kind of KINDS) {
+    test(`types nothing when it is replayed to ${kind.name}`, async () => {
+      const recorder = await Recorder.start();
+      recorder.print(`${QUERIES.repeat(200)}\x1b[Hend of log`);
+      await recorder.creator.output("end of log");
+      const client = await EmulatedClient.attach(kind, recorder.who, recorder.sandbox);
+      await client.shows("end of log");
+      // After whatever it would have answered.
+      client.type("x");
+      await recorder.hasTyped("x");
+    });
+  }
+
+  test("types nothing when it is replayed to the command line", async () => {
+    const recorder = await Recorder.start();
+    recorder.print(`${QUERIES.repeat(200)}\x1b[Hend of log`);
+    await recorder.creator.output("end of log");
+    const terminal = await cli(recorder);
+    await terminal.shows(/end of log/);
+    terminal.type("x");
+    await recorder.hasTyped("x");
+    terminal.close();
+  });
+});
+
+async function cli({ who, sandbox }: Recorder): Promise<Tmux> {
+  const terminal = new Tmux(80, 24, { ...cliEnv(who), SBX: `${process.execPath} ${CLI} ${system.origin}` });
+  await terminal.shows(/^local\$$/);
+  terminal.type(`clear; $SBX --sandbox ${sandbox} --session main`, "Enter");
+  return terminal;
+}
+
+test("live queries are answered once by the longest attached driver, as one after the other leaves", async () => {
+  const recorder = await Recorder.start();
+  const clients: EmulatedClient[] = [];
+  for (const kind of KINDS) {
+    clients.push(await EmulatedClient.attach(kind, recorder.who, recorder.sandbox));
+    await until(`${kind.name} is attached`, async () => (await recorder.clients()) === 1 + clients.length);
+  }
+  const terminal = await cli(recorder);
+  await until("the command line is attached", async () => (await recorder.clients()) === 2 + clients.length);
+  // One that answers nothing: it was the answerer until now.
+  await recorder.creator.leave();
+  let expected = "";
+  for (const [n, client] of clients.entries()) {
+    recorder.print(ask(n));
+    expected += answerTo(n);
+    await recorder.hasTyped(expected);
+    await client.leave();
+    await until("it has left", async () => (await recorder.clients()) === clients.length - n);
+  }
+  recorder.print(ask(100));
+  await recorder.hasTyped(`${expected}${answerTo(100)}`);
+  terminal.close();
+  await until("nobody is attached", async () => (await recorder.clients()) === 0);
+});
+
+test("with nobody attached the bridge answers, each query once", async () => {
+  const recorder = await Recorder.start();
+  await recorder.creator.leave();
+  await until("nobody is attached", async () => (await recorder.clients()) === 0);
+  recorder.print(QUERIES);
+  const expected = [
+    "\x1b[?1;2c",
+    "\x1b[>0;276;0c",
+    "\x1b[0n",
+    "\x1b[2;6R",
+    "\x1b[?2;6R",
+    "\x1b[4;2$y",
+    "\x1b[?2026;2$y",
+    "\x1bP1$r0m\x1b\\",
+    "\x1b]10;rgb:eaea/eaea/eaea\x1b\\",
+    "\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "\x1bP>|sbx-stdio(1)\x1b\\",
+  ].join("");
+  await recorder.hasTyped(expected);
+  // Somebody who comes now gets them as replay, and answers the next.
+  const [plain] = KINDS;
+  if (plain === undefined) throw new Error("Cannot find the plain kind");
+  const client = await EmulatedClient.attach(plain, recorder.who, recorder.sandbox);
+  await until("it is attached", async () => (await recorder.clients()) === 1);
+  recorder.print(ask(7));
+  await recorder.hasTyped(expected + answerTo(7));
+  await client.leave();
+});
+
+test("clients that come and go at any time leave no query unanswered for ever, and none answered twice", async () => {
+  const recorder = await Recorder.start();
+  await recorder.creator.leave();
+  const [plain] = KINDS;
+  if (plain === undefined) throw new Error("Cannot find the plain kind");
+  const count = 300;
+  const comings = (async () => {
+    for (let round = 0; round < 6; round += 1) await EmulatedClient.attach(plain, recorder.who, recorder.sandbox);
+  })();
+  for (let n = 0; n < count; n += 1) {
+    recorder.print(ask(n));
+    if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await comings;
+  const seen = () => recorder.typed.split(/(?<=R)/);
+  await until("all answers", () => seen().length >= count);
+  expect([...seen()].sort()).toEqual(Array.from({ length: count }, (_, n) => answerTo(n)).sort());
+});
