@@ -218,7 +218,7 @@ test("queries that end at or after the given place are answered once, with the p
   output.write("\x1b]11;?");
   output.write("\x07");
   await told(3);
-  expect(answers).toEqual(["12 \x1b[1;5R", "15 \x1b[?1;2c", "22 \x1b]11;rgb:0000/0000/0000\x1b\\"]);
+  expect(answers).toEqual(["12 \x1b[1;5R", "15 \x1b[?1;2c", "22 \x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\"]);
   output.screen.answerFrom(undefined, onAnswer);
   output.write("\x1b[6n");
   output.screen.answerFrom(output.log.endOffset + 1, onAnswer);
