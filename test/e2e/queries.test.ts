@@ -17,6 +17,8 @@ const RECORDER = "mkfifo out; stty raw -echo; (while :; do cat out; done) & echo
 const QUERIES =
   "\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?6n\x1b[4$p\x1b[?2026$p\x1bP$qm\x1b\\\x1b]10;?\x07\x1b]11;?\x1b\\\x1b[>q\x05";
 
+const FIRST = "!";
+
 class Recorder {
   readonly who: Person;
   readonly sandbox: string;
@@ -30,7 +32,11 @@ class Recorder {
       ...{ sandbox, session: "main", cmd: "bash", arg: ["-c", RECORDER], tty: 1, mode, keep: 60 },
     });
     await creator.output("ready");
-    return new Recorder(who, sandbox, creator);
+    const recorder = new Recorder(who, sandbox, creator);
+    // The bridge answers until it has heard of the first driver. Of this input it hears later.
+    creator.type(FIRST);
+    await until("the first input", () => recorder.#record === FIRST);
+    return recorder;
   }
 
   private constructor(who: Person, sandbox: string, creator: TestClient) {
@@ -45,8 +51,13 @@ class Recorder {
     writeFileSync(join(this.#directory, "out"), text);
   }
 
-  get typed(): string {
+  get #record(): string {
     return readFileSync(join(this.#directory, "typed"), "latin1");
+  }
+
+  /** After the creator's first input. */
+  get typed(): string {
+    return this.#record.slice(FIRST.length);
   }
 
   /** Waits until what is typed is just this. */
