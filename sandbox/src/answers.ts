@@ -17,7 +17,7 @@ export type AnswerPorts = {
 const LOOK_BACK_BYTES = 4096;
 const SCAN_BYTES = 65_536;
 /** Queries that wait for their answers: more are not answered. */
-const MAX_WAITING = 256;
+const MAX_WAITING = 4096;
 /** After the last query the emulator goes on for so long. */
 const IDLE_MS = 1_000;
 
