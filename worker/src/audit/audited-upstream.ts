@@ -1,7 +1,7 @@
 // Stands between a session and its way to the process, and notes what goes there: who came and went, who holds the
 // keyboard, signals, kills. Changes nothing.
 
-import type { ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "@sbx/sandbox-stdio";
+import type { Answerer, ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "@sbx/sandbox-stdio";
 import type { SessionAudit } from "./session-audit.ts";
 
 export class AuditedUpstream implements Upstream {
@@ -52,5 +52,10 @@ export class AuditedUpstream implements Upstream {
     this.#holder = id;
     if (from !== id) this.#audit.note({ type: "holder", from, to: id }, id || from);
     this.#upstream.holder(id);
+  }
+
+  /** Follows from who is here and who holds the keyboard: not noted. */
+  answerer(answerer: Answerer): void {
+    this.#upstream.answerer(answerer);
   }
 }
