@@ -138,3 +138,19 @@ test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read",
   await terminal.shows(/^sbx-stdio: detached/);
   await terminal.endsWith(/^local\$$/);
 });
+
+test("O7: attached to a session that has printed much, the terminal shows its screen as it is, and is live", async () => {
+  await startShell("--sandbox dev --session long");
+  terminal.type("seq 100000 130000; printf 'not \\e[7mat\\e[0m the left: '", "Enter");
+  await terminal.endsWith(/^not at the left: remote\$$/);
+  const shown = terminal.screen();
+  terminal.type("", "C-]");
+  await terminal.shows(/^local\$$/);
+  terminal.type("clear; $SBX --sandbox dev --session long", "Enter");
+  await terminal.endsWith(/^not at the left: remote\$$/);
+  expect(terminal.screen()).toEqual(shown);
+  terminal.type("echo $((6 * 7))", "Enter");
+  await terminal.shows(/^42$/);
+  terminal.type("", "C-d");
+  await terminal.shows(/^local\$$/);
+});
