@@ -47,6 +47,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       COMMAND_BLOCK: "blocked-by-test",
       // Some tests fill a session with one user's clients; quotas.test.ts is about the limits themselves.
       LIMIT_ATTACHES_PER_MINUTE: "1000",
+      // The browsers' people are all of one tenant, and each of their tests has a sandbox of its own.
+      ...(project.name === "browser" ? { LIMIT_SANDBOXES: "1000" } : {}),
     },
   }).catch(async (error: unknown) => {
     // What its log said is in the error.
