@@ -76,6 +76,40 @@ test("of input on pipes the length and the SHA-256 of each batch are on record",
   expect(end).toBe(input.length);
 });
 
+test("of secret input only the length is on record, also after a restart; that it was secret is, too", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const first = await connect(who, { session, tty: 1, cmd: "cat" });
+  const { resume } = await first.hello();
+  first.say({ type: "secret", on: true });
+  first.type("hunter2");
+  await first.until("its ack", () => acked(first) === 7);
+  await restartWorker();
+  const back = await until("an attach", () =>
+    connect(who, { session, resume: String(resume), stdin: 7 }).catch(() => undefined),
+  );
+  await back.hello();
+  back.type("again");
+  await back.until("its ack", () => acked(back) === 12);
+  back.say({ type: "secret", on: false });
+  back.type("open");
+  await back.until("its ack", () => acked(back) === 16);
+  const records = await auditOf(who, session);
+  const kept = records
+    .filter(({ type }) => type === "input" || type === "secret")
+    .map((record) => {
+      const { client: _client, tenant: _tenant, user: _user, address: _address, ...rest } = said(record);
+      return rest;
+    });
+  expect(kept).toEqual([
+    { type: "secret", on: true },
+    { type: "input", offset: 0, length: 7, secret: true },
+    { type: "input", offset: 7, length: 5, secret: true },
+    { type: "secret", on: false },
+    { type: "input", offset: 12, length: 4, text: "open" },
+  ]);
+});
+
 test("a keyboard that changes hands, and one that is taken by force, are on record", async () => {
   const who = await person();
   const session = fresh("s");

@@ -47,6 +47,7 @@ export type ClientMessage =
   | { readonly type: "release_stdin" }
   | { readonly type: "grant_stdin"; readonly to: string }
   | { readonly type: "force_take" }
+  | { readonly type: "secret"; readonly on: boolean }
   | { readonly type: "kill" };
 
 export type Hello = {
@@ -127,6 +128,7 @@ const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
   release_stdin: {},
   grant_stdin: { to: isId },
   force_take: {},
+  secret: { on: isBoolean },
   kill: {},
 };
 

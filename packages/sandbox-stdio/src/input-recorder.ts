@@ -12,6 +12,8 @@ export interface InputRecorder {
   input(client: ClientRecord, offset: number, bytes: Uint8Array, fate: InputFate): void;
   /** All of this client's input before this offset is stored. Never goes back, also when everything starts anew. */
   storedUpTo(clientId: string): number;
+  /** From here on this client's input is secret, or not any more. */
+  setSecret(clientId: string, on: boolean): void;
   /** Whether there is input of this client that was given and is not stored yet: soon it will be. */
   isBehind(clientId: string): boolean;
 }

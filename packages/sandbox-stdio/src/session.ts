@@ -317,6 +317,9 @@ export class Session {
       case "grant_stdin":
         this.#afterFloor(client, this.floor.grant(client.id, message.to));
         return;
+      case "secret":
+        this.#recorder?.setSecret(client.id, message.on);
+        return;
       case "force_take":
         this.#afterFloor(client, this.floor.forceTake(client.id));
         return;

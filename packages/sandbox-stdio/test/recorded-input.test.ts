@@ -20,6 +20,9 @@ class HeldRecorder implements InputRecorder {
   storedUpTo(id: string): number {
     return this.positions.storedUpTo(id);
   }
+  setSecret(id: string, on: boolean): void {
+    this.given.push([0, id, on ? "secret" : "not secret"]);
+  }
   isBehind(id: string): boolean {
     return this.positions.isBehind(id);
   }
@@ -109,6 +112,13 @@ describe("where a record is kept", () => {
     expect(peer.end).toBeUndefined();
     store("a", 3);
     expect([peer.of("stdin_ack").map(({ offset }) => offset), peer.end]).toEqual([[3], "finished"]);
+  });
+
+  test("I11: that a client's input is secret is passed on to the record", () => {
+    const { session, recorder } = recorded();
+    const { client } = join(session, "a");
+    session.command(client, { type: "secret", on: true });
+    expect(recorder.given).toEqual([[0, "a", "secret"]]);
   });
 
   test("a client without acknowledgements waits for no record", () => {

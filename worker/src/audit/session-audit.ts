@@ -39,7 +39,7 @@ export class SessionAudit implements InputRecorder {
   readonly #actors = new Map<string, Actor>();
   /** Which client a connection that was let in belongs to. */
   readonly #connections = new WeakMap<ServerConnection, string>();
-  readonly #secret = new Set<string>();
+  readonly #secret: Set<string>;
   #place: Partial<Place> = {};
   #pending: Pending[] = [];
   #pendingBytes = 0;
@@ -50,6 +50,7 @@ export class SessionAudit implements InputRecorder {
   constructor(ports: SessionAuditPorts) {
     this.#ports = ports;
     this.#positions = new InputPositions(ports.trail.storedInput());
+    this.#secret = new Set(ports.trail.secretClients());
   }
 
   // ---- What happens --------------------------------------------------------------------------------------------
@@ -73,6 +74,7 @@ export class SessionAudit implements InputRecorder {
   /** A process begins: nobody who typed into an earlier one comes back. */
   began(deed: Deed & { type: "start" }, who: Actor): void {
     this.#positions.clear();
+    this.#secret.clear();
     this.#ports.trail.forgetAllInput();
     this.note(deed, undefined, who);
   }
@@ -106,15 +108,16 @@ export class SessionAudit implements InputRecorder {
   /** The client's place in the session was given up. */
   departed(client: ClientRecord, how: "left" | "vanished"): void {
     this.note({ type: "leave", how }, client.id);
-    this.#secret.delete(client.id);
+    if (this.#secret.delete(client.id)) this.#ports.trail.noteSecret(client.id, false);
     if (how === "left") this.#left.push(client.id);
   }
 
   /** From here on this client's input is secret, or not any more. */
   setSecret(client: string, on: boolean): void {
-    if (this.#secret.has(client) === on) return;
+    if (!this.#ports.settings.allowsSecret || this.#secret.has(client) === on) return;
     if (on) this.#secret.add(client);
     else this.#secret.delete(client);
+    this.#ports.trail.noteSecret(client, on);
     this.note({ type: "secret", on }, client);
   }
 

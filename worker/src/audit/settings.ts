@@ -8,10 +8,12 @@ export interface AuditEnv {
   readonly AUDIT?: string;
   /** How long a record is kept: a number with s, m, h or d. Default: 90d. */
   readonly AUDIT_RETENTION?: string;
+  /** `off`: what clients declare secret is kept like all other input. Default: only its length is. */
+  readonly AUDIT_SECRET?: string;
 }
 
 export type AuditMode = "content" | "lengths" | "off";
-export type AuditSettings = { readonly mode: AuditMode; readonly retentionMs: number };
+export type AuditSettings = { readonly mode: AuditMode; readonly retentionMs: number; readonly allowsSecret: boolean };
 
 const DEFAULT_RETENTION = "90d";
 
@@ -28,5 +30,5 @@ export function readAuditSettings(env: AuditEnv): AuditSettings {
       "This server is not set up: AUDIT_RETENTION must be like 90d, 12h, 30m or 60s",
     );
   }
-  return { mode, retentionMs };
+  return { mode, retentionMs, allowsSecret: env.AUDIT_SECRET !== "off" };
 }

@@ -6,6 +6,7 @@ import type { AuditEvent, AuditRecord } from "./record.ts";
 
 const BATCH_PREFIX = "audit/batch/";
 const INPUT_PREFIX = "audit/input/";
+const SECRET_PREFIX = "audit/secret/";
 const ANCHOR_KEY = "audit/anchor";
 /** A page holds at most about this many characters of records, and at least one record. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
@@ -69,6 +70,17 @@ export class AuditTrail {
     await this.#storage.sync();
   }
 
+  /** The clients whose input is secret. */
+  secretClients(): string[] {
+    return [...this.#storage.kv.list({ prefix: SECRET_PREFIX })].map(([key]) => key.slice(SECRET_PREFIX.length));
+  }
+
+  /** Outlives this object: input that is sent again after a restart is as secret as it was. */
+  noteSecret(id: string, on: boolean): void {
+    if (on) void this.#storage.put(SECRET_PREFIX + id, true, { allowUnconfirmed: true });
+    else void this.#storage.delete(SECRET_PREFIX + id, { allowUnconfirmed: true });
+  }
+
   /** This client can't come back: how far its input is stored is of no more use. */
   forgetInput(ids: readonly string[]): void {
     void this.#storage.delete(
@@ -79,7 +91,9 @@ export class AuditTrail {
 
   /** No client of before comes back. */
   forgetAllInput(): void {
-    for (const [key] of [...this.#storage.kv.list({ prefix: INPUT_PREFIX })]) this.#storage.kv.delete(key);
+    for (const prefix of [INPUT_PREFIX, SECRET_PREFIX]) {
+      for (const [key] of [...this.#storage.kv.list({ prefix })]) this.#storage.kv.delete(key);
+    }
   }
 
   /** At most `limit` records after number `after`. */

@@ -38,6 +38,10 @@ export class SimRecorder implements InputRecorder {
     return stored;
   }
 
+  setSecret(): void {
+    // What is kept of input is not this record's question.
+  }
+
   isBehind(id: string): boolean {
     return this.#positions.isBehind(id);
   }
