@@ -4,56 +4,42 @@
 import { DurableObject } from "cloudflare:workers";
 import {
   type AttachRequest,
-  attachParams,
   type Begin,
   CLOSE,
   clipUtf8,
   dialectNamed,
-  type InnerHello,
-  knownOf,
-  OutputLog,
   PING_TEXT,
   PONG_TEXT,
-  type ProcessWish,
   ServerConnection,
-  Session,
-  type SessionOptions,
+  type Session,
 } from "@sbx/sandbox-stdio";
-import { type Admission, admit, PROCESS_LOST, ticketRefusal } from "./admission.ts";
+import { type Admission, admit, ticketRefusal } from "./admission.ts";
 import { type AttachSpec, specOf } from "./attach-spec.ts";
-import { AuditedUpstream } from "./audit/audited-upstream.ts";
 import type { Actor } from "./audit/record.ts";
 import { SessionAudit } from "./audit/session-audit.ts";
 import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
 import { type AuditPage, AuditTrail } from "./audit/trail.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
-import { commandRefusal } from "./command-policy.ts";
 import type { Env } from "./env.ts";
 import type { Pass } from "./gate.ts";
-import { refusalOf } from "./hop-refusal.ts";
 import { IdleWatch } from "./idle.ts";
-import { type HopOutcome, InnerHop } from "./inner-hop.ts";
 import { type Bounded, Lifetimes } from "./lifetimes.ts";
 import { idleMsOf, type Limits, readLimits } from "./limits.ts";
 import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "./refusal.ts";
 import { Renewals } from "./renewals.ts";
 import { ResumeSigner } from "./resume.ts";
 import type { Revocation } from "./revocation.ts";
+import { SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "./session-tickets.ts";
 import { TtydProxy } from "./terminal/proxy.ts";
-import { askBridge, attachBridge, isAwake } from "./upstream.ts";
+import { isAwake } from "./upstream.ts";
 
-/** What runs where nothing is asked for. */
-const DEFAULT_COMMAND = "bash";
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
 /** Between two alarms for old records, at least. */
 const MIN_ALARM_MS = 60 * 60_000;
-/** How long an end that was asked for may take to be told by the bridge. */
-const END_PATIENCE_MS = 3_000;
-type Outcome = { readonly ok: true; readonly session: Session } | { readonly ok: false; readonly refusal: Refusal };
 
 export class SessionObject extends DurableObject<Env> {
   readonly #store: SessionStore;
@@ -65,16 +51,13 @@ export class SessionObject extends DurableObject<Env> {
   readonly #idle = new IdleWatch();
   readonly #renewals: Renewals;
   readonly #limits: Limits;
-  readonly #hop: InnerHop;
+  readonly #keeper: SessionKeeper;
   readonly #ttyds: TtydProxy;
   readonly #trail: AuditTrail;
   readonly #auditSettings: AuditSettings;
   /** Absent where no audit is kept. */
   readonly #audit: SessionAudit | undefined;
   #hasAlarm = false;
-  #session: Session | undefined;
-  /** What the process is to be, until it is there. */
-  #wish: AttachSpec | undefined;
   /** Attaches under way: the inner hop is not let go of while there is one. */
   #pendingAttaches = 0;
   /** A session that is being forgotten: who comes meanwhile waits for that, and gets a new one. */
@@ -100,18 +83,14 @@ export class SessionObject extends DurableObject<Env> {
     if (this.#auditSettings.mode !== "off") this.#audit = this.#openAudit(this.#auditSettings);
     this.#ttyds = new TtydProxy(env, this.#audit, this.#auditSettings.mode === "content" ? "content" : "length");
     this.#signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
-    this.#hop = new InnerHop({
-      attach: () => this.#attachBridge(),
-      // A process that is known runs, and so does its container.
-      mayStart: () => this.#store.record === undefined && !this.env.BRIDGE_URL,
-      hello: (hello) => this.#adopt(hello),
-      received: () => this.#changed(),
-      broken: () => this.#hopBroken(),
-      failed: (outcome) => this.#hopFailed(outcome),
-      clientBye: (client, code, reason) => {
-        client.peer?.bye(code, reason, "never");
-        this.#session?.leave(client);
-      },
+    this.#keeper = new SessionKeeper({
+      env,
+      store: this.#store,
+      limits: this.#limits,
+      audit: this.#audit,
+      sessionKey: ctx.id.name ?? "",
+      waitUntil: (promise) => ctx.waitUntil(promise),
+      changed: () => this.#changed(),
     });
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
     for (const socket of ctx.getWebSockets()) {
@@ -125,7 +104,7 @@ export class SessionObject extends DurableObject<Env> {
       trail: this.#trail,
       settings,
       isTty: () => this.#store.record?.facts.tty ?? true,
-      stored: (client) => this.#session?.recorded(client),
+      stored: (client) => this.#keeper.session?.recorded(client),
       failed: (error) => {
         console.error("the audit could not be stored:", error);
         // Whatever was not stored was not acknowledged: the clients come back and say it again.
@@ -153,7 +132,7 @@ export class SessionObject extends DurableObject<Env> {
       if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission);
       if (spec.refusal === "close") return this.#attachEarly(spec, admission);
       // Such a client can be refused only before its upgrade.
-      const outcome = await this.#ensureSession(spec, admission);
+      const outcome = await this.#keeper.ensure(spec, admission);
       if (!outcome.ok) return this.#refuse(spec, outcome.refusal);
       const [response, connection] = this.#accept(spec);
       await this.#attach(connection, spec, admission, outcome.session);
@@ -179,7 +158,8 @@ export class SessionObject extends DurableObject<Env> {
     const record = this.#store.record;
     // The tenant has kept a place for a process that did not come to be, or has ended before.
     const hasProcess = record !== undefined && record.exit === undefined;
-    if (who.mayCreate && !hasProcess && this.#pendingAttaches === 0) this.ctx.waitUntil(this.#ended(pass.homeKey));
+    if (who.mayCreate && !hasProcess && this.#pendingAttaches === 0)
+      this.ctx.waitUntil(this.#keeper.processEnded(pass.homeKey));
     this.#changed();
     this.ctx.waitUntil(this.#ensureAlarm());
   }
@@ -216,10 +196,10 @@ export class SessionObject extends DurableObject<Env> {
     this.#pendingAttaches += 1;
     try {
       await this.#ending;
-      if (this.#session === undefined && !(await isAwake(this.env, spec.sandboxKey))) {
+      if (this.#keeper.session === undefined && !(await isAwake(this.env, spec.sandboxKey))) {
         connection.send({ type: "status", status: "starting" });
       }
-      const outcome = await this.#ensureSession(spec, admission);
+      const outcome = await this.#keeper.ensure(spec, admission);
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
         const { code, error, message, retryAfterSeconds } = outcome.refusal;
@@ -279,155 +259,6 @@ export class SessionObject extends DurableObject<Env> {
     this.#changed();
   }
 
-  /** The session, with its process: found, or made. */
-  async #ensureSession(spec: AttachSpec, admission: Admission): Promise<Outcome> {
-    if (this.#session !== undefined) return { ok: true, session: this.#session };
-    const record = this.#store.record;
-    if (record?.exit !== undefined) return { ok: true, session: this.#restoreExited(record) };
-    if (!spec.query.wake && !(await isAwake(this.env, spec.sandboxKey))) {
-      return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
-    }
-    if (record === undefined) {
-      const refusal = commandRefusal(this.env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin);
-      if (refusal !== undefined) return { ok: false, refusal };
-    }
-    if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
-    this.#wish = spec;
-    const outcome = await this.#hop.open();
-    if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
-    if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
-      this.#forgetProcess();
-      if (admission.isResume || !spec.who.mayCreate) return { ok: false, refusal: PROCESS_LOST };
-      // This client has known no process of that name: it gets a new one.
-      return this.#ensureSession(spec, admission);
-    }
-    return { ok: false, refusal: refusalOf(outcome) };
-  }
-
-  #restoreExited(record: SessionRecord): Session {
-    const log = this.#store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
-    const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: this.#store.lastScreen });
-    for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
-    if (record.exit !== undefined) session.exited(record.exit);
-    this.#session = session;
-    return session;
-  }
-
-  // ---- The inner hop -------------------------------------------------------------------------------------------
-
-  async #attachBridge() {
-    const record = this.#store.record;
-    const spec = this.#wish;
-    const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
-    const params: (readonly [string, string])[] = [];
-    if (record !== undefined) {
-      params.push(["session", record.facts.session], ["incarnation", record.facts.incarnation]);
-      if (this.#session !== undefined) params.push(["offset", String(this.#session.log.endOffset)]);
-    } else if (spec !== undefined) {
-      const { size } = spec.query;
-      const process = processOf(spec);
-      params.push(["label", spec.query.sandbox]);
-      params.push(...attachParams({ session: spec.session, process, ...(size === undefined ? {} : { size }) }));
-    }
-    return attachBridge(this.env, sandboxKey, params);
-  }
-
-  /** The bridge has greeted: the session is made, or goes on. */
-  #adopt(hello: InnerHello): void {
-    const wish = this.#wish;
-    let session = this.#session;
-    if (session === undefined) {
-      const record = this.#store.record ?? this.#newRecord(hello, wish);
-      const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
-      session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.#hop.client });
-      this.#session = session;
-    } else if (hello.offset > session.log.endOffset) session.skipped(hello.offset);
-    this.#hop.client.ready(session, hello);
-    for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
-  }
-
-  #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
-    if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
-    const record: SessionRecord = {
-      homeKey: wish.pass.homeKey,
-      sandboxKey: wish.sandboxKey,
-      facts: {
-        sandbox: wish.query.sandbox,
-        session: wish.session,
-        incarnation: hello.incarnation,
-        tty: hello.tty,
-        mode: hello.mode,
-        delivery: hello.delivery,
-      },
-      cmd: hello.cmd,
-      createdAt: hello.createdAt,
-      creator: hello.creator,
-      offset: 0,
-      isTransient: wish.isTransient,
-      endsUnattended: wish.isTransient && wish.query.process.keep === 0,
-    };
-    this.#store.record = record;
-    const { incarnation, tty } = record.facts;
-    this.#audit?.began({ type: "start", incarnation, command: record.cmd, tty }, wish.actor);
-    this.ctx.waitUntil(this.#directory(record.sandboxKey).add(record.facts.session, record.createdAt));
-    return record;
-  }
-
-  #makeSession(
-    facts: SessionRecord["facts"],
-    log: OutputLog,
-    holder: string,
-    creator: string,
-    screens: Pick<SessionOptions, "screen" | "lastScreen">,
-  ): Session {
-    const audit = this.#audit;
-    return new Session({
-      ...screens,
-      hop: "relay",
-      facts,
-      log,
-      upstream: audit === undefined ? this.#hop.client : new AuditedUpstream(this.#hop.client, audit, holder),
-      recorder: audit,
-      now: () => Date.now(),
-      maxClients: this.#limits.clients,
-      plainBytesPerSecond: this.#limits.plainBytesPerSecond,
-      reuseFrames: false, // send() here may keep the memory that it is given.
-      holder,
-      creator,
-    });
-  }
-
-  #hopBroken(): boolean {
-    const session = this.#session;
-    if (session === undefined || session.exit !== undefined) return false;
-    for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
-    return session.presentCount > 0;
-  }
-
-  #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
-    if (outcome.kind === "refused" && outcome.status === 404) {
-      this.#forgetProcess();
-      return false;
-    }
-    return (this.#session?.presentCount ?? 0) > 0;
-  }
-
-  /** The process is gone without an exit: its clients are told, and nothing of it is kept. */
-  #forgetProcess(): void {
-    const record = this.#store.record;
-    const session = this.#session;
-    this.#audit?.note({ type: "lost" });
-    this.#session = undefined;
-    this.#hop.release();
-    this.#store.clear();
-    if (record !== undefined) {
-      this.ctx.waitUntil(this.#directory(record.sandboxKey).remove(record.facts.session));
-      this.ctx.waitUntil(this.#ended(record.homeKey));
-    }
-    for (const client of [...(session?.clients ?? [])])
-      client.peer?.bye(PROCESS_LOST.code, PROCESS_LOST.message, "never");
-  }
-
   // ---- WebSocket events ----------------------------------------------------------------------------------------
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
@@ -464,42 +295,16 @@ export class SessionObject extends DurableObject<Env> {
   // ---- What is due ---------------------------------------------------------------------------------------------
 
   #changed(): void {
-    const session = this.#session;
+    const session = this.#keeper.session;
     const isDeserted = session?.presentCount === 0 && this.#pendingAttaches === 0;
     if (session?.exit !== undefined) {
-      this.#storeExit(session);
+      if (this.#keeper.storeExit(session, Date.now())) void this.#setAlarm();
       if (isDeserted && this.#store.record?.isTransient === true) this.#forget();
-    } else if (session !== undefined && isDeserted) this.#letGo(session);
-    this.#schedule();
-  }
-
-  /** Once: the process has ended, and all its output is here, and its last screen, where one is wanted. */
-  #storeExit(session: Session): void {
-    const record = this.#store.record;
-    if (record === undefined || record.exit !== undefined || session.exit === undefined || !session.isSettled) return;
-    const now = Date.now();
-    this.#store.saveLog(session.log);
-    if (session.lastScreen !== undefined) this.#store.lastScreen = session.lastScreen;
-    const clients = [...session.clients].map(knownOf);
-    this.#store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: now, clients };
-    const { code, signal } = session.exit;
-    this.#audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
-    void this.#audit?.flush(); // Clients whose input is still on its way there wait for it.
-    void this.#setAlarm();
-    this.ctx.waitUntil(this.#ended(record.homeKey));
-    this.#hop.release();
-  }
-
-  /** Nobody is left: the process goes on, and this object may sleep. */
-  #letGo(session: Session): void {
-    const record = this.#store.record;
-    if (record !== undefined) {
-      this.#store.saveLog(session.log);
-      this.#store.record = { ...record, offset: session.log.endOffset };
+    } else if (session !== undefined && isDeserted) {
+      this.#keeper.letGo(session);
+      if (this.#store.record?.endsUnattended === true) this.#forget();
     }
-    this.#session = undefined;
-    this.#hop.release();
-    if (record?.endsUnattended === true) this.#forget();
+    this.#schedule();
   }
 
   /** Ends the process, which the bridge does too once it has seen the last client go, and frees the name. */
@@ -515,8 +320,8 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   #schedule(): void {
-    let next = this.#hop.nextTickMs ?? Number.POSITIVE_INFINITY;
-    if (this.#session !== undefined) next = Math.min(next, this.#session.nextTickMs ?? next);
+    let next = this.#keeper.hop.nextTickMs ?? Number.POSITIVE_INFINITY;
+    if (this.#keeper.session !== undefined) next = Math.min(next, this.#keeper.session.nextTickMs ?? next);
     next = Math.min(next, this.#lifetimes.nextTickMs, this.#idle.nextTickMs(Date.now()));
     for (const connection of this.#connections.values()) next = Math.min(next, connection.silentAtMs ?? next);
     if (next >= this.#timerAtMs) return;
@@ -540,8 +345,8 @@ export class SessionObject extends DurableObject<Env> {
     this.#lifetimes.tick(now);
     this.#idle.tick(now);
     this.ctx.waitUntil(this.#renewals.askIssuers(now));
-    this.#hop.tick(now);
-    this.#session?.tick();
+    this.#keeper.hop.tick(now);
+    this.#keeper.session?.tick();
     this.#changed();
   }
 
@@ -578,7 +383,7 @@ export class SessionObject extends DurableObject<Env> {
 
   async describe(): Promise<SessionListing | undefined> {
     const record = this.#store.record;
-    return record && describeSession(this.env, record, this.#session);
+    return record && describeSession(this.env, record, this.#keeper.session);
   }
 
   /** A page of the audit; undefined where nothing was ever recorded. */
@@ -593,9 +398,7 @@ export class SessionObject extends DurableObject<Env> {
     const record = this.#store.record;
     if (record === undefined) return false;
     this.#audit?.note({ type: "delete" }, undefined, by);
-    // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
-    await askBridge(this.env, record.sandboxKey, "DELETE", `/sessions/${encodeURIComponent(record.facts.session)}`);
-    if (record.exit === undefined) await this.#exitTold();
+    await this.#keeper.end(record);
     await this.#remove(record);
     return true;
   }
@@ -604,7 +407,7 @@ export class SessionObject extends DurableObject<Env> {
   async isAlive(): Promise<boolean> {
     const record = this.#store.record;
     if (record === undefined) return this.#pendingAttaches > 0;
-    if (this.#session !== undefined) return this.#session.exit === undefined;
+    if (this.#keeper.session !== undefined) return this.#keeper.session.exit === undefined;
     return (await describeSession(this.env, record, undefined)).state === "running";
   }
 
@@ -643,55 +446,14 @@ export class SessionObject extends DurableObject<Env> {
     return true;
   }
 
-  /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
-  async #exitTold(): Promise<void> {
-    const deadline = Date.now() + END_PATIENCE_MS;
-    while (
-      this.#session !== undefined &&
-      this.#session.exit === undefined &&
-      this.#hop.isOpen &&
-      Date.now() < deadline
-    ) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-
   async #remove(record: SessionRecord): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    this.#hop.release();
-    for (const client of [...(session?.clients ?? [])])
-      client.peer?.bye(CLOSE.notFound, "the session was ended", "never");
+    const removed = this.#keeper.remove(record);
     this.#store.clear();
     this.#tickets.clear();
     await this.#audit?.flush();
     await this.#setAlarm();
-    await Promise.all([this.#directory(record.sandboxKey).remove(record.facts.session), this.#ended(record.homeKey)]);
-  }
-
-  /** The process is no more: another may have its place among the tenant's. */
-  async #ended(homeKey: string | undefined): Promise<void> {
-    if (homeKey === undefined) return;
-    await this.env.TENANT.getByName(homeKey).ended(this.ctx.id.name ?? "");
-  }
-
-  #directory(sandboxKey: string) {
-    return this.env.DIRECTORY.getByName(sandboxKey);
+    await removed;
   }
 }
 
 const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
-
-/** What a new session runs: as the query says, else as the route does. */
-function processOf({ query, command }: AttachSpec): ProcessWish {
-  if (query.process.cmd !== undefined || command === undefined) return query.process;
-  const [cmd, ...args] = command;
-  return { ...query.process, cmd, args };
-}
-
-function refused(code: number, error: string, message: string, retryAfterSeconds?: number): Outcome {
-  return {
-    ok: false,
-    refusal: { code, error, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
-  };
-}

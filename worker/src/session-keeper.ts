@@ -1,0 +1,319 @@
+// The session of a Durable Object and the process behind it: found, made, greeted by the bridge again, stored at its end,
+// let go of, or lost. Knows nothing of the clients' WebSockets.
+
+import {
+  attachParams,
+  CLOSE,
+  type InnerHello,
+  knownOf,
+  OutputLog,
+  type ProcessWish,
+  Session,
+  type SessionOptions,
+} from "@sbx/sandbox-stdio";
+import { type Admission, PROCESS_LOST } from "./admission.ts";
+import type { AttachSpec } from "./attach-spec.ts";
+import { AuditedUpstream } from "./audit/audited-upstream.ts";
+import type { SessionAudit } from "./audit/session-audit.ts";
+import { commandRefusal } from "./command-policy.ts";
+import type { Env } from "./env.ts";
+import { refusalOf } from "./hop-refusal.ts";
+import { type HopOutcome, InnerHop } from "./inner-hop.ts";
+import type { Limits } from "./limits.ts";
+import type { Refusal } from "./refusal.ts";
+import type { SessionRecord, SessionStore } from "./session-store.ts";
+import { askBridge, attachBridge, isAwake } from "./upstream.ts";
+
+/** What runs where nothing is asked for. */
+const DEFAULT_COMMAND = "bash";
+/** How long an end that was asked for may take to be told by the bridge. */
+const END_PATIENCE_MS = 3_000;
+
+export type Outcome =
+  | { readonly ok: true; readonly session: Session }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** What the keeper needs of its Durable Object. */
+export interface KeeperPorts {
+  readonly env: Env;
+  readonly store: SessionStore;
+  readonly limits: Limits;
+  /** Absent where no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+  /** This session's name among the tenant's. */
+  readonly sessionKey: string;
+  waitUntil(promise: Promise<unknown>): void;
+  /** Something came that may have changed what is due. */
+  changed(): void;
+}
+
+export class SessionKeeper {
+  readonly hop: InnerHop;
+  readonly #at: KeeperPorts;
+  #session: Session | undefined;
+  /** What the process is to be, until it is there. */
+  #wish: AttachSpec | undefined;
+
+  constructor(ports: KeeperPorts) {
+    this.#at = ports;
+    this.hop = new InnerHop({
+      attach: () => this.#attachBridge(),
+      // A process that is known runs, and so does its container.
+      mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
+      hello: (hello) => this.#adopt(hello),
+      received: () => ports.changed(),
+      broken: () => this.#hopBroken(),
+      failed: (outcome) => this.#hopFailed(outcome),
+      clientBye: (client, code, reason) => {
+        client.peer?.bye(code, reason, "never");
+        this.#session?.leave(client);
+      },
+    });
+  }
+
+  /** Undefined while nobody is attached, or nothing is known of a process. */
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** The session, with its process: found, or made. */
+  async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
+    const { env, store } = this.#at;
+    if (this.#session !== undefined) return { ok: true, session: this.#session };
+    const { record } = store;
+    if (record?.exit !== undefined) return { ok: true, session: this.#restoreExited(record) };
+    if (!spec.query.wake && !(await isAwake(env, spec.sandboxKey))) {
+      return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
+    }
+    if (record === undefined) {
+      const refusal = commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin);
+      if (refusal !== undefined) return { ok: false, refusal };
+    }
+    if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
+    this.#wish = spec;
+    const outcome = await this.hop.open();
+    if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
+    if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
+      this.#forgetProcess();
+      if (admission.isResume || !spec.who.mayCreate) return { ok: false, refusal: PROCESS_LOST };
+      // This client has known no process of that name: it gets a new one.
+      return this.ensure(spec, admission);
+    }
+    return { ok: false, refusal: refusalOf(outcome) };
+  }
+
+  /**
+   * Once: the process has ended, and all its output is here, and its last screen, where one is wanted.
+   * @returns Whether it has been stored just now.
+   */
+  storeExit(session: Session, nowMs: number): boolean {
+    const { store, audit, waitUntil } = this.#at;
+    const { record } = store;
+    if (record === undefined || record.exit !== undefined || session.exit === undefined || !session.isSettled)
+      return false;
+    store.saveLog(session.log);
+    if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
+    const clients = [...session.clients].map(knownOf);
+    store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: nowMs, clients };
+    const { code, signal } = session.exit;
+    audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
+    void audit?.flush(); // Clients whose input is still on its way there wait for it.
+    waitUntil(this.processEnded(record.homeKey));
+    this.hop.release();
+    return true;
+  }
+
+  /** Nobody is left: the process goes on, and the Durable Object may sleep. */
+  letGo(session: Session): void {
+    const { store } = this.#at;
+    const { record } = store;
+    if (record !== undefined) {
+      store.saveLog(session.log);
+      store.record = { ...record, offset: session.log.endOffset };
+    }
+    this.#session = undefined;
+    this.hop.release();
+  }
+
+  /** Ends the process, if it has not ended; its name is free in the bridge. */
+  async end(record: SessionRecord): Promise<void> {
+    // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
+    const path = `/sessions/${encodeURIComponent(record.facts.session)}`;
+    await askBridge(this.#at.env, record.sandboxKey, "DELETE", path);
+    if (record.exit === undefined) await this.#exitTold();
+  }
+
+  /** Forgets the session, and tells those who are on it. */
+  async remove(record: SessionRecord): Promise<void> {
+    this.#drop({ code: CLOSE.notFound, error: "not_found", message: "the session was ended" });
+    await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record.homeKey)]);
+  }
+
+  /** The process is no more, or did not come to be: another may have its place among the tenant's. */
+  async processEnded(homeKey: string | undefined): Promise<void> {
+    if (homeKey === undefined) return;
+    await this.#at.env.TENANT.getByName(homeKey).ended(this.#at.sessionKey);
+  }
+
+  // ---- Making one ------------------------------------------------------------------------------------------------
+
+  #restoreExited(record: SessionRecord): Session {
+    const { store } = this.#at;
+    const log = store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
+    const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: store.lastScreen });
+    for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
+    if (record.exit !== undefined) session.exited(record.exit);
+    this.#session = session;
+    return session;
+  }
+
+  #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
+    if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
+    const { store, audit, waitUntil } = this.#at;
+    const record: SessionRecord = {
+      homeKey: wish.pass.homeKey,
+      sandboxKey: wish.sandboxKey,
+      facts: {
+        sandbox: wish.query.sandbox,
+        session: wish.session,
+        incarnation: hello.incarnation,
+        tty: hello.tty,
+        mode: hello.mode,
+        delivery: hello.delivery,
+      },
+      cmd: hello.cmd,
+      createdAt: hello.createdAt,
+      creator: hello.creator,
+      offset: 0,
+      isTransient: wish.isTransient,
+      endsUnattended: wish.isTransient && wish.query.process.keep === 0,
+    };
+    store.record = record;
+    const { incarnation, tty } = record.facts;
+    audit?.began({ type: "start", incarnation, command: record.cmd, tty }, wish.actor);
+    waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
+    return record;
+  }
+
+  #makeSession(
+    facts: SessionRecord["facts"],
+    log: OutputLog,
+    holder: string,
+    creator: string,
+    screens: Pick<SessionOptions, "screen" | "lastScreen">,
+  ): Session {
+    const { audit, limits } = this.#at;
+    return new Session({
+      ...screens,
+      hop: "relay",
+      facts,
+      log,
+      upstream: audit === undefined ? this.hop.client : new AuditedUpstream(this.hop.client, audit, holder),
+      recorder: audit,
+      now: () => Date.now(),
+      maxClients: limits.clients,
+      plainBytesPerSecond: limits.plainBytesPerSecond,
+      reuseFrames: false, // send() here may keep the memory that it is given.
+      holder,
+      creator,
+    });
+  }
+
+  // ---- The inner hop ---------------------------------------------------------------------------------------------
+
+  async #attachBridge() {
+    const { env, store } = this.#at;
+    const { record } = store;
+    const spec = this.#wish;
+    const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
+    const params: (readonly [string, string])[] = [];
+    if (record !== undefined) {
+      params.push(["session", record.facts.session], ["incarnation", record.facts.incarnation]);
+      if (this.#session !== undefined) params.push(["offset", String(this.#session.log.endOffset)]);
+    } else if (spec !== undefined) {
+      const { size } = spec.query;
+      const process = processOf(spec);
+      params.push(["label", spec.query.sandbox]);
+      params.push(...attachParams({ session: spec.session, process, ...(size === undefined ? {} : { size }) }));
+    }
+    return attachBridge(env, sandboxKey, params);
+  }
+
+  /** The bridge has greeted: the session is made, or goes on. */
+  #adopt(hello: InnerHello): void {
+    let session = this.#session;
+    if (session === undefined) {
+      const record = this.#at.store.record ?? this.#newRecord(hello, this.#wish);
+      const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
+      session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.hop.client });
+      this.#session = session;
+    } else if (hello.offset > session.log.endOffset) session.skipped(hello.offset);
+    this.hop.client.ready(session, hello);
+    for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
+  }
+
+  #hopBroken(): boolean {
+    const session = this.#session;
+    if (session === undefined || session.exit !== undefined) return false;
+    for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
+    return session.presentCount > 0;
+  }
+
+  #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
+    if (outcome.kind === "refused" && outcome.status === 404) {
+      this.#forgetProcess();
+      return false;
+    }
+    return (this.#session?.presentCount ?? 0) > 0;
+  }
+
+  /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
+  async #exitTold(): Promise<void> {
+    const deadline = Date.now() + END_PATIENCE_MS;
+    while (
+      this.#session?.exit === undefined &&
+      this.#session !== undefined &&
+      this.hop.isOpen &&
+      Date.now() < deadline
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  // ---- Losing one ------------------------------------------------------------------------------------------------
+
+  /** The process is gone without an exit: its clients are told, and nothing of it is kept. */
+  #forgetProcess(): void {
+    const { store, audit, waitUntil } = this.#at;
+    const { record } = store;
+    audit?.note({ type: "lost" });
+    store.clear();
+    if (record !== undefined) {
+      waitUntil(this.#directory(record).remove(record.facts.session));
+      waitUntil(this.processEnded(record.homeKey));
+    }
+    this.#drop(PROCESS_LOST);
+  }
+
+  #drop({ code, message }: Refusal): void {
+    const session = this.#session;
+    this.#session = undefined;
+    this.hop.release();
+    for (const client of [...(session?.clients ?? [])]) client.peer?.bye(code, message, "never");
+  }
+
+  #directory({ sandboxKey }: SessionRecord) {
+    return this.#at.env.DIRECTORY.getByName(sandboxKey);
+  }
+}
+
+/** What a new session runs: as the query says, else as the route does. */
+function processOf({ query, command }: AttachSpec): ProcessWish {
+  if (query.process.cmd !== undefined || command === undefined) return query.process;
+  const [cmd, ...args] = command;
+  return { ...query.process, cmd, args };
+}
+
+function refused(code: number, error: string, message: string): Outcome {
+  return { ok: false, refusal: { code, error, message } };
+}
