@@ -1,0 +1,57 @@
+// The audit as it is stored: pages, retention, and what survives a new life of the object.
+import { env, runInDurableObject } from "cloudflare:test";
+import { describe, expect, test } from "vitest";
+import { verifyChain } from "../../src/audit/chain.ts";
+import { AuditTrail } from "../../src/audit/trail.ts";
+import type { Env } from "../../src/env.ts";
+
+/** Runs with the storage of a fresh object. */
+function withStorage<T>(run: (storage: DurableObjectStorage) => Promise<T>): Promise<T> {
+  const stub = (env as unknown as Env).SESSION.getByName(crypto.randomUUID());
+  return runInDurableObject(stub, (_object, state) => run(state.storage));
+}
+
+const kill = (day: number) => ({ time: `2026-01-0${day}T00:00:00.000Z`, type: "kill" }) as const;
+const NOBODY = new Map<string, number>();
+
+describe("a trail", () => {
+  test("goes on where it stood, and knows how far each client's input is stored", () =>
+    withStorage(async (storage) => {
+      const first = new AuditTrail(storage);
+      await first.append([kill(1), kill(1)], new Map([["a", 7]]));
+      const second = new AuditTrail(storage);
+      expect([second.head, second.storedInput()]).toEqual([first.head, [["a", 7]]]);
+      await second.append([kill(2)], NOBODY);
+      const { records, head } = second.read(0, 10);
+      expect([records.map(({ seq }) => seq), verifyChain(records)]).toEqual([[1, 2, 3], { ok: true, head }]);
+    }));
+
+  test("is read from any record on, within a batch and across batches", () =>
+    withStorage(async (storage) => {
+      const trail = new AuditTrail(storage);
+      for (const size of [1, 3, 2]) await trail.append(Array(size).fill(kill(1)), NOBODY);
+      for (let after = 0; after <= 7; after += 1) {
+        for (let limit = 1; limit <= 7; limit += 1) {
+          const expected = [1, 2, 3, 4, 5, 6].filter((seq) => seq > after).slice(0, limit);
+          expect(trail.read(after, limit).records.map(({ seq }) => seq)).toEqual(expected);
+        }
+      }
+    }));
+
+  test("whose old records were deleted verifies from its anchor, also when all of them were", () =>
+    withStorage(async (storage) => {
+      const trail = new AuditTrail(storage);
+      for (const day of [1, 2, 3]) await trail.append([kill(day), kill(day)], NOBODY);
+      trail.deleteBefore("2026-01-03T00:00:00.000Z");
+      const page = trail.read(0, 10);
+      expect([page.anchor.seq, page.records.map(({ seq }) => seq)]).toEqual([4, [5, 6]]);
+      expect(verifyChain(page.records, page.anchor)).toEqual({ ok: true, head: page.head });
+      trail.deleteBefore("2026-02-01T00:00:00.000Z");
+      expect(trail.oldestTime).toBeUndefined();
+      const next = new AuditTrail(storage);
+      expect(next.head).toEqual(page.head);
+      await next.append([kill(4)], NOBODY);
+      const { records, anchor } = next.read(0, 10);
+      expect([records.map(({ seq }) => seq), verifyChain(records, anchor).ok]).toEqual([[7], true]);
+    }));
+});
