@@ -47,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       COMMAND_BLOCK: "blocked-by-test",
       // Some tests fill a session with one user's clients; quotas.test.ts is about the limits themselves.
       LIMIT_ATTACHES_PER_MINUTE: "1000",
+      LIMIT_SESSIONS: "10000",
       // The browsers' people are all of one tenant, and each of their tests has a sandbox of its own.
       ...(project.name === "browser" ? { LIMIT_SANDBOXES: "1000" } : {}),
     },

@@ -45,7 +45,7 @@ export function readLimits(env: LimitEnv): Limits {
     jsonConnectionsPerAddress: count("LIMIT_JSON_CONNECTIONS_PER_IP", env.LIMIT_JSON_CONNECTIONS_PER_IP, 20),
     attachesPerMinute: count("LIMIT_ATTACHES_PER_MINUTE", env.LIMIT_ATTACHES_PER_MINUTE, 60),
     sandboxes: count("LIMIT_SANDBOXES", env.LIMIT_SANDBOXES, 10),
-    sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 32),
+    sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 256),
     clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),
     plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
     idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),

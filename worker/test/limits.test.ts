@@ -62,7 +62,7 @@ test("limits: what is not set has the documented default; what is no count is re
     jsonConnectionsPerAddress: 20,
     attachesPerMinute: 60,
     sandboxes: 10,
-    sessions: 32,
+    sessions: 256,
     clients: 64,
     plainBytesPerSecond: 8 * 1024 * 1024,
     idleSeconds: 1800,
