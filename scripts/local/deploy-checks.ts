@@ -4,7 +4,7 @@
 import { readAuditSettings } from "../../worker/src/audit/settings.ts";
 import { AuthFault } from "../../worker/src/auth/fault.ts";
 import { readAuthSettings } from "../../worker/src/auth/settings.ts";
-import { readEgress } from "../../worker/src/egress.ts";
+import { readEgress } from "../../worker/src/sandbox/egress.ts";
 
 /** The secrets of the Worker, and what each is for. */
 export const SECRETS: Readonly<Record<string, string>> = {

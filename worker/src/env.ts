@@ -1,15 +1,15 @@
 // The Worker's bindings and variables.
 
-import type { AddressObject } from "./address-object.ts";
+import type { CommandEnv } from "./attach/command-policy.ts";
 import type { AuditEnv } from "./audit/settings.ts";
 import type { AuthEnv } from "./auth/settings.ts";
-import type { CommandEnv } from "./command-policy.ts";
-import type { SandboxDirectory } from "./directory.ts";
-import type { EgressEnv } from "./egress.ts";
-import type { LimitEnv } from "./limits.ts";
-import type { Sandbox } from "./sandbox.ts";
-import type { SessionObject } from "./session-object.ts";
-import type { TenantObject } from "./tenant-object.ts";
+import type { AddressObject } from "./limits/address-object.ts";
+import type { LimitEnv } from "./limits/limits.ts";
+import type { TenantObject } from "./limits/tenant-object.ts";
+import type { SandboxDirectory } from "./sandbox/directory.ts";
+import type { EgressEnv } from "./sandbox/egress.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { SessionObject } from "./session/session-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
 export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, TerminalEnv {

@@ -1,28 +1,28 @@
 // The Worker: who may come in, and to which Durable Object a request belongs. Everything else is theirs.
 
 import { Hono } from "hono";
-import { attachRoutes } from "./attach-route.ts";
+import { attachRoutes } from "./attach/attach-route.ts";
 import { readAuditSettings } from "./audit/settings.ts";
 import { logRefused } from "./audit/worker-log.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
-import { readEgress } from "./egress.ts";
 import type { Env } from "./env.ts";
+import { revocationRoutes } from "./limits/revocation-route.ts";
 import { page } from "./page.ts";
-import { revocationRoutes } from "./revocation-route.ts";
-import { sessionRoutes } from "./session-routes.ts";
+import { readEgress } from "./sandbox/egress.ts";
+import { sessionRoutes } from "./session/session-routes.ts";
 import { terminalRoutes } from "./terminal/routes.ts";
-import { attachTicketRoutes, shareRoutes } from "./ticket-routes.ts";
+import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
 
 // What the SDK sends a container's traffic through, where EGRESS_ALLOW restricts it.
 export { ContainerProxy } from "@cloudflare/sandbox";
-export { AddressObject } from "./address-object.ts";
-export { SandboxDirectory } from "./directory.ts";
-export { Sandbox } from "./sandbox.ts";
-export { SessionObject } from "./session-object.ts";
-export { TenantObject } from "./tenant-object.ts";
+export { AddressObject } from "./limits/address-object.ts";
+export { TenantObject } from "./limits/tenant-object.ts";
+export { SandboxDirectory } from "./sandbox/directory.ts";
+export { Sandbox } from "./sandbox/sandbox.ts";
+export { SessionObject } from "./session/session-object.ts";
 
 const app = new Hono<{ Bindings: Env }>();
 

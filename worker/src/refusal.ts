@@ -1,7 +1,7 @@
 // How a request is refused: one line of JSON, or, for a client that can't see an HTTP refusal, a WebSocket that says why.
 
 import { CLOSE, clipUtf8, dialectNamed, httpStatusOf, type Retry } from "@sbx/sandbox-stdio";
-import type { Answering } from "./attach-spec.ts";
+import type { Answering } from "./attach/attach-spec.ts";
 
 export type Refusal = {
   /** Our close code; the HTTP status is derived from it. */

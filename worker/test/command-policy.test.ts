@@ -1,6 +1,6 @@
 // Which commands may be started: the lists, and what an entry of each covers.
 import { expect, test } from "vitest";
-import { commandRefusal } from "../src/command-policy.ts";
+import { commandRefusal } from "../src/attach/command-policy.ts";
 
 const isRefused = (env: Parameters<typeof commandRefusal>[0], cmd: string, isAdmin = false) =>
   commandRefusal(env, cmd, isAdmin) !== undefined;

@@ -1,6 +1,6 @@
 // Which hosts a sandbox may reach: the setting's words.
 import { expect, test } from "vitest";
-import { readEgress } from "../src/egress.ts";
+import { readEgress } from "../src/sandbox/egress.ts";
 
 test.each([
   [undefined, undefined],

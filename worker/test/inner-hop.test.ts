@@ -2,8 +2,8 @@
 // or when nobody answers.
 
 import { afterEach, expect, test, vi } from "vitest";
-import { InnerHop, type InnerHopEvents } from "../src/inner-hop.ts";
-import type { AttachOutcome } from "../src/upstream.ts";
+import { InnerHop, type InnerHopEvents } from "../src/bridge/inner-hop.ts";
+import type { AttachOutcome } from "../src/bridge/upstream.ts";
 
 afterEach(() => {
   vi.useRealTimers();

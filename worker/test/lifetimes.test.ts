@@ -1,13 +1,13 @@
 // How long connections live, with a clock in this file's hands: the issuer asked again, idleness, and what came too early.
 import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
 import { afterEach, expect, test } from "vitest";
+import { type Grant, grantOfToken } from "../src/attach/grant.ts";
 import { verifyToken } from "../src/auth/verify-token.ts";
 import type { Env } from "../src/env.ts";
-import { type Grant, grantOfToken } from "../src/grant.ts";
-import { IdleWatch } from "../src/idle.ts";
-import { Lifetimes } from "../src/lifetimes.ts";
-import { Renewals } from "../src/renewals.ts";
-import type { SessionTickets } from "../src/session-tickets.ts";
+import { IdleWatch } from "../src/session/idle.ts";
+import { Lifetimes } from "../src/session/lifetimes.ts";
+import { Renewals } from "../src/session/renewals.ts";
+import type { SessionTickets } from "../src/tickets/session-tickets.ts";
 import { advanceClock, restoreClock, stopClock } from "./auth/clock.ts";
 import { CLIENT, newRealm, seconds } from "./auth/realm.ts";
 

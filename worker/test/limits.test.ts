@@ -1,11 +1,11 @@
 // The rules behind limits and revocations, without objects or sockets: what is counted, and what is concerned.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addressKey } from "../src/address-object.ts";
-import { countAttempt } from "../src/attempts.ts";
 import { AuthFault } from "../src/auth/fault.ts";
-import { idleMsOf, readLimits } from "../src/limits.ts";
-import { concerns, KEPT_OUT_MS, type Revocation } from "../src/revocation.ts";
+import { addressKey } from "../src/limits/address-object.ts";
+import { countAttempt } from "../src/limits/attempts.ts";
+import { idleMsOf, readLimits } from "../src/limits/limits.ts";
+import { concerns, KEPT_OUT_MS, type Revocation } from "../src/limits/revocation.ts";
 
 test("attempts: never more than the limit within any 60 s, and whoever waits as long as told gets in", () => {
   fc.assert(

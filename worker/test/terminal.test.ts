@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
-import type { Sandbox } from "../src/sandbox.ts";
+import type { Sandbox } from "../src/sandbox/sandbox.ts";
 import { readTerminalSettings, type TerminalEnv } from "../src/terminal/settings.ts";
 import { askTtyd, openTtyd } from "../src/terminal/upstream.ts";
 

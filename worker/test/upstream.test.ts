@@ -1,9 +1,9 @@
 // The way to a container's bridge, over a stand-in for the SDK's object: what its answers mean to a client.
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { askBridge, attachBridge, isAwake } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
-import { containerToken, type Sandbox } from "../src/sandbox.ts";
-import { askBridge, attachBridge, isAwake } from "../src/upstream.ts";
+import { containerToken, type Sandbox } from "../src/sandbox/sandbox.ts";
 
 const KEY = "0123456789abcdef";
 const real = env as unknown as Env;

@@ -1,7 +1,7 @@
 // What is asked of whoever comes to `/terminal/*`, beyond a token of theirs.
 
+import type { Grant } from "../attach/grant.ts";
 import { AuthFault } from "../auth/fault.ts";
-import type { Grant } from "../grant.ts";
 import { validateProject } from "./project-service.ts";
 import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
 

@@ -1,12 +1,12 @@
 // The clients of the ttyds that run in one sandbox's container: lets each in, and knows who is there.
 
 import { CLOSE, MAX_CLIENTS } from "@sbx/sandbox-stdio";
-import type { AttachSpec } from "../attach-spec.ts";
+import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Env } from "../env.ts";
-import type { Bounded } from "../lifetimes.ts";
 import { type Refusal, upgradeHeaders } from "../refusal.ts";
+import type { Bounded } from "../session/lifetimes.ts";
 import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
 import { readTerminalSettings } from "./settings.ts";

@@ -9,7 +9,7 @@ import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type AttachTicket, openTicket } from "../auth/ticket.ts";
 import type { Env } from "../env.ts";
 import { refuseHttp } from "../refusal.ts";
-import { attachTicket, target } from "../ticket-routes.ts";
+import { attachTicket, target } from "../tickets/ticket-routes.ts";
 import { type TerminalPass, terminalGate } from "./gate.ts";
 import { parseTerminalAddress } from "./path.ts";
 import { NOT_RUNNING } from "./relay.ts";

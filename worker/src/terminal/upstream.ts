@@ -2,8 +2,8 @@
 // of the terminal that knows there are two. Never starts a container: no ttyd runs in one that does not run.
 
 import { getSandbox } from "@cloudflare/sandbox";
+import { isAwake } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
-import { isAwake } from "../upstream.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
 
 /** Subprotocol of ttyd. */

@@ -1,7 +1,7 @@
 // Tickets as texts: what they open, and that nothing but what was sealed here opens anything.
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { completeQuery } from "../../src/attach-right.ts";
+import { completeQuery } from "../../src/attach/attach-right.ts";
 import { AuthFault } from "../../src/auth/fault.ts";
 import {
   type AttachTicket,

@@ -3,8 +3,8 @@
 // their connections are open.
 
 import { DurableObject } from "cloudflare:workers";
+import type { Env } from "../env.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
-import type { Env } from "./env.ts";
 import { readLimits } from "./limits.ts";
 
 /** Connections are counted apart by this. */

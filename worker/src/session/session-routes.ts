@@ -2,14 +2,14 @@
 
 import { CLOSE } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
-import { auditResponse, readAuditQuery } from "./audit/route.ts";
-import { actorOf } from "./audit/worker-log.ts";
-import { authenticate } from "./auth/authenticate.ts";
-import { requireScope, type SandboxScope } from "./auth/identity.ts";
-import { sandboxKey, sessionKey } from "./auth/names.ts";
-import { readAuthSettings } from "./auth/settings.ts";
-import type { Env } from "./env.ts";
-import { refuseHttp } from "./refusal.ts";
+import { auditResponse, readAuditQuery } from "../audit/route.ts";
+import { actorOf } from "../audit/worker-log.ts";
+import { authenticate } from "../auth/authenticate.ts";
+import { requireScope, type SandboxScope } from "../auth/identity.ts";
+import { sandboxKey, sessionKey } from "../auth/names.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+import type { Env } from "../env.ts";
+import { refuseHttp } from "../refusal.ts";
 
 type SessionContext = Context<{ Bindings: Env }, "/:sandbox/sessions/:session" | "/:sandbox/sessions/:session/audit">;
 

@@ -1,7 +1,7 @@
 // Which sessions a sandbox has: one Durable Object for each sandbox, since a session's own object can't be listed.
 
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "./env.ts";
+import type { Env } from "../env.ts";
 
 export class SandboxDirectory extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {

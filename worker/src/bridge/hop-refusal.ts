@@ -1,8 +1,8 @@
 // What a client is told when the inner hop could not be opened.
 
 import { CLOSE } from "@sbx/sandbox-stdio";
+import type { Refusal } from "../refusal.ts";
 import type { HopOutcome } from "./inner-hop.ts";
-import type { Refusal } from "./refusal.ts";
 
 export function refusalOf(outcome: HopOutcome): Refusal {
   if (outcome.kind === "refused") {

@@ -1,9 +1,9 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
 import type { Session } from "@sbx/sandbox-stdio";
-import type { Env } from "./env.ts";
+import { askBridge } from "../bridge/upstream.ts";
+import type { Env } from "../env.ts";
 import type { SessionRecord } from "./session-store.ts";
-import { askBridge } from "./upstream.ts";
 
 /** What the API says of a session. */
 export type SessionListing = {

@@ -2,8 +2,8 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
+import type { Env } from "../env.ts";
 import { readEgress } from "./egress.ts";
-import type { Env } from "./env.ts";
 
 /** Where the bridge listens in its container. */
 export const BRIDGE_PORT = 8080;

@@ -2,7 +2,7 @@
 // start a shell may start anything from it.
 
 import { CLOSE } from "@sbx/sandbox-stdio";
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "../refusal.ts";
 
 /** Variables of the Worker: commands, comma separated. Absent or empty: no such list. */
 export interface CommandEnv {

@@ -2,8 +2,8 @@
 // cookie or query string of the client is passed on.
 
 import type { AttachQuery, DialectRoute } from "@sbx/sandbox-stdio";
-import type { Actor } from "./audit/record.ts";
-import type { Pass } from "./gate.ts";
+import type { Actor } from "../audit/record.ts";
+import type { Pass } from "../limits/gate.ts";
 import type { Grant } from "./grant.ts";
 
 /** How a client is answered. */

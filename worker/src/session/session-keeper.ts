@@ -11,18 +11,18 @@ import {
   Session,
   type SessionOptions,
 } from "@sbx/sandbox-stdio";
-import { type Admission, PROCESS_LOST } from "./admission.ts";
-import type { AttachSpec } from "./attach-spec.ts";
-import { AuditedUpstream } from "./audit/audited-upstream.ts";
-import type { SessionAudit } from "./audit/session-audit.ts";
-import { commandRefusal } from "./command-policy.ts";
-import type { Env } from "./env.ts";
-import { refusalOf } from "./hop-refusal.ts";
-import { type HopOutcome, InnerHop } from "./inner-hop.ts";
-import type { Limits } from "./limits.ts";
-import type { Refusal } from "./refusal.ts";
+import { type Admission, PROCESS_LOST } from "../attach/admission.ts";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import { commandRefusal } from "../attach/command-policy.ts";
+import { AuditedUpstream } from "../audit/audited-upstream.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import { refusalOf } from "../bridge/hop-refusal.ts";
+import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
+import { askBridge, attachBridge, isAwake } from "../bridge/upstream.ts";
+import type { Env } from "../env.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { Refusal } from "../refusal.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
-import { askBridge, attachBridge, isAwake } from "./upstream.ts";
 
 /** What runs where nothing is asked for. */
 const DEFAULT_COMMAND = "bash";

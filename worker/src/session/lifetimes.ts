@@ -1,9 +1,9 @@
 // Until when each connection may go on: the end of its token or ticket, or a revocation. Told the time; knows no sockets.
 
 import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
-import type { Pass } from "./gate.ts";
-import type { Grant } from "./grant.ts";
-import { concerns, type Revocation } from "./revocation.ts";
+import type { Grant } from "../attach/grant.ts";
+import type { Pass } from "../limits/gate.ts";
+import { concerns, type Revocation } from "../limits/revocation.ts";
 
 /** How long before its end a connection is told that it is near. */
 const WARNING_MS = 60_000;

@@ -1,11 +1,11 @@
 // What somebody may do with one session, and for how long: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
-import { AuthFault } from "./auth/fault.ts";
-import type { Identity, OpaqueToken } from "./auth/identity.ts";
-import type { Tenant } from "./auth/names.ts";
-import type { AttachTicket, ShareTicket } from "./auth/ticket.ts";
-import type { RevocableGrant } from "./revocation.ts";
+import { AuthFault } from "../auth/fault.ts";
+import type { Identity, OpaqueToken } from "../auth/identity.ts";
+import type { Tenant } from "../auth/names.ts";
+import type { AttachTicket, ShareTicket } from "../auth/ticket.ts";
+import type { RevocableGrant } from "../limits/revocation.ts";
 
 export type Grant = RevocableGrant & {
   /** Whose connection it is: a person, or what stands for the guests of one ticket. A `resume` is bound to it. */

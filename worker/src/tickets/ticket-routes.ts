@@ -3,17 +3,17 @@
 
 import { CLOSE } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
-import { actorOf } from "./audit/worker-log.ts";
-import { authenticate } from "./auth/authenticate.ts";
-import { AuthFault } from "./auth/fault.ts";
-import { type Identity, requireScope, type SandboxScope } from "./auth/identity.ts";
-import { checkName, sessionKey, type Tenant } from "./auth/names.ts";
-import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
-import { type Role, sealTicket, type TicketTarget, ticketId } from "./auth/ticket.ts";
-import type { Env } from "./env.ts";
-import { displayName } from "./grant.ts";
-import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "./json-body.ts";
-import { refuseHttp } from "./refusal.ts";
+import { displayName } from "../attach/grant.ts";
+import { actorOf } from "../audit/worker-log.ts";
+import { authenticate } from "../auth/authenticate.ts";
+import { AuthFault } from "../auth/fault.ts";
+import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
+import { checkName, sessionKey, type Tenant } from "../auth/names.ts";
+import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
+import { type Role, sealTicket, type TicketTarget, ticketId } from "../auth/ticket.ts";
+import type { Env } from "../env.ts";
+import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "../json-body.ts";
+import { refuseHttp } from "../refusal.ts";
 import { MAX_SHARE_TICKETS } from "./session-tickets.ts";
 
 type Bindings = { Bindings: Env };

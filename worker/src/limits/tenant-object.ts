@@ -5,9 +5,9 @@
 // the sessions themselves are asked which of them live.
 
 import { DurableObject } from "cloudflare:workers";
+import type { Env } from "../env.ts";
 import { countAttempt } from "./attempts.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
-import type { Env } from "./env.ts";
 import { readLimits } from "./limits.ts";
 import { isRevoked, type RevocableGrant, type Revocation } from "./revocation.ts";
 

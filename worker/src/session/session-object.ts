@@ -13,28 +13,28 @@ import {
   ServerConnection,
   type Session,
 } from "@sbx/sandbox-stdio";
-import { type Admission, admit, ticketRefusal } from "./admission.ts";
-import { type AttachSpec, specOf } from "./attach-spec.ts";
-import type { Actor } from "./audit/record.ts";
-import { SessionAudit } from "./audit/session-audit.ts";
-import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
-import { type AuditPage, AuditTrail } from "./audit/trail.ts";
+import { type Admission, admit, ticketRefusal } from "../attach/admission.ts";
+import { type AttachSpec, specOf } from "../attach/attach-spec.ts";
+import { ResumeSigner } from "../attach/resume.ts";
+import type { Actor } from "../audit/record.ts";
+import { SessionAudit } from "../audit/session-audit.ts";
+import { type AuditSettings, readAuditSettings } from "../audit/settings.ts";
+import { type AuditPage, AuditTrail } from "../audit/trail.ts";
+import { isAwake } from "../bridge/upstream.ts";
+import type { Env } from "../env.ts";
+import type { Pass } from "../limits/gate.ts";
+import { idleMsOf, type Limits, readLimits } from "../limits/limits.ts";
+import type { Revocation } from "../limits/revocation.ts";
+import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "../refusal.ts";
+import { TtydProxy } from "../terminal/proxy.ts";
+import { type NewShareTicket, SessionTickets, type TicketListing } from "../tickets/session-tickets.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
-import type { Env } from "./env.ts";
-import type { Pass } from "./gate.ts";
 import { IdleWatch } from "./idle.ts";
 import { type Bounded, Lifetimes } from "./lifetimes.ts";
-import { idleMsOf, type Limits, readLimits } from "./limits.ts";
-import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "./refusal.ts";
 import { Renewals } from "./renewals.ts";
-import { ResumeSigner } from "./resume.ts";
-import type { Revocation } from "./revocation.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
-import { type NewShareTicket, SessionTickets, type TicketListing } from "./session-tickets.ts";
-import { TtydProxy } from "./terminal/proxy.ts";
-import { isAwake } from "./upstream.ts";
 
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;

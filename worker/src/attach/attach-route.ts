@@ -3,18 +3,18 @@
 
 import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute, TTYD } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
+import { addressOf, logRefused } from "../audit/worker-log.ts";
+import { offeredProtocols } from "../auth/credentials.ts";
+import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";
+import { sandboxKey, sessionKey } from "../auth/names.ts";
+import { requireListedOrigin } from "../auth/origin.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+import type { Env } from "../env.ts";
+import { pass } from "../limits/gate.ts";
+import { refuseHttp, refuseUpgrade } from "../refusal.ts";
+import { type TerminalPass, terminalGate } from "../terminal/gate.ts";
 import { type AttachRight, attachRight, completeQuery, requireTarget } from "./attach-right.ts";
 import { type Answering, requestOf } from "./attach-spec.ts";
-import { addressOf, logRefused } from "./audit/worker-log.ts";
-import { offeredProtocols } from "./auth/credentials.ts";
-import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
-import { sandboxKey, sessionKey } from "./auth/names.ts";
-import { requireListedOrigin } from "./auth/origin.ts";
-import { readAuthSettings } from "./auth/settings.ts";
-import type { Env } from "./env.ts";
-import { pass } from "./gate.ts";
-import { refuseHttp, refuseUpgrade } from "./refusal.ts";
-import { type TerminalPass, terminalGate } from "./terminal/gate.ts";
 
 export const attachRoutes = new Hono<{ Bindings: Env }>();
 

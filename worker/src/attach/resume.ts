@@ -1,7 +1,7 @@
 // What a client shows to come back as itself: signed, bound to this session, this start of its process, the client, the
 // person and the role. It is no authentication: a token is still needed.
 
-import { fromBase64Url, toBase64Url } from "./base64url.ts";
+import { fromBase64Url, toBase64Url } from "../base64url.ts";
 
 export type ResumeClaim = {
   readonly incarnation: string;

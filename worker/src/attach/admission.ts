@@ -1,10 +1,10 @@
 // Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
 
 import { CLOSE } from "@sbx/sandbox-stdio";
+import type { Refusal } from "../refusal.ts";
+import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";
-import type { Refusal } from "./refusal.ts";
 import type { ResumeSigner } from "./resume.ts";
-import type { SessionRecord } from "./session-store.ts";
 
 /** A client that may attach: as itself again, or as a new one. */
 export type Admission = { readonly id: string; readonly isResume: boolean };

@@ -1,8 +1,8 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
 import { MAX_CLIENTS, PLAIN_RATE } from "@sbx/sandbox-stdio";
-import type { AttachSpec } from "./attach-spec.ts";
-import { AuthFault } from "./auth/fault.ts";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import { AuthFault } from "../auth/fault.ts";
 
 /** Variables of the Worker; texts, as wrangler gives them. Absent or empty: the default. */
 export interface LimitEnv {

@@ -1,12 +1,12 @@
 // Who wants to attach, by token or by ticket, and what they may open with that. Every dialect's route asks here.
 
-import { authenticate } from "./auth/authenticate.ts";
-import { AuthFault } from "./auth/fault.ts";
-import { type Identity, requireScope } from "./auth/identity.ts";
-import type { Tenant } from "./auth/names.ts";
-import { requireAllowedHost } from "./auth/origin.ts";
-import type { AuthSettings } from "./auth/settings.ts";
-import { openTicket, type ShareTicket, type TicketTarget } from "./auth/ticket.ts";
+import { authenticate } from "../auth/authenticate.ts";
+import { AuthFault } from "../auth/fault.ts";
+import { type Identity, requireScope } from "../auth/identity.ts";
+import type { Tenant } from "../auth/names.ts";
+import { requireAllowedHost } from "../auth/origin.ts";
+import type { AuthSettings } from "../auth/settings.ts";
+import { openTicket, type ShareTicket, type TicketTarget } from "../auth/ticket.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
 
 export type AttachRight = {

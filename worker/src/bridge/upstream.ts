@@ -2,8 +2,8 @@
 
 import { getSandbox } from "@cloudflare/sandbox";
 import { INNER_PROTOCOL } from "@sbx/sandbox-stdio";
-import type { Env } from "./env.ts";
-import { BRIDGE_PORT, containerToken } from "./sandbox.ts";
+import type { Env } from "../env.ts";
+import { BRIDGE_PORT, containerToken } from "../sandbox/sandbox.ts";
 
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;

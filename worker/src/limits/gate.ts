@@ -2,13 +2,13 @@
 // whatever they say holds for every Worker.
 
 import { CLOSE } from "@sbx/sandbox-stdio";
+import type { AttachRight } from "../attach/attach-right.ts";
+import type { Grant } from "../attach/grant.ts";
+import { ResumeSigner } from "../attach/resume.ts";
+import { tenantKey } from "../auth/names.ts";
+import type { Env } from "../env.ts";
+import type { Refusal } from "../refusal.ts";
 import { addressKey, type ConnectionKind } from "./address-object.ts";
-import type { AttachRight } from "./attach-right.ts";
-import { tenantKey } from "./auth/names.ts";
-import type { Env } from "./env.ts";
-import type { Grant } from "./grant.ts";
-import type { Refusal } from "./refusal.ts";
-import { ResumeSigner } from "./resume.ts";
 import type { TenantAnswer } from "./tenant-object.ts";
 
 /** What the session's object has to know of a connection that was let in. */

@@ -1,8 +1,8 @@
 // Which tickets of a session still count: the share tickets that were made and not revoked, and the attach tickets that have
 // been used. In the session's own storage, so that it survives a restart and one answer holds everywhere.
 
-import type { Role } from "./auth/ticket.ts";
-import type { Grant } from "./grant.ts";
+import type { Grant } from "../attach/grant.ts";
+import type { Role } from "../auth/ticket.ts";
 
 /** What the API says of a share ticket. Not the ticket itself: it is told once, to its maker. */
 export type TicketListing = {

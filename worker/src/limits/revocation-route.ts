@@ -1,13 +1,13 @@
 // `POST /api/revocations`: ends what a user or a token may do in the caller's own tenant.
 
 import { Hono } from "hono";
-import { authenticate } from "./auth/authenticate.ts";
-import { AuthFault } from "./auth/fault.ts";
-import { requireScope } from "./auth/identity.ts";
-import { tenantKey } from "./auth/names.ts";
-import { readAuthSettings } from "./auth/settings.ts";
-import type { Env } from "./env.ts";
-import { bodyText, jsonBody } from "./json-body.ts";
+import { authenticate } from "../auth/authenticate.ts";
+import { AuthFault } from "../auth/fault.ts";
+import { requireScope } from "../auth/identity.ts";
+import { tenantKey } from "../auth/names.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+import type { Env } from "../env.ts";
+import { bodyText, jsonBody } from "../json-body.ts";
 
 const MAX_VALUE_CHARACTERS = 512;
 

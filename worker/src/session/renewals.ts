@@ -2,15 +2,15 @@
 // issuer of an opaque one.
 
 import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
-import { AuthFault, logFault } from "./auth/fault.ts";
-import { sessionKey as nameOf } from "./auth/names.ts";
-import { readAuthSettings } from "./auth/settings.ts";
-import { isTicketShaped, openTicket } from "./auth/ticket.ts";
-import { verifyToken } from "./auth/verify-token.ts";
-import type { Env } from "./env.ts";
-import { type Grant, grantOfAttachTicket, renewed } from "./grant.ts";
+import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
+import { AuthFault, logFault } from "../auth/fault.ts";
+import { sessionKey as nameOf } from "../auth/names.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+import { isTicketShaped, openTicket } from "../auth/ticket.ts";
+import { verifyToken } from "../auth/verify-token.ts";
+import type { Env } from "../env.ts";
+import type { SessionTickets } from "../tickets/session-tickets.ts";
 import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
-import type { SessionTickets } from "./session-tickets.ts";
 
 export type RenewalsOptions = {
   readonly env: Env;
