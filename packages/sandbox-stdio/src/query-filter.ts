@@ -176,7 +176,8 @@ export class QueryFilter {
 
   /** The sequence ends with the byte at `at` and asks nothing. */
   #ended(bytes: Uint8Array, at: number): void {
-    if (this.#isEndOfRemoved && this.#heldLength + at - this.#start === 1 && bytes[at] === BACKSLASH) {
+    const isSecond = this.#isHolding && this.#heldLength + at - this.#start === 1;
+    if (this.#isEndOfRemoved && isSecond && bytes[at] === BACKSLASH) {
       this.#leaveOut(bytes, at + 1);
       return;
     }
