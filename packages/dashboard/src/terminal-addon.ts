@@ -2,6 +2,7 @@
 // between the bytes between which they changed, and the emulator's own answers are sent only by the one client that is to
 // answer. No React, no layout.
 
+import { splitUtf8 } from "@sbx/sandbox-stdio";
 import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
 import type { Connection } from "./connection.ts";
 import { watchQueries } from "./queries.ts";
@@ -42,6 +43,11 @@ export class StdioAddon implements ITerminalAddon {
   readonly #steps: Step[] = [];
   /** What the terminal has and has not drawn, oldest first. */
   readonly #drawing: Chunk[] = [];
+  /**
+   * The start of a character whose end has not come: xterm.js loses U+2026 and its like when they come in two writes. It
+   * counts as drawn, shows nothing until it is whole, and goes before whatever is written next.
+   */
+  #tail: Uint8Array = new Uint8Array(0);
   /** The terminal is dealing with something that it may answer: what it sends until it has parsed the chunk is an answer. */
   #isAtQuery = false;
   #epoch = 0;
@@ -145,7 +151,9 @@ export class StdioAddon implements ITerminalAddon {
         continue;
       }
       this.#drawing.push(step);
-      terminal.write(step.bytes, () => this.#drawn());
+      const { whole, tail } = splitUtf8(this.#tail, step.bytes);
+      this.#tail = tail;
+      terminal.write(whole, () => this.#drawn());
     }
   }
 

@@ -60,8 +60,21 @@ describe("what is drawn", () => {
   test("a character that is torn between two frames is drawn whole, once", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
-    for (const byte of encode("é🚀ß.\r\n")) process.print(Uint8Array.of(byte));
-    await page.shows("é🚀ß.");
+    for (const byte of encode("é🚀ß….\r\n")) process.print(Uint8Array.of(byte));
+    await page.shows("é🚀ß….");
+  });
+
+  test("a screen that is erased from its last cell back does not stop the page", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    for (const erase of ["\x1b[1J", "\x1b[?1J"]) {
+      process.print(`before${erase.length}\x1b[999;999H`);
+      await page.shows(`before${erase.length}`);
+      process.print(erase);
+      process.print(`\x1b[Hafter${erase.length}\r\n`);
+      await page.shows(`after${erase.length}`);
+      expect((await page.rows()).filter((row) => row !== "")).toEqual([`after${erase.length}`]);
+    }
   });
 
   test("5 MB at once are drawn to the last line, and all of it is acknowledged", async () => {

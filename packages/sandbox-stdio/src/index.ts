@@ -97,4 +97,6 @@ export { Session } from "./session.ts";
 export type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 export type { Snapshot } from "./snapshot.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
+export { splitUtf8 } from "./utf8-text.ts";
 export { Window } from "./window.ts";
+export { mendEraseToCursor, type XtermTerminal } from "./xterm-fault.ts";

@@ -6,7 +6,7 @@
 // as WebAssembly (ghostty-web 0.4.0) 59, 39, 32, 33, 30, 27, and it offers neither the saved cursor nor the scroll region,
 // the tab stops, the character sets or where a hyperlink leads.
 
-import type { Snapshot } from "@sbx/sandbox-stdio";
+import { mendEraseToCursor, type Snapshot } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
 import { answerForAppearance } from "./appearance.ts";
@@ -94,12 +94,7 @@ export class Emulator {
       this.#isExact = true;
       return false;
     });
-    // To erase up to the cursor throws where that is the last cell there is.
-    this.#terminal.parser.registerCsiHandler({ final: "J" }, ([what]) => {
-      const { x, y } = this.#core.buffers.active;
-      const isAll = what === 1 && y === this.#terminal.rows - 1 && x >= this.#terminal.cols - 1;
-      return isAll && this.#core._inputHandler.eraseInDisplay({ params: [2] }, false);
-    });
+    mendEraseToCursor(this.#terminal);
     answerForAppearance(this.#terminal, (text) => this.#answer(text));
   }
 

@@ -76,7 +76,6 @@ export type Core = {
     readonly _windowTitle: string;
     readonly _iconName: string;
     readonly _parser: { readonly precedingJoinState: number };
-    eraseInDisplay(parameters: { readonly params: readonly number[] }, isSelective: boolean): boolean;
     /** At once, and without the queue of write(), which an exception would leave stuck. */
     parse(bytes: Uint8Array): void;
   };
