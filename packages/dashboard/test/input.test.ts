@@ -100,6 +100,18 @@ describe("terminal queries", () => {
     await expect.poll(() => process.typed).toBe("\x1b[0n");
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["new", "live"]);
   });
+
+  test("a snapshot that has the focus reported reports nothing while it is drawn, and the focus from then on", async () => {
+    const page = await browser.attached();
+    await page.page.locator(".xterm-helper-textarea").focus();
+    const process = browser.server.process("main");
+    const snapshot = new TextEncoder().encode("\x03\x1b[?1004hnew\r\n");
+    for (const connection of process.connections) connection.sendOutput(snapshot);
+    await page.shows("new");
+    await page.type("!");
+    await page.page.locator(".xterm-helper-textarea").blur();
+    await expect.poll(() => process.typed).toBe("!\x1b[O");
+  });
 });
 
 describe("a person's hand", () => {
