@@ -259,10 +259,13 @@ export class SimBridge {
     });
   }
 
-  /** The PTY's size at the output byte at `offset`, and from where on it has another. */
+  /** The PTY's size at the output byte at `offset`, and from which byte on it has another: one that no byte had is none. */
   sizeAt(offset: number): { cols: number; rows: number; until: number } {
-    const next = this.sizes.find((size) => size.offset > offset);
     const { cols, rows } = this.sizes.findLast((size) => size.offset <= offset) ?? { cols: 0, rows: 0 };
+    const next = this.sizes.find((size, i) => {
+      const hasBytes = size.offset !== this.sizes[i + 1]?.offset;
+      return hasBytes && size.offset > offset && (size.cols !== cols || size.rows !== rows);
+    });
     return { cols, rows, until: next?.offset ?? Number.POSITIVE_INFINITY };
   }
 
