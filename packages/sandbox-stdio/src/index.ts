@@ -99,4 +99,4 @@ export type { Snapshot } from "./snapshot.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
 export { splitUtf8 } from "./utf8-text.ts";
 export { Window } from "./window.ts";
-export { mendEraseToCursor, type XtermTerminal } from "./xterm-fault.ts";
+export { mendEraseToCursor, parseOnAfterFaults, type XtermTerminal } from "./xterm-fault.ts";

@@ -1,4 +1,4 @@
-// A fault of xterm.js 6.0, mended wherever this project runs it: in the bridge's emulator and on the page. Knows of the
+// Faults of xterm.js 6.0, mended where this project runs it: in the bridge's emulator and on the page. Knows of the
 // emulator's own code what it has to call, and takes whichever build of it there is.
 
 /** What is used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
@@ -16,6 +16,7 @@ export type XtermTerminal = {
 
 type InputHandler = {
   eraseInDisplay(parameters: { readonly params: readonly number[] }, isSelective: boolean): boolean;
+  parse(data: string | Uint8Array, promiseResult?: boolean): unknown;
 };
 
 /**
@@ -35,9 +36,28 @@ export function mendEraseToCursor(terminal: XtermTerminal): void {
   terminal.parser.registerCsiHandler({ prefix: "?", final: "J" }, mend(true));
 }
 
+/**
+ * An exception in the midst of a write would leave the queue of write() stuck for good. From here on `failed` is told of it,
+ * the rest of that write is lost, and the next one is parsed.
+ * @throws {Error} As {@link mendEraseToCursor}.
+ */
+export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unknown) => void): void {
+  const input = inputHandlerOf(terminal);
+  const parse = input.parse.bind(input);
+  input.parse = (data, promiseResult) => {
+    try {
+      return parse(data, promiseResult);
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
+  };
+}
+
 function inputHandlerOf(terminal: XtermTerminal): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const input = core?._inputHandler;
-  if (input?.eraseInDisplay === undefined) throw new Error("Cannot mend the terminal: need xterm.js 6.0.0");
+  if (input?.eraseInDisplay === undefined || input.parse === undefined)
+    throw new Error("Cannot mend the terminal: need xterm.js 6.0.0");
   return input as InputHandler;
 }

@@ -3,7 +3,7 @@
 import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
 import { expect, test } from "vitest";
-import { mendEraseToCursor } from "../src/index.ts";
+import { mendEraseToCursor, parseOnAfterFaults } from "../src/index.ts";
 
 /** What a mended terminal of 10x3 shows after these writes. */
 async function draw(...writes: string[]): Promise<string> {
@@ -43,4 +43,17 @@ test("what is no terminal of the version that this was written for is refused at
     parser: { registerCsiHandler: () => 0 },
   };
   expect(() => mendEraseToCursor(other)).toThrow("Cannot mend the terminal: need xterm.js 6.0.0");
+});
+
+test("an exception in the emulator is told, and what is written next is drawn", async () => {
+  const terminal = new headless.Terminal({ cols: 10, rows: 3, scrollback: 5, allowProposedApi: true });
+  const faults: unknown[] = [];
+  parseOnAfterFaults(terminal, (error) => faults.push(error));
+  const write = (text: string) => new Promise<void>((resolve) => terminal.write(text, resolve));
+  // Not mended here: this throws.
+  await write("\x1b[3;10H\x1b[1Jlost");
+  await write("\x1b[Hafter");
+  expect(faults).toEqual([expect.any(TypeError)]);
+  expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("after");
+  terminal.dispose();
 });
