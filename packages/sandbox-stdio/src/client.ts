@@ -150,7 +150,7 @@ export class StdioClient {
   #dealt = 0;
   #acked = 0;
   /** Places where output is missing that lie after what has been dealt with. */
-  #gaps: { readonly from: number; readonly to: number }[] = [];
+  #gaps: { readonly from: number; readonly to: number; readonly hasSnapshot: boolean }[] = [];
   /** A snapshot at this offset has not been drawn: it uses up the window, though the offset does not move. */
   #snapshotAt: number | undefined;
   /**
@@ -537,9 +537,8 @@ export class StdioClient {
    * Bytes that are gone count as dealt with once those before them are, and the snapshot is drawn that stands for them:
    * whoever starts again there has lost no others.
    */
-  #missed(from: number, to: number, isApproximate: boolean, snapshotAt?: number): void {
-    this.#gaps.push({ from, to });
-    this.#snapshotAt = snapshotAt;
+  #missed(from: number, to: number, isApproximate: boolean, hasSnapshot: boolean): void {
+    this.#gaps.push({ from, to, hasSnapshot });
     this.#events.gap(from, to, isApproximate);
     this.dealtWith(this.#dealt);
   }
@@ -557,7 +556,7 @@ export class StdioClient {
       }
       const { from, to, isApproximate } = leap;
       if (from !== undefined && to > from) {
-        this.#missed(from, to, isApproximate, snapshot === undefined ? undefined : to);
+        this.#missed(from, to, isApproximate, snapshot !== undefined);
       }
       for (const { cols, rows } of leap.sizes) this.#events.resize(cols, rows, leap.to);
     }
@@ -568,7 +567,8 @@ export class StdioClient {
 
   #skipGaps(): void {
     for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#dealt; gap = this.#gaps[0]) {
-      if (gap.to === this.#snapshotAt) return;
+      // Also one of an earlier connection: it is still to be drawn.
+      if (gap.hasSnapshot && gap.to > this.#dealt) return;
       this.#dealt = Math.max(this.#dealt, gap.to);
       this.#gaps.shift();
     }

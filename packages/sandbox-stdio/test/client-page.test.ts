@@ -180,6 +180,38 @@ describe("what has been dealt with", () => {
     expect([client.resumePoint?.offset, acks().at(-1)]).toEqual([5000, 5000]);
   });
 
+  test("O7: nor does a new connection pass it, while the snapshot of the one before is still to be drawn", () => {
+    const { client, say, output, snapshot, socket, fireTimers } = harness();
+    say(hello());
+    output("12345678");
+    say({ type: "gap", from: 8, to: 5000 });
+    snapshot("screen");
+    socket().events.closed(1006, "");
+    fireTimers();
+    expect(socket().query.get("offset")).toBe("5000");
+    say(hello({ offset: 5000, live: 5000 }));
+    client.dealtWith(8);
+    expect(client.resumePoint?.offset).toBe(8);
+    client.dealtWith(5000);
+    expect(client.resumePoint?.offset).toBe(5000);
+  });
+
+  test("O7: nor does the next gap pass it, whose snapshot is another", () => {
+    const { client, say, output, snapshot } = harness();
+    say(hello());
+    output("12345678");
+    say({ type: "gap", from: 8, to: 5000 });
+    snapshot("screen");
+    say({ type: "gap", from: 5000, to: 9000 });
+    snapshot("newer screen");
+    client.dealtWith(8);
+    expect(client.resumePoint?.offset).toBe(8);
+    client.dealtWith(5000);
+    expect(client.resumePoint?.offset).toBe(5000);
+    client.dealtWith(9000);
+    expect(client.resumePoint?.offset).toBe(9000);
+  });
+
   test("O7: whoever loses the connection before the snapshot asks from where it stood before the gap", () => {
     const { say, output, socket, fireTimers } = harness();
     say(hello());

@@ -108,24 +108,30 @@ test("A9, O5, O7: on a PTY whoever goes on where bytes are missing gets a snapsh
   if (RUNS >= 1_000) expect(snapshots).toBeGreaterThan(1_000);
 });
 
-/** Seeds of these plans that were taken for a broken promise (O3), because the model counted a size that no byte had. */
+/** Seeds of these plans whose run once broke a promise; the first two in the model only, which counted a size of no byte. */
 const SCREEN_REGRESSIONS: readonly [number, string][] = [
   [
     50_734,
     "a size that was taken back before a byte was written at it had to be told, and a new inner hop did not know of it",
   ],
   [62_925, "two changes within one moment came back to the first size, and an inner hop made again went on there"],
+  [81_938, "a client that came back passed the gap whose snapshot it had received and not drawn"],
 ];
 
 test.each(SCREEN_REGRESSIONS)("screen plan of seed %i: %s", (seed) => {
   new Simulation(screenPlan(seed)).run();
 });
 
-test("O7: where the bridge answers, no client ever goes on without a snapshot", { timeout: 60_000 + RUNS * 50 }, () => {
+test("O7: where the bridge answers in time, no client ever goes on without a snapshot", {
+  timeout: 60_000 + RUNS * 50,
+}, () => {
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS / 2; seed += 1) {
     const screen = { delayMs: 100, failing: 0, inexact: 0 };
     const faults: Plan["faults"] = ["cut_outer", "restart_client", "stall", "resize", "viewer_leaves"];
-    const { approximations } = new Simulation(screenPlan(seed, { screen, faults })).run();
+    const plan = screenPlan(seed, { screen, faults });
+    // Nor may what drivers type hold the request up for longer than a snapshot is waited for (O9).
+    const inner = { ...plan.inner, bytesPerMs: Math.max(plan.inner.bytesPerMs, 1_000) };
+    const { approximations } = new Simulation({ ...plan, inner }).run();
     expect([seed, approximations]).toEqual([seed, 0]);
   }
 });
