@@ -47,7 +47,7 @@ export function rawRequest(address: string, target: string, options: RawOptions 
         clearTimeout(timer);
         timer = setTimeout(() => socket.destroy(), patienceMs);
       }
-      if (isEnd(received)) socket.destroy();
+      if (isEnd(received) || (method === "HEAD" && received.includes("\r\n\r\n"))) socket.destroy();
     });
     socket.on("error", (error: NodeJS.ErrnoException) => {
       // Who is sent what is no HTTP may hang up.
