@@ -160,7 +160,7 @@ export class Connection {
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
     const { session, url, size } = this.#options;
     const client = new StdioClient(
-      { session, ...(resume === undefined ? {} : { resume }) },
+      { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume }) },
       {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token);

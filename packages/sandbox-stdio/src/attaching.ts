@@ -1,6 +1,7 @@
 // The rules of attaching: who is refused, who starts with a snapshot, where input is numbered from, and what the greeting
 // says. Decides from what it is shown; keeps nothing.
 
+import { isHeldUp } from "./attach.ts";
 import type { ClientRecord } from "./client-record.ts";
 import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "./constants.ts";
 import type { Hello } from "./control.ts";
@@ -41,7 +42,7 @@ export function refusalOf(
   if (request.isResume && old === undefined && !hasExited && roster.gone.has(request.id))
     return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
   const [attempt, last] = [request.attempt, old?.attempt];
-  if (attempt !== undefined && attempt.life === last?.life && attempt.number < last.number)
+  if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
     return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
   if (request.offset !== undefined && request.offset > knownEnd) {
     return refuse(CLOSE.badRequest, `offset ${request.offset} is beyond the log, which ends at ${knownEnd}`, "never");

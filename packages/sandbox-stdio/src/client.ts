@@ -2,6 +2,7 @@
 // chance are handed in; no DOM, no process.
 
 import { Answerers } from "./answerers.ts";
+import { lifeName } from "./attach.ts";
 import {
   ACK_BYTES,
   ACK_DELAY_MS,
@@ -103,6 +104,8 @@ export type ClientOptions = {
   /** From an earlier life: the proof, and the offset up to which output was dealt with (absent: the screen is empty). */
   readonly resume?: string;
   readonly offset?: number;
+  /** When this life began, in ms since 1970: a handshake of an earlier one that was held up does not take its place. */
+  readonly bornAtMs?: number;
   /**
    * Whether a life that resumes writes its input again from `hello.stdin` on, byte for byte as the earlier one did (a file
    * that is read again). Else what it writes is new, and comes after what still waits. Default: whether `offset` is given.
@@ -190,7 +193,7 @@ export class StdioClient {
     this.#firstAttempts = options.firstAttempts ?? Number.POSITIVE_INFINITY;
     this.#ports = ports;
     this.#events = events;
-    this.#life = Math.floor(ports.random() * 2 ** 32).toString(36);
+    this.#life = lifeName(options.bornAtMs, ports.random());
   }
 
   get state(): ClientState {

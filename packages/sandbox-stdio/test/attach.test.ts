@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isHeldUp, lifeName } from "../src/attach.ts";
 import { attachParams, isName, MAX_KEEP_SECONDS, parseAttachQuery } from "../src/index.ts";
 
 const parse = (query: string) => parseAttachQuery(new URLSearchParams(query));
@@ -198,4 +199,35 @@ test("A1: no query makes the reader throw", () => {
     }),
     { seed: 7, numRuns: 500 },
   );
+});
+
+describe("R10: of two lives of one client", () => {
+  const attempt = (life: string, number: number) => ({ life, number });
+  const born = (ms: number, chance = 0.5) => lifeName(ms, chance);
+  const T = 1_800_000_000_000;
+
+  test.each([
+    ["an earlier connection of the same life is held up", attempt("a", 1), attempt("a", 2), true],
+    ["a later one is not", attempt("a", 3), attempt("a", 2), false],
+    [
+      "a life that began a moment before is held up, whatever its count",
+      attempt(born(T), 9),
+      attempt(born(T + 5), 1),
+      true,
+    ],
+    ["one that began later is not", attempt(born(T + 5), 1), attempt(born(T), 9), false],
+    ["nor one of the same moment", attempt(born(T, 0.1), 1), attempt(born(T, 0.9), 9), false],
+    ["nor one a minute before, which had another clock", attempt(born(T), 1), attempt(born(T + 60_000), 1), false],
+    ["nor one that does not say when it began", attempt("abc", 1), attempt(born(T), 1), false],
+  ])("%s", (_name, one, newest, expected) => {
+    expect(isHeldUp(one, newest)).toBe(expected);
+  });
+
+  test("a life's name is 16 characters that a query may have", () => {
+    expect([born(T, 0), born(T, 0.9999999999999999)]).toEqual([
+      "0mywpiww00000000",
+      expect.stringMatching(/^[0-9a-z]{9}zzzzzzz$/),
+    ]);
+    expect(lifeName(undefined, 0)).toBe("0000000");
+  });
 });

@@ -149,7 +149,7 @@ describe("the client's side", () => {
     client.write(bytes("abcdef"));
     say({ type: "stdin_ack", offset: 4 });
     cut();
-    expect(queries).toEqual(["session=s", "session=s&resume=r-a&offset=0&stdin=4&attempt=0.3"]);
+    expect(queries).toEqual(["session=s", "session=s&resume=r-a&offset=0&stdin=4&attempt=0000000.3"]);
   });
 
   test("R6: what a new life wrote before its first greeting starts where the session says, its end too", () => {
@@ -165,10 +165,10 @@ describe("the client's side", () => {
   });
 
   test("R6: a new life without a place says that its input is new, with one that it repeats it", () => {
-    expect(harness({ resume: "r" }).queries).toEqual(["session=s&resume=r&stdin=new&attempt=0.1"]);
-    expect(harness({ resume: "r", offset: 7 }).queries).toEqual(["session=s&resume=r&offset=7&attempt=0.1"]);
+    expect(harness({ resume: "r" }).queries).toEqual(["session=s&resume=r&stdin=new&attempt=0000000.1"]);
+    expect(harness({ resume: "r", offset: 7 }).queries).toEqual(["session=s&resume=r&offset=7&attempt=0000000.1"]);
     expect(harness({ resume: "r", offset: 7, repeatsInput: false }).queries).toEqual([
-      "session=s&resume=r&offset=7&stdin=new&attempt=0.1",
+      "session=s&resume=r&offset=7&stdin=new&attempt=0000000.1",
     ]);
   });
 

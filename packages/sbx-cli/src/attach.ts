@@ -87,7 +87,7 @@ class Attachment {
     const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
     this.#client = new StdioClient(
-      { session: this.#session, firstAttempts: FIRST_ATTEMPTS, ...place },
+      { session: this.#session, firstAttempts: FIRST_ATTEMPTS, bornAtMs: Date.now(), ...place },
       {
         connect: (known, events) => this.#connector.connect([...this.#query(), ...known], events),
         setTimer: (ms, callback) => {

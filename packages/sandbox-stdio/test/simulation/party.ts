@@ -163,7 +163,7 @@ export class Party {
     this.#isWriting = false;
     let isGreeted = false;
     return new StdioClient(
-      { session: "main", ...earlier },
+      { session: "main", bornAtMs: time.now, ...earlier },
       {
         connect: (query, events) => this.#connect(query, events, isCurrent),
         setTimer: (ms, callback) => {
