@@ -122,6 +122,7 @@ export class InnerServer implements OutputPeer {
   // ---- OutputPeer ----------------------------------------------------------------------------------------------
 
   send(message: ServerMessage): void {
+    if (message.type === "exit") this.#tellTaken();
     // What a reader says of the log is the same on both hops.
     if (message.type === "resize" || message.type === "gap" || message.type === "exit") this.#say(message);
   }
@@ -139,6 +140,15 @@ export class InnerServer implements OutputPeer {
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
+
+  /** What was taken of clients that are not attached here again yet: after the exit it would come too late. */
+  #tellTaken(): void {
+    const attached = new Set(this.#slots.values());
+    for (const client of this.#session.clients) {
+      if (client.reach.kind === "direct" || attached.has(client)) continue;
+      this.#say({ type: "stdin_ack", client: client.id, offset: client.input.taken });
+    }
+  }
 
   #say(message: InnerMessage): void {
     this.#socket.send(JSON.stringify(message));
