@@ -60,7 +60,7 @@ export class TmuxTerminal {
     const shell = "env PS1='tmux$ ' bash --norc --noprofile -i";
     const command = `stty cols ${Number(columns)} rows ${Number(rows)}; exec ${tmux} "${shell}"`;
     const client = spawn("script", ["-qefc", command, "/dev/null"], {
-      env: { ...process.env, SHELL: "/bin/sh", TERM: "xterm-256color", LANG: "C.UTF-8", TMUX: "" },
+      env: { ...process.env, SHELL: "/bin/sh", TERM: "xterm-256color", LC_ALL: "C.UTF-8", TMUX: "" },
       stdio: ["pipe", "pipe", "ignore"],
     });
     client.stdin.on("error", () => undefined); // It has ended; its exit is told.

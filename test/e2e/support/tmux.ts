@@ -11,7 +11,7 @@ export class Tmux {
 
   /** Starts a shell in a window of this size. */
   constructor(cols: number, rows: number, env: NodeJS.ProcessEnv) {
-    this.#env = { ...env, TERM: "xterm-256color", LANG: "C.UTF-8" };
+    this.#env = { ...env, TERM: "xterm-256color", LC_ALL: "C.UTF-8" };
     const size = ["-x", String(cols), "-y", String(rows)];
     this.#run([
       "-f",
