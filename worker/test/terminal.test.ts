@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
 import type { Sandbox } from "../src/sandbox/sandbox.ts";
+import { terminalRoutes } from "../src/terminal/routes.ts";
 import { readTerminalSettings, type TerminalEnv } from "../src/terminal/settings.ts";
 import { askTtyd, openTtyd } from "../src/terminal/upstream.ts";
 
@@ -147,5 +148,23 @@ describe("the settings", () => {
   test("the Project Service's address has no slash at its end", () => {
     const { projectServiceUrl } = readTerminalSettings({ PROJECT_SERVICE_URL: "https://example.com/projects/" });
     expect(projectServiceUrl).toBe("https://example.com/projects");
+  });
+});
+
+describe("the page at a terminal's address", () => {
+  test.each([
+    ["/terminal/dev", "/?sandbox=dev&session=main"],
+    ["/terminal/a%20b?session=c%20d", "/?sandbox=a+b&session=c+d"],
+    ["/terminal/a%2520b/", "/?sandbox=a%2520b&session=main"],
+    ["/terminal/a%26b%2Fc%3Fd", "/?sandbox=a%26b%2Fc%3Fd&session=main"],
+    ["/terminal/%C3%A9", "/?sandbox=%C3%A9&session=main"],
+  ])("%s is ours at %s: what it names is encoded once", async (asked, shown) => {
+    const answer = await terminalRoutes.request(asked, {}, { ...real, TERMINAL_UPSTREAM: "" });
+    expect([answer.status, answer.headers.get("Location")]).toEqual([302, shown]);
+  });
+
+  test("names nothing where its bytes are no text", async () => {
+    const answer = await terminalRoutes.request("/terminal/%FF", {}, { ...real, TERMINAL_UPSTREAM: "" });
+    expect(answer.status).toBe(404);
   });
 });

@@ -1,6 +1,7 @@
 // What the address of a terminal names: `/terminal/{project_id}` and what a ttyd answers below it. Pure.
 
 export type TerminalAddress = {
+  /** Decoded: whatever was asked for, which need not be a name that anything can have. */
   readonly project: string;
   /** `ws`: also the bare address, where a WebSocket is asked for. `page`: ttyd's own, with or without the slash. */
   readonly part: "ws" | "token" | "page";
@@ -17,11 +18,21 @@ const PATH = /^\/terminal\/([^/]+)(?:\/(ws|token)?)?$/;
  */
 export function parseTerminalAddress(target: string, isUpgrade = true): TerminalAddress | undefined {
   const url = URL.parse(target, "http://terminal");
-  const [, project, part] = PATH.exec(url?.pathname ?? "") ?? [];
-  if (url === null || project === undefined || (part === "ws" && !isUpgrade)) return undefined;
+  const [, encoded, part] = PATH.exec(url?.pathname ?? "") ?? [];
+  const project = decoded(encoded ?? "");
+  if (url === null || project === "" || (part === "ws" && !isUpgrade)) return undefined;
   return {
     project,
     part: isUpgrade ? "ws" : part === "token" ? "token" : "page",
     token: url.searchParams.get("token") || undefined,
   };
+}
+
+/** @returns "" for what is no text. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return "";
+  }
 }

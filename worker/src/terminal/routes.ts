@@ -39,7 +39,8 @@ export const terminalRoutes = new Hono<{ Bindings: Env }>();
 
 terminalRoutes.all("/terminal/*", async (c, next) => {
   if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return next();
-  const address = parseTerminalAddress(c.req.path, false);
+  // As it was sent: `c.req.path` is decoded in part.
+  const address = parseTerminalAddress(new URL(c.req.url).pathname, false);
   if (address === undefined) return next();
   const { ttyd } = readTerminalSettings(c.env);
   if (ttyd !== undefined) {
