@@ -232,6 +232,27 @@ describe("the beginning and the end", () => {
   });
 });
 
+describe("the card over the terminal", () => {
+  test.each([
+    ["/?session=main&role=viewer#ticket=s.one", 4401, "Log in, or give a token", "Log in"],
+    ["/?sandbox=dev&session=nosuch&role=viewer", 4404, "no such session", "New session"],
+  ])("of %s lies above every layer that WebGL draws in", async (path, code, reason, name) => {
+    if (code === 4401) browser.server.user = undefined;
+    browser.server.refusal = { code, reason, retry: "never" };
+    const page = await browser.open(path);
+    await page.state("refused");
+    await page.waitForData("renderer", "webgl");
+    await page.page.locator("canvas.xterm-link-layer").waitFor({ state: "attached" });
+    const button = page.page.getByRole("alert").getByRole("button", { name });
+    const hit = await button.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const found = document.elementFromPoint(left + width / 2, top + height / 2);
+      return found === element ? "the button" : `${found?.tagName}.${found?.className}`;
+    });
+    expect(hit).toBe("the button");
+  });
+});
+
 describe("a login that runs out", () => {
   test("is told, and once the person has logged in elsewhere the session is shown that, without a word or a break", async () => {
     browser.server.loginEndsAt = new Date(Date.now() + 60_000).toISOString();
