@@ -114,7 +114,7 @@ export function Terminal(props: TerminalProps) {
   const named = useEffectEvent((text: string) => props.onTitle?.(text));
   useEffect(() => named(title), [title]);
 
-  const status = useStatus(view);
+  const status = useStatus(view, new URL(wsUrl, location.href).searchParams.has("ticket"));
   const can = { retry: true, login: props.onLogin !== undefined, new: props.onNewSession !== undefined };
   const remedies = status.remedies.filter((remedy) => can[remedy]);
   const remedy = (which: Remedy) => {
@@ -204,9 +204,9 @@ const NOT_YET: SessionFacts = {
 };
 
 /** The words for now; looks again every second while they pass. */
-function useStatus(view: View | undefined): Status {
+function useStatus(view: View | undefined, isByLink: boolean): Status {
   const [, look] = useReducer((count: number) => count + 1, 0);
-  const status = describe(view ?? NOT_YET, performance.now());
+  const status = describe(view ?? NOT_YET, performance.now(), isByLink);
   const { isPassing } = status;
   useEffect(() => {
     if (!isPassing) return;

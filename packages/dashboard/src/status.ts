@@ -36,7 +36,8 @@ export type Status = {
 /** How long "resumed" is said. */
 export const RESUMED_WORDS_MS = 5_000;
 
-export function describe(facts: SessionFacts, nowMs: number): Status {
+/** @param isByLink Whether a link that shares the session led here. */
+export function describe(facts: SessionFacts, nowMs: number, isByLink = false): Status {
   const { client } = facts;
   switch (client.phase) {
     case "connecting":
@@ -48,7 +49,7 @@ export function describe(facts: SessionFacts, nowMs: number): Status {
     case "waiting":
       return describeWaiting(client, nowMs);
     case "ended":
-      return describeEnd(client.end);
+      return describeEnd(client.end, isByLink);
   }
 }
 
@@ -70,9 +71,9 @@ function describeWaiting(client: Extract<ClientState, { phase: "waiting" }>, now
   return { ...say("waiting", "warn", "Connection lost: back in", ["retry"]), detail: reason, seconds, isPassing: true };
 }
 
-function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"]): Status {
+function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"], isByLink: boolean): Status {
   if (end.kind === "left") return say("left", "calm", "Left the session");
-  if (end.kind === "refused") return describeRefusal(end.code, end.reason);
+  if (end.kind === "refused") return describeRefusal(end.code, end.reason, isByLink);
   const words =
     end.signal === undefined ? `Process exited with code ${end.code}` : `Process killed by ${end.signal} (${end.code})`;
   return say("exited", end.code === 0 ? "calm" : "bad", words, ["new"]);
@@ -94,7 +95,7 @@ export function obstacleWords(client: ClientState): string | undefined {
 }
 
 /** What each refusal means for the person, and what helps. The server's own words are part of it. */
-function describeRefusal(code: number, reason: string): Status {
+function describeRefusal(code: number, reason: string, isByLink: boolean): Status {
   const refuse = (words: string, advice: string, ...remedies: Remedy[]): Status => ({
     ...say("refused", "bad", words, remedies),
     detail: `${sentence(reason)} ${advice}`.trim(),
@@ -106,6 +107,11 @@ function describeRefusal(code: number, reason: string): Status {
       // "The ticket was revoked": no login helps. A login that has run out is told as the token's.
       if (/\bticket\b/i.test(reason) && !/\btoken\b/i.test(reason)) {
         return refuse("The link does not count any more", "Ask whoever sent it for another.");
+      }
+      // "Log in, or give a token": no login was shown at all, and the server's words are for programs too.
+      if (/^log in\b/i.test(reason)) {
+        const detail = isByLink ? "This link is for people who log in." : "Log in: the session waits.";
+        return { ...say("refused", "bad", "Not logged in", ["login"]), detail };
       }
       return refuse("Not logged in", "Log in again: the session waits.", "login");
     case CLOSE.forbidden:

@@ -212,6 +212,7 @@ describe("the beginning and the end", () => {
 
   test.each([
     [4401, "token expired", "Not logged in", "Token expired. Log in again: the session waits.", "Log in"],
+    [4401, "Log in, or give a token", "Not logged in", "Log in: the session waits.", "Log in"],
     [4403, "scope", "Not allowed", "Scope. Ask whoever runs this for the right to use this sandbox.", "Log in"],
     [
       4422,

@@ -84,6 +84,7 @@ describe("a shared link", () => {
     browser.server.refusal = { code: 4401, reason: "Log in, or give a token", retry: "never" };
     const page = await browser.open(link);
     await page.state("refused");
+    expect(await page.page.getByRole("alert").locator("p").textContent()).toBe("This link is for people who log in.");
     await page.page.route("**/login?*", (route) =>
       route.fulfill({
         status: 302,
