@@ -98,7 +98,7 @@ describe("an exclusive session", () => {
     expect(await ann.page.getByRole("button", { name: "Take over" }).count()).toBe(0);
     const plain = await commandLine(sandbox, "Plain");
     plain.type("", "C-^", "t");
-    await plain.shows(/^sbx-stdio: not allowed$/);
+    await plain.shows(/^sbx-stdio: taking the keyboard needs the scope sandbox:admin$/);
 
     const profile = await browser.profile();
     const root = await browser.open(profile, addressOf(sandbox, "Root"));

@@ -3,6 +3,7 @@
 import { type Delivery, isName, MAX_KEEP_SECONDS, type Mode, type Role } from "@sbx/sandbox-stdio";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { type Endpoint, readEndpoint } from "./endpoint.ts";
+import { readFirstWord } from "./first-word.ts";
 import { usage } from "./outcome.ts";
 import { readProcess, wordsAfterDashes } from "./process-args.ts";
 import { addSharing } from "./share-args.ts";
@@ -107,7 +108,8 @@ export function parseArgs(argv: readonly string[], version: string): CliCommand 
     result = command;
   });
   try {
-    program.parse(words(argv), { from: "user" });
+    const commands = program.commands.map((command) => command.name());
+    program.parse(readFirstWord(argv, commands), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "show", text: shown };
@@ -116,11 +118,6 @@ export function parseArgs(argv: readonly string[], version: string): CliCommand 
   }
   if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
   return result;
-}
-
-/** `attach` may be said, as the other commands are; no address reads so. */
-function words(argv: readonly string[]): string[] {
-  return argv[0] === "attach" ? argv.slice(1) : [...argv];
 }
 
 type Done = (command: CliCommand) => void;
@@ -154,8 +151,9 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
     .addHelpText("after", EXAMPLES);
   command.action((url: string, words: readonly string[]) => {
     const flags = command.opts<AttachFlags>();
-    const { cmd, args } = readProcess(wordsAfterDashes(command, argv), words, flags);
     const link = readShareLink(url);
+    const endpoint = readEndpoint(link?.address ?? url);
+    const { cmd, args } = readProcess(wordsAfterDashes(command, argv), words, flags);
     const ticket = link?.ticket ?? flags.ticket;
     if (link !== undefined && flags.session !== undefined)
       throw usage("the link says which session: leave out --session");
@@ -165,7 +163,7 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
     done({
       kind: "attach",
       wish: {
-        endpoint: readEndpoint(link?.address ?? url),
+        endpoint,
         sandbox: link?.sandbox ?? flags.sandbox,
         session: link?.session ?? flags.session,
         cmd,

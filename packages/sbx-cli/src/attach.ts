@@ -2,10 +2,13 @@
 // decides how the run ends; it does not end the program.
 
 import {
-  CLOSE,
   type ClientEnd,
   type ClientState,
+  followPeople,
   type Hello,
+  mayType,
+  type People,
+  peopleOf,
   type ServerMessage,
   StdioClient,
 } from "@sbx/sandbox-stdio";
@@ -19,6 +22,7 @@ import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { Output } from "./output.ts";
 import { PipeFront } from "./pipe-front.ts";
 import { PlaceKeeper } from "./place-keeper.ts";
+import { errorWords, refusalWords } from "./server-words.ts";
 import { quote } from "./sessions.ts";
 import { SignalRelay } from "./signals.ts";
 import { Connector } from "./socket.ts";
@@ -61,6 +65,8 @@ class Attachment {
   readonly #signals: SignalRelay;
   readonly #repeatsInput: boolean;
   #front: Front | undefined;
+  /** Who is here, to know whether signals of ours reach the process. */
+  #people: People | undefined;
   /** Output that went missing while this client was attached to pipes. */
   #lostBytes = 0;
   #greetings = 0;
@@ -110,6 +116,7 @@ class Attachment {
     );
     this.#signals = new SignalRelay({
       isForRemote: (signal) => this.#isForRemote(signal),
+      isAllowed: () => this.#people === undefined || mayType(this.#people),
       send: (signal) => this.#client.send({ type: "signal", signal }),
       end: (signal) => this.#end({ kind: "signal", signal }),
     });
@@ -146,6 +153,7 @@ class Attachment {
     this.#report.state(state);
     if (this.#front instanceof TerminalFront) this.#front.company.state(state);
     if (state.phase === "attached") {
+      this.#people = peopleOf(state.hello);
       this.#greetings += 1;
       if (this.#front === undefined) this.#begin(state.hello);
       else if (this.#front instanceof TerminalFront) this.#front.resumed();
@@ -184,13 +192,14 @@ class Attachment {
   }
 
   #message(message: ServerMessage): void {
+    if (this.#people !== undefined) this.#people = followPeople(this.#people, message);
     if (this.#front instanceof TerminalFront) this.#front.company.message(message);
     switch (message.type) {
       case "error":
         if (message.code === "stdin_closed") {
           this.#front?.inputClosed();
           this.#notices.detail(message.message);
-        } else this.#notices.say(message.message);
+        } else this.#notices.say(errorWords(message));
         return;
       case "expiring":
         this.#expiring(message.seconds);
@@ -274,8 +283,8 @@ class Attachment {
     this.#giveBack(end.kind !== "exit");
     if (end.kind === "refused") {
       if (this.#client.resumePoint !== undefined) this.#keeper?.save();
-      const rest = this.#front === undefined ? "" : `; session ${this.#session} may still be running`;
-      await this.#say(`${end.reason}${adviceFor(end.code)}${rest}`);
+      const session = this.#front === undefined ? undefined : this.#session;
+      await this.#say(refusalWords(end, this.#wish.ticket !== undefined, session));
       return exitWith(EXIT.failed);
     }
     this.#keeper?.remove();
@@ -321,10 +330,6 @@ class Attachment {
     if (resumeFile !== undefined) words.push("--resume-file", resumeFile);
     return words.map(quote).join(" ");
   }
-}
-
-function adviceFor(code: number): string {
-  return code === CLOSE.unauthenticated ? " (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)" : "";
 }
 
 async function within(ms: number, work: Promise<void>): Promise<void> {

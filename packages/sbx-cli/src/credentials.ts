@@ -6,7 +6,7 @@ import path from "node:path";
 import type { TokenStorage } from "oauth.do/node";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
-import { oneLine } from "./socket.ts";
+import { networkPhrase, oneLine } from "./socket.ts";
 
 /** Who issues tokens, and as which client we ask. Absent: oauth.do's own. */
 export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
@@ -97,9 +97,17 @@ export async function login(
     });
     if (!isNewLogin) say("Already logged in (log in again: --force)");
   } catch (error) {
-    throw new CliError(`cannot log in: ${phraseOf(error)}`, undefined, { cause: error });
+    // What fetch throws where no answer came.
+    const why = error instanceof TypeError && error.cause instanceof Error ? error.cause : undefined;
+    const message = why === undefined ? `cannot log in: ${phraseOf(error)}` : await unreachable(issuer, why);
+    throw new CliError(message, undefined, { cause: error });
   }
   rememberLogin(env, issuer, wish.endpoint);
+}
+
+async function unreachable({ issuer }: Issuer, why: Error): Promise<string> {
+  const address = issuer ?? (await import("oauth.do/node")).getConfig().apiUrl;
+  return `cannot reach the issuer ${address} (${networkPhrase(why)}); choose another with --issuer and --client-id`;
 }
 
 /** Forgets the tokens of every issuer that was logged in to. */

@@ -10,6 +10,8 @@ const HANDLED: readonly SignalName[] = [...ENDING, ...OTHERS];
 export type SignalEvents = {
   /** Whether this signal is for the remote process. If not, an ending signal ends this program. */
   isForRemote(signal: SignalName): boolean;
+  /** Whether the session would take a signal from us: a viewer's it does not. An ending one is this program's then, too. */
+  isAllowed(): boolean;
   /** @returns Whether it was sent: without a connection it is not. */
   send(signal: SignalName): boolean;
   end(signal: NodeJS.Signals): void;
@@ -46,7 +48,8 @@ export class SignalRelay {
 
   #handle(signal: SignalName): void {
     const isEnding = ENDING.some((ending) => ending === signal);
-    if (!this.#events.isForRemote(signal) || (isEnding && this.#hasPassedEnding)) {
+    const isOwn = isEnding && (this.#hasPassedEnding || !this.#events.isAllowed());
+    if (isOwn || !this.#events.isForRemote(signal)) {
       if (isEnding) this.#events.end(signal);
       return;
     }

@@ -216,8 +216,12 @@ const PHRASES: Readonly<Record<string, string>> = {
 
 /** A network error in words. */
 export function describeFailure(error: Error, host: string): string {
+  return `cannot connect to ${host}: ${networkPhrase(error)}`;
+}
+
+/** The same, without where. */
+export function networkPhrase(error: Error): string {
   // A host with several addresses gives an AggregateError, which has a code but no message.
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  const phrase = PHRASES[code] ?? (error.message || code || error.name);
-  return `cannot connect to ${host}: ${oneLine(phrase)}`;
+  return oneLine(PHRASES[code] ?? (error.message || code || error.name));
 }

@@ -98,6 +98,12 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
     [["localhost:8787"], '"localhost:8787" is no address: it must begin with https://, http://, wss:// or ws://'],
     [[`${URL}/attach?sandbox=dev`], "the address must have no ? or # in it: say what it says with options"],
     [["https://user:secret@h.example"], "the address must have no name or password in it: use --token"],
+    [
+      ["foo", URL],
+      '"foo" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help',
+    ],
+    [["help", "foo"], '"foo" is no command: see sbx-stdio --help'],
+    [["h.example", "ls"], '"h.example" is no address: it must begin with https://, http://, wss:// or ws://'],
     [[URL, "npm", "test"], "put -- before the command: sbx-stdio URL [options] -- npm test"],
     [[URL, "npm", "--", "test"], '"npm" stands where only options may: put it after the --'],
     [[URL, "--"], "no command after --"],
@@ -172,6 +178,16 @@ describe("other commands", () => {
       kind: "show",
       text: expect.stringMatching(/^Usage: sbx-stdio URL/),
     });
+  });
+
+  test("help, with the name of a command or without, is its --help", () => {
+    expect(parseArgs(["help", "share"], "1")).toMatchObject({
+      kind: "show",
+      text: expect.stringMatching(/^Usage: sbx-stdio share /),
+    });
+    expect(parseArgs(["help", "share"], "1")).toEqual(parseArgs(["share", "--help"], "1"));
+    for (const words of [["help"], ["help", "attach"]])
+      expect(parseArgs(words, "1")).toEqual(parseArgs(["--help"], "1"));
   });
 });
 

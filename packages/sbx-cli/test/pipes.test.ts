@@ -297,6 +297,26 @@ describe("why it failed is one line, and the code is 255", () => {
     expect(stderr).toMatch(/^sbx-stdio: connection lost \(.+\), reconnecting…\n/);
     expect(stderr).toMatch(/\nsbx-stdio: you were removed; session build may still be running\n$/);
   });
+
+  test("a session whose process is lost is not said to run", async () => {
+    const child = startCli([server.url, "--session", "build", "--", "sleep", "60"]);
+    const result = collect(child);
+    await until(
+      () => server.hosts.get("build"),
+      () => "no session",
+    );
+    server.host().kill("SIGKILL");
+    server.hosts.clear();
+    server.cut();
+    expect((await result).stderr).toMatch(/\nsbx-stdio: process lost\n$/);
+  });
+
+  test("a ticket that does not count any more: its bearer is told whom to ask", async () => {
+    server.onConnection = (connection) => connection.bye(4401, "the ticket was revoked", "never");
+    expect(await runCli([`${server.url}/?session=build&role=viewer#ticket=s.x`])).toEqual(
+      line("the ticket was revoked (ask whoever shared it for another)"),
+    );
+  });
 });
 
 describe("the reader goes away", () => {
@@ -363,6 +383,31 @@ describe("signals", () => {
     // Whether it is seen to leave depends on which is faster, its close or the process's end.
     expect(server.host().asked.filter((what) => what !== "left")).toEqual(["SIGINT", "kill"]);
   });
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`${signal} ends a viewer itself at once, and a driver without the keyboard`, async () => {
+      const { child, result } = await started(
+        "--session",
+        "build",
+        "--mode",
+        "exclusive",
+        "--",
+        "sh",
+        "-c",
+        "echo; read x",
+      );
+      for (const role of ["viewer", "driver"]) {
+        const other = startCli([server.url, "--session", "build", "--role", role]);
+        const ended = collect(other);
+        await once(other.stdout ?? other, "readable");
+        other.kill(signal);
+        expect(await ended).toEqual({ code: null, signal, stdout: "\n", stderr: "" });
+      }
+      expect(server.host().asked.filter((what) => what !== "left")).toEqual([]);
+      child.stdin?.end("\n");
+      expect((await result).code).toBe(0);
+    });
+  }
 
   test("a signal that comes while the connection is down is passed on when it is back", async () => {
     const { child, result } = await started("--", "bash", "-c", "trap 'exit 9' TERM; echo; read");

@@ -69,7 +69,7 @@ describe("the keyboard", () => {
     bob.press("C-^", "r");
     await bob.shows(/^sbx-stdio: The keyboard is free$/m);
     bob.press("C-^", "t");
-    await bob.shows(/^sbx-stdio: not allowed$/m);
+    await bob.shows(/^sbx-stdio: taking the keyboard needs the scope sandbox:admin$/m);
     expect(server.host().session.floor.holder).toBe("");
   });
 });

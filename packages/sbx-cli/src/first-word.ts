@@ -1,0 +1,26 @@
+// What the first word of the command line is: a command, `attach`, `help`, or what is attached to. Knows no options.
+
+import { usage } from "./outcome.ts";
+
+/** A word that no address looks like. */
+const BARE = /^[A-Za-z][\w-]*$/;
+
+/**
+ * The words as commander is to read them: `attach` may be said, as the other commands are, and `help COMMAND` is
+ * `COMMAND --help`. @param commands The names of the commands. @throws {CliError}
+ */
+export function readFirstWord(argv: readonly string[], commands: readonly string[]): string[] {
+  const [first = "", second = "attach"] = argv;
+  if (first === "attach") return argv.slice(1);
+  if (first === "help") {
+    if (second === "attach") return ["--help"];
+    if (!commands.includes(second)) throw usage(`"${second}" is no command: see sbx-stdio --help`);
+    return [second, "--help"];
+  }
+  if (BARE.test(first) && !commands.includes(first)) {
+    throw usage(
+      `"${first}" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help`,
+    );
+  }
+  return [...argv];
+}

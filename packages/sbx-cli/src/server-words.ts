@@ -1,0 +1,27 @@
+// What the server says, in words that tell a person what to do about it. Pure.
+
+import { CLOSE, type ClientEnd, type ServerMessage } from "@sbx/sandbox-stdio";
+
+type Refused = Extract<ClientEnd, { kind: "refused" }>;
+type ErrorMessage = Extract<ServerMessage, { type: "error" }>;
+
+/** @param session What may go on without us; undefined where none was reached. */
+export function refusalWords({ code, reason }: Refused, hasTicket: boolean, session: string | undefined): string {
+  const isLost = code === CLOSE.notFound && reason.startsWith("process lost");
+  const rest = session === undefined || isLost ? "" : `; session ${session} may still be running`;
+  return `${reason}${code === CLOSE.unauthenticated ? adviceFor(reason, hasTicket) : ""}${rest}`;
+}
+
+/** No login makes a ticket good again. */
+function adviceFor(reason: string, hasTicket: boolean): string {
+  if (!hasTicket || !/ticket/i.test(reason)) {
+    return " (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+  }
+  return /ask for another/.test(reason) ? "" : " (ask whoever shared it for another)";
+}
+
+export function errorWords({ code, message }: ErrorMessage): string {
+  // Of what this program asks for, only taking the keyboard is refused with so little.
+  const isTake = code === "not_allowed" && message === "not allowed";
+  return isTake ? "taking the keyboard needs the scope sandbox:admin" : message;
+}
