@@ -174,6 +174,25 @@ test("both outputs of a program on pipes are held together", async () => {
   await exited;
 });
 
+test("a hold during whose last flush the program is let go on again holds none of its outputs", async () => {
+  const sink = new Collector();
+  const script = "head -c 2000 /dev/zero; echo err >&2; kill -STOP $$; echo more >&2";
+  const { child, exited } = start(["sh", "-c", script], {}, sink);
+  child.hold();
+  await eventually(() => inspect(child.pid)?.state === "T"); // Both are in the pipes.
+  let flushes = 0;
+  sink.onFlush = () => {
+    flushes += 1;
+    if (flushes === 1) child.hold();
+    else if (flushes === 2) child.release();
+  };
+  child.release();
+  await Promise.all([sink.until(/\0/, 1), sink.until(/err/, 2)]);
+  child.signal("SIGCONT");
+  await sink.until(/more/, 2);
+  expect(await exited).toEqual({ code: 0 });
+});
+
 test("under load a flush has 64 KiB and more; on an idle terminal it follows each byte", async () => {
   const flood = start(raw("head -c 5000000 /dev/zero"), { tty: true });
   let flushes = 0;

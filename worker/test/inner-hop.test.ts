@@ -146,3 +146,26 @@ test("a bridge that is to be asked again later is not asked before", async () =>
   expect(answers.length).toBe(3);
   hop.release();
 });
+
+test("a connection that broke with nobody there is made again once somebody is, and only one", async () => {
+  const { hop, answers } = makeHop();
+  const opened = hop.open();
+  const { socket, bridge } = openSocket();
+  answers[0]?.({ kind: "open", socket });
+  bridge.send(JSON.stringify(HELLO));
+  await opened;
+  hop.keep();
+  expect(answers.length).toBe(1);
+
+  bridge.close(1011);
+  await vi.waitFor(() => expect(hop.nextTickMs).toBeUndefined());
+  expect(answers.length).toBe(1);
+  hop.keep();
+  hop.keep();
+  await vi.waitFor(() => expect(answers.length).toBe(2));
+  hop.keep();
+  const again = openSocket();
+  answers[1]?.({ kind: "open", socket: again.socket });
+  await vi.waitFor(() => expect(hop.nextTickMs).toBeDefined());
+  expect(answers.length).toBe(2);
+});

@@ -207,7 +207,8 @@ export class InnerClient implements Upstream, ScreenSource {
     const pacer = this.#session?.pacer;
     // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
     const mayPace = client === pacer || (client.delivery === "lossless" && client.role === "driver");
-    const step = mayPace ? Math.min(PACE_ACK_BYTES, client.windowBytes / 4) : LAZY_ACK_BYTES;
+    // Of the window that the bridge knows: one that has grown since must not keep it waiting for more than it may send.
+    const step = mayPace ? Math.min(PACE_ACK_BYTES, (last?.window ?? 0) / 4) : LAZY_ACK_BYTES;
     if (last === undefined || client.acked - last.offset >= step) this.#relayAck(client);
     if (client !== pacer) this.#relayPacer();
   }

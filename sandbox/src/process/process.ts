@@ -179,7 +179,11 @@ class RunningProcess implements ChildProcess {
 
   hold(): void {
     this.#isHeld = true;
-    for (const output of this.#outputs) output.hold();
+    for (const output of this.#outputs) {
+      output.hold();
+      // What went out with that may have let it go on.
+      if (!this.#isHeld) return;
+    }
   }
 
   release(): void {

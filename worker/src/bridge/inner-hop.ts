@@ -92,6 +92,12 @@ export class InnerHop {
     return opening;
   }
 
+  /** Somebody needs the bridge: opens the connection, unless it is open, being opened or to be opened already. */
+  keep(): void {
+    const isCared = this.#socket !== undefined || this.#opening !== undefined || this.#retry !== undefined;
+    if (!isCared) this.#retryLater();
+  }
+
   /** Nobody needs the bridge any more: the process goes on without us. */
   release(): void {
     if (this.#retry !== undefined) clearTimeout(this.#retry);

@@ -253,6 +253,10 @@ export class SessionObject extends DurableObject<Env> {
       ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
       ...(query.attempt === undefined ? {} : { attempt: query.attempt }),
     };
+    if (this.#keeper.session !== session) {
+      connection.bye(RESTARTED.code, "the session was lost just now", "now");
+      return;
+    }
     this.#audit?.admitted(connection, admission.id, spec.actor);
     connection.attach(session, request);
     this.#lifetimes.tick(Date.now());
@@ -303,7 +307,7 @@ export class SessionObject extends DurableObject<Env> {
     } else if (session !== undefined && isDeserted) {
       this.#keeper.letGo(session);
       if (this.#store.record?.endsUnattended === true) this.#forget();
-    }
+    } else if (session !== undefined && session.presentCount > 0) this.#keeper.hop.keep(); // Broken before anybody came.
     this.#schedule();
   }
 
