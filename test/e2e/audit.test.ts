@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { verifyChain } from "../../worker/src/audit/chain.ts";
-import { auditOf, auditorOf, auditPath, recordedInput, said } from "./support/audit.ts";
+import { type AuditRecord, auditOf, auditorOf, auditPath, recordedInput, said } from "./support/audit.ts";
 import { connect, refusedSocket, type TestClient } from "./support/client.ts";
 import { api, fresh, person, restartWorker } from "./support/system.ts";
 import { until } from "./support/wait.ts";
@@ -142,6 +142,38 @@ test("an attach that the session refuses is on record, and the record outlives a
   const types = (await auditOf(who, session)).map(({ type, error }) => [type, error]);
   expect(types).toContainEqual(["refused", "conflict"]);
   expect(types.at(-1)).toEqual(["delete", undefined]);
+});
+
+test("a link that is made and revoked is on record: who made it, whom it let in, who ended it, and whose place that cost", async () => {
+  const who = await person();
+  const bob = await person({ org: who.org });
+  const session = fresh("s");
+  await (await connect(who, { session, cmd: "cat" })).hello();
+  const path = `/api/sandboxes/default/sessions/${session}`;
+  const body = JSON.stringify({ role: "viewer", guests: true, seconds: 60 });
+  const shared = await api(who, `${path}/share`, { method: "POST", body });
+  const { id, ticket, expiresAt } = (await shared.json()) as { id: string; ticket: string; expiresAt: string };
+  const guest = await connect(undefined, { ticket, role: "viewer", name: "guest" }, { tokenIn: "nowhere" });
+  const client = await idOf(guest);
+  expect((await api(bob, `${path}/tickets/${id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await guest.end()).code).toBe(4401);
+
+  const isShared = ({ type, client: of }: AuditRecord) => type === "share" || type === "revoke" || of === client;
+  const records = await until("the detach", async () => {
+    const all = (await auditOf(who, session)).filter(isShared);
+    return all.some(({ type }) => type === "detach") && all;
+  });
+  const actor = { tenant: who.org, address: expect.any(String) };
+  const theirs = { ...actor, user: expect.stringContaining(id), client };
+  expect(records.map(said)).toEqual([
+    { ...actor, user: who.sub, type: "share", ticket: id, role: "viewer", guests: true, expiresAt },
+    { ...theirs, type: "attach", name: "guest", role: "viewer" },
+    { ...actor, user: bob.sub, type: "revoke", ticket: id },
+    { ...theirs, type: "closed", code: 4401, reason: "the ticket was revoked" },
+    { ...theirs, type: "leave", how: "left" },
+    { ...theirs, type: "detach", code: 4401 },
+  ]);
+  expect(JSON.stringify(records)).not.toContain(ticket);
 });
 
 describe("the route", () => {

@@ -1,6 +1,6 @@
 // The audit of a session as those who may read it see it: all pages, checked to be one chain.
 import { CHAIN_START, type ChainedRecord, type ChainPoint, verifyChain } from "../../../worker/src/audit/chain.ts";
-import { api, mint, type Person } from "./system.ts";
+import { mint, type Person, system } from "./system.ts";
 
 export type AuditRecord = ChainedRecord & { readonly type: string; readonly time: string };
 
@@ -11,13 +11,18 @@ export async function auditorOf(who: Person): Promise<Person> {
 
 export const auditPath = (session: string, query = "") => `/api/sandboxes/default/sessions/${session}/audit${query}`;
 
-/** All records, page by page. @throws {Error} If they are no chain that ends at the head. */
+/** All records of a session, page by page. @throws {Error} If they are no chain that ends at the head. */
 export async function auditOf(who: Person, session: string, limit = 1000): Promise<AuditRecord[]> {
-  const auditor = await auditorOf(who);
+  return recordsAt(`${system.origin}${auditPath(session)}`, (await auditorOf(who)).token, limit);
+}
+
+/** The same of whatever has an audit at `url`, on any system. */
+export async function recordsAt(url: string, token: string, limit = 1000): Promise<AuditRecord[]> {
   const records: AuditRecord[] = [];
   for (;;) {
     const after = records.at(-1)?.seq ?? 0;
-    const response = await api(auditor, auditPath(session, `?after=${after}&limit=${limit}`));
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}?after=${after}&limit=${limit}`, { headers });
     if (response.status !== 200) throw new Error(`HTTP ${response.status}: ${await response.text()}`);
     const page = (await response.json()) as { records: AuditRecord[]; head: ChainPoint };
     records.push(...page.records);

@@ -37,8 +37,8 @@ export class SessionAudit implements InputRecorder {
   readonly #ports: SessionAuditPorts;
   readonly #positions: InputPositions;
   readonly #actors = new Map<string, Actor>();
-  /** Which client a connection that was let in belongs to. */
-  readonly #connections = new WeakMap<ServerConnection, string>();
+  /** Whose a connection is that was let in; it may end after its client's place was given up. */
+  readonly #connections = new WeakMap<ServerConnection, { readonly client: string; readonly who: Actor }>();
   readonly #secret: Set<string>;
   #place: Partial<Place> = {};
   #pending: Pending[] = [];
@@ -81,7 +81,7 @@ export class SessionAudit implements InputRecorder {
 
   /** A client is about to attach by this connection. */
   admitted(connection: ServerConnection, client: string, who: Actor): void {
-    this.#connections.set(connection, client);
+    this.#connections.set(connection, { client, who });
     this.#actors.set(client, who);
   }
 
@@ -91,7 +91,7 @@ export class SessionAudit implements InputRecorder {
     said: { type: "error" | "bye"; code: string | number; text: string },
     who: Actor,
   ): void {
-    const client = this.#connections.get(connection);
+    const client = this.#connections.get(connection)?.client;
     if (said.type === "error")
       this.note({ type: "refused", error: String(said.code), message: said.text }, client, who);
     else this.note({ type: "closed", code: Number(said.code), reason: said.text }, client, who);
@@ -99,10 +99,10 @@ export class SessionAudit implements InputRecorder {
 
   /** A connection has ended. */
   ended(connection: ServerConnection, code: number): void {
-    const client = this.#connections.get(connection);
-    if (client === undefined) return; // It was never let in: that it was refused has been noted.
+    const whose = this.#connections.get(connection);
+    if (whose === undefined) return; // It was never let in: that it was refused has been noted.
     this.#connections.delete(connection);
-    this.note({ type: "detach", code }, client);
+    this.note({ type: "detach", code }, whose.client, whose.who);
   }
 
   /** The client's place in the session was given up. */
