@@ -42,8 +42,7 @@ async function type(system: System, who: Person, session: string, tty: 0 | 1): P
   await client.until("its ack", () => acked() === 18);
 }
 
-const urlOf = (system: System, session: string) =>
-  `${system.origin}/api/sandboxes/default/sessions/${session}/audit`;
+const urlOf = (system: System, session: string) => `${system.origin}/api/sandboxes/default/sessions/${session}/audit`;
 
 async function auditor(system: System, { sub, org }: Person): Promise<string> {
   return system.mintToken({ sub, org, scope: "sandbox:admin" });
