@@ -38,7 +38,7 @@ sbx-stdio is running (${seconds} s)
 `;
 }
 
-/** Runs until `signal` stops it. @throws {NotReadyError} If a part of the system ends by itself. */
+/** Runs until `signal` stops it. @throws {NotReadyError} If a part of the system ends by itself and stays down. */
 async function run(signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
   const dir = localDir();
@@ -53,6 +53,7 @@ async function run(signal: AbortSignal): Promise<void> {
     keysDir: dir,
     ports: { worker: port, issuer: await issuerPort(dir, port) },
     accessTokens: process.env.SBX_ACCESS_TOKENS === "opaque" ? "opaque" : "jwt",
+    onRevival: (line) => console.log(line),
     signal,
   });
   const { origin, issuerUrl: issuer } = system;

@@ -2,7 +2,7 @@
 // too when this process dies without a chance to (guard.ts). Knows nothing of what the children are.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
 import { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Gets stdout and stderr; started anew, mode 600. Absent: they go to ours. */
+  /** Gets stdout and stderr; started anew, mode 600, and what it held kept once as `.old`. Absent: they go to ours. */
   readonly logFile?: string;
 }
 
@@ -131,6 +131,7 @@ function signalGroup(group: number, signal: NodeJS.Signals): boolean {
 
 function openLog(file: string): number {
   makePrivateDirectory(dirname(file));
+  if (existsSync(file)) renameSync(file, `${file}.old`);
   return openSync(file, "w", 0o600);
 }
 

@@ -23,6 +23,7 @@ export class Server {
   /** Set from the moment that a start was asked for, so that a stop never overtakes it. */
   #spawned: Promise<Child> | undefined;
   #pid: number | undefined;
+  #ends = 0;
 
   /** `onDeath` is told, once per start, when the server ends without having been told to. */
   constructor(keeper: ChildKeeper, options: ServerOptions, onDeath: (message: string) => void) {
@@ -84,14 +85,18 @@ export class Server {
     const spawned = this.#spawned;
     this.#spawned = undefined;
     this.#pid = undefined;
+    this.#ends += 1;
     // One that could not be spawned has told its starter why; here it is just not running.
     const child = await spawned?.catch(() => undefined);
     await child?.stop(graceMs);
   }
 
-  /** Kills it and starts it again: same port, same settings, same files. */
+  /** Kills it and starts it again: same port, same settings, same files. Leaves it down where it is told to end meanwhile. */
   async restart(): Promise<void> {
-    await this.kill();
+    const killed = this.kill();
+    const ends = this.#ends;
+    await killed;
+    if (this.#ends !== ends) return;
     await this.start();
   }
 }

@@ -9,6 +9,7 @@ import { type Issuer, startIssuer } from "./issuer.ts";
 import { RUN_MARK } from "./leftovers.ts";
 import { BIN, ROOT } from "./paths.ts";
 import { anyFreePort } from "./ports.ts";
+import { Revival } from "./revival.ts";
 import { Server } from "./server.ts";
 import { type TokenMinter, tokenMinter } from "./token-minter.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
@@ -30,6 +31,8 @@ export interface SystemOptions {
   readonly accessTokens?: "jwt" | "opaque";
   readonly accessTokenLifetime?: number;
   readonly deviceInterval?: number;
+  /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
+  readonly onRevival?: (line: string) => void;
   /** Stops the system, in mid-start too. */
   readonly signal?: AbortSignal;
 }
@@ -54,7 +57,7 @@ export interface System {
   restartWorker(): Promise<void>;
   /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
   restartBridge(): Promise<void>;
-  /** Settles, with a message for people, when a server ended that nobody told to. */
+  /** Settles, with a message for people, when a server ended that nobody told to, and was not started again. */
   readonly failed: Promise<string>;
   /** Ends everything. May be called at any time, more than once, and again while it works. */
   stop(): Promise<void>;
@@ -111,6 +114,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     reportFailure,
   );
 
+  let revival: Revival | undefined;
   const varsFile = join(dir, "worker.env");
   const worker = new Server(
     keeper,
@@ -127,7 +131,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       fatalLine: /Workers runtime crashed unexpectedly/,
       graceMs: 5_000,
     },
-    reportFailure,
+    (message) => (revival === undefined ? reportFailure(message) : void revival.crashed(message)),
   );
 
   let stopping: Promise<void> | undefined;
@@ -166,6 +170,16 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     // A file, not --var: command lines are for all users of a machine to read.
     writePrivateFile(varsFile, dotenv(vars));
     await Promise.all([bridge.start(), worker.start()]);
+    // Not before: one that crashes in its first start would do so in every other.
+    if (options.onRevival !== undefined) {
+      revival = new Revival({
+        name: "Worker",
+        restart: () => worker.restart(),
+        say: options.onRevival,
+        giveUp: reportFailure,
+        now: () => performance.now(),
+      });
+    }
   } catch (error) {
     await stop();
     options.signal?.throwIfAborted();
