@@ -1,9 +1,9 @@
 // Other products' clients beside ours, over the real system: one session, every dialect.
 import { describe, expect, test } from "vitest";
-import { connect } from "./support/client.ts";
-import { type ForeignClient, foreign } from "./support/foreign-client.ts";
+import { connect, refusedHttp, refusedSocket } from "./support/client.ts";
+import { type ForeignClient, foreign, foreignRefused } from "./support/foreign-client.ts";
 import { addon, addonPath, json, jsonPath, ptyPath, shared, sharedPath, shows } from "./support/foreign-routes.ts";
-import { fresh, type Person, person, system } from "./support/system.ts";
+import { api, fresh, type Person, person, system } from "./support/system.ts";
 import { TtydClient } from "./support/ttyd-client.ts";
 
 /** One client as the test drives it: it types as its dialect does, and waits for what it is to see. */
@@ -114,5 +114,47 @@ describe("a client that speaks another dialect than its route's is refused, and 
   ])("a subprotocol that is not spoken there is refused before the upgrade: %s", async (_what, path, protocol) => {
     const refusal = foreign(await person(), path(fresh("box")), { protocols: [protocol] });
     await expect(refusal).rejects.toMatchObject({ status: 400, body: expect.stringContaining("spoken here") });
+  });
+});
+
+describe("T1: a ticket for another session", () => {
+  const statusOf = async (path: string) => (await foreignRefused(undefined, path)).status;
+  const ttydCode = async (sandbox: string, ticket: string) => {
+    const address = `${system.origin.replace(/^http/, "ws")}/terminal/${sandbox}?session=main&ticket=${ticket}`;
+    return (await (await TtydClient.connect(address)).end()).code;
+  };
+
+  const ours = (sandbox: string, ticket: string) => ({ sandbox, session: "main", ticket });
+  type Ask = (sandbox: string, ticket: string) => Promise<number>;
+  /** The status of HTTP, or the code of the close, whichever the route refuses with. */
+  const REFUSALS: readonly [name: string, answer: number, ask: Ask][] = [
+    ["stdio", 4403, async (sandbox, ticket) => (await refusedSocket(undefined, ours(sandbox, ticket))).code],
+    ["plain", 403, async (sandbox, ticket) => (await refusedHttp(undefined, ours(sandbox, ticket))).status],
+    ["sandbox addon", 403, (sandbox, ticket) => statusOf(addonPath(sandbox, { session: "main", ticket }))],
+    ["pty", 403, (sandbox, ticket) => statusOf(ptyPath(sandbox, { ticket }))],
+    ["pty, shared", 403, (sandbox, ticket) => statusOf(sharedPath(sandbox, { ticket }))],
+    // As their documents have it: a session, or a project, that is not the caller's own.
+    ["json", 401, (sandbox, ticket) => statusOf(`${jsonPath(sandbox)}&ticket=${ticket}`)],
+    ["ttyd", 4401, ttydCode],
+  ];
+
+  async function ticketFor(who: Person, target: object): Promise<string> {
+    const answer = await api(who, "/api/tickets", { method: "POST", body: JSON.stringify(target) });
+    return ((await answer.json()) as { ticket: string }).ticket;
+  }
+
+  test.each(REFUSALS)("%s is refused with %i", async (_name, answer, ask) => {
+    const who = await person();
+    const sandbox = fresh("box");
+    expect(await ask(sandbox, await ticketFor(who, { sandbox, session: "other" }))).toBe(answer);
+    expect(await ask(sandbox, await ticketFor(who, { sandbox: fresh("box"), session: "main" }))).toBe(answer);
+  });
+
+  test("one for this session that is a viewer's lets nobody drive, which is 403 there too", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const ticket = await ticketFor(who, { sandbox, session: "main", role: "viewer" });
+    expect(await statusOf(`${jsonPath(sandbox)}&role=driver&ticket=${ticket}`)).toBe(403);
+    expect(await ttydCode(sandbox, `${ticket}&role=driver`)).toBe(4403);
   });
 });

@@ -91,6 +91,11 @@ export interface DialectRoute {
   readonly refusal: "status" | "close";
   /** Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. */
   readonly checksOrigin?: boolean;
+  /**
+   * Whether the session is part of who a client is here: one with a ticket for another is not authenticated (401). Absent:
+   * it is known, and may not (403).
+   */
+  readonly authenticatesSession?: boolean;
   /** Which limits hold here, where the settings have some of their own for it. Absent: the usual ones. */
   readonly limits?: "json" | "pty";
   /**

@@ -44,30 +44,42 @@ export async function attachRight(request: Request, settings: AuthSettings): Pro
   return { tenant: ticket.tenant, grant: grantOfShareTicket(ticket, bearer, origin), only: ticket };
 }
 
+/** How a ticket for another session is refused; the two differ in their status. */
+export type OtherSession = "wrong_ticket" | "wrong_session";
+
 /**
  * Completes a query with what its ticket says, where it says nothing itself.
- * @throws {AuthFault} `wrong_ticket` where it asks for something else.
+ * @throws {AuthFault} As {@link requireTarget}, where it asks for something else.
  */
-export function completeQuery(params: URLSearchParams, only: TicketTarget | undefined): URLSearchParams {
+export function completeQuery(
+  params: URLSearchParams,
+  only: TicketTarget | undefined,
+  otherSession: OtherSession,
+): URLSearchParams {
   if (only === undefined) return params;
   const completed = new URLSearchParams(params);
   for (const name of ["sandbox", "session", "role"] as const) if (!params.has(name)) completed.set(name, only[name]);
-  requireTarget(only, {
-    sandbox: completed.get("sandbox") ?? "",
-    session: completed.get("session") ?? "",
-    role: completed.get("role") ?? "",
-  });
+  requireTarget(
+    only,
+    {
+      sandbox: completed.get("sandbox") ?? "",
+      session: completed.get("session") ?? "",
+      role: completed.get("role") ?? "",
+    },
+    otherSession,
+  );
   return completed;
 }
 
-/** @throws {AuthFault} `wrong_ticket` where a ticket does not open what is asked for. */
+/** @throws {AuthFault} Where a ticket does not open what is asked for: `otherSession`, or `wrong_ticket` for its role. */
 export function requireTarget(
   only: TicketTarget | undefined,
   asked: { readonly sandbox: string; readonly session: string; readonly role: string },
+  otherSession: OtherSession,
 ): void {
   if (only === undefined) return;
   if (asked.sandbox !== only.sandbox || asked.session !== only.session) {
-    throw new AuthFault("wrong_ticket", "The ticket is for another session");
+    throw new AuthFault(otherSession, "The ticket is for another session");
   }
   if (asked.role !== "viewer" && only.role === "viewer") {
     throw new AuthFault("wrong_ticket", "The ticket is for a viewer, not for a driver");

@@ -13,7 +13,7 @@ import type { Env } from "../env.ts";
 import { pass } from "../limits/gate.ts";
 import { refuseHttp, refuseUpgrade } from "../refusal.ts";
 import { type TerminalPass, terminalGate } from "../terminal/gate.ts";
-import { type AttachRight, attachRight, completeQuery, requireTarget } from "./attach-right.ts";
+import { type AttachRight, attachRight, completeQuery, type OtherSession, requireTarget } from "./attach-right.ts";
 import { type Answering, requestOf } from "./attach-spec.ts";
 
 export const attachRoutes = new Hono<{ Bindings: Env }>();
@@ -41,7 +41,7 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
       return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
     }
-    const search = completeQuery(new URL(request.url).searchParams, right.only);
+    const search = completeQuery(new URL(request.url).searchParams, right.only, otherSession(row));
     const wish = row.wish({ params: c.req.param(), search });
     if (!wish.ok) {
       logRefused(request, { code: wish.error, message: wish.detail });
@@ -74,7 +74,8 @@ async function attach(
 ): Promise<Response> {
   const { tenant, grant, only } = right;
   // Not every route has the names in its query.
-  requireTarget(only, { sandbox: query.sandbox, session: query.session ?? "", role: query.role });
+  const asked = { sandbox: query.sandbox, session: query.session ?? "", role: query.role };
+  requireTarget(only, asked, otherSession(row));
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   const keys = {
     sandboxKey: await sandboxKey(tenant, query.sandbox),
@@ -98,6 +99,10 @@ async function attach(
       pass: passed,
     }),
   );
+}
+
+function otherSession({ authenticatesSession }: DialectRoute): OtherSession {
+  return authenticatesSession === true ? "wrong_session" : "wrong_ticket";
 }
 
 function answering({ dialect, subprotocol, refusal }: DialectRoute, offered: readonly string[]): Answering {

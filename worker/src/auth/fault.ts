@@ -26,6 +26,8 @@ export const FAULT_STATUS = {
   /** An attach ticket counts once. */
   ticket_used: 401,
   ticket_revoked: 401,
+  /** A good ticket, for another session than was asked for, where the session is part of who somebody is. */
+  wrong_session: 401,
   /** An administrator has revoked the token, or its user. */
   revoked: 401,
   /** The login did not come back to the browser that began it, or came back too late. */

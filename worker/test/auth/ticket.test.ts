@@ -117,7 +117,7 @@ describe("what a ticket opens", () => {
           (role === "driver" || (query.role ?? "viewer") === "viewer");
         let completed: URLSearchParams | undefined;
         try {
-          completed = completeQuery(params, only);
+          completed = completeQuery(params, only, "wrong_ticket");
         } catch (error) {
           expect(error instanceof AuthFault && error.code).toBe("wrong_ticket");
         }
@@ -133,7 +133,7 @@ describe("what a ticket opens", () => {
   test("the first of two values counts, as for whoever reads the query later", () => {
     const only = { tenant: TENANT, sandbox: "dev", session: "build", role: "viewer" } as const;
     const params = new URLSearchParams("session=build&session=other&role=viewer&role=driver");
-    const completed = completeQuery(params, only);
+    const completed = completeQuery(params, only, "wrong_ticket");
     expect([completed.get("session"), completed.get("role")]).toEqual(["build", "viewer"]);
   });
 });

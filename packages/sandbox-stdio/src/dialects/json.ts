@@ -113,6 +113,7 @@ export const JSON_ROUTES: readonly DialectRoute[] = [
     limits: "json",
     isTransient: true,
     checksOrigin: true,
+    authenticatesSession: true,
     wish,
   },
 ];

@@ -171,6 +171,7 @@ const COMMON = {
   subprotocol: { name: "tty", isRequired: false },
   refusal: "close",
   isTransient: true,
+  authenticatesSession: true,
   wish,
 } as const;
 
