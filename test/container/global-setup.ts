@@ -9,16 +9,16 @@ import type { TestProject } from "vitest/node";
 import { type ContainerSystem, startContainerSystem } from "../../scripts/local/container-system.ts";
 // For its declaration of what is provided.
 import type {} from "../e2e/global-setup.ts";
+import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-container-"));
   const system = await startContainerSystem({
     dir,
     workerVars: {
-      TENANT_CLAIM: "org_id",
+      ...WORKER_VARS,
       // Soon enough to be waited for.
       SLEEP_AFTER: "3s",
-      DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
     },
   });
   const control = await startControlServer(system);

@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const END_TO_END = ["limits", "plain-client", "resume", "roles"];
+const END_TO_END = ["audit", "limits", "plain-client", "resume", "roles", "sandbox-addon", "snapshot", "tickets"];
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),

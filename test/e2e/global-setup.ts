@@ -8,6 +8,7 @@ import { anyFreePort } from "../../scripts/local/ports.ts";
 import { startSystem } from "../../scripts/local/system.ts";
 import { BridgeProxy } from "./support/bridge-proxy.ts";
 import { startControlServer } from "./support/control-server.ts";
+import { WORKER_VARS } from "./support/worker-vars.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -41,13 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ports: { bridge: bridgePort },
     workerVars: {
       BRIDGE_URL: proxy.url,
-      DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
-      // Several people in one tenant: who may resume whose place is a question only then.
-      TENANT_CLAIM: "org_id",
-      COMMAND_BLOCK: "blocked-by-test",
-      // Some tests fill a session with one user's clients; quotas.test.ts is about the limits themselves.
-      LIMIT_ATTACHES_PER_MINUTE: "1000",
-      LIMIT_SESSIONS: "10000",
+      ...WORKER_VARS,
       // The browsers' people are all of one tenant, and each of their tests has a sandbox of its own.
       ...(project.name === "browser" ? { LIMIT_SANDBOXES: "1000" } : {}),
     },

@@ -1,0 +1,11 @@
+// The Worker's variables in every system that the end-to-end tests run against, with containers or without.
+
+export const WORKER_VARS = {
+  DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
+  // Several people in one tenant: who may resume whose place is a question only then.
+  TENANT_CLAIM: "org_id",
+  COMMAND_BLOCK: "blocked-by-test",
+  // Some tests fill a session with one user's clients; quotas.test.ts is about the limits themselves.
+  LIMIT_ATTACHES_PER_MINUTE: "1000",
+  LIMIT_SESSIONS: "10000",
+} as const;
