@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { verifyChain } from "../../worker/src/audit/chain.ts";
-import { type AuditRecord, auditOf, auditorOf, auditPath, recordedInput, said } from "./support/audit.ts";
+import { type AuditRecord, auditOf, auditorOf, auditPath, recordedInput, recordsAt, said } from "./support/audit.ts";
 import { connect, refusedSocket, type TestClient } from "./support/client.ts";
-import { api, fresh, person, restartWorker } from "./support/system.ts";
+import { api, fresh, person, restartWorker, system } from "./support/system.ts";
 import { until } from "./support/wait.ts";
 
 const idOf = async (client: TestClient) => ((await client.hello()).you as { id: string }).id;
@@ -174,6 +174,47 @@ test("a link that is made and revoked is on record: who made it, whom it let in,
     { ...theirs, type: "detach", code: 4401 },
   ]);
   expect(JSON.stringify(records)).not.toContain(ticket);
+});
+
+test("a revocation is on record in its tenant, by whom and of whom, also where it ended nothing; its sessions say what it ended", async () => {
+  const bob = await person();
+  const session = fresh("s");
+  const client = await connect(bob, { session, cmd: "cat" });
+  const id = await idOf(client);
+  const admin = await person({ org: bob.org });
+  const { token } = await auditorOf(admin);
+  const revoke = async (body: object) =>
+    (await api({ ...admin, token }, "/api/revocations", { method: "POST", body: JSON.stringify(body) })).status;
+  const unused = fresh("token");
+  expect([await revoke({ jti: unused }), await revoke({ sub: bob.sub })]).toEqual([204, 204]);
+  expect((await client.end()).code).toBe(4401);
+  const ended = await until("the detach", async () => {
+    const records = (await auditOf(admin, session)).map(said);
+    return records.at(-1)?.type === "detach" && records.slice(-3);
+  });
+  const whose = { tenant: bob.org, user: bob.sub, address: expect.any(String), client: id };
+  expect(ended).toEqual([
+    { ...whose, type: "closed", code: 4401, reason: "access was revoked" },
+    { ...whose, type: "leave", how: "left" },
+    { ...whose, type: "detach", code: 4401 },
+  ]);
+
+  await restartWorker();
+  const url = `${system.origin}/api/audit`;
+  const by = { tenant: bob.org, user: admin.sub, address: expect.any(String), type: "revoke" };
+  for (const limit of [1, 1000]) {
+    expect((await recordsAt(url, token, limit)).map(said)).toEqual([
+      { ...by, jti: unused },
+      { ...by, sub: bob.sub },
+    ]);
+  }
+
+  // It is the tenant's own, and its auditors'.
+  expect(await recordsAt(url, (await auditorOf(await person())).token)).toEqual([]);
+  const carol = await person({ org: bob.org });
+  const statuses = await Promise.all([api(carol, "/api/audit"), api(undefined, "/api/audit")]);
+  const wrong = await api({ ...admin, token }, "/api/audit?limit=0");
+  expect([...statuses, wrong].map(({ status }) => status)).toEqual([403, 401, 400]);
 });
 
 describe("the route", () => {

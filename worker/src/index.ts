@@ -3,6 +3,7 @@
 import { Hono } from "hono";
 import { attachRoutes } from "./attach/attach-route.ts";
 import { readAuditSettings } from "./audit/settings.ts";
+import { tenantAuditRoutes } from "./audit/tenant-route.ts";
 import { logRefused } from "./audit/worker-log.ts";
 import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { loginRoutes } from "./auth/login.ts";
@@ -51,6 +52,7 @@ app.route("/api/sandboxes", sessionRoutes);
 app.route("/api/sandboxes", shareRoutes);
 app.route("/api/tickets", attachTicketRoutes);
 app.route("/api/revocations", revocationRoutes);
+app.route("/api/audit", tenantAuditRoutes);
 app.route("/", loginRoutes);
 app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
 app.all("*", (c) => page(c.req.raw, c.env));

@@ -47,6 +47,9 @@ export type Deed =
       readonly expiresAt: string;
     }
   | { readonly type: "revoke"; readonly ticket: string }
+  /** In a tenant's record: a user, or a token or ticket, lost all access. */
+  | { readonly type: "revoke"; readonly sub: string }
+  | { readonly type: "revoke"; readonly jti: string }
   | InputDeed;
 
 /**

@@ -1,4 +1,4 @@
-// The audit of one session as it is stored: batches of records in SQLite, under keys that sort by their number. Appending
+// The audit of one session, or of a tenant, as it is stored: batches of records in SQLite, under keys that sort by their number. Appending
 // only; old batches are deleted from the start, and an anchor says where the chain goes on.
 
 import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
@@ -10,6 +10,9 @@ const SECRET_PREFIX = "audit/secret/";
 const ANCHOR_KEY = "audit/anchor";
 /** A page holds at most about this many characters of records, and at least one record. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+/** Between two deletions of old records, at least. */
+const MIN_DELETION_MS = 60 * 60_000;
 
 /** Records that were stored together, oldest first. Never empty. */
 type Batch = readonly AuditRecord[];
@@ -133,10 +136,11 @@ export class AuditTrail {
     });
   }
 
-  /** When the oldest record is from; undefined where there is none. */
-  get oldestTime(): string | undefined {
+  /** When to delete what is older than this next; undefined where there is nothing. Not for every batch by itself. */
+  deletionDueMs(retentionMs: number, nowMs: number): number | undefined {
     const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
-    return oldest?.[1].at(-1)?.time;
+    const last = oldest?.[1].at(-1);
+    return last && Math.max(Date.parse(last.time) + retentionMs, nowMs + MIN_DELETION_MS);
   }
 
   #page(records: readonly AuditRecord[]): AuditPage {

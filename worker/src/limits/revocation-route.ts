@@ -1,6 +1,7 @@
 // `POST /api/revocations`: ends what a user or a token may do in the caller's own tenant.
 
 import { Hono } from "hono";
+import { actorOf } from "../audit/worker-log.ts";
 import { authenticate } from "../auth/authenticate.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { requireScope } from "../auth/identity.ts";
@@ -25,6 +26,6 @@ revocationRoutes.post("/", async (c) => {
   if (value === "" || value.length > MAX_VALUE_CHARACTERS) {
     throw new AuthFault("bad_request", `"${kind}" must have 1 to ${MAX_VALUE_CHARACTERS} characters`);
   }
-  await c.env.TENANT.getByName(await tenantKey(identity)).revoke({ kind, value });
+  await c.env.TENANT.getByName(await tenantKey(identity)).revoke({ kind, value }, actorOf(c.req.raw, identity));
   return c.body(null, 204);
 });

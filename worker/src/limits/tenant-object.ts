@@ -1,10 +1,13 @@
-// One Durable Object for each tenant: who of it was revoked, how often its users try to attach, and which of its sessions
-// live. One object, so that its counts are exact whatever Worker asks.
+// One Durable Object for each tenant: who of it was revoked and by whom, how often its users try to attach, and which of its
+// sessions live. One object, so that its counts are exact whatever Worker asks.
 //
 // Nothing here is lent to a connection that could be lost with it: an attempt ends by itself, and where a limit is reached
 // the sessions themselves are asked which of them live.
 
 import { DurableObject } from "cloudflare:workers";
+import type { Actor } from "../audit/record.ts";
+import { readAuditSettings } from "../audit/settings.ts";
+import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import type { Env } from "../env.ts";
 import { countAttempt } from "./attempts.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
@@ -48,9 +51,12 @@ export class TenantObject extends DurableObject<Env> {
   readonly #revocations = new Map<string, Revocation>();
   /** All but revocations: lost with a crash, a count is a little low, until its session is attached to again. */
   readonly #writes: DelayedWrites;
+  /** What concerns the tenant, and no one session. */
+  readonly #trail: AuditTrail;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.#trail = new AuditTrail(ctx.storage);
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
@@ -90,16 +96,41 @@ export class TenantObject extends DurableObject<Env> {
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
   }
 
-  /** Revokes a user or a token, and has every session end what rests on it. Stored before anybody is told. */
-  async revoke(what: Pick<Revocation, "kind" | "value">): Promise<void> {
+  /** Revokes a user or a token, and has every session end what rests on it. Stored and on record before anybody is told. */
+  async revoke(what: Pick<Revocation, "kind" | "value">, by: Actor): Promise<void> {
     const revocation: Revocation = { ...what, atMs: Date.now() };
     const key = keyOf(revocation);
     this.#revocations.set(key, revocation);
     await this.ctx.storage.put(`revoked:${key}`, revocation);
+    await this.#record(revocation, by);
     const sessions = new Set([...this.#visited.keys(), ...this.#live.keys()]);
     await Promise.all(
       [...sessions].map((key) => this.env.SESSION.getByName(key).revoked(revocation, this.ctx.id.name ?? "")),
     );
+  }
+
+  /** A page of the tenant's audit. */
+  audit(after: number, limit: number): AuditPage {
+    return this.#trail.read(after, limit);
+  }
+
+  override async alarm(): Promise<void> {
+    const { retentionMs } = readAuditSettings(this.env);
+    this.#trail.deleteBefore(new Date(Date.now() - retentionMs).toISOString());
+    await this.#setAlarm();
+  }
+
+  async #record({ kind, value, atMs }: Revocation, by: Actor): Promise<void> {
+    if (readAuditSettings(this.env).mode === "off") return;
+    const deed = { type: "revoke", ...(kind === "sub" ? { sub: value } : { jti: value }) } as const;
+    await this.#trail.append([{ time: new Date(atMs).toISOString(), ...by, ...deed }], new Map());
+    if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm();
+  }
+
+  /** Wakes this object when records are old enough to be deleted. */
+  async #setAlarm(): Promise<void> {
+    const dueMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
+    if (dueMs !== undefined) await this.ctx.storage.setAlarm(dueMs);
   }
 
   #isRevoked(grant: RevocableGrant, nowMs: number): boolean {
@@ -141,20 +172,18 @@ export class TenantObject extends DurableObject<Env> {
   /** Reads what is stored, and deletes what has run out. */
   async #load(): Promise<void> {
     const now = Date.now();
-    const stored = await this.ctx.storage.list();
     const stale: string[] = [];
     // Each kind of key has one kind of value, which only this class has written.
-    const read = <T>(prefix: string, into: Map<string, T>, isStale: (value: T) => boolean): void => {
-      for (const [key, value] of stored as Map<string, T>) {
-        if (!key.startsWith(prefix)) continue;
+    const read = async <T>(prefix: string, into: Map<string, T>, isStale: (value: T) => boolean): Promise<void> => {
+      for (const [key, value] of await this.ctx.storage.list<T>({ prefix })) {
         if (isStale(value)) stale.push(key);
         else into.set(key.slice(prefix.length), value);
       }
     };
-    read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - 60_000);
-    read("live:", this.#live, () => false);
-    read("visited:", this.#visited, (until) => until <= now);
-    read("revoked:", this.#revocations, ({ atMs }) => atMs + REVOCATION_KEEP_MS <= now);
+    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - 60_000);
+    await read("live:", this.#live, () => false);
+    await read("visited:", this.#visited, (until) => until <= now);
+    await read("revoked:", this.#revocations, ({ atMs }) => atMs + REVOCATION_KEEP_MS <= now);
     for (let i = 0; i < stale.length; i += 128) await this.ctx.storage.delete(stale.slice(i, i + 128));
   }
 }

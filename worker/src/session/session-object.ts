@@ -38,8 +38,6 @@ import { type SessionRecord, SessionStore } from "./session-store.ts";
 
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
-/** Between two alarms for old records, at least. */
-const MIN_ALARM_MS = 60 * 60_000;
 
 export class SessionObject extends DurableObject<Env> {
   readonly #store: SessionStore;
@@ -368,10 +366,8 @@ export class SessionObject extends DurableObject<Env> {
     const dues: number[] = [];
     const { exitedAtMs } = this.#store.record ?? {};
     if (exitedAtMs !== undefined) dues.push(exitedAtMs + EXITED_KEEP_MS);
-    const { retentionMs } = this.#auditSettings;
-    const oldest = this.#trail.oldestTime;
-    // Not for every batch by itself.
-    if (oldest !== undefined) dues.push(Math.max(Date.parse(oldest) + retentionMs, Date.now() + MIN_ALARM_MS));
+    const deletion = this.#trail.deletionDueMs(this.#auditSettings.retentionMs, Date.now());
+    if (deletion !== undefined) dues.push(deletion);
     if (dues.length === 0) await this.ctx.storage.deleteAlarm();
     else await this.ctx.storage.setAlarm(Math.min(...dues));
   }

@@ -47,7 +47,7 @@ describe("a trail", () => {
       expect([page.anchor.seq, page.records.map(({ seq }) => seq)]).toEqual([4, [5, 6]]);
       expect(verifyChain(page.records, page.anchor)).toEqual({ ok: true, head: page.head });
       trail.deleteBefore("2026-02-01T00:00:00.000Z");
-      expect(trail.oldestTime).toBeUndefined();
+      expect(trail.deletionDueMs(0, 0)).toBeUndefined();
       const next = new AuditTrail(storage);
       expect(next.head).toEqual(page.head);
       await next.append([kill(4)], NOBODY);
