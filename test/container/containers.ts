@@ -1,6 +1,6 @@
 // The containers of the tests' sandboxes, as the engine sees them.
 import { docker } from "../../scripts/local/docker.ts";
-import { connect } from "../e2e/support/client.ts";
+import { type ConnectOptions, connect } from "../e2e/support/client.ts";
 import { fresh, type Person } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";
 
@@ -19,9 +19,9 @@ export async function runningContainers(): Promise<string[]> {
 }
 
 /** The container of a sandbox, which is started for it. */
-export async function containerOf(who: Person, sandbox = "default"): Promise<string> {
+export async function containerOf(who: Person, sandbox = "default", options: ConnectOptions = {}): Promise<string> {
   const mark = `/tmp/${fresh("mark")}`;
-  const client = await connect(who, { sandbox, session: fresh("mark"), cmd: "touch", arg: [mark] });
+  const client = await connect(who, { sandbox, session: fresh("mark"), cmd: "touch", arg: [mark] }, options);
   await client.message("exit");
   return await containerWith(mark);
 }
