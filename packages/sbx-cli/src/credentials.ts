@@ -106,8 +106,16 @@ export async function login(
 }
 
 async function unreachable({ issuer }: Issuer, why: Error): Promise<string> {
-  const address = issuer ?? (await import("oauth.do/node")).getConfig().apiUrl;
-  return `cannot reach the issuer ${address} (${networkPhrase(why)}); choose another with --issuer and --client-id`;
+  const usual = issuer === undefined ? (await import("oauth.do/node")).getConfig().apiUrl : undefined;
+  return unreachableWords(issuer, usual ?? "", networkPhrase(why));
+}
+
+/** @param usual The issuer that is asked where none is named. */
+export function unreachableWords(named: string | undefined, usual: string, why: string): string {
+  if (named !== undefined) {
+    return `cannot reach the issuer ${named} (${why}); choose another with --issuer and --client-id`;
+  }
+  return `cannot reach ${usual} (${why}), the issuer where none is named; name your server's: --issuer URL --client-id ID (\`npm start\` prints both)`;
 }
 
 /** Forgets the tokens of every issuer that was logged in to. */

@@ -14,6 +14,9 @@ export function refusalWords({ code, reason }: Refused, hasTicket: boolean, sess
 
 /** No login makes a ticket good again. */
 function adviceFor(reason: string, hasTicket: boolean): string {
+  if (!hasTicket && /another (issuer|application)/.test(reason)) {
+    return " (log in where this server's tokens come from: `sbx-stdio login --issuer URL --client-id ID`)";
+  }
   if (!hasTicket || !/ticket/i.test(reason)) {
     return " (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
   }

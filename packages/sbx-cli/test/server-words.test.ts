@@ -1,0 +1,29 @@
+// What a person is told to do about a refusal.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import { expect, test } from "vitest";
+import { unreachableWords } from "../src/credentials.ts";
+import { refusalWords } from "../src/server-words.ts";
+
+const refused = (reason: string) =>
+  refusalWords({ kind: "refused", code: CLOSE.unauthenticated, reason }, false, undefined);
+
+test.each(["The token is from another issuer", "The token was made for another application"])(
+  "%s: log in elsewhere, and how",
+  (reason) => {
+    expect(refused(reason)).toBe(
+      `${reason} (log in where this server's tokens come from: \`sbx-stdio login --issuer URL --client-id ID\`)`,
+    );
+  },
+);
+
+test("a token that is only too old: log in again", () => {
+  const advice = "log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN";
+  expect(refused("The token has expired")).toBe(`The token has expired (${advice})`);
+});
+
+test("no answer from the issuer that nobody named: what to pass, and where to find it", () => {
+  expect(unreachableWords(undefined, "https://usual.example", "no such host")).toBe(
+    "cannot reach https://usual.example (no such host), the issuer where none is named; name your server's: --issuer URL --client-id ID (`npm start` prints both)",
+  );
+});
