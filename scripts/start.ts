@@ -28,7 +28,7 @@ function welcome(
   return `
 sbx-stdio is running (${seconds} s)
 
-  In a browser   ${system.origin}/
+  In a browser   ${system.origin}/?sandbox=dev
                  sign in as alice, bob or anybody: no password, this machine only
   In a terminal  SBX_TOKEN=$(${token}) npx sbx-stdio ${system.origin}/attach --sandbox dev
                  or log in as the browser does: npx sbx-stdio login --issuer ${system.issuerUrl} --client-id ${CLI_CLIENT_ID}
