@@ -6,6 +6,9 @@ import { currentIssuer } from "./local/run-record.ts";
 import { type TokenRequest, tokenMinter } from "./local/token-minter.ts";
 import { CLI_CLIENT_ID, DEFAULT_TOKEN_SCOPE } from "./local/tokens.ts";
 
+/** As the command line's own. */
+const WRONG_USAGE = 2;
+
 function wholeSeconds(text: string): number {
   if (!/^-?\d{1,10}$/.test(text)) throw new InvalidArgumentError("Not a whole number of seconds.");
   return Number(text);
@@ -21,7 +24,8 @@ const command = new Command("npm run --silent token --")
   .option("--issuer <url>", "the claim iss (default: the running local issuer's)")
   .option("--name <name>", "the claim name (default: from --sub)")
   .option("--email <address>", "the claim email (default: from --sub)")
-  .allowExcessArguments(false);
+  .allowExcessArguments(false)
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 
 const flags = command.parse().opts<TokenRequest>();
 const dir = localDir();

@@ -63,9 +63,13 @@ test("the issuer is that of the run that lives, and after it of the last one", a
   expect(decodeJwt(await token(dir)).iss).toBe("http://127.0.0.1:9001");
 });
 
-test("a lifetime that is no number is refused, and nothing is printed on stdout", async () => {
-  const run = promisify(execFile)(process.execPath, [SCRIPT, "--expires", "soon"], {
+test.each([
+  ["a lifetime that is no number", ["--expires", "soon"]],
+  ["an option that there is not", ["--nothing"]],
+  ["an argument too many", ["more"]],
+])("%s is wrong usage, exit code 2, and nothing is printed on stdout", async (_name, args) => {
+  const run = promisify(execFile)(process.execPath, [SCRIPT, ...args], {
     env: { ...process.env, SBX_LOCAL_DIR: join(temporaryDirectory(), "none") },
   });
-  await expect(run).rejects.toMatchObject({ code: 1, stdout: "" });
+  await expect(run).rejects.toMatchObject({ code: 2, stdout: "" });
 });

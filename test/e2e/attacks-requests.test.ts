@@ -220,7 +220,7 @@ describe("a name that is none opens nothing and makes nothing", () => {
     ["/terminal/…/ws", (name) => `/terminal/${name}/ws`, "4400"],
   ])("in the path of a WebSocket, %s", async (_name, path, told) => {
     expect(await answers(NO_NAMES, path, true)).toEqual(all(NO_NAMES, told));
-    expect(await answers(["a/b", "dev\\x"], path, true)).toEqual(all(["a/b", "dev\\x"], "404"));
+    expect(await answers(["a/b", "dev\\x"], path, true)).toEqual(all(["a/b", "dev\\x"], "404 not_found"));
     expect(await answers(NO_URLS, path, true)).toEqual(all(NO_URLS, "400"));
   });
 

@@ -276,6 +276,18 @@ describe("somebody else's sandbox", () => {
   });
 });
 
+test.each([
+  ["GET", "/nothing/here"],
+  ["POST", "/nothing/here"],
+  ["GET", "/api/nothing"],
+  ["DELETE", "/api/nothing"],
+])("%s %s, where nothing is, is told so in JSON", async (method, path) => {
+  const answer = await fetch(`${system.origin}${path}`, { method });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/json"]);
+  const message = expect.stringContaining(`no ${method} ${path}`);
+  expect(await answer.json()).toEqual({ error: "not_found", message });
+});
+
 describe("a host name that is not on the list", () => {
   const port = new URL(system.origin).port;
 

@@ -187,11 +187,12 @@ describe("the end of a session", () => {
 });
 
 describe("the list of sessions", () => {
-  test("says of each what it is, and of an exited one how it ended", async () => {
+  test("says of each what it is, and of an exited one how it ended, newest first", async () => {
     const alice = await person();
     const living = await connect(alice, { sandbox: "dev", session: "b-living", cmd: "sh", arg: ["-c", "echo x; cat"] });
     await living.output("x\n");
     const shell = await connect(alice, { sandbox: "dev", session: "c-shell", tty: 1, cmd: "cat" });
+    await shell.hello();
     const ended = await connect(alice, { sandbox: "dev", session: "a-ended", cmd: "sh", arg: ["-c", "kill $$"] });
     await ended.end();
 
@@ -200,15 +201,16 @@ describe("the list of sessions", () => {
     const createdAt = expect.stringMatching(ISO_UTC);
     const expected = [
       {
-        session: "b-living",
-        incarnation: await incarnationOf(living),
-        state: "running",
+        session: "a-ended",
+        incarnation: await incarnationOf(ended),
+        state: "exited",
         tty: false,
         cmd: "sh",
-        args: ["-c", "echo x; cat"],
+        args: ["-c", "kill $$"],
         createdAt,
-        clients: 1,
-        offset: 2,
+        clients: 0,
+        offset: 0,
+        exit: { code: 143, signal: "SIGTERM" },
       },
       {
         session: "c-shell",
@@ -222,21 +224,20 @@ describe("the list of sessions", () => {
         offset: 0,
       },
       {
-        session: "a-ended",
-        incarnation: await incarnationOf(ended),
-        state: "exited",
+        session: "b-living",
+        incarnation: await incarnationOf(living),
+        state: "running",
         tty: false,
         cmd: "sh",
-        args: ["-c", "kill $$"],
+        args: ["-c", "echo x; cat"],
         createdAt,
-        clients: 0,
-        offset: 0,
-        exit: { code: 143, signal: "SIGTERM" },
+        clients: 1,
+        offset: 2,
       },
     ];
     expect(await response.json()).toEqual({ sessions: expected });
     const one = await api(alice, "/api/sandboxes/dev/sessions/b-living");
-    expect([one.status, await one.json()]).toEqual([200, expected[0]]);
+    expect([one.status, await one.json()]).toEqual([200, expected[2]]);
     // Another sandbox of the same person has none of them.
     expect(await (await api(alice, "/api/sandboxes/other/sessions")).json()).toEqual({ sessions: [] });
   });

@@ -236,7 +236,7 @@ function addSessions(program: Command, done: Done): void {
   const token = "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)";
   program
     .command("sessions <url>")
-    .description("list the sessions of a sandbox")
+    .description("list the sessions of a sandbox, newest first")
     .option("--sandbox <id>", "the sandbox", readName, "default")
     .option("--token <token>", token)
     .option("--json", "as the server says it")

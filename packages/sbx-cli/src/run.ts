@@ -12,6 +12,11 @@ import { VERSION } from "./version.ts";
 const STDOUT = 1;
 const STDERR = 2;
 
+/** A line for a person, beside what standard output is for. */
+function aside(line: string): void {
+  fs.writeSync(STDERR, `sbx-stdio: ${line}\n`);
+}
+
 /** @throws {CliError} What a person should be told in one line, and the exit code. */
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
   const command = parseArgs(argv, VERSION);
@@ -37,14 +42,15 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "kill": {
       const { endpoint, sandbox, session } = command;
       await killSession(endpoint, sandbox, session, await tokenSource(command.token, env, endpoint).token());
+      aside(`session ${session} in sandbox ${sandbox} has ended`);
       break;
     }
     case "share":
     case "tickets":
     case "revoke": {
-      const { out, aside } = await runSharing(command, await tokenSource(command.token, env, command.endpoint).token());
-      fs.writeSync(STDOUT, out);
-      if (aside !== undefined) fs.writeSync(STDERR, `sbx-stdio: ${aside}\n`);
+      const said = await runSharing(command, await tokenSource(command.token, env, command.endpoint).token());
+      fs.writeSync(STDOUT, said.out);
+      if (said.aside !== undefined) aside(said.aside);
       break;
     }
   }

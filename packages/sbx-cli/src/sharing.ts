@@ -49,7 +49,7 @@ export async function runSharing(command: ShareCommand, token: string): Promise<
     }
     case "revoke":
       await ask(endpoint, "DELETE", `${path}/tickets/${encodeURIComponent(command.id)}`, token);
-      return { out: "" };
+      return { out: "", aside: `link ${command.id} is taken back: whoever came by it is out` };
   }
 }
 

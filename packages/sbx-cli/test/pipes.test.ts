@@ -456,7 +456,8 @@ describe("sessions and kill", () => {
     const gone = collect(child);
     expect(await runCli(["kill", server.url, "--sandbox", "dev", "--session", "build"])).toMatchObject({
       code: 0,
-      stderr: "",
+      stdout: "",
+      stderr: "sbx-stdio: session build in sandbox dev has ended\n",
     });
     expect((await gone).code).toBe(137);
   });

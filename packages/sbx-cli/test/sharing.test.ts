@@ -119,7 +119,11 @@ describe("links", () => {
     expect(listed.stdout).toBe(
       "ID  ROLE    GUESTS  GOOD UNTIL            MADE BY\n1   driver  yes     2027-01-01T00:01:00Z  ann\n",
     );
-    expect((await runCli(["revoke", server.url, "1", "--session", "main"])).code).toBe(0);
+    expect(await runCli(["revoke", server.url, "1", "--session", "main"])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "sbx-stdio: link 1 is taken back: whoever came by it is out\n",
+    });
     const again = await runCli(["revoke", server.url, "1", "--session", "main"]);
     expect([again.code, again.stderr]).toEqual([255, "sbx-stdio: no such ticket, or it has expired\n"]);
   });

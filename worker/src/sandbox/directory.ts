@@ -17,9 +17,11 @@ export class SandboxDirectory extends DurableObject<Env> {
     this.ctx.storage.sql.exec("DELETE FROM sessions WHERE name = ?", name);
   }
 
-  /** Oldest first. */
+  /** Newest first. */
   list(): string[] {
-    const rows = this.ctx.storage.sql.exec<{ name: string }>("SELECT name FROM sessions ORDER BY created_at, name");
+    const rows = this.ctx.storage.sql.exec<{ name: string }>(
+      "SELECT name FROM sessions ORDER BY created_at DESC, name",
+    );
     return rows.toArray().map((row) => row.name);
   }
 }
