@@ -44,8 +44,7 @@ for (let round = 0; round < Number(options.rounds); round += 1) {
     if (only.length > 0 && !only.includes(measure.name)) continue;
     // In turn, so that a machine that slows down slows them all.
     for (const name of subjects) {
-      const isOurs = name === "bridge" || name === "path";
-      if (measure === measures.fanOut && !isOurs) continue;
+      if (measure === measures.fanOut && PEERS.includes(name)) continue; // They have one viewer each.
       if (measure === measures.interruptOnSlowLinks && name === "ssh") continue; // It is no HTTP: no link in front of it.
       const subject = await startSubject(name).catch((error: unknown) => {
         if (!PEERS.includes(name)) throw error;

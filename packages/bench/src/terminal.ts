@@ -9,6 +9,8 @@ export interface Terminal {
   send(bytes: Uint8Array): void;
   /** Called with each piece of output, in order. What comes before it is set for the first time is kept for it. */
   onOutput: (bytes: Uint8Array) => void;
+  /** Called with the length of what is left out for a viewer that fell behind; ours alone does that. */
+  onGap: (bytes: number) => void;
   /** Stops, or goes on, dealing with output: nothing is read, nothing acknowledged. */
   pause(): void;
   resume(): void;
@@ -34,6 +36,7 @@ let count = 0;
 
 /** Output may come in the same packet as the greeting, before whoever opened the terminal can listen. */
 class Outlet {
+  onGap: (bytes: number) => void = () => undefined;
   #early: Uint8Array[] = [];
   #listener: ((bytes: Uint8Array) => void) | undefined;
 
@@ -129,7 +132,7 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
         },
         snapshot: (_bytes, offset) => dealtWith(offset),
         resize: () => undefined,
-        gap: () => undefined,
+        gap: (from, to) => terminal.onGap(to - from),
         message: () => undefined,
         discarded: () => undefined,
         inputDrained: () => undefined,
@@ -139,9 +142,11 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
   });
 }
 
-/** A terminal of a floor: the command as the first message, then raw bytes; output has one header byte. */
+/** A terminal of a floor: what to run as the first message, then raw bytes; output has one header byte. */
 async function openFloor(spec: TerminalSpec): Promise<Terminal> {
-  const socket = new WebSocket(`${spec.url}/?name=${count++}`, { perMessageDeflate: false });
+  const session = spec.session ?? `${process.pid}-${count++}`;
+  const query = new URLSearchParams({ name: session, role: spec.role ?? "driver" });
+  const socket = new WebSocket(`${spec.url}/?${query}`, { perMessageDeflate: false });
   await new Promise((resolve, reject) => {
     socket.once("open", resolve);
     socket.once("error", reject);
@@ -154,7 +159,7 @@ async function openFloor(spec: TerminalSpec): Promise<Terminal> {
   });
   socket.on("message", (data: Buffer) => terminal.onOutput(data.subarray(1)));
   socket.on("error", () => undefined); // A close follows, and a floor is not asked why.
-  socket.send(JSON.stringify(spec.command));
+  socket.send(JSON.stringify({ command: spec.command, session }));
   return terminal;
 }
 

@@ -5,6 +5,9 @@ const HEADER = 0x01;
 
 type Data = { terminal: Bun.Terminal | undefined; kill: () => void };
 
+/** Sockets that only watch, by the name of what they watch. */
+const viewers = new Map<string, Set<{ send(frame: Uint8Array): unknown }>>();
+
 const server = Bun.serve<Data>({
   hostname: "127.0.0.1",
   port: Number(process.env.PORT ?? "0"),
@@ -28,8 +31,13 @@ const server = Bun.serve<Data>({
         } else terminal.write(message);
         return;
       }
-      const command = JSON.parse(String(message)) as string[];
-      const child = Bun.spawn(command, {
+      const { command, session } = JSON.parse(String(message)) as { command: readonly string[]; session: string };
+      const watching = viewers.get(session) ?? new Set();
+      viewers.set(session, watching);
+      watching.add(socket);
+      socket.data.kill = () => watching.delete(socket);
+      if (command.length === 0) return;
+      const child = Bun.spawn([...command], {
         env: { ...process.env, TERM: "xterm-256color" },
         terminal: {
           cols: 80,
@@ -38,12 +46,15 @@ const server = Bun.serve<Data>({
             const frame = new Uint8Array(1 + chunk.length);
             frame[0] = HEADER;
             frame.set(chunk, 1);
-            socket.send(frame);
+            for (const viewer of watching) viewer.send(frame);
           },
         },
       });
       socket.data.terminal = child.terminal;
-      socket.data.kill = () => child.kill("SIGKILL");
+      socket.data.kill = () => {
+        child.kill("SIGKILL");
+        viewers.delete(session);
+      };
       void child.exited.then(() => socket.close(1000));
     },
     close(socket) {

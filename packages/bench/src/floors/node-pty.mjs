@@ -15,7 +15,7 @@ server.on("connection", (socket) => {
       terminal.write(message);
       return;
     }
-    const [file, ...args] = JSON.parse(String(message));
+    const [file, ...args] = JSON.parse(String(message)).command;
     terminal = pty.spawn(file, args, { name: "xterm-256color", cols: 80, rows: 24, encoding: null });
     terminal.onData((chunk) => socket.send(Buffer.concat([Buffer.of(1), chunk])));
     terminal.onExit(() => socket.close(1000));

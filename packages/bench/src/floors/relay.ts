@@ -5,6 +5,8 @@ type Env = { readonly RELAY: DurableObjectNamespace; readonly BRIDGE_URL: string
 export class Relay implements DurableObject {
   readonly #env: Env;
   readonly #pairs = new Map<WebSocket, WebSocket>();
+  /** All that are sent the output: whoever started the command, and who only watches. */
+  readonly #clients = new Set<WebSocket>();
   readonly #state: DurableObjectState;
 
   constructor(state: DurableObjectState, env: Env) {
@@ -12,16 +14,24 @@ export class Relay implements DurableObject {
     this.#env = env;
   }
 
-  async fetch(): Promise<Response> {
+  async fetch(request: Request): Promise<Response> {
+    const pair = new WebSocketPair();
+    const client = pair[1];
+    if (new URL(request.url).searchParams.get("role") === "viewer") {
+      this.#state.acceptWebSocket(client);
+      this.#clients.add(client);
+      return new Response(null, { status: 101, webSocket: pair[0] });
+    }
     const response = await fetch(this.#env.BRIDGE_URL, { headers: { Upgrade: "websocket" } });
     const upstream = response.webSocket;
     if (!upstream) return new Response("no bridge", { status: 503 });
     upstream.binaryType = "arraybuffer";
-    const pair = new WebSocketPair();
-    const client = pair[1];
     this.#state.acceptWebSocket(client);
+    this.#clients.add(client);
     this.#pairs.set(client, upstream);
-    upstream.addEventListener("message", (event) => client.send(event.data as ArrayBuffer));
+    upstream.addEventListener("message", (event) => {
+      for (const one of this.#clients) one.send(event.data as ArrayBuffer);
+    });
     upstream.addEventListener("close", () => client.close(1000));
     upstream.accept();
     return new Response(null, { status: 101, webSocket: pair[0] });
@@ -34,6 +44,7 @@ export class Relay implements DurableObject {
   webSocketClose(client: WebSocket): void {
     this.#pairs.get(client)?.close(1000);
     this.#pairs.delete(client);
+    this.#clients.delete(client);
     client.close(1000);
   }
 }
