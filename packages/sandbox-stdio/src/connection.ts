@@ -67,7 +67,7 @@ export class ServerConnection implements Peer {
 
   constructor(dialect: Dialect, socket: ServerSocket, nowMs: number, hooks: ConnectionHooks = {}) {
     this.dialect = dialect;
-    this.#gate = dialect.acknowledges ? undefined : new QueryGate();
+    this.#gate = dialect.acknowledges ? undefined : new QueryGate(dialect.readsFrameByFrame);
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
@@ -197,6 +197,8 @@ export class ServerConnection implements Peer {
   bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
     if (this.isEnded) return;
     this.#hooks.told?.({ type: "bye", code, text: reason });
+    const held = this.#gate?.flush();
+    if (held !== undefined) this.#say({ type: "output", frame: held });
     this.#say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
     this.#phase = { phase: "ended" };
     this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));

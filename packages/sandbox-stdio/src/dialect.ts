@@ -51,6 +51,8 @@ export interface Dialect<State = unknown> {
   readonly acknowledges: boolean;
   /** Whether a client that lost its connection can come back as itself. One that can't has left. */
   readonly canResume: boolean;
+  /** Whether its clients may read each message's bytes as text by itself: then no message ends within a character. */
+  readonly readsFrameByFrame?: boolean;
   /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */
   readonly clientBegins?: boolean;
   /** What it remembers of a connection that has just been made. */

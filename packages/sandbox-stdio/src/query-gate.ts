@@ -1,16 +1,24 @@
 // Stands before a client that can't be told who answers terminal queries, and takes those out of its output that are not its
-// own: all of the replay, and while it is not the answerer (K6). Follows what the session tells; knows no dialect.
+// own: all of the replay, and while it is not the answerer (K6). What is left is cut so that the stock terminal behind such a
+// client loses no character (D11). Follows what the session tells; knows no dialect.
 
 import { Answerers } from "./answerers.ts";
 import { STREAM_STDOUT } from "./constants.ts";
 import type { ServerMessage } from "./control.ts";
 import { QueryFilter } from "./query-filter.ts";
+import { SplitCharacters } from "./split-characters.ts";
 
 export class QueryGate {
   #answerers: Answerers | undefined;
   #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false);
+  readonly #characters: SplitCharacters;
   /** Offset of the next output byte. */
   #offset = 0;
+
+  /** @param readsFrameByFrame Whether no frame may end within a character: else none that stock xterm.js would lose for it. */
+  constructor(readsFrameByFrame = false) {
+    this.#characters = new SplitCharacters(readsFrameByFrame);
+  }
 
   /**
    * What the session tells the client.
@@ -28,9 +36,12 @@ export class QueryGate {
         return undefined;
       case "gap":
         this.#offset = message.to;
-        return frameOf(STREAM_STDOUT, [this.#filter.breakOff()]);
+        return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.breakOff()]);
+      case "resize":
+        // Its bytes were written in the size before.
+        return this.flush();
       case "exit":
-        return frameOf(STREAM_STDOUT, [this.#filter.flush()]);
+        return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.flush()]);
       default:
         return undefined;
     }
@@ -42,14 +53,24 @@ export class QueryGate {
     const bytes = frame.subarray(1);
     const parts = this.#filter.filter(bytes, this.#offset);
     this.#offset += bytes.length;
-    return parts[0] === bytes ? frame : frameOf(frame[0] ?? STREAM_STDOUT, parts);
+    const type = frame[0] ?? STREAM_STDOUT;
+    const left = parts[0] === bytes ? frame : frameOf(type, parts);
+    if (left === undefined) return undefined;
+    const text = left === frame ? bytes : left.subarray(1);
+    const ready = this.#characters.pass(text);
+    return ready === text ? left : frameOf(type, [ready]);
+  }
+
+  /** @returns The piece of a character that has waited for its rest. */
+  flush(): Uint8Array | undefined {
+    return frameOf(STREAM_STDOUT, [this.#characters.flush()]);
   }
 
   /** @returns Output that redraws the screen: it stands for everything before it, and does not count. */
   redraw(snapshot: Uint8Array): Uint8Array {
-    const before = this.#filter.breakOff();
+    const before = [this.#characters.flush(), this.#filter.breakOff()];
     const screen = new QueryFilter(() => false);
-    const parts = [before, ...screen.filter(snapshot, 0), screen.flush()];
+    const parts = [...before, ...screen.filter(snapshot, 0), screen.flush()];
     return frameOf(STREAM_STDOUT, parts) ?? Uint8Array.of(STREAM_STDOUT);
   }
 }

@@ -24,13 +24,13 @@ export function decodeUtf8(bytes: Uint8Array): string {
  * @returns `whole`, a view of `bytes` where there was no tail; `tail`, at most three bytes, in memory of its own.
  */
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
-  const joined = tail.length === 0 ? bytes : join(tail, bytes);
-  const cut = joined.length - unfinished(joined);
+  const joined = tail.length === 0 ? bytes : joinBytes(tail, bytes);
+  const cut = joined.length - unfinishedBytes(joined);
   return { whole: joined.subarray(0, cut), tail: joined.slice(cut) };
 }
 
 /** How many bytes at the end are the start of a character that may still be finished. */
-function unfinished(bytes: Uint8Array): number {
+export function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte >= 0x80 && byte < 0xc0) continue;
@@ -40,7 +40,7 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+export function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
   const joined = new Uint8Array(first.length + second.length);
   joined.set(first);
   joined.set(second, first.length);

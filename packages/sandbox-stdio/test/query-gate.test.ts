@@ -74,6 +74,36 @@ test("offsets go on after a gap", () => {
   expect(run({}, "a", gap, handOver, "\x1b[c", "\x1b[c")).toEqual(["\x01a", "", "", "\x01\x1b[c", ""]);
 });
 
+test("D11: a piece of a character that stock xterm.js would lose waits for the next output, whatever that is", () => {
+  expect(run({}, "a\xe3\x80", "\x82b")).toEqual(["\x01a\xe3", "\x01\x80\x82b"]);
+  expect(run({}, "\xf1\x80\x81", "a")).toEqual(["\x01\xf1", "\x01\x80\x81a"]);
+  // A piece that is not lost does not wait, and bytes that are no text are not delayed either.
+  expect(run({}, "\xe3", "\x80", "\x82")).toEqual(["\x01\xe3", "", "\x01\x80\x82"]);
+  expect(run({}, "\xe3\x81", "\xff\xc3", "\x80")).toEqual(["\x01\xe3\x81", "\x01\xff\xc3", "\x01\x80"]);
+});
+
+test("D11: it comes out before the exit, a gap, a new size and a close", () => {
+  const steps: ServerMessage[] = [
+    { type: "exit", code: 0, offset: 2 },
+    { type: "gap", from: 2, to: 100 },
+    { type: "resize", cols: 90, rows: 30, offset: 2 },
+  ];
+  for (const step of steps) expect(run({}, "\xe3\x80", step, "\x82")).toEqual(["\x01\xe3", "\x01\x80", "\x01\x82"]);
+  const gate = new QueryGate();
+  gate.note(hello({}));
+  gate.pass(frame("\xe3\x80"));
+  expect([shown(gate.flush()), shown(gate.flush())]).toEqual(["\x01\x80", ""]);
+  gate.pass(frame("\xe3\x80"));
+  expect(shown(gate.redraw(bytes("\x1bc")))).toBe("\x01\x80\x1bc");
+});
+
+test("D11: it waits in front of a sequence that is held back behind it", () => {
+  const answerer = { id: "other", offset: 0 };
+  const exit: ServerMessage = { type: "exit", code: 0, offset: 4 };
+  expect(run({ answerer }, "\xe3\x80", "\x1b[", "6n")).toEqual(["\x01\xe3", "", "\x01\x80\x1b\\"]);
+  expect(run({ answerer }, "\xe3\x80", "\x1b[", exit)).toEqual(["\x01\xe3", "", "\x01\x80\x1b["]);
+});
+
 test("a snapshot asks nothing, and does not count", () => {
   const gate = new QueryGate();
   gate.note(hello({}));
@@ -89,6 +119,6 @@ test("a frame in which nothing is left out is passed on as it is; on pipes every
   expect(gate.pass(whole)).toBe(whole);
   const pipes = new QueryGate();
   pipes.note(hello({ tty: false, live: 100 }));
-  const asking = frame("\x1b[c\x05");
+  const asking = frame("\x1b[c\x05\xe3\x80");
   expect(pipes.pass(asking)).toBe(asking);
 });

@@ -31,6 +31,8 @@ export const PLAIN: Dialect<undefined> = {
   name: "plain",
   acknowledges: false,
   canResume: true,
+  // The seed's `Terminal.tsx` does.
+  readsFrameByFrame: true,
   start: undefined,
   encode: (event) => (event.type === "bye" ? NOTHING : encode(event)),
   decode,

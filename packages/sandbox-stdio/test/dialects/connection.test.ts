@@ -7,7 +7,9 @@ import {
   DIALECT_ROUTES,
   type Dialect,
   type Frame,
+  PLAIN,
   PLAIN_STALL_MS,
+  PTY,
   ServerConnection,
   SILENCE_MS,
 } from "../../src/index.ts";
@@ -104,6 +106,46 @@ describe("D1: that the replay is over", () => {
     late.attach();
     output(at, "z");
     expect(late.sent).toEqual(["xy", "LIVE", "z"]);
+  });
+});
+
+describe("D11: a piece of a character that waits", () => {
+  /** What was sent and what the socket was closed with, in order. */
+  function attached(tty: boolean, dialect: Dialect<undefined> = PTY) {
+    const at = rig({ tty });
+    const done: (string | number)[] = [];
+    const socket = {
+      send: (frame: Frame) => void done.push(typeof frame === "string" ? frame : Buffer.from(frame).toString("hex")),
+      close: (code: number) => void done.push(code),
+      isWritable: () => true,
+    };
+    const connection = new ServerConnection(dialect, socket, at.clock.ms);
+    connection.attach(at.session, request("a", { acknowledges: false, canResume: false, delivery: "live" }));
+    output(at, Uint8Array.of(0x61, 0xe3, 0x80));
+    return { at, connection, done };
+  }
+
+  test("comes out before the exit", () => {
+    const { at, done } = attached(true);
+    at.session.exited({ code: 3 });
+    expect(done).toEqual(["61e3", "80", '{"type":"exit","code":3}', 1000]);
+  });
+
+  test("comes out before the connection is closed", () => {
+    const { connection, done } = attached(true);
+    connection.dismiss(4401, "token expired", "never", "vanished");
+    expect(done).toEqual(["61e3", "80", 4401]);
+  });
+
+  test("is all that came of a character for a plain client, which may read each frame as text", () => {
+    const { at, done } = attached(true, PLAIN);
+    output(at, Uint8Array.of(0x82, 0x62));
+    expect(done.slice(1)).toEqual(["0161", "01e3808262"]);
+  });
+
+  test("does not wait on pipes", () => {
+    expect(attached(false).done).toEqual(["61e380"]);
+    expect(attached(false, PLAIN).done.slice(1)).toEqual(["0161e380"]);
   });
 });
 
