@@ -3,8 +3,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { fresh, person } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";
-import { setUpBrowser } from "./support/fixture.ts";
+import { directoryOf, setUpBrowser } from "./support/fixture.ts";
+import { openPlain } from "./support/other-clients.ts";
+import type { Tab } from "./support/tab.ts";
 
 const browser = setUpBrowser();
 
@@ -17,8 +20,8 @@ const ANSWERS = [
   ...["\x1b]10;rgb:eaea/eaea/eaea\x1b\\", "\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\", "\x1bP>|xterm.js(6.0.0)\x1b\\"],
 ].join("");
 
-test("a log full of queries types nothing into the process when the page is loaded again, and live ones are answered once", async () => {
-  const { tab, directory } = await browser.shell();
+/** Has the tab's shell record: what is typed from then on, and how something is printed. */
+async function record(tab: Tab, directory: string) {
   await tab.run(RECORDER);
   const typed = () => readFileSync(join(directory, "typed"), "latin1");
   const print = (text: string) => writeFileSync(join(directory, "out"), text);
@@ -29,6 +32,15 @@ test("a log full of queries types nothing into the process when the page is load
       return false; // It is not there yet.
     }
   });
+  return { typed, print };
+}
+
+/** That a window gains or loses the focus is no answer. */
+const withoutFocus = (typed: string): string => typed.replaceAll("\x1b[I", "").replaceAll("\x1b[O", "");
+
+test("a log full of queries types nothing into the process when the page is loaded again, and live ones are answered once", async () => {
+  const { tab, directory } = await browser.shell();
+  const { typed, print } = await record(tab, directory);
 
   const other = await browser.again(tab);
   print(`\x1b[2J\x1b[H${QUERIES.replace("\x1b[?1004h", "")}asked`);
@@ -46,7 +58,42 @@ test("a log full of queries types nothing into the process when the page is load
   await tab.find(/^end of log/);
   await tab.type("2");
   await until("what is typed", () => typed().endsWith("2"));
-  // That a window gains or loses the focus is no answer.
-  const since = typed().slice(before.length).replaceAll("\x1b[I", "").replaceAll("\x1b[O", "");
-  expect(since).toBe("2");
+  expect(withoutFocus(typed().slice(before.length))).toBe("2");
 });
+
+test.each([
+  ["the bytes", false],
+  ["each frame as text", true],
+])(
+  "a page with stock xterm.js as a plain client, which draws %s: it types, sees its echo, and its replay types nothing",
+  async (_what, asText) => {
+    const { token } = await person();
+    const sandbox = fresh("plain");
+    const tab = await openPlain(browser, await browser.profile(), sandbox, token, asText);
+    await tab.find(/[$#]$/);
+    await tab.run("PS1='$ '; clear");
+    await tab.prompt();
+    await tab.type("echo é日。👩 $((6 * 7))");
+    await tab.shows("$ echo é日。👩 $((6 * 7))");
+    await tab.page.keyboard.press("Enter");
+    await tab.shows("é日。👩 42");
+    await tab.run('for byte in 343 200 202 360 237 221 251; do printf "\\\\$byte"; sleep 0.1; done; echo .');
+    await tab.shows("。👩.");
+
+    const { typed, print } = await record(tab, directoryOf(sandbox));
+    print(`${QUERIES.repeat(100)}\x1b[2J\x1b[Hend of log`);
+    await tab.find(/^end of log/);
+    // It is the answerer: its answers to what is live come before this.
+    await tab.type("1");
+    await until("the end of the answers", () => typed().endsWith("1"));
+    expect(typed().length).toBeGreaterThan(1);
+    const before = typed();
+    // Whoever comes next is the answerer, as after a reload.
+    await tab.page.close();
+    const other = await openPlain(browser, await browser.profile(), sandbox, token, asText);
+    await other.find(/^end of log/);
+    await other.type("2");
+    await until("what is typed", () => typed().endsWith("2"));
+    expect(withoutFocus(typed().slice(before.length))).toBe("2");
+  },
+);

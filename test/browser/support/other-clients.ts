@@ -73,6 +73,28 @@ term.onData((data) => ws.send(new TextEncoder().encode(data)));
 term.onResize(({ rows, cols }) => ws.send(JSON.stringify({ type: "resize", rows, cols })));
 `;
 
+/** The terminal of a page at the project's first protocol, which offers no subprotocol and knows three messages. */
+const PLAIN = `
+import { Terminal } from "@xterm/xterm";
+
+const term = new Terminal({ cols: 80, rows: 24 });
+term.open(document.getElementById("term"));
+const ws = new WebSocket(url);
+ws.binaryType = "arraybuffer";
+ws.onopen = () => ws.send(JSON.stringify({ type: "resize", cols: term.cols, rows: term.rows }));
+ws.onmessage = (ev) => {
+  if (typeof ev.data === "string") {
+    const msg = JSON.parse(ev.data);
+    if (msg.type === "exit") term.write(\`[exit \${msg.code}]\`);
+    return;
+  }
+  const payload = new Uint8Array(ev.data).subarray(1);
+  term.write(asText ? new TextDecoder().decode(payload) : payload);
+};
+term.onData((data) => ws.send(new TextEncoder().encode(data)));
+window.sbx = { terminal: term };
+`;
+
 /** Only where it finds its service is not to the letter, and TypeScript's "!", which browsers do not read. */
 function ptyExample(sandbox: string, token: string): string {
   const snippet = PTY_EXAMPLE.replace("wss://api.pandastack.ai", system.origin.replace(/^http/, "ws"));
@@ -93,6 +115,22 @@ export function openPtyExample(
   token: string,
 ): Promise<Tab> {
   return open(browser, profile, "/healthz", ptyExample(sandbox, token));
+}
+
+/**
+ * A tab with a plain client in it: stock xterm.js, and a WebSocket with the token in its address.
+ * @param asText Whether it decodes each frame by itself, as the first protocol's page did, or writes the bytes.
+ */
+export function openPlain(
+  browser: Fixture,
+  profile: BrowserContext,
+  sandbox: string,
+  token: string,
+  asText: boolean,
+): Promise<Tab> {
+  const query = new URLSearchParams({ sandbox, session: "main", token });
+  const given = [`${system.origin.replace(/^http/, "ws")}/attach?${query}`, asText];
+  return open(browser, profile, "/healthz", `const [url, asText] = ${JSON.stringify(given)};\n${PLAIN}`);
 }
 
 /** A document that did not come from the loopback itself may not connect to it: so one that did is written over. */
