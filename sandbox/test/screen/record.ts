@@ -1,4 +1,4 @@
-// Makes the recordings again: `bun sandbox/test/screen/record.ts [NAME...]`, with vim, less, top and tmux installed. Each
+// Makes the recordings again: `bun sandbox/test/screen/record.ts [NAME...]`, with vim, less, top, htop and tmux installed. Each
 // really runs a program on a terminal of the bridge and keeps its output, with where the size changed. The tests need
 // only that they are what such programs write, so a new one need not be the old one's equal.
 
@@ -39,8 +39,8 @@ printf '\\033[5;15r\\033[15;1H\\n\\n\\n\\033[?1000h\\033[?1006h\\033[?1h\\033=\\
 sleep 0.2; printf '\\033[r\\033[?1000l\\033[?1006l\\033[?1l\\033>\\033[?2004l\\033[?1049l\\033[0mback\\n'; for r in $(seq 1 30); do echo "line $r"; done; exit 0`;
 
 // Of its own processes only: what else runs is nobody's business.
-const TOP = `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & done; yes >/dev/null & yes | cat >/dev/null &
-top -d 0.3 -p $(jobs -p | paste -sd,); kill $(jobs -p)`;
+const watched = (program: string) => `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & done
+yes >/dev/null & yes | cat >/dev/null & ${program} -p $(jobs -p | paste -sd,); kill $(jobs -p)`;
 
 function scenarios(directory: string): Record<string, Scenario> {
   const text = "text.c";
@@ -79,7 +79,7 @@ function scenarios(directory: string): Record<string, Scenario> {
     top: {
       cols: 100,
       rows: 30,
-      command: ["bash", "-c", TOP],
+      command: ["bash", "-c", watched("top -d 0.3")],
       steps: [
         { waitMs: 1500 },
         "zxc",
@@ -87,6 +87,33 @@ function scenarios(directory: string): Record<string, Scenario> {
         "1",
         { waitMs: 900 },
         { cols: 80, rows: 24 },
+        { waitMs: 900 },
+        "q",
+      ],
+    },
+    htop: {
+      cols: 100,
+      rows: 30,
+      command: ["bash", "-c", watched("htop -d 3")],
+      steps: [
+        { waitMs: 1500 },
+        "tH",
+        { waitMs: 900 },
+        "\x1b[B\x1b[B ",
+        "/yes",
+        ESC,
+        { cols: 80, rows: 24 },
+        { waitMs: 900 },
+        // The setup, and back.
+        "S\x1b[B\x1b[B",
+        { waitMs: 600 },
+        ESC,
+        // Which signal to send, and then none.
+        "k",
+        { waitMs: 600 },
+        ESC,
+        { cols: 120, rows: 35 },
+        "M",
         { waitMs: 900 },
         "q",
       ],
