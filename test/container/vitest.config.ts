@@ -4,7 +4,10 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const END_TO_END = ["audit", "limits", "plain-client", "resume", "roles", "sandbox-addon", "snapshot", "tickets"];
+const END_TO_END = [
+  ...["audit", "commands", "dialects", "lifetime", "limits", "plain-client"],
+  ...["resume", "roles", "sandbox-addon", "snapshot", "tickets"],
+];
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
