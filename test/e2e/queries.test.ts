@@ -11,7 +11,7 @@ import { Tmux } from "./support/tmux.ts";
 import { until } from "./support/wait.ts";
 
 /** Prints what is written to `out`, and keeps in `typed` what is typed. */
-const RECORDER = "mkfifo out; exec 3<>out; stty raw -echo; cat <&3 & echo ready; exec cat > typed 3<&-";
+const RECORDER = "mkfifo out; exec 3<>out; stty raw -echo; : > typed; cat <&3 & echo ready; exec cat > typed 3<&-";
 
 /** Device attributes, states, modes, settings, colours, name and version, answerback. */
 const QUERIES =
