@@ -2,9 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { auditOf } from "./support/audit.ts";
 import { CLI, cliEnv } from "./support/cli.ts";
 import { isAlive } from "./support/processes.ts";
-import { type Person, person, system } from "./support/system.ts";
+import { fresh, type Person, person, system } from "./support/system.ts";
 import { Tmux } from "./support/tmux.ts";
 import { until } from "./support/wait.ts";
 
@@ -153,4 +154,32 @@ test("O7: attached to a session that has printed much, the terminal shows its sc
   await terminal.shows(/^42$/);
   terminal.type("", "C-d");
   await terminal.shows(/^local\$$/);
+});
+
+test("secret input: from Ctrl+^ p to the next, only the length of what is typed is on record", async () => {
+  const session = fresh("s");
+  await startShell(`--session ${session}`);
+  terminal.type("", "C-^", "p");
+  await terminal.shows(/^sbx-stdio: secret input on: /);
+  terminal.type("echo hunter2", "Enter");
+  await terminal.shows(/^hunter2$/);
+  terminal.type("", "C-^", "p");
+  await terminal.shows(/^sbx-stdio: secret input off: /);
+  await until("the end of it on record", async () => {
+    const records = await auditOf(who, session);
+    return records.some(({ type, on }) => type === "secret" && on === false);
+  });
+  terminal.type("echo open", "Enter");
+  await terminal.shows(/^open$/);
+  const typed = "echo hunter2\r";
+  await until("the rest on record", async () => {
+    const records = (await auditOf(who, session)).filter(({ type }) => type === "input");
+    return records.reduce((sum, { length }) => sum + Number(length), 0) === typed.length + "echo open\r".length;
+  });
+  const records = (await auditOf(who, session)).filter(({ type }) => type === "input" || type === "secret");
+  expect(records.filter(({ type }) => type === "secret").map(({ on }) => on)).toEqual([true, false]);
+  const secret = records.filter(({ secret }) => secret === true);
+  expect(secret.reduce((sum, { length }) => sum + Number(length), 0)).toBe(typed.length);
+  expect(secret.filter(({ text, base64 }) => text !== undefined || base64 !== undefined)).toEqual([]);
+  expect(records.map(({ text }) => text ?? "").join("")).toBe("echo open\r");
 });

@@ -12,6 +12,9 @@ export type StatusBarProps = {
   readonly isFramed: boolean;
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
+  /** Whether what is typed is kept off the record; undefined where there is nothing to type. */
+  readonly isSecret: boolean | undefined;
+  readonly onSecret: (isOn: boolean) => void;
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
@@ -21,6 +24,9 @@ export type StatusBarProps = {
 
 const SIZE_TITLE = "Columns by rows of the terminal";
 const FRAMED_TITLE = "Columns by rows of the terminal: another window on this session is smaller";
+
+const OPEN_TITLE = "Before a password: ask the server to record only how much you type, not what";
+const SECRET_TITLE = "The server is asked to record only how much you type. Press to end that";
 
 export const REMEDY_WORDS: Readonly<Record<Remedy, string>> = {
   retry: "Retry now",
@@ -47,6 +53,17 @@ export function StatusBar(props: StatusBarProps) {
       <span className="sbx-size" data-framed={props.isFramed} title={props.isFramed ? FRAMED_TITLE : SIZE_TITLE}>
         {props.size}
       </span>
+      {props.isSecret === undefined ? null : (
+        <button
+          type="button"
+          className="sbx-quiet sbx-secret"
+          aria-pressed={props.isSecret}
+          title={props.isSecret ? SECRET_TITLE : OPEN_TITLE}
+          onClick={() => props.onSecret(!props.isSecret)}
+        >
+          {props.isSecret ? "Secret input on" : "Secret input"}
+        </button>
+      )}
       <button
         type="button"
         className="sbx-quiet sbx-reader"

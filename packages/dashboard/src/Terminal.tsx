@@ -186,6 +186,11 @@ export function Terminal(props: TerminalProps) {
         size={view === undefined ? "" : `${view.cols}×${view.rows}`}
         isFramed={view?.isFramed ?? false}
         link={view?.link}
+        isSecret={room?.people === undefined || keyboardOf(room.people) === "none" ? undefined : view?.isSecret}
+        onSecret={(isOn) => {
+          live?.setSecret(isOn);
+          focus();
+        }}
         isScreenReaderMode={isScreenReaderMode}
         onScreenReaderMode={setScreenReaderMode}
       >

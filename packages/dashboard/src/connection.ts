@@ -45,6 +45,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #listeners = new Set<Partial<ConnectionEvents>>();
   #token: string | undefined;
+  #isSecret = false;
   #client: StdioClient | undefined;
   #size: { cols: number; rows: number } | undefined;
   #people: People | undefined;
@@ -119,6 +120,12 @@ export class Connection {
     if (token !== undefined) this.#client?.send({ type: "auth", token });
   }
 
+  /** Asks the session to put only the length of what is typed from here on on record, or all of it again. */
+  setSecret(on: boolean): void {
+    this.#isSecret = on;
+    this.#client?.setSecret(on);
+  }
+
   /** Keys that a person pressed. @returns Whether they were sent. */
   type(bytes: Uint8Array): boolean {
     if (this.state.phase === "attached" && !this.mayType) {
@@ -175,6 +182,7 @@ export class Connection {
     );
     this.#client = client;
     this.#isSecondChance = resume === undefined;
+    client.setSecret(this.#isSecret);
     if (this.#size !== undefined) client.resize(this.#size.cols, this.#size.rows);
     client.start();
   }

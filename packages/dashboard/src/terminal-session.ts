@@ -29,6 +29,8 @@ export type View = SessionFacts & {
   readonly missedBytes: number;
   /** Keys that were pressed while nothing could be sent, since the last that was. */
   readonly unsentKeys: number;
+  /** Whether the session is asked to put only the length of what is typed on record. */
+  readonly isSecret: boolean;
   /** How often the connection came back. */
   readonly resumes: number;
   readonly notices: readonly Notice[];
@@ -85,6 +87,7 @@ export class TerminalSession {
       link: undefined,
       missedBytes: 0,
       unsentKeys: 0,
+      isSecret: false,
       resumes: 0,
       notices: [],
     };
@@ -124,6 +127,11 @@ export class TerminalSession {
 
   dismissNotices(): void {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
+  }
+
+  setSecret(isSecret: boolean): void {
+    this.connection.setSecret(isSecret);
+    this.#change({ isSecret });
   }
 
   /** Leaves the session and takes the terminal off the page. */

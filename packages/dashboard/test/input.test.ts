@@ -235,3 +235,27 @@ describe("the component on somebody's page", () => {
     await expect.poll(() => session.presentCount).toBe(0);
   });
 });
+
+test("I11: secret input is asked for before what is typed in secret and ended after it; a viewer has none", async () => {
+  const page = await browser.attached();
+  const sent: string[] = [];
+  page.page.on("websocket", (socket) => {
+    socket.on("framesent", ({ payload }) => {
+      const text = payload.toString();
+      if (/^x$|secret/.test(text)) sent.push(text);
+    });
+  });
+  await page.page.reload();
+  await page.state("attached");
+  const toggle = page.page.locator(".sbx-secret");
+  expect([await toggle.textContent(), await toggle.getAttribute("aria-pressed")]).toEqual(["Secret input", "false"]);
+  await toggle.click();
+  expect([await toggle.textContent(), await toggle.getAttribute("aria-pressed")]).toEqual(["Secret input on", "true"]);
+  // The focus is the terminal's again.
+  await page.page.keyboard.type("x");
+  await expect.poll(() => browser.server.process("main").typed).toBe("x");
+  await toggle.click();
+  await expect.poll(() => sent).toEqual(['{"type":"secret","on":true}', "x", '{"type":"secret","on":false}']);
+  const viewer = await browser.attached(`${MAIN}&role=viewer`);
+  expect(await viewer.page.locator(".sbx-secret").count()).toBe(0);
+});

@@ -169,6 +169,8 @@ export class StdioClient {
   #eofSentIn = -1;
   /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
   #isEofRefused = false;
+  /** `ending`: to be ended once nothing is left that was written in secret and might be sent again (I11). */
+  #secrecy: "off" | "on" | "ending" = "off";
   #attempt = 0;
   #attachedAtMs = 0;
   /** Whether this connection has moved a byte in either direction. */
@@ -266,6 +268,26 @@ export class StdioClient {
   endInput(): void {
     this.#eofAt = this.#outbox.end;
     this.#flushInput();
+  }
+
+  /** Whether the session is asked to put only the length of what is written from here on on record. */
+  get isSecret(): boolean {
+    return this.#secrecy === "on";
+  }
+
+  /** Asks for that, or for the end of it. Holds over breaks, and goes before what is sent again after one. */
+  setSecret(on: boolean): void {
+    if (on === this.isSecret) return;
+    const wasOff = this.#secrecy === "off";
+    this.#secrecy = on ? "on" : "ending";
+    if (wasOff) this.#control({ type: "secret", on: true });
+    this.#endSecrecy();
+  }
+
+  #endSecrecy(): void {
+    if (this.#secrecy !== "ending" || this.#state.phase !== "attached" || this.#outbox.length > 0) return;
+    this.#secrecy = "off";
+    this.#control({ type: "secret", on: false });
   }
 
   resize(cols: number, rows: number): void {
@@ -429,6 +451,7 @@ export class StdioClient {
       case "stdin_ack":
         if (message.offset > this.#outbox.acked) this.#hasMoved = true;
         this.#outbox.ack(message.offset);
+        this.#endSecrecy();
         this.#flushInput();
         if (this.#outbox.hasRoom) this.#events.inputDrained();
         return;
@@ -511,6 +534,9 @@ export class StdioClient {
       this.#dealt = from ?? 0;
       this.#acked = this.#dealt;
     } else this.#acked = Math.min(this.#acked, this.#dealt);
+    // Before whoever hears of the state can write: the session may have forgotten it with this client's place.
+    if (this.#secrecy !== "off")
+      this.#socket?.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });
     this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };
     if (from === undefined) this.#events.resize(hello.cols, hello.rows, hello.offset);
@@ -520,6 +546,7 @@ export class StdioClient {
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
     // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
     if (!isEmpty && this.#dealt > 0) this.#sendAck();
+    this.#endSecrecy();
     this.#flushInput();
     if (this.#outbox.hasRoom) this.#events.inputDrained();
   }

@@ -237,6 +237,61 @@ describe("the outbox", () => {
   });
 });
 
+describe("I11: secret input", () => {
+  const ON = '{"type":"secret","on":true}';
+  const OFF = '{"type":"secret","on":false}';
+  /** What was sent, without pings and acknowledgements: input as its text. */
+  const sent = (messages: readonly (string | Uint8Array)[]) =>
+    messages
+      .map((message) => (typeof message === "string" ? message : new TextDecoder().decode(message)))
+      .filter((text) => !/"(ping|ack)"/.test(text));
+
+  test("is told before what is typed, and ended once all that was secret is acknowledged", () => {
+    const { client, socket, greet } = harness();
+    greet(0);
+    client.setSecret(true);
+    client.type(new TextEncoder().encode("hunter2"));
+    client.setSecret(false);
+    expect(client.isSecret).toBe(false);
+    expect(sent(socket().sent)).toEqual([ON, "hunter2"]);
+    socket().events.text('{"type":"stdin_ack","offset":6}');
+    expect(sent(socket().sent)).toEqual([ON, "hunter2"]);
+    socket().events.text('{"type":"stdin_ack","offset":7}');
+    expect(sent(socket().sent)).toEqual([ON, "hunter2", OFF]);
+  });
+
+  test("is told again after a break, before what is sent again", () => {
+    const { client, socket, greet, cut } = harness();
+    greet(0);
+    client.setSecret(true);
+    client.type(new TextEncoder().encode("hunter2"));
+    client.setSecret(false);
+    cut();
+    greet(0);
+    expect(sent(socket().sent)).toEqual([ON, "hunter2"]);
+  });
+
+  test("that is asked for while there is no connection begins with the next", () => {
+    const { client, socket, greet } = harness();
+    client.setSecret(true);
+    greet(0);
+    expect(sent(socket().sent)).toEqual([ON]);
+    client.setSecret(false);
+    expect(sent(socket().sent)).toEqual([ON, OFF]);
+  });
+
+  test("that is wanted again before it has ended goes on without a word", () => {
+    const { client, socket, greet } = harness();
+    greet(0);
+    client.setSecret(true);
+    client.type(new TextEncoder().encode("a"));
+    client.setSecret(false);
+    client.setSecret(true);
+    socket().events.text('{"type":"stdin_ack","offset":1}');
+    expect([client.isSecret, sent(socket().sent)]).toEqual([true, [ON, "a"]]);
+  });
+});
+
 /** Numbers from 0 to 1 that are the same for the same seed. */
 function generator(seed: number): () => number {
   let state = seed;

@@ -3,7 +3,7 @@
 import { keyboardOf, nameOf, otherDrivers, type People } from "@sbx/sandbox-stdio";
 
 export type MenuAction =
-  | { readonly kind: "ask" | "release" | "take" | "who" | "status" | "detach" | "literal" }
+  | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "detach" | "literal" }
   | { readonly kind: "give"; readonly to: string }
   /** Another key is needed; `text` says which. */
   | { readonly kind: "more"; readonly text: string }
@@ -16,11 +16,14 @@ const MAX_CHOICES = 9;
 
 export class Menu {
   readonly #people: People;
+  readonly #isSecret: boolean;
   /** Whom the keyboard may be given to, while a digit is awaited. */
   #choices: readonly string[] = [];
 
-  constructor(people: People) {
+  /** @param isSecret Whether what is typed is being kept off the record. */
+  constructor(people: People, isSecret: boolean) {
     this.#people = people;
+    this.#isSecret = isSecret;
   }
 
   /** Only what makes sense now. */
@@ -30,6 +33,7 @@ export class Menu {
       ...(keyboard === "free" || keyboard === "taken" ? ["a ask for the keyboard"] : []),
       ...(keyboard === "taken" ? ["t take it (admin)"] : []),
       ...(keyboard === "yours" ? ["g give the keyboard", "r release it"] : []),
+      ...(keyboard === "none" ? [] : [`p secret input ${this.#isSecret ? "off" : "on"}`]),
       "w who is here",
       "s status",
       "d detach",
@@ -50,6 +54,10 @@ export class Menu {
         return this.#ifKeyboard({ kind: "take" });
       case "g":
         return this.#give();
+      case "p":
+        return keyboardOf(this.#people) === "none"
+          ? { kind: "nothing", text: "a viewer has no input to keep secret" }
+          : { kind: "secret" };
       case "w":
         return { kind: "who" };
       case "s":

@@ -18,6 +18,9 @@ const MAX_WAITING_BYTES = 32 * MIB;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const REPORT = /^\x1b\[(?:[IO]|M|<)/;
 
+const SECRET_ON = "secret input on: the server is asked to record only how much is typed, until Ctrl+^ p";
+const SECRET_OFF = "secret input off: what is typed is recorded again, where the server records it";
+
 export type TerminalFrontParts = {
   readonly client: StdioClient;
   readonly output: Output;
@@ -140,7 +143,7 @@ export class TerminalFront implements Front {
     if (this.#menu !== undefined) this.#chosen(chunk);
     else if (afterMenuKey === undefined || this.company.people === undefined) this.#send(chunk);
     else {
-      this.#menu = new Menu(this.company.people);
+      this.#menu = new Menu(this.company.people, this.#parts.client.isSecret);
       if (afterMenuKey.length > 0) this.#chosen(afterMenuKey);
       else this.#parts.notices.say(this.#menu.text);
     }
@@ -194,6 +197,10 @@ export class TerminalFront implements Front {
         return;
       case "give":
         client.send({ type: "grant_stdin", to: action.to });
+        return;
+      case "secret":
+        client.setSecret(!client.isSecret);
+        notices.say(client.isSecret ? SECRET_ON : SECRET_OFF);
         return;
       case "who":
         notices.say(this.company.summary);

@@ -15,37 +15,43 @@ function people(more: Partial<People> = {}): People {
   return { you: "a", mode: "exclusive", holder: "a", participants, requests: [], ...more };
 }
 
+const menu = (more: Partial<People> = {}, isSecret = false) => new Menu(people(more), isSecret);
+
 const press = (menu: Menu, key: string) => menu.press(key.charCodeAt(0));
 
 describe("the menu", () => {
   test("lists what makes sense now", () => {
-    const rest = "w who is here · s status · d detach · Ctrl+^ send Ctrl+^";
-    expect(new Menu(people()).text).toBe(`g give the keyboard · r release it · ${rest}`);
-    expect(new Menu(people({ holder: "b" })).text).toBe(`a ask for the keyboard · t take it (admin) · ${rest}`);
-    expect(new Menu(people({ holder: "" })).text).toBe(`a ask for the keyboard · ${rest}`);
-    expect(new Menu(people({ mode: "collaborative" })).text).toBe(rest);
-    expect(new Menu(people({ you: "c" })).text).toBe(rest);
+    const rest = "p secret input on · w who is here · s status · d detach · Ctrl+^ send Ctrl+^";
+    expect(menu().text).toBe(`g give the keyboard · r release it · ${rest}`);
+    expect(menu({ holder: "b" }).text).toBe(`a ask for the keyboard · t take it (admin) · ${rest}`);
+    expect(menu({ holder: "" }).text).toBe(`a ask for the keyboard · ${rest}`);
+    expect(menu({ mode: "collaborative" }).text).toBe(rest);
+    expect(menu({ you: "c" }).text).toBe("w who is here · s status · d detach · Ctrl+^ send Ctrl+^");
+    expect(menu({ mode: "collaborative" }, true).text).toBe(rest.replace("on", "off"));
   });
 
   test.each([
     ["a", "ask"],
     ["r", "release"],
     ["t", "take"],
+    ["p", "secret"],
     ["w", "who"],
     ["s", "status"],
     ["d", "detach"],
     [String.fromCharCode(MENU_KEY), "literal"],
     ["x", "nothing"],
     ["\x1b", "nothing"],
-  ])("%j is %s", (key, kind) => expect(press(new Menu(people({ holder: "b" })), key)).toEqual({ kind }));
+  ])("%j is %s", (key, kind) => expect(press(menu({ holder: "b" }), key)).toEqual({ kind }));
 
   test("says why the keyboard is not to be asked for where everyone may type, nor by a viewer", () => {
     const shared = { kind: "nothing", text: "everyone may type here" };
-    expect(press(new Menu(people({ mode: "collaborative" })), "a")).toEqual(shared);
-    expect(press(new Menu(people({ you: "c" })), "t")).toEqual({
+    expect(press(menu({ mode: "collaborative" }), "a")).toEqual(shared);
+    expect(press(menu({ you: "c" }), "t")).toEqual({
       kind: "nothing",
       text: "a viewer can't have the keyboard",
     });
+    const none = "a viewer has no input to keep secret";
+    expect(press(menu({ you: "c" }), "p")).toEqual({ kind: "nothing", text: none });
   });
 });
 
@@ -53,27 +59,27 @@ describe("giving the keyboard", () => {
   const dan: Participant = { id: "d", name: "Dan", role: "driver" };
 
   test("is to the only other driver, or to who asked first", () => {
-    expect(press(new Menu(people()), "g")).toEqual({ kind: "give", to: "b" });
+    expect(press(menu(), "g")).toEqual({ kind: "give", to: "b" });
     const asked = people({ participants: [...people().participants, dan], requests: ["d", "b"] });
-    expect(press(new Menu(asked), "g")).toEqual({ kind: "give", to: "d" });
+    expect(press(new Menu(asked, false), "g")).toEqual({ kind: "give", to: "d" });
   });
 
   test("takes a digit where there are several, and anything else gives it to nobody", () => {
     const many = people({ participants: [...people().participants, dan] });
-    const menu = new Menu(many);
+    const menu = new Menu(many, false);
     expect(press(menu, "g")).toEqual({ kind: "more", text: "give the keyboard to: 1 Bob · 2 Dan" });
     expect(press(menu, "2")).toEqual({ kind: "give", to: "d" });
-    const other = new Menu(many);
+    const other = new Menu(many, false);
     press(other, "g");
     expect(press(other, "3")).toEqual({ kind: "nothing" });
   });
 
   test("needs it, and somebody to give it to", () => {
-    expect(press(new Menu(people({ holder: "b" })), "g")).toEqual({
+    expect(press(menu({ holder: "b" }), "g")).toEqual({
       kind: "nothing",
       text: "the keyboard is not yours to give",
     });
     const alone = people({ participants: people().participants.slice(0, 1) });
-    expect(press(new Menu(alone), "g")).toEqual({ kind: "nothing", text: "there is nobody to give it to" });
+    expect(press(new Menu(alone, false), "g")).toEqual({ kind: "nothing", text: "there is nobody to give it to" });
   });
 });
