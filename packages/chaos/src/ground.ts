@@ -1,6 +1,6 @@
 // What a run is made on: a whole local system with a proxy on either hop, or some server somewhere with one in front.
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -28,6 +28,8 @@ export interface Ground {
   readonly abort?: (sandbox: string, session: string) => Promise<boolean>;
   /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
   readonly kill?: () => Promise<void>;
+  /** What the servers have logged that must never happen; nothing where their logs are out of reach. */
+  readonly faults?: () => readonly string[];
   close(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
         return response.status === 204;
       },
       kill: () => system.restartWorker(),
+      faults: () => ["worker", "bridge"].flatMap((name) => faultsIn(join(dir, `logs/${name}.log`))),
       close: async () => {
         await system.stop();
         await closeProxies();
@@ -83,6 +86,12 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
     await closeProxies();
     throw error;
   }
+}
+
+/** Exceptions that nobody caught, but for the aborts that were asked for. */
+function faultsIn(path: string): string[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => /uncaught|unhandled|panic/i.test(line) && !line.includes("aborted by the chaos kit"));
 }
 
 /** @param url The server's origin, or its `/attach`. Its sandbox must have Node. */

@@ -21,6 +21,8 @@ const USAGE = `Usage: npm run chaos -- [options]
 /** Far more than it takes: for the start and the end, for each cut, and for what stands still until it is noticed. */
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
+const SHOWN_FAULTS = 10;
+
 class UsageError extends Error {}
 
 type Settings = {
@@ -104,9 +106,16 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
       : await remoteGround(url, token, run.hop("outer"));
   log(`started, ${ground.attachUrl.origin}`);
   signal?.addEventListener("abort", () => run.giveUp("stopped"));
-  const isGood = await run.on(ground).finally(() => ground.close());
+  const { isGood, faults } = await judge(run, ground).finally(() => ground.close());
+  for (const fault of faults.slice(0, SHOWN_FAULTS)) console.log(`! logged: ${fault}`);
   console.log(`\n${isGood ? "good" : "NOT GOOD"}, seed ${seed}\n${run.tally.report(seconds())}`);
   return isGood ? 0 : 1;
+}
+
+async function judge(run: Run, ground: Ground): Promise<{ isGood: boolean; faults: readonly string[] }> {
+  const wasGood = await run.on(ground);
+  const faults = ground.faults?.() ?? [];
+  return { isGood: wasGood && faults.length === 0, faults };
 }
 
 if (import.meta.main) process.exitCode = await chaos(process.argv.slice(2));

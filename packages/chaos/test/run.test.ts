@@ -27,12 +27,17 @@ test("no byte is lost, doubled or reordered by 200 cuts on both hops, 5 aborted 
   });
   const startedAt = performance.now();
   const ground = await localGround(10, (hop) => run.hop(hop));
-  const isGood = await run.on(ground).finally(() => ground.close());
+  let faults: readonly string[] | undefined;
+  const isGood = await run.on(ground).finally(() => {
+    faults = ground.faults?.();
+    return ground.close();
+  });
 
   const { tally } = run;
   const report = `seed ${SEED}\n${lines.join("\n")}\n${tally.report((performance.now() - startedAt) / 1000)}`;
   expect(tally.damage, report).toEqual({ lost: 0, doubled: 0, reordered: 0, foreign: 0 });
   expect(isGood, report).toBe(true);
+  expect(faults).toEqual([]);
   expect([tally.cuts, tally.kills], report).toEqual([CUTS, 1]);
   // An abort finds nobody where all sessions have just ended.
   expect(tally.aborts, report).toBeGreaterThanOrEqual(ABORTS - 1);

@@ -54,11 +54,9 @@ export class Outflow {
   /** The client has been greeted: sends it its snapshot, if it starts with one, and what there is. */
   start(client: ClientRecord, reader: OutputReader, screen: ScreenFrame | undefined, tty: boolean): void {
     if (tty) reader.askScreen = () => this.#redraw(client, reader);
-    if (screen !== undefined) {
-      reader.showScreen(screen);
-      // Its place was not known when upstream heard of it.
-      this.#at.upstream.acked(client);
-    }
+    if (screen !== undefined) reader.showScreen(screen);
+    // Its place may have been another when upstream heard of it.
+    this.#at.upstream.acked(client);
     this.#pump(client, reader);
   }
 

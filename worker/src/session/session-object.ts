@@ -337,7 +337,14 @@ export class SessionObject extends DurableObject<Env> {
   #tick(): void {
     this.#timer = undefined;
     this.#timerAtMs = Number.POSITIVE_INFINITY;
-    const now = Date.now();
+    try {
+      this.#doWhatIsDue(Date.now());
+    } finally {
+      this.#changed(); // Without the next timer nothing here would ever be noticed again.
+    }
+  }
+
+  #doWhatIsDue(now: number): void {
     for (const [socket, connection] of [...this.#connections]) {
       if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) > now) continue;
       // Its pings are answered without waking this object.
@@ -349,7 +356,6 @@ export class SessionObject extends DurableObject<Env> {
     this.ctx.waitUntil(this.#renewals.askIssuers(now));
     this.#keeper.hop.tick(now);
     this.#keeper.session?.tick();
-    this.#changed();
   }
 
   override async alarm(): Promise<void> {
