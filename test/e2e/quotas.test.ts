@@ -18,11 +18,15 @@ import {
   type TestClient,
 } from "./support/client.ts";
 import { fresh, type Person } from "./support/system.ts";
+import { TtydClient } from "./support/ttyd-client.ts";
+import { TtydServer } from "./support/ttyd-server.ts";
 
 let small: System;
+let ttyd: TtydServer;
 const dir = mkdtempSync(join(tmpdir(), "sbx-quotas-"));
 
 beforeAll(async () => {
+  ttyd = await TtydServer.listen();
   small = await startSystem({
     dir,
     workerVars: {
@@ -35,12 +39,15 @@ beforeAll(async () => {
       LIMIT_CLIENTS: "4",
       IDLE_SECONDS: "4",
       IDLE_SECONDS_PTY: "2",
+      TERMINAL_UPSTREAM: "ttyd:7681",
+      TERMINAL_URL: ttyd.url,
     },
   });
 }, 120_000);
 
 afterAll(async () => {
-  await small.stop();
+  await small?.stop();
+  await ttyd?.kill();
   rmSync(dir, { recursive: true, force: true });
 }, 60_000);
 
@@ -256,6 +263,41 @@ describe("an idle connection", () => {
       clearInterval(resizing);
       clearTimeout(stop);
     }
+  });
+});
+
+describe("an idle connection that is passed on to a ttyd", () => {
+  test("is closed with 4408, and its page told not to come back; one with input, output or a resize is not", async () => {
+    const { token } = await person();
+    const url = `${small.origin.replace(/^http/, "ws")}/terminal/${fresh("project")}`;
+    const before = ttyd.connections.length;
+    const join = (): Promise<TtydClient> => {
+      const headers = { Authorization: `Bearer ${token}`, "CF-Connecting-IP": newAddress() };
+      return TtydClient.connect(url, { headers });
+    };
+    // One after the other: that is how they are told apart at the ttyd. The idle one last: the others' end would come first.
+    const [typing, resizing, watching, idle] = [await join(), await join(), await join(), await join()];
+    const ends = ttyd.connections.slice(before);
+    const since = Date.now();
+    const acting = setInterval(() => {
+      idle.pause();
+      idle.resume();
+      typing.type("x");
+      resizing.resize(80, 24);
+      ends[2]?.socket.send(Buffer.from("0x"));
+    }, 500);
+    try {
+      expect(await idle.end()).toEqual({ code: 4408, reason: "idle for 4 s" });
+      expect(idle.said("2")).toEqual(['{"disableReconnect":true}']);
+      expect(Date.now() - since).toBeLessThan(6_000);
+      for (const [i, one] of [typing, resizing, watching].entries()) {
+        ends[i]?.socket.send(Buffer.from("0still here"));
+        await one.shows("still here");
+      }
+    } finally {
+      clearInterval(acting);
+    }
+    await expect.poll(() => ends[3]?.closed).toEqual({ code: 4408, reason: "idle for 4 s" });
   });
 });
 

@@ -3,19 +3,22 @@
 
 import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
 
+/** What can be idle: a client's connection to a session, or one that is passed on to another program. */
+export type Idling = Pick<ServerConnection, "activity" | "isEnded" | "dismiss">;
+
 type Watched = { readonly idleMs: number; activity: number; activeAtMs: number };
 
 /** Looks so many times in the time that is allowed: a connection is closed that much late at most, and never early. */
 const LOOKS = 30;
 
 export class IdleWatch {
-  readonly #watched = new Map<ServerConnection, Watched>();
+  readonly #watched = new Map<Idling, Watched>();
 
-  add(connection: ServerConnection, idleMs: number, nowMs: number): void {
+  add(connection: Idling, idleMs: number, nowMs: number): void {
     this.#watched.set(connection, { idleMs, activity: connection.activity, activeAtMs: nowMs });
   }
 
-  remove(connection: ServerConnection): void {
+  remove(connection: Idling): void {
     this.#watched.delete(connection);
   }
 

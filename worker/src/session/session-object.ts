@@ -26,11 +26,11 @@ import type { Pass } from "../limits/gate.ts";
 import { idleMsOf, type Limits, readLimits } from "../limits/limits.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "../refusal.ts";
-import { TtydProxy } from "../terminal/proxy.ts";
+import { type PassedOn, TtydProxy } from "../terminal/proxy.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "../tickets/session-tickets.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
 import { IdleWatch } from "./idle.ts";
-import { type Bounded, Lifetimes } from "./lifetimes.ts";
+import { Lifetimes } from "./lifetimes.ts";
 import { Renewals } from "./renewals.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
@@ -143,8 +143,12 @@ export class SessionObject extends DurableObject<Env> {
   /** Connects a client to the ttyd in the sandbox: only how long it may stay is decided here. */
   async #passOn(spec: AttachSpec): Promise<Response> {
     if (spec.pass.noRoom !== undefined) return this.#refuse(spec, spec.pass.noRoom);
-    const begun = (connection: Bounded): void => this.#lifetimes.add(connection, spec.who, spec.pass);
-    const ended = (connection: Bounded): void => {
+    const begun = (connection: PassedOn): void => {
+      this.#lifetimes.add(connection, spec.who, spec.pass);
+      this.#idle.add(connection, idleMsOf(this.#limits, spec.limits), Date.now());
+    };
+    const ended = (connection: PassedOn): void => {
+      this.#idle.remove(connection);
       if (this.#lifetimes.remove(connection) !== undefined) this.#giveBack(spec.pass);
     };
     const outcome = await this.#ttyds.attach(spec, begun, ended);

@@ -1,17 +1,21 @@
 // The clients of the ttyds that run in one sandbox's container: lets each in, and knows who is there.
 
-import { CLOSE, MAX_CLIENTS } from "@sbx/sandbox-stdio";
+import { CLOSE, dialectNamed, MAX_CLIENTS } from "@sbx/sandbox-stdio";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Env } from "../env.ts";
 import { type Refusal, upgradeHeaders } from "../refusal.ts";
+import type { Idling } from "../session/idle.ts";
 import type { Bounded } from "../session/lifetimes.ts";
 import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
 import { readTerminalSettings } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
 import { askTtyd, openTtyd } from "./upstream.ts";
+
+/** A client's connection to a ttyd. */
+export type PassedOn = Bounded & Idling;
 
 export class TtydProxy {
   readonly #env: Env;
@@ -33,8 +37,8 @@ export class TtydProxy {
    */
   async attach(
     spec: AttachSpec,
-    begun: (connection: Bounded) => void,
-    ended: (connection: Bounded) => void,
+    begun: (connection: PassedOn) => void,
+    ended: (connection: PassedOn) => void,
   ): Promise<Response | Refusal> {
     const relays = this.#relays;
     const { ttyd } = readTerminalSettings(this.#env);
@@ -56,11 +60,18 @@ export class TtydProxy {
       isTtydThere: async () => (await askTtyd(this.#env, address, "/token")) !== undefined,
     });
     relays.add(relay);
-    const connection: Bounded = {
+    const connection: PassedOn = {
       get isEnded() {
         return !relays.has(relay);
       },
-      dismiss: (code) => relay.close(code, "Unauthorized"),
+      get activity() {
+        return relay.activity;
+      },
+      dismiss: (code, reason, retry) => {
+        const dialect = dialectNamed(spec.dialect);
+        const { frames } = dialect.encode({ type: "bye", code, reason, retry }, dialect.start);
+        relay.close(code, dialect.reasons?.[code] ?? reason, frames);
+      },
     };
     begun(connection);
     return new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) });

@@ -1,5 +1,5 @@
 // Passes the messages of one client and one ttyd on to each other, as they are. Reads no more of them than their first
-// character: who holds the output, and what is input. Knows no way to a ttyd.
+// character: who holds the output, what is input, and what is a change of size. Knows no way to a ttyd.
 
 import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS } from "@sbx/sandbox-stdio";
 
@@ -15,7 +15,7 @@ export interface RelayEvents {
   isTtydThere(): Promise<boolean>;
 }
 
-const [INPUT, PAUSE, RESUME] = [0x30, 0x32, 0x33];
+const [INPUT, RESIZE, PAUSE, RESUME] = [0x30, 0x31, 0x32, 0x33];
 /** Output goes no faster than this for longer than a moment: a runtime that can't tell what waits must not gather it. */
 const BURST_BYTES = PLAIN_RATE / 4;
 /** Above this a client has enough waiting, and a ttyd is not sent to, where the runtime can tell. */
@@ -30,6 +30,8 @@ export class TtydRelay {
   readonly #client: WebSocket;
   readonly #ttyd: WebSocket;
   readonly #events: RelayEvents;
+  /** Counts what keeps the connection from being idle: input, output, changes of size. */
+  activity = 0;
   #hasEnded = false;
   /** The client has asked for no output: only it asks for more. */
   #isPausedByClient = false;
@@ -55,8 +57,10 @@ export class TtydRelay {
     ttyd.accept();
   }
 
-  /** Ends both connections. */
-  close(code: number, reason: string): void {
+  /** Ends both connections. @param words Said to the client before. */
+  close(code: number, reason: string, words: readonly (string | Uint8Array)[] = []): void {
+    if (this.#hasEnded) return;
+    for (const word of words) send(this.#client, word);
     this.#end(code, reason);
   }
 
@@ -69,7 +73,11 @@ export class TtydRelay {
     send(this.#ttyd, message);
     const bytes = typeof message === "string" ? undefined : new Uint8Array(message);
     switch (bytes === undefined ? (message as string).charCodeAt(0) : bytes[0]) {
+      case RESIZE:
+        this.activity += 1;
+        return;
       case INPUT:
+        this.activity += 1;
         this.#events.input((bytes ?? new TextEncoder().encode(message as string)).subarray(1));
         return;
       case PAUSE:
@@ -85,6 +93,7 @@ export class TtydRelay {
   #fromTtyd(message: Message): void {
     if (this.#hasEnded) return;
     send(this.#client, message);
+    this.activity += 1;
     // Characters are taken for bytes: a ttyd says everything in bytes.
     this.#credit -= typeof message === "string" ? message.length : message.byteLength;
     if (this.#timer !== undefined || (this.#credit > 0 && queued(this.#client) < HIGH_WATER_BYTES)) return;
