@@ -57,7 +57,7 @@ describe("the keyboard", () => {
     bob.type("x");
     await bob.shows(/^sbx-stdio: read only: Ann has the keyboard \(Ctrl\+\^ a asks for it\)$/m);
     bob.press("C-^");
-    await bob.shows(/^sbx-stdio: a ask for the keyboard · t take it \(admin\) · w who is here/m);
+    await bob.shows(/^sbx-stdio: a ask for the keyboard · t take it \(admin\) · p secret input on · w who is here/m);
     bob.type("a");
     await bob.shows(/^sbx-stdio: You have asked Ann for the keyboard$/m);
     await ann.shows(/^sbx-stdio: Bob asks for the keyboard \(Ctrl\+\^ g gives it\)$/m);
