@@ -63,6 +63,7 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
       },
       ...(signal === undefined ? {} : { signal }),
     });
+    const earlierFaults: string[] = [];
     const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });
     return {
       attachUrl: new URL(`${system.origin}/attach`),
@@ -75,8 +76,11 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
         await response.body?.cancel();
         return response.status === 204;
       },
-      kill: () => system.restartWorker(),
-      faults: () => ["worker", "bridge"].flatMap((name) => faultsIn(join(dir, `logs/${name}.log`))),
+      kill: () => {
+        earlierFaults.push(...faultsIn(system.worker.logFile)); // A new start begins a new log.
+        return system.restartWorker();
+      },
+      faults: () => [...earlierFaults, ...faultsIn(system.worker.logFile), ...faultsIn(system.bridge.logFile)],
       close: async () => {
         await system.stop();
         await closeProxies();
