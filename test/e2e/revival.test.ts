@@ -32,6 +32,9 @@ test("workerd is killed twice in the middle of 24 MiB each way: it is told, and 
     env: cliEnv({ sub: "alice", org: "local", token }),
     stdio: "pipe",
   });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
   const ended = exitCode(child);
   const output: Buffer[] = [];
   let received = 0;
