@@ -98,13 +98,19 @@ export async function inputRaw(subject: Subject): Promise<Result> {
   const bytes = patternBytes(total);
   const before = subject.memory();
   const peak = watchMemory(subject);
+  const cpuBefore = subject.cpuMs();
   const from = performance.now();
   const done = seen(terminal, createHash("sha256").update(bytes).digest("hex"));
   for (let at = 0; at < total; at += 65_536) terminal.send(bytes.subarray(at, at + 65_536));
   await done;
   const seconds = (performance.now() - from) / 1000;
+  const cpuMs = subject.cpuMs() - cpuBefore;
   terminal.close();
-  return { "input, MB/s": total / 1e6 / seconds, "... server growth, MB": (peak.end() - before) / 1e6 };
+  return {
+    "input, MB/s": total / 1e6 / seconds,
+    "... server growth, MB": (peak.end() - before) / 1e6,
+    "... server CPU for input, ms/MB": cpuMs / (total / 1e6),
+  };
 }
 
 /** From ^C in a flood to the shell's prompt. */
