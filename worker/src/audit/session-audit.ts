@@ -159,6 +159,10 @@ export class SessionAudit implements InputRecorder {
 
   #add(pending: Pending): void {
     this.#pending.push(pending);
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#write();
@@ -193,7 +197,7 @@ export class SessionAudit implements InputRecorder {
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
         if (this.#pendingBytes >= GATHER_BYTES) this.#write();
-        else if (this.#pending.length > 0 && this.#timer === undefined) this.#write();
+        else if (this.#pending.length > 0) this.#writeSoon();
       })
       .catch((error: unknown) => this.#ports.failed(error));
   }

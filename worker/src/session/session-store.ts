@@ -35,17 +35,21 @@ type Archive = { start: number; cols: number; rows: number };
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
+  /** As stored: it is asked for with every message, and every look into the storage costs. */
+  #record: SessionRecord | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
+    this.#record = storage.kv.get<SessionRecord>("session");
   }
 
   get record(): SessionRecord | undefined {
-    return this.#storage.kv.get<SessionRecord>("session");
+    return this.#record;
   }
 
   set record(record: SessionRecord) {
     this.#storage.kv.put("session", record);
+    this.#record = record;
   }
 
   /** Stores the log, in place of one stored before. */
@@ -86,5 +90,6 @@ export class SessionStore {
       this.#storage.kv.delete("screen");
       this.#storage.kv.delete("session");
     });
+    this.#record = undefined;
   }
 }
