@@ -203,7 +203,11 @@ describe("its other commands", () => {
     expect(JSON.parse(listed.stdout)).toEqual(await (await api(who, "/api/sandboxes/default/sessions")).json());
     const table = await subcommand(who, "sessions");
     expect(table.stdout).toMatch(/^SESSION +STATE .*\none +running +pipes +1 /);
-    expect(await subcommand(who, "kill", "--session", "one")).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await subcommand(who, "kill", "--session", "one")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "sbx-stdio: session one in sandbox default has ended\n",
+    });
     expect(isAlive(pid)).toBe(false);
     const again = await subcommand(who, "kill", "--session", "one");
     expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });
