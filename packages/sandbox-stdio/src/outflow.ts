@@ -2,8 +2,9 @@
 // what an acknowledgement sets free, whose screen is redrawn, and who is given up because nothing moves.
 
 import type { ClientRecord, Peer } from "./client-record.ts";
-import { CLOSE, PLAIN_STALL_MS, STALL_MS } from "./constants.ts";
+import { CLOSE, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
+import type { Role } from "./floor.ts";
 import type { OutputLog } from "./log.ts";
 import { FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 import type { Roster } from "./roster.ts";
@@ -13,6 +14,9 @@ import { Window } from "./window.ts";
 
 /** How often something that waits for a rate, and not for an event, is looked at. */
 const RATE_TICK_MS = 10;
+
+/** What a reader is made for. */
+type Reading = { readonly acknowledges: boolean; readonly role: Role };
 
 /** What the outflow needs of its session. */
 export interface OutflowPorts {
@@ -44,9 +48,9 @@ export class Outflow {
   }
 
   /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
-  readerAt(offset: number, acknowledges: boolean, peer: Peer, screen?: ScreenFrame): OutputReader {
-    const flow = acknowledges
-      ? new Window(offset)
+  readerAt(offset: number, client: Reading, peer: Peer, screen?: ScreenFrame): OutputReader {
+    const flow = client.acknowledges
+      ? new Window(offset, MAX_WINDOW_BYTES, client.role)
       : new RatedFlow(offset, this.#at.now(), this.#at.plainBytesPerSecond);
     return new OutputReader(this.#at.log, this.#frames, offset, flow, peer, screen);
   }

@@ -163,7 +163,7 @@ export class Session {
     const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
     if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Where it would start if no snapshot came.
-    const reader = this.#outflow.readerAt(startOf(request, undefined, this.log), request.acknowledges, peer);
+    const reader = this.#outflow.readerAt(startOf(request, undefined, this.log), request, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
     const greet = (screen?: ScreenFrame) => {
       // It may have left meanwhile, or come back with another connection.
@@ -205,7 +205,7 @@ export class Session {
   }
 
   #greet(client: ClientRecord, peer: Peer, request: AttachRequest, screen: ScreenFrame | undefined): void {
-    const reader = this.#outflow.readerAt(startOf(request, screen, this.log), client.acknowledges, peer, screen);
+    const reader = this.#outflow.readerAt(startOf(request, screen, this.log), client, peer, screen);
     client.reach = { kind: "direct", peer, reader };
     const settled = this.#intake.settled(client);
     client.inputStart = inputStartOf(request, client, settled);

@@ -10,6 +10,7 @@ import {
   MAX_WINDOW_BYTES,
   MIN_WINDOW_BYTES,
 } from "./constants.ts";
+import type { Role } from "./floor.ts";
 import type { Flow } from "./reader.ts";
 
 /**
@@ -40,6 +41,7 @@ type Flight = {
 
 export class Window implements Flow {
   readonly maxBytes: number;
+  readonly #framesInWindow: number;
   #bytes: number;
   #acked: number;
   /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
@@ -66,8 +68,10 @@ export class Window implements Flow {
   /** What is in flight is let run out, so that a round trip can be seen that did not wait behind other bytes. */
   #isDraining = false;
 
-  constructor(acked: number, maxBytes = MAX_WINDOW_BYTES) {
+  /** @param role A viewer's frames are longer: it awaits no echo, and many of them make each message count. */
+  constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver") {
     this.maxBytes = maxBytes;
+    this.#framesInWindow = role === "viewer" ? 2 : 8;
     this.#acked = acked;
     this.#bytes = Math.min(FIRST_WINDOW_BYTES, maxBytes);
     this.#roundEnd = acked + this.#bytes;
@@ -80,7 +84,7 @@ export class Window implements Flow {
 
   /** Small where the window is: a frame counts as arrived when its last byte has, and an echo waits behind it. */
   get frameBytes(): number {
-    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, this.#bytes >> 3));
+    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, Math.floor(this.#bytes / this.#framesInWindow)));
   }
 
   /** Everything before this offset has been dealt with by the client. */

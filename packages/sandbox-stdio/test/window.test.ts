@@ -170,6 +170,11 @@ describe("counting", () => {
     }
   });
 
+  test("F5: a frame is at most an eighth of the window, or half of it for a viewer, who awaits no echo", () => {
+    const [driver, viewer] = [new Window(0), new Window(0, undefined, "viewer")];
+    expect([driver.bytes, driver.frameBytes, viewer.frameBytes]).toEqual([65_536, 8_192, 32_768]);
+  });
+
   test("a largest window below the first is kept to", () => {
     const window = new Window(0, 32 * 1024);
     expect([window.bytes, window.room(0)]).toEqual([32 * 1024, 32 * 1024]);
