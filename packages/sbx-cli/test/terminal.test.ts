@@ -116,7 +116,10 @@ describe("Ctrl+]", () => {
     expect(screen).toContain(again);
     terminal.run("echo code $?");
     await terminal.shows(/^code 0$/m);
-    expect(server.host().asked.at(-1)).toBe("left");
+    await until(
+      () => server.host().asked.at(-1) === "left",
+      () => `not left: ${server.host().asked}`,
+    );
     terminal.run("clear");
     terminal.runCli(`${server.url} --session main`);
     await terminal.shows(/^remote\$ *$/m);
