@@ -87,13 +87,16 @@ describe("of a client's request, the bridge sees", () => {
   });
 
   test("a sandbox name that tells nothing of the tenant, and the client's own name for it", () => {
+    const labels: (string | null)[] = [];
     for (const head of heads) {
       const query = new URLSearchParams(/\?(\S+) /.exec(head)?.[1]);
       expect(query.get("sandbox")).toMatch(/^[0-9a-f]{60}$/);
-      expect(query.get("label")).toBe("dev");
       expect(head).not.toContain(who.org);
       expect(head).not.toContain(who.sub);
+      // A hop that is made again, of an earlier test's session perhaps, names its process instead.
+      if (!query.has("incarnation")) labels.push(query.get("label"));
     }
+    expect(new Set(labels)).toEqual(new Set(["dev"]));
   });
 });
 
