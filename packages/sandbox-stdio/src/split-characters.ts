@@ -20,7 +20,8 @@ export class SplitCharacters {
 
   /**
    * @returns What may be written now: `bytes` itself where nothing waits or has waited. What waits is two bytes at most,
-   *   or three of a character that must not be cut, and goes on waiting only while what is passed next still belongs to the same character.
+   *   or three of a character that must not be cut, and goes on waiting only while what is passed next still belongs to the
+   *   same character.
    */
   pass(bytes: Uint8Array): Uint8Array {
     const begun = this.#begun;
