@@ -17,6 +17,7 @@ const MEASURES = [
   measures.connectToPrompt,
   measures.echoIdle,
   measures.echoUnderFlood,
+  measures.echoBesideStoppedViewer,
   measures.outputRaw,
   measures.outputCooked,
   measures.inputRaw,
@@ -26,6 +27,12 @@ const MEASURES = [
   measures.idleSessions,
   measures.fanOut,
 ] as const;
+/** Who is left out of which measurement. */
+const WITHOUT = new Map<(typeof MEASURES)[number], readonly SubjectName[]>([
+  [measures.fanOut, PEERS], // They have one viewer each.
+  [measures.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
+  [measures.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
+]);
 
 const options = new Command("bench")
   .option("--rounds <n>", "how often each measurement is made; the median counts", "3")
@@ -44,8 +51,7 @@ for (let round = 0; round < Number(options.rounds); round += 1) {
     if (only.length > 0 && !only.includes(measure.name)) continue;
     // In turn, so that a machine that slows down slows them all.
     for (const name of subjects) {
-      if (measure === measures.fanOut && PEERS.includes(name)) continue; // They have one viewer each.
-      if (measure === measures.interruptOnSlowLinks && name === "ssh") continue; // It is no HTTP: no link in front of it.
+      if (WITHOUT.get(measure)?.includes(name)) continue;
       const subject = await startSubject(name).catch((error: unknown) => {
         if (!PEERS.includes(name)) throw error;
         console.error(`${name} is left out: ${error instanceof Error ? error.message : error}`);

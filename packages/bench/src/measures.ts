@@ -16,6 +16,12 @@ export type Result = Readonly<Record<string, number>>;
 const RAW_CAT = ["sh", "-c", "stty raw -echo; printf READY; exec cat"];
 const SHELL = ["sh", "-c", "PS1='PROMPT> ' exec bash --norc --noprofile -i"];
 const FLOOD = ["sh", "-c", "stty raw; exec yes 0123456789012345678901234567890123456789012345678901234567890123"];
+/** A flood that echoes too: what is typed comes back in the midst of lines that do not hold it. */
+const KEY = Buffer.from("x");
+const ECHO_IN_FLOOD = ["sh", "-c", `stty raw -echo; yes ${"0123456789".repeat(6)} & exec cat`];
+/** As much of a flood has gone by before keys are typed: a reader that stopped before it has stopped for good. */
+const STOPPED_BYTES = 8_000_000;
+const ALONE = ", without it";
 /** No measurement waits longer for its answer: slower counts as never. */
 const PATIENCE_MS = 10_000;
 
@@ -52,6 +58,46 @@ export async function echoUnderFlood(subject: Subject): Promise<Result> {
     "echo under flood p99, ms": percentile(times, 0.99),
     "... beside a flood of, MB/s": megabytesPerSecond,
   };
+}
+
+/**
+ * What a viewer that stops reading costs the others: a key typed into a flooded session, and one typed into another session,
+ * with and without such a viewer of the flood. In turn, so that a machine that slows down slows both.
+ */
+export async function echoBesideStoppedViewer(subject: Subject): Promise<Result> {
+  const times = new Map<string, number[]>();
+  const note = (row: string, more: readonly number[]) => times.set(row, [...(times.get(row) ?? []), ...more]);
+  for (let i = 0; i < 6; i += 1) {
+    const hasViewer = i % 2 === 1;
+    const session = `stopped-${process.pid}-${Date.now()}`;
+    const driver = await openTerminal(subject.spec(ECHO_IN_FLOOD, { session }));
+    const viewer = hasViewer ? await stoppedViewer(subject, session) : undefined;
+    await received(driver, STOPPED_BYTES);
+    note(`key into a flooded session p99, ms${hasViewer ? "" : ALONE}`, await echoes(driver, 100, PATIENCE_MS, KEY));
+    driver.close();
+    viewer?.close();
+  }
+  for (let i = 0; i < 6; i += 1) {
+    const hasViewer = i % 2 === 1;
+    const terminal = await readyCat(subject);
+    const session = `beside-${process.pid}-${Date.now()}`;
+    const flood = await startFlood(subject, session);
+    const viewer = hasViewer ? await stoppedViewer(subject, session) : undefined;
+    note(`key into another session p99, ms${hasViewer ? "" : ALONE}`, await echoes(terminal, 200, PATIENCE_MS));
+    await flood.end();
+    viewer?.close();
+    terminal.close();
+  }
+  const rows = [...times].map(([row, values]) => [row, percentile(values, 0.99)] as const);
+  return Object.fromEntries(rows);
+}
+
+/** A viewer that has been shown something, and then reads no more. */
+async function stoppedViewer(subject: Subject, session: string): Promise<Terminal> {
+  const viewer = await openTerminal(subject.spec([], { session, role: "viewer" }));
+  await received(viewer, 1);
+  viewer.pause();
+  return viewer;
 }
 
 /** Output of a program on a raw terminal, every byte compared. */
@@ -236,16 +282,23 @@ async function readyCat(subject: Subject): Promise<Terminal> {
   return terminal;
 }
 
-/** @param patienceMs No key is typed after so long. */
-async function echoes(terminal: Terminal, count: number, patienceMs = Number.POSITIVE_INFINITY): Promise<number[]> {
+/** @param patienceMs No key is typed after so long. @param key What its echo is known by; without, any output is it. */
+async function echoes(
+  terminal: Terminal,
+  count: number,
+  patienceMs = Number.POSITIVE_INFINITY,
+  key?: Buffer,
+): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + patienceMs;
   for (let i = 0; i < count && performance.now() < end; i += 1) {
     const from = performance.now();
     const back = new Promise<void>((resolve) => {
-      terminal.onOutput = () => resolve();
+      terminal.onOutput = (bytes) => {
+        if (key === undefined || Buffer.from(bytes).includes(key)) resolve();
+      };
     });
-    terminal.send(Buffer.from("x"));
+    terminal.send(KEY);
     await back;
     times.push(performance.now() - from);
     await pause(2 + (i % 3)); // A person's keys do not come back to back.
@@ -282,8 +335,12 @@ function received(terminal: Terminal, bytes: number): Promise<void> {
   });
 }
 
-async function startFlood(subject: Subject): Promise<{ end(): Promise<{ megabytesPerSecond: number }> }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "flood.ts"), JSON.stringify(subject.spec(FLOOD))], {
+async function startFlood(
+  subject: Subject,
+  session?: string,
+): Promise<{ end(): Promise<{ megabytesPerSecond: number }> }> {
+  const spec = subject.spec(FLOOD, session === undefined ? {} : { session });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "flood.ts"), JSON.stringify(spec)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   let text = "";
