@@ -47,6 +47,8 @@ export class InnerClient implements Upstream, ScreenSource {
   #nextSlot = 0;
   /** What was last relayed of each client: offset and window. */
   #relayed = new Map<string, { offset: number; window: number }>();
+  /** Who paced when {@link #relayPacer} last looked. */
+  #pacing: string | undefined;
   /** What the next snapshot frame is. */
   #snapshot: Omit<Snapshot, "bytes"> | undefined;
   heardAtMs = 0;
@@ -207,15 +209,18 @@ export class InnerClient implements Upstream, ScreenSource {
     const pacer = this.#session?.pacer;
     // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
     const mayPace = client === pacer || (client.delivery === "lossless" && client.role === "driver");
-    // Of the window that the bridge knows: one that has grown since must not keep it waiting for more than it may send.
-    const step = mayPace ? Math.min(PACE_ACK_BYTES, (last?.window ?? 0) / 4) : LAZY_ACK_BYTES;
+    const step = mayPace ? Math.min(PACE_ACK_BYTES, client.windowBytes / 4) : LAZY_ACK_BYTES;
     if (last === undefined || client.acked - last.offset >= step) this.#relayAck(client);
-    if (client !== pacer) this.#relayPacer();
+    if (client !== pacer || pacer.id !== this.#pacing) this.#relayPacer();
   }
 
-  /** Who paces may have changed just now: the bridge must know where that one stands, or it holds the process for ever. */
+  /**
+   * Who paces may have changed just now: the bridge must know where that one stands, or it waits for the one before, and
+   * holds the process for ever.
+   */
   #relayPacer(): void {
     const pacer = this.#session?.pacer;
+    this.#pacing = pacer?.id;
     if (pacer === undefined) return;
     const known = this.#relayed.get(pacer.id);
     if (known?.offset !== pacer.acked || known.window !== pacer.windowBytes) this.#relayAck(pacer);

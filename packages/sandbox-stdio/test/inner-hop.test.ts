@@ -1,7 +1,7 @@
 // The inner hop, both ends and their sessions: what survives its breaks.
 
 import { describe, expect, test } from "vitest";
-import { Floor, InnerServer, RESUME_GRACE_MS } from "../src/index.ts";
+import { type ClientRecord, Floor, InnerServer, MAX_FRAME_BYTES, RESUME_GRACE_MS } from "../src/index.ts";
 import { bytes, FakePeer, InnerRig, join, output, request, takeAll } from "./fixtures.ts";
 
 describe("input across breaks of the inner hop", () => {
@@ -109,6 +109,53 @@ describe("pace across the inner hop", () => {
     };
     expect(client.windowBytes).toBe(65_536);
     expect([told(16_000), told(16_384), told(32_767), told(32_768)]).toEqual([0, 16_384, 16_384, 32_768]);
+  });
+
+  test("W9: where a client begins to pace with its own acknowledgement, the bridge is told at once", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    const [a, b] = ["a", "b"].map((id) => join(hop.session, id, { delivery: "live" }).client);
+    if (a === undefined || b === undefined) throw new Error("unreachable");
+    output(hop.bridge, "x".repeat(60_000));
+    hop.flush();
+    for (const client of [a, b]) hop.session.command(client, { type: "ack", offset: 40_000 });
+    hop.connect().flush();
+    hop.session.command(b, { type: "ack", offset: 40_001 });
+    hop.flush();
+    expect([hop.session.pacer?.id, hop.remote("b").acked]).toEqual(["b", 40_001]);
+    // From there on in steps.
+    hop.session.command(b, { type: "ack", offset: 56_000 });
+    hop.flush();
+    expect(hop.remote("b").acked).toBe(40_001);
+  });
+
+  test("W9: a driver on a slow link that stops reading does not hold the process for a fast one", () => {
+    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    const [slow, fast] = ["slow", "fast"].map((id) => join(hop.session, id, { delivery: "live" }).client);
+    if (slow === undefined || fast === undefined) throw new Error("unreachable");
+    const { clock, log } = hop.bridge;
+    const dealWith = (client: ClientRecord, ms: number) => {
+      clock.ms += ms;
+      if (client.reach.kind !== "direct") throw new Error("unreachable");
+      hop.session.command(client, { type: "ack", offset: client.reach.reader.cursor });
+      hop.flush();
+    };
+    const outputDealtWith = (count: number, slowMs: number) => {
+      output(hop.bridge, "x".repeat(count));
+      hop.flush();
+      while (fast.acked < log.endOffset) dealWith(fast, 1);
+      while (slow.acked < log.endOffset) dealWith(slow, slowMs);
+    };
+    for (let round = 0; round < 10; round += 1) outputDealtWith(600_000, 1);
+    outputDealtWith(600_000, 5_000);
+    expect([slow.windowBytes, fast.windowBytes]).toEqual([16_384, 524_288]);
+    // Now the bridge knows both exactly.
+    hop.connect().flush();
+    const room = slow.windowBytes + MAX_FRAME_BYTES;
+    output(hop.bridge, "x".repeat(room));
+    hop.flush();
+    expect(hop.bridge.session.shouldHold).toBe(true);
+    while (fast.acked < log.endOffset) dealWith(fast, 1);
+    expect(hop.bridge.session.shouldHold).toBe(false);
   });
 });
 
