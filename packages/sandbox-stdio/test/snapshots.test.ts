@@ -457,6 +457,20 @@ describe("a lossless driver that comes late, over the inner hop", () => {
     expect(late.peer.of("gap")).toEqual([]);
   });
 
+  test("H12: the bridge is told where it starts, which the log may have left behind since its attach", () => {
+    const at = new InnerRig({}, { logBytes: 1 << 20 });
+    at.connect().flush();
+    const print = (frames: number) => {
+      for (let left = frames; left > 0; left -= 1) output(at.bridge, new Uint8Array(65_536));
+    };
+    print(16);
+    at.flush();
+    const late = join(at.session, "late");
+    print(4);
+    at.flush();
+    expect([late.peer.hello.offset, at.remote("late").acked]).toEqual([4 * 65_536, 4 * 65_536]);
+  });
+
   test("H12: waits two seconds at most", () => {
     const at = new InnerRig({});
     at.connect().flush();
