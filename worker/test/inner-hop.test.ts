@@ -4,6 +4,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { InnerHop, type InnerHopEvents } from "../src/bridge/inner-hop.ts";
 import type { AttachOutcome } from "../src/bridge/upstream.ts";
+import { HELLO } from "./hello.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -34,24 +35,6 @@ function openSocket() {
   const closed = new Promise<number>((resolve) => bridge.addEventListener("close", (event) => resolve(event.code)));
   return { socket: pair[0], bridge, closed };
 }
-
-const HELLO = {
-  type: "hello",
-  protocol: "stdio.inner.v1",
-  incarnation: "i1",
-  tty: false,
-  mode: "collaborative",
-  delivery: "lossless",
-  cols: 80,
-  rows: 24,
-  offset: 0,
-  live: 0,
-  holder: "",
-  creator: "",
-  cmd: ["cat"],
-  createdAt: "2026-01-01T00:00:00.000Z",
-  clients: [],
-};
 
 test("attempts under way are shared", async () => {
   const { hop, answers, greetings } = makeHop();

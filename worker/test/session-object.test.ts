@@ -1,0 +1,119 @@
+// The session's Durable Object over a stand-in for the bridge: what can only be shown with its clock, or with what it waits
+// for, in a test's hands.
+import { env, runInDurableObject } from "cloudflare:test";
+import { attachParams, parseAttachQuery } from "@sbx/sandbox-stdio";
+import { afterEach, expect, test, vi } from "vitest";
+import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
+import type { Env } from "../src/env.ts";
+import { SessionObject } from "../src/session/session-object.ts";
+import { HELLO } from "./hello.ts";
+
+const real = env as unknown as Env;
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** A local bridge that greets, and knows of nothing else but that a session is to end. */
+function standInForBridge(): void {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
+    if (init?.method === "DELETE") return new Response(null, { status: 204 });
+    const pair = new WebSocketPair();
+    const bridge = pair[1];
+    bridge.accept();
+    bridge.send(JSON.stringify(HELLO));
+    return new Response(null, { status: 101, webSocket: pair[0] });
+  });
+}
+
+/** Runs with a session's object in place of the one that the runtime made: its lasting sockets' events go to that one. */
+function withSession(run: (object: SessionObject, state: DurableObjectState) => Promise<void>): Promise<void> {
+  standInForBridge();
+  const stub = real.SESSION.getByName(crypto.randomUUID());
+  return runInDurableObject(stub, (_made, state) => {
+    const settings = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more", AUDIT: "off" };
+    return run(new SessionObject(state, { ...real, ...settings }), state);
+  });
+}
+
+function upgrade(): Request {
+  const query = parseAttachQuery(
+    new URLSearchParams(attachParams({ session: "s", process: { cmd: "cat", args: [] } })),
+  );
+  if (!query.ok) throw new Error(query.detail);
+  const own = { persons: [{ subject: "alice" }], tokenIds: [] };
+  const may = { mayExec: true, isAdmin: false, mayCreate: true };
+  const expiresAtMs = Date.now() + 3_600_000;
+  const spec: AttachSpec = {
+    dialect: "stdio",
+    subprotocol: "stdio.v1",
+    refusal: "close",
+    sandboxKey: "0123456789abcdef",
+    session: "s",
+    query: query.query,
+    isTransient: false,
+    who: { subject: "alice", name: "Alice", isGuest: false, ...may, ...own, own, expiresAtMs, origin: "" },
+    actor: { tenant: "alice", user: "alice", address: "" },
+    pass: { connection: crypto.randomUUID(), address: "unknown", homeKey: "home" },
+  };
+  return requestOf(spec);
+}
+
+/** Attaches a client that notes what it is told. */
+async function attach(object: SessionObject) {
+  const { webSocket } = await object.fetch(upgrade());
+  if (!webSocket) throw new Error("no upgrade");
+  const told: { type: string }[] = [];
+  const waiting = new Map<string, (message: { type: string }) => void>();
+  webSocket.accept();
+  webSocket.addEventListener("message", ({ data }) => {
+    const message = JSON.parse(String(data)) as { type: string };
+    told.push(message);
+    waiting.get(message.type)?.(message);
+  });
+  const next = (type: string) =>
+    new Promise<{ type: string }>((resolve) => {
+      const come = told.find((message) => message.type === type);
+      if (come === undefined) waiting.set(type, resolve);
+      else resolve(come);
+    });
+  return { webSocket, next };
+}
+
+test("a client whose session is ended while its attach is under way is told to come back, and not left on one that is no more", () =>
+  withSession(async (object) => {
+    const sign = crypto.subtle.sign.bind(crypto.subtle);
+    let go: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const signing = new Promise<void>((resolve) => {
+      vi.spyOn(crypto.subtle, "sign").mockImplementation(async (...args) => {
+        resolve();
+        await held;
+        return sign(...args);
+      });
+    });
+    const client = await attach(object);
+    await signing; // The session is there, and the proof to resume it by is being made.
+    expect(await object.end()).toBe(true);
+    go();
+    const greeted = client.next("hello");
+    expect(await Promise.race([client.next("bye"), greeted])).toMatchObject({ type: "bye", code: 1012, retry: "now" });
+  }));
+
+test("an exception in what is due at some time does not keep what is due later from being done", () =>
+  withSession(async (object, state) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const client = await attach(object);
+    await client.next("hello");
+    const lastPing = vi.spyOn(state, "getWebSocketAutoResponseTimestamp");
+    lastPing.mockImplementationOnce(() => {
+      throw new Error("thrown by the test");
+    });
+    // Nothing has been heard of it: it is to be dropped.
+    expect(() => vi.advanceTimersByTime(40_000)).toThrow("thrown by the test");
+    vi.advanceTimersByTime(1);
+    expect(await client.next("bye")).toMatchObject({ code: 1001, retry: "now" });
+  }));
