@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type System, startSystem } from "../../scripts/local/system.ts";
 import { type AuditRecord, recordsAt } from "./support/audit.ts";
-import { connect } from "./support/client.ts";
+import { connect, type TestClient } from "./support/client.ts";
 import { fresh, type Person } from "./support/system.ts";
 
 let undo: (() => Promise<void>)[] = [];
@@ -30,7 +30,7 @@ async function person(system: System): Promise<Person> {
 }
 
 /** Types openly and in secret, on a terminal or into a pipe, and waits until all of it is acknowledged. */
-async function type(system: System, who: Person, session: string, tty: 0 | 1): Promise<void> {
+async function type(system: System, who: Person, session: string, tty: 0 | 1): Promise<TestClient> {
   const params = { session, cmd: "cat", ...(tty === 1 ? { tty } : {}) };
   const client = await connect(who, params, { server: system.origin.replace(/^http/, "ws") });
   await client.hello();
@@ -40,6 +40,7 @@ async function type(system: System, who: Person, session: string, tty: 0 | 1): P
   client.say({ type: "secret", on: true });
   client.type("hunter2");
   await client.until("its ack", () => acked() === 18);
+  return client;
 }
 
 const urlOf = (system: System, session: string) => `${system.origin}/api/sandboxes/default/sessions/${session}/audit`;
@@ -93,11 +94,15 @@ test("AUDIT=off: nothing is on record, and what is typed is acknowledged all the
   expect(["open sesame", "hunter2", "audit/batch"].filter((one) => text.includes(one))).toEqual([]);
 });
 
-test("AUDIT_SECRET=off: what a client declares secret is kept like all other input", async () => {
+test("AUDIT_SECRET=off: what a client declares secret is kept like all other input, and it is told so", async () => {
   const system = await start({ AUDIT_SECRET: "off" });
   const who = await person(system);
   const session = fresh("s");
-  await type(system, who, session, 1);
+  const client = await type(system, who, session, 1);
+  expect([...client.messages("error"), ...client.messages("secret")]).toEqual([
+    expect.objectContaining({ code: "not_allowed", message: expect.stringContaining("secret input") }),
+    { type: "secret", on: false },
+  ]);
   expect(await typed(system, who, session)).toEqual([
     { offset: 0, length: 11, text: "open sesame" },
     { offset: 11, length: 7, text: "hunter2" },

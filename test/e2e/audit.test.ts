@@ -89,6 +89,7 @@ test("of secret input only the length is on record, also after a restart; that i
     connect(who, { session, resume: String(resume), stdin: 7 }).catch(() => undefined),
   );
   await back.hello();
+  expect(await back.message("secret")).toEqual({ type: "secret", on: true });
   back.type("again");
   await back.until("its ack", () => acked(back) === 12);
   back.say({ type: "secret", on: false });

@@ -120,6 +120,11 @@ export class Connection {
     if (token !== undefined) this.#client?.send({ type: "auth", token });
   }
 
+  /** Whether only the length of what is typed is to be on record, as was last asked for or told. */
+  get isSecret(): boolean {
+    return this.#isSecret;
+  }
+
   /** Asks the session to put only the length of what is typed from here on on record, or all of it again. */
   setSecret(on: boolean): void {
     this.#isSecret = on;
@@ -208,6 +213,7 @@ export class Connection {
   }
 
   #told(message: ServerMessage): void {
+    if (message.type === "secret") this.#isSecret = message.on;
     if (this.#people !== undefined) this.#people = followPeople(this.#people, message);
     this.#each((listener) => listener.message?.(message));
   }

@@ -131,7 +131,7 @@ export class TerminalSession {
 
   setSecret(isSecret: boolean): void {
     this.connection.setSecret(isSecret);
-    this.#change({ isSecret });
+    this.#change({ isSecret: this.connection.isSecret });
   }
 
   /** Leaves the session and takes the terminal off the page. */
@@ -183,6 +183,7 @@ export class TerminalSession {
 
   #told(message: ServerMessage): void {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
+    else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
     else if (message.type === "error") this.#notice("error", `Refused: ${message.message}`);
     else if (message.type === "expiring") {
       this.#notice(

@@ -259,3 +259,16 @@ test("I11: secret input is asked for before what is typed in secret and ended af
   const viewer = await browser.attached(`${MAIN}&role=viewer`);
   expect(await viewer.page.locator(".sbx-secret").count()).toBe(0);
 });
+
+test("I11: secret input shows what the server says of it: that it goes on after a reload, that it is not to be had", async () => {
+  const page = await browser.attached();
+  const toggle = page.page.locator(".sbx-secret");
+  const [connection] = browser.server.process("main").connections;
+  connection?.send({ type: "secret", on: true });
+  await expect.poll(() => toggle.getAttribute("aria-pressed")).toBe("true");
+  const message = "secret input is switched off here: it is recorded like all other";
+  connection?.send({ type: "error", code: "not_allowed", message });
+  connection?.send({ type: "secret", on: false });
+  await page.page.getByText(`Refused: ${message}`).waitFor();
+  expect(await toggle.getAttribute("aria-pressed")).toBe("false");
+});

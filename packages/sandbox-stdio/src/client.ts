@@ -169,8 +169,11 @@ export class StdioClient {
   #eofSentIn = -1;
   /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
   #isEofRefused = false;
-  /** `ending`: to be ended once nothing is left that was written in secret and might be sent again (I11). */
-  #secrecy: "off" | "on" | "ending" = "off";
+  /**
+   * `unknown`: nobody has said, and an earlier life may have asked for it. `ending`: to be ended once nothing is left that
+   * was written in secret and might be sent again (I11).
+   */
+  #secrecy: "unknown" | "off" | "on" | "ending" = "unknown";
   #attempt = 0;
   #attachedAtMs = 0;
   /** Whether this connection has moved a byte in either direction. */
@@ -278,10 +281,23 @@ export class StdioClient {
   /** Asks for that, or for the end of it. Holds over breaks, and goes before what is sent again after one. */
   setSecret(on: boolean): void {
     if (on === this.isSecret) return;
-    const wasOff = this.#secrecy === "off";
+    const wasEnding = this.#secrecy === "ending";
     this.#secrecy = on ? "on" : "ending";
-    if (wasOff) this.#control({ type: "secret", on: true });
+    if (on && !wasEnding) this.#control({ type: "secret", on: true });
     this.#endSecrecy();
+  }
+
+  /** The server says what holds. */
+  #secrecyTold(message: Extract<ServerMessage, { type: "secret" }>): void {
+    const wasSecret = this.isSecret;
+    if (!message.on) this.#secrecy = "off";
+    else if (this.#secrecy === "unknown") this.#secrecy = "on";
+    else if (this.#secrecy === "off") {
+      // That it was to end got lost with a connection.
+      this.#secrecy = "ending";
+      this.#endSecrecy();
+    }
+    if (this.isSecret !== wasSecret) this.#events.message(message);
   }
 
   #endSecrecy(): void {
@@ -490,6 +506,9 @@ export class StdioClient {
         if (message.status === "starting" && this.#state.phase === "connecting") this.#setState({ phase: "starting" });
         else this.#events.message(message);
         return;
+      case "secret":
+        this.#secrecyTold(message);
+        return;
       case "pong":
         return;
       default:
@@ -535,7 +554,7 @@ export class StdioClient {
       this.#acked = this.#dealt;
     } else this.#acked = Math.min(this.#acked, this.#dealt);
     // Before whoever hears of the state can write: the session may have forgotten it with this client's place.
-    if (this.#secrecy !== "off")
+    if (this.#secrecy === "on" || this.#secrecy === "ending")
       this.#socket?.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });
     this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };

@@ -101,6 +101,8 @@ export type ServerMessage =
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   | { readonly type: "expiring"; readonly seconds: number }
+  /** Whether this client's input is secret from here on, where it may not know. */
+  | { readonly type: "secret"; readonly on: boolean }
   | { readonly type: "error"; readonly code: string; readonly message: string }
   | { readonly type: "pong" };
 
@@ -172,6 +174,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   stdin_request: { id: isId },
   answerer: { id: isString(128), offset: isOffset },
   expiring: { seconds: isNumber },
+  secret: { on: isBoolean },
   error: { code: isString(64), message: isString() },
   pong: {},
 };

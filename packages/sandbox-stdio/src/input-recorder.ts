@@ -12,8 +12,9 @@ export interface InputRecorder {
   input(client: ClientRecord, offset: number, bytes: Uint8Array, fate: InputFate): void;
   /** All of this client's input before this offset is stored. Never goes back, also when everything starts anew. */
   storedUpTo(clientId: string): number;
-  /** From here on this client's input is secret, or not any more. */
-  setSecret(clientId: string, on: boolean): void;
+  /** From here on this client's input is to be secret, or not any more. @returns Whether that is so. */
+  setSecret(clientId: string, on: boolean): boolean;
+  isSecret(clientId: string): boolean;
   /** Whether there is input of this client that was given and is not stored yet: soon it will be. */
   isBehind(clientId: string): boolean;
 }

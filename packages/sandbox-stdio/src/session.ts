@@ -34,6 +34,7 @@ import type { Snapshot } from "./snapshot.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
+const NOT_SECRET = "secret input is switched off here: it is recorded like all other";
 export class Session {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
@@ -212,6 +213,8 @@ export class Session {
     client.canAnswer = true;
     this.#answering.choose();
     peer.send(helloOf(client, request, reader, screen, this.#surroundings));
+    // Another life of this client may have asked for that.
+    if (this.#recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
     client.isGreeted = true;
     client.inputAckSent = settled;
     this.#outflow.start(client, reader, screen, this.facts.tty);
@@ -318,7 +321,10 @@ export class Session {
         this.#afterFloor(client, this.floor.grant(client.id, message.to));
         return;
       case "secret":
-        this.#recorder?.setSecret(client.id, message.on);
+        if (this.#recorder?.setSecret(client.id, message.on) === false) {
+          this.#tell(client, { type: "error", code: "not_allowed", message: NOT_SECRET });
+          this.#tell(client, { type: "secret", on: false });
+        }
         return;
       case "force_take":
         this.#afterFloor(client, this.floor.forceTake(client.id));

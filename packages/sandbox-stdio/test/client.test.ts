@@ -290,6 +290,37 @@ describe("I11: secret input", () => {
     socket().events.text('{"type":"stdin_ack","offset":1}');
     expect([client.isSecret, sent(socket().sent)]).toEqual([true, [ON, "a"]]);
   });
+
+  test("that an earlier life of the client asked for goes on, until this one ends it", () => {
+    const { client, socket, greet } = harness({ resume: "proof" });
+    greet(0);
+    socket().events.text(ON);
+    expect([client.isSecret, sent(socket().sent)]).toEqual([true, []]);
+    client.setSecret(false);
+    expect([client.isSecret, sent(socket().sent)]).toEqual([false, [OFF]]);
+  });
+
+  test("that the server does not keep secret is off, and is not asked for by itself again", () => {
+    const { client, socket, greet, cut } = harness();
+    greet(0);
+    client.setSecret(true);
+    socket().events.text(OFF);
+    expect([client.isSecret, sent(socket().sent)]).toEqual([false, [ON]]);
+    cut();
+    greet(0);
+    expect(sent(socket().sent)).toEqual([]);
+  });
+
+  test("whose end was lost with a connection is ended on the next", () => {
+    const { client, socket, greet, cut } = harness();
+    greet(0);
+    client.setSecret(true);
+    client.setSecret(false);
+    cut();
+    greet(0);
+    socket().events.text(ON);
+    expect([client.isSecret, sent(socket().sent)]).toEqual([false, [OFF]]);
+  });
 });
 
 /** Numbers from 0 to 1 that are the same for the same seed. */

@@ -43,6 +43,7 @@ const FROM_SERVER = [
   '{"type":"stdin_request","id":"c2"}',
   '{"type":"answerer","id":"","offset":0}',
   '{"type":"expiring","seconds":60}',
+  '{"type":"secret","on":true}',
   '{"type":"error","code":"not_stdin_holder","message":"not stdin holder"}',
   '{"type":"pong"}',
 ];

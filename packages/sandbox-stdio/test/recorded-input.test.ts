@@ -8,6 +8,9 @@ import { bytes, join, rig, takeAll, text } from "./fixtures.ts";
 class HeldRecorder implements InputRecorder {
   readonly positions: InputPositions;
   readonly given: [number, string, string][] = [];
+  readonly secret = new Set<string>();
+  /** Whether secret input is kept like all other. */
+  keepsAll = false;
 
   constructor(stored: Iterable<readonly [string, number]> = []) {
     this.positions = new InputPositions(stored);
@@ -20,8 +23,15 @@ class HeldRecorder implements InputRecorder {
   storedUpTo(id: string): number {
     return this.positions.storedUpTo(id);
   }
-  setSecret(id: string, on: boolean): void {
+  setSecret(id: string, on: boolean): boolean {
     this.given.push([0, id, on ? "secret" : "not secret"]);
+    if (on && this.keepsAll) return false;
+    if (on) this.secret.add(id);
+    else this.secret.delete(id);
+    return true;
+  }
+  isSecret(id: string): boolean {
+    return this.secret.has(id);
   }
   isBehind(id: string): boolean {
     return this.positions.isBehind(id);
@@ -119,6 +129,33 @@ describe("where a record is kept", () => {
     const { client } = join(session, "a");
     session.command(client, { type: "secret", on: true });
     expect(recorder.given).toEqual([[0, "a", "secret"]]);
+  });
+
+  test("I11: a client that comes back is told that its input is secret", () => {
+    const { session } = recorded();
+    const { client, peer } = join(session, "a");
+    session.command(client, { type: "secret", on: true });
+    const again = join(session, "a", { isResume: true });
+    session.command(again.client, { type: "secret", on: false });
+    const open = join(session, "a", { isResume: true });
+    const told = [peer, again.peer, open.peer].map((one) => one.of("hello", "secret").map(({ type }) => type));
+    expect(told).toEqual([["hello"], ["hello", "secret"], ["hello"]]);
+    expect(again.peer.of("secret")).toEqual([{ type: "secret", on: true }]);
+  });
+
+  test("I11: a client is told where its secret input is kept like all other", () => {
+    const { session, recorder } = recorded();
+    recorder.keepsAll = true;
+    const { client, peer } = join(session, "a");
+    session.command(client, { type: "secret", on: true });
+    expect(peer.of("error", "secret")).toEqual([
+      {
+        type: "error",
+        code: "not_allowed",
+        message: "secret input is switched off here: it is recorded like all other",
+      },
+      { type: "secret", on: false },
+    ]);
   });
 
   test("a client without acknowledgements waits for no record", () => {

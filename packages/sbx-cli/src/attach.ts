@@ -26,7 +26,7 @@ import { errorWords, refusalWords } from "./server-words.ts";
 import { quote } from "./sessions.ts";
 import { SignalRelay } from "./signals.ts";
 import { Connector } from "./socket.ts";
-import { TerminalFront } from "./terminal-front.ts";
+import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
 import { sizeOf, terminalStreams } from "./tty.ts";
 
 /** Failed attempts before the first greeting: a wrong address is told soon. */
@@ -200,6 +200,10 @@ class Attachment {
           this.#front?.inputClosed();
           this.#notices.detail(message.message);
         } else this.#notices.say(errorWords(message));
+        return;
+      case "secret":
+        // Asked for by an earlier run; that it is not to be had is said in an error.
+        if (message.on) this.#notices.say(SECRET_ON);
         return;
       case "expiring":
         this.#expiring(message.seconds);

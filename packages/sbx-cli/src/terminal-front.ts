@@ -18,7 +18,7 @@ const MAX_WAITING_BYTES = 32 * MIB;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const REPORT = /^\x1b\[(?:[IO]|M|<)/;
 
-const SECRET_ON = "secret input on: the server is asked to record only how much is typed, until Ctrl+^ p";
+export const SECRET_ON = "secret input on: the server is asked to record only how much is typed, until Ctrl+^ p";
 const SECRET_OFF = "secret input off: what is typed is recorded again, where the server records it";
 
 export type TerminalFrontParts = {

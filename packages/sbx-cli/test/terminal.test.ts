@@ -2,6 +2,7 @@
 
 import fs, { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { ServerMessage } from "@sbx/sandbox-stdio";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RUNTIME, scratch, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
@@ -151,6 +152,24 @@ describe("Ctrl+]", () => {
     // The same client came back, and its screen was sent again.
     expect(server.queries.at(-1)?.get("resume")).toMatch(/^.+\/client1$/);
     expect(["offset", "stdin"].map((name) => server.queries.at(-1)?.get(name))).toEqual([null, "new"]);
+  });
+
+  test("says that secret input goes on from an earlier run, and that it is not to be had", async () => {
+    await shell();
+    const say = (...messages: ServerMessage[]) => {
+      for (const client of server.host().session.clients) for (const message of messages) client.peer?.send(message);
+    };
+    say({ type: "secret", on: true });
+    await terminal.shows(/^sbx-stdio: secret input on: /m);
+    terminal.press("C-^");
+    await terminal.shows(/ p secret input off/);
+    const message = "secret input is switched off here";
+    say({ type: "error", code: "not_allowed", message }, { type: "secret", on: false });
+    await terminal.shows(/^sbx-stdio: secret input is switched off here$/m);
+    terminal.press("a");
+    await terminal.shows(/^sbx-stdio: everyone may type here$/m);
+    terminal.press("C-^");
+    await terminal.shows(/ p secret input on/);
   });
 
   test("inside a full-screen program with the mouse on gives the terminal back as it was", async () => {

@@ -112,13 +112,18 @@ export class SessionAudit implements InputRecorder {
     if (how === "left") this.#left.push(client.id);
   }
 
-  /** From here on this client's input is secret, or not any more. */
-  setSecret(client: string, on: boolean): void {
-    if (!this.#ports.settings.allowsSecret || this.#secret.has(client) === on) return;
+  setSecret(client: string, on: boolean): boolean {
+    if (!this.#ports.settings.allowsSecret) return !on;
+    if (this.#secret.has(client) === on) return true;
     if (on) this.#secret.add(client);
     else this.#secret.delete(client);
     this.#ports.trail.noteSecret(client, on);
     this.note({ type: "secret", on }, client);
+    return true;
+  }
+
+  isSecret(client: string): boolean {
+    return this.#secret.has(client);
   }
 
   // ---- Input ---------------------------------------------------------------------------------------------------

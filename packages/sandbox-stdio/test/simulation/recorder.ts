@@ -38,8 +38,12 @@ export class SimRecorder implements InputRecorder {
     return stored;
   }
 
-  setSecret(): void {
-    // What is kept of input is not this record's question.
+  // What is kept of input is not this record's question.
+  setSecret(): boolean {
+    return true;
+  }
+  isSecret(): boolean {
+    return false;
   }
 
   isBehind(id: string): boolean {
