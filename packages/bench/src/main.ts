@@ -3,12 +3,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { ROOT } from "../../../scripts/local/paths.ts";
 import * as measures from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
 
+const WRONG_USAGE = 2;
 const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", "node-pty", "ssh"];
 /** Other programs, measured where this machine has or can make them. */
 const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
@@ -34,21 +35,22 @@ const WITHOUT = new Map<(typeof MEASURES)[number], readonly SubjectName[]>([
   [measures.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
 ]);
 
+const names = MEASURES.map(({ name }) => name);
 const options = new Command("bench")
-  .option("--rounds <n>", "how often each measurement is made; the median counts", "3")
-  .option("--only <names>", "measurements, comma separated", "")
-  .option("--subjects <names>", "what is measured, comma separated", SUBJECTS.join(","))
+  .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 3)
+  .option("--only <names>", "measurements, comma separated", namesOf(names), names)
+  .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--no-write", "leave the README alone")
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   .parse()
-  .opts<{ rounds: string; only: string; subjects: string; write: boolean }>();
+  .opts<{ rounds: number; only: readonly string[]; subjects: readonly string[]; write: boolean }>();
 
-const only = options.only.split(",").filter((name) => name !== "");
-const subjects = SUBJECTS.filter((name) => options.subjects.split(",").includes(name));
+const subjects = SUBJECTS.filter((name) => options.subjects.includes(name));
 const results = new Map<string, Map<SubjectName, number[]>>();
 
-for (let round = 0; round < Number(options.rounds); round += 1) {
+for (let round = 0; round < options.rounds; round += 1) {
   for (const measure of MEASURES) {
-    if (only.length > 0 && !only.includes(measure.name)) continue;
+    if (!options.only.includes(measure.name)) continue;
     // In turn, so that a machine that slows down slows them all.
     for (const name of subjects) {
       if (WITHOUT.get(measure)?.includes(name)) continue;
@@ -76,6 +78,20 @@ const table = makeTable();
 console.log(table);
 if (options.write) writeTable(table);
 process.exit(0);
+
+function roundsOf(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  return Number(text);
+}
+
+function namesOf(known: readonly string[]): (text: string) => readonly string[] {
+  return (text) => {
+    const names = text.split(",");
+    const unknown = names.filter((name) => !known.includes(name));
+    if (unknown.length === 0) return names;
+    throw new InvalidArgumentError(`There is no "${unknown.join('", no "')}"; there are ${known.join(", ")}.`);
+  };
+}
 
 function makeTable(): string {
   const cpu = cpus();
