@@ -169,6 +169,12 @@ describe("who is refused", () => {
     }
   });
 
+  test("with a token that may only look on is closed with 4403, and told what it may", async () => {
+    const client = await terminal(await person({ scope: "sandbox:connect" }), fresh("project"));
+    const reason = "to drive needs the scope sandbox:exec; role=viewer does not";
+    expect(await client.end()).toEqual({ code: 4403, reason });
+  });
+
   test("where no process can be reached is closed with 4503", async () => {
     const who = await person();
     await killBridge();
