@@ -30,9 +30,15 @@ export type TokenSource = {
 
 /** The first of: the option, SBX_TOKEN, DO_TOKEN, the stored login. */
 export function tokenSource(flag: string | undefined, env: Environment, endpoint: Endpoint): TokenSource {
-  const given = flag || env.SBX_TOKEN || env.DO_TOKEN;
-  if (given) return { token: () => Promise.resolve(given.trim()), isRenewable: false };
+  const given = (flag || env.SBX_TOKEN || env.DO_TOKEN)?.trim();
+  if (given) return { token: async () => sendable(given), isRenewable: false };
   return { token: () => storedToken(env, endpoint), isRenewable: true };
+}
+
+/** @throws {CliError} If no request could carry it. */
+function sendable(token: string): string {
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new CliError("the access token has characters that it can't have");
+  return token;
 }
 
 /** The same where a ticket lets in: whoever has no token, or none that can be sent, may be a guest. */

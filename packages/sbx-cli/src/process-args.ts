@@ -19,7 +19,8 @@ export function readProcess(
     if (words.length > afterDashes.length) throw usage(`"${stray}" stands where only options may: put it after the --`);
     if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
     if (flags.arg !== undefined) throw usage("--arg goes with --cmd; after -- write the arguments as they are");
-    if (afterDashes.length === 0) throw usage("no command after --");
+    // An empty one is most likely a variable that is not set: that must not start a shell.
+    if (!afterDashes[0]) throw usage("no command after --");
     return { cmd: afterDashes[0], args: afterDashes.slice(1) };
   }
   if (flags.arg !== undefined && flags.cmd === undefined) throw usage("--arg needs --cmd");

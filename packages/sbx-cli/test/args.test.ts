@@ -107,6 +107,7 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
     [[URL, "npm", "test"], "put -- before the command: sbx-stdio URL [options] -- npm test"],
     [[URL, "npm", "--", "test"], '"npm" stands where only options may: put it after the --'],
     [[URL, "--"], "no command after --"],
+    [[URL, "--", "", "-rf"], "no command after --"],
     [[URL, "--cmd", "a", "--", "b"], "give the command with --cmd or after --, not both"],
     [[URL, "--arg", "a", "--", "b"], "--arg goes with --cmd; after -- write the arguments as they are"],
     [[URL, "--arg", "a"], "--arg needs --cmd"],

@@ -238,6 +238,16 @@ describe("why it failed is one line, and the code is 255", () => {
     expect(await runCli([server.url, "--token", "bad", "--", "true"])).toEqual(line(text));
   });
 
+  test("a token that no request can carry", async () => {
+    for (const args of [
+      [server.url, "--token", "two\nlines", "--", "true"],
+      ["sessions", server.url, "--token", "tök"],
+    ]) {
+      expect(await runCli(args)).toEqual(line("the access token has characters that it can't have"));
+    }
+    expect(server.queries).toEqual([]);
+  });
+
   test("the token comes from the option, else SBX_TOKEN, else DO_TOKEN", async () => {
     const codes: (number | null)[] = [];
     for (const [flag, sbx, other] of [
