@@ -69,6 +69,8 @@ class Attachment {
   #people: People | undefined;
   /** Output that went missing while this client was attached to pipes. */
   #lostBytes = 0;
+  /** The process was given less input than there is. */
+  #isInputCut = false;
   #greetings = 0;
   #isEnded = false;
   #endings: Ending[] = [];
@@ -133,8 +135,8 @@ class Attachment {
     if (ending.kind === "client") {
       // A slow reader may still have to take the end of the output; it may also go away, or be given up.
       this.#front?.finish();
-      const end = ending;
-      ending = await Promise.race([this.#output.flushed().then(() => end), this.#nextEnding()]);
+      await Promise.race([this.#output.flushed(), this.#hasEnding()]);
+      ending = this.#endings.shift() ?? ending;
     }
     const outcome = await this.#finish(ending);
     this.#signals.close();
@@ -168,7 +170,10 @@ class Attachment {
     const streams = hello.tty && this.#wish.tty !== false ? terminalStreams() : undefined;
     if (streams === undefined) {
       const input = isViewer ? undefined : process.stdin;
-      this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written });
+      const onInputCut = () => {
+        this.#isInputCut = true;
+      };
+      this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written, onInputCut });
     } else {
       const onDetach = () => this.#end({ kind: "detach" });
       this.#front = new TerminalFront({ client, output, notices, streams, hasStatus: this.#wish.hasStatus, onDetach });
@@ -253,10 +258,16 @@ class Attachment {
     for (;;) {
       const ending = this.#endings.shift();
       if (ending !== undefined) return ending;
-      await new Promise<void>((resolve) => {
-        this.#onEnding = resolve;
-      });
+      await this.#hasEnding();
     }
+  }
+
+  /** Resolves when there is one to be taken. */
+  async #hasEnding(): Promise<void> {
+    if (this.#endings.length > 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onEnding = resolve;
+    });
   }
 
   async #finish(ending: Ending): Promise<Outcome> {
@@ -296,7 +307,7 @@ class Attachment {
     this.#notices.detail(`the process ended: ${end.signal ?? `code ${end.code}`}`);
     await within(FAREWELL_MS, this.#lines.flushed());
     // Data that is not there must not pass for success.
-    return exitWith(end.code === 0 && this.#lostBytes > 0 ? EXIT.failed : end.code);
+    return exitWith(end.code === 0 && (this.#lostBytes > 0 || this.#isInputCut) ? EXIT.failed : end.code);
   }
 
   /**

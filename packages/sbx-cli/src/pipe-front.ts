@@ -19,6 +19,8 @@ export type PipeFrontParts = {
   readonly input: Readable | undefined;
   /** What an earlier run wrote after it last noted its place. */
   readonly written: WrittenFile | undefined;
+  /** The input could not be read to its end, and was ended where it broke off. */
+  readonly onInputCut: () => void;
 };
 
 export class PipeFront implements Front {
@@ -27,7 +29,7 @@ export class PipeFront implements Front {
 
   constructor(parts: PipeFrontParts) {
     this.#parts = parts;
-    const { client, notices, input } = parts;
+    const { client, notices, input, onInputCut } = parts;
     if (input === undefined) return;
     this.#pump = new StdinPump(input, {
       bytes: (bytes) => {
@@ -38,6 +40,7 @@ export class PipeFront implements Front {
       end: () => client.endInput(),
       failed: (error) => {
         notices.say(`standard input: ${error.message}`);
+        onInputCut();
         client.endInput();
       },
     });

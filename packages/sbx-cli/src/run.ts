@@ -4,13 +4,33 @@ import fs from "node:fs";
 import { parseArgs } from "./args.ts";
 import { attach } from "./attach.ts";
 import { type Environment, login, logout, tokenSource } from "./credentials.ts";
-import { EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { Output } from "./output.ts";
 import { killSession, listSessions, sessionTable } from "./sessions.ts";
 import { runSharing } from "./sharing.ts";
 import { VERSION } from "./version.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
+
+/**
+ * Says on standard output what a command was asked for.
+ * @throws {CliError} Where it can't be written; nobody who wants it is no fault.
+ */
+async function print(text: string): Promise<Outcome> {
+  let fault: NodeJS.ErrnoException | undefined;
+  const output = new Output({
+    written: () => undefined,
+    broken: (_fd, error) => {
+      fault = error;
+    },
+  });
+  output.push(STDOUT, Buffer.from(text));
+  await output.flushed();
+  if (fault === undefined) return exitWith(EXIT.ok);
+  if (fault.code === "EPIPE") return exitWith(EXIT.brokenPipe);
+  throw new CliError(`cannot write the output: ${fault.message}`);
+}
 
 /** A line for a person, beside what standard output is for. */
 function aside(line: string): void {
@@ -24,8 +44,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "attach":
       return attach(command.wish, env);
     case "show":
-      fs.writeSync(STDOUT, command.text);
-      break;
+      return print(command.text);
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;
@@ -36,8 +55,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
       const { endpoint, sandbox, isJson } = command;
       const token = await tokenSource(command.token, env, endpoint).token();
       const answer = await listSessions(endpoint, sandbox, token);
-      fs.writeSync(STDOUT, isJson ? `${JSON.stringify(answer, null, 2)}\n` : sessionTable(answer));
-      break;
+      return print(isJson ? `${JSON.stringify(answer, null, 2)}\n` : sessionTable(answer));
     }
     case "kill": {
       const { endpoint, sandbox, session } = command;
@@ -49,9 +67,9 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "tickets":
     case "revoke": {
       const said = await runSharing(command, await tokenSource(command.token, env, command.endpoint).token());
-      fs.writeSync(STDOUT, said.out);
+      const outcome = await print(said.out);
       if (said.aside !== undefined) aside(said.aside);
-      break;
+      return outcome;
     }
   }
   return exitWith(EXIT.ok);

@@ -3,8 +3,10 @@
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { generator, startCutter } from "./fixture/cutter.ts";
 import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
 
@@ -356,6 +358,41 @@ describe("the reader goes away", () => {
   });
 });
 
+describe("a full disk", () => {
+  async function runOnFull(...words: string[]) {
+    const full = openSync("/dev/full", "w");
+    const result = collect(startCli(words, { stdio: ["ignore", full, "pipe"] }));
+    closeSync(full);
+    return result;
+  }
+  const said = "sbx-stdio: cannot write the output: ENOSPC: no space left on device, write\n";
+
+  test("output that could not be written is no success, also where the process has ended well", async () => {
+    expect(await runOnFull(server.url, "--", "echo", "hi")).toMatchObject({ code: 255, stderr: said });
+    expect(await runOnFull(server.url, "--", "sh", "-c", "echo hi; exit 7")).toMatchObject({ code: 255, stderr: said });
+  });
+
+  test("what a command answers is said not to be written", async () => {
+    expect(await runOnFull("--help")).toMatchObject({ code: 255, stderr: said });
+    expect(await runOnFull("sessions", server.url)).toMatchObject({ code: 255, stderr: said });
+  });
+});
+
+describe("input that can't be read", () => {
+  test("is ended where it breaks off, and that is no success", async () => {
+    // Open for writing only.
+    const input = openSync(join(scratch(), "input"), "w");
+    const result = collect(startCli([server.url, "--", "cat"], { stdio: [input, "pipe", "pipe"] }));
+    closeSync(input);
+    expect(await result).toEqual({
+      code: 255,
+      signal: null,
+      stdout: "",
+      stderr: "sbx-stdio: standard input: EBADF: bad file descriptor, read\n",
+    });
+  });
+});
+
 describe("signals", () => {
   async function started(...words: string[]) {
     const child = startCli([server.url, ...words]);
@@ -470,6 +507,12 @@ describe("sessions and kill", () => {
       stderr: "sbx-stdio: session build in sandbox dev has ended\n",
     });
     expect((await gone).code).toBe(137);
+  });
+
+  test("a reader that has gone is no fault", async () => {
+    const child = startCli(["sessions", server.url]);
+    child.stdout?.destroy();
+    expect(await collect(child)).toEqual({ code: 141, signal: null, stdout: "", stderr: "" });
   });
 
   test("a session that is not there, and a server that is not", async () => {
