@@ -1,6 +1,7 @@
 // The place of a client in its session, kept in a file, so that a later run of the command line goes on exactly there.
 
 import fs from "node:fs";
+import { type FileOwner, isRunning, thisRun } from "./file-owner.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 /** Where standard output stood, if it is a regular file: what a crash wrote beyond it can then be recognised. */
@@ -18,6 +19,8 @@ export type Place = {
   readonly stdout?: OutputPlace;
   /** What the input was: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
   readonly input?: InputKind;
+  /** The run that wrote it: while that one goes on, the place is no other's. */
+  readonly owner?: FileOwner;
 };
 
 export type InputKind = "piped" | "typed";
@@ -39,13 +42,16 @@ export class ResumeFile {
   #timer: NodeJS.Timeout | undefined;
   #isRemoved = false;
   #savedOffset = 0;
+  readonly #owner = thisRun();
+  /** What was read; undefined where nothing was there. */
+  #earlier: Place | undefined;
 
   constructor(path: string) {
     this.#path = path;
     this.#place = () => undefined;
   }
 
-  /** The place that an earlier run left. @throws {CliError} If the file is there and is not one of these. */
+  /** The place that an earlier run left. @throws {CliError} If the file is there and is not one of these, or is in use. */
   read(): Place | undefined {
     let text: string;
     try {
@@ -58,6 +64,10 @@ export class ResumeFile {
     if (place === undefined) {
       throw new CliError(`${this.#path} is not a file that --resume-file wrote`, EXIT.usage);
     }
+    if (place.owner !== undefined && isRunning(place.owner)) {
+      throw new CliError(`${this.#path} is in use: process ${place.owner.pid} goes on from it`);
+    }
+    this.#earlier = place;
     return place;
   }
 
@@ -68,8 +78,10 @@ export class ResumeFile {
    */
   keep(place: () => Place, onFault: (message: string) => void): void {
     this.#place = place;
-    this.#write();
+    this.#write(this.#earlier === undefined);
     this.#onFault = onFault;
+    // A run that was killed in the middle of writing it has left its draft.
+    if (this.#earlier?.owner !== undefined) fs.rmSync(this.#draft(this.#earlier.owner), { force: true });
   }
 
   /** The place has moved to this offset: it is written soon, or now. */
@@ -101,20 +113,43 @@ export class ResumeFile {
     fs.rmSync(this.#path, { force: true });
   }
 
-  #write(): void {
+  #draft({ pid }: FileOwner): string {
+    return `${this.#path}.${pid}.tmp`;
+  }
+
+  /** @param isFirst Nothing was there: what is there now is another run's. */
+  #write(isFirst = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const place = this.#place();
     if (place === undefined || this.#isRemoved) return;
     // Even where it can't be written: not tried again for each byte.
     this.#savedOffset = place.offset;
-    const next = `${this.#path}.${process.pid}.tmp`;
+    const next = this.#draft(this.#owner);
     try {
-      fs.writeFileSync(next, `${JSON.stringify({ version: VERSION, ...place })}\n`, { mode: 0o600 });
-      fs.renameSync(next, this.#path);
+      fs.writeFileSync(next, `${JSON.stringify({ version: VERSION, ...place, owner: this.#owner })}\n`, {
+        mode: 0o600,
+      });
+      if (isFirst) this.#claim(next);
+      else fs.renameSync(next, this.#path);
     } catch (error) {
+      fs.rmSync(next, { force: true });
+      if (isCode(error, "EEXIST")) throw new CliError(`${this.#path} is in use: another run has just begun with it`);
       throw new CliError(`cannot write ${this.#path}: ${phraseOf(error)}`);
     }
+  }
+
+  /** Gives the draft its name. @throws Where another run that was started at the same time was first. */
+  #claim(next: string): void {
+    try {
+      fs.linkSync(next, this.#path);
+    } catch (error) {
+      if (isCode(error, "EEXIST")) throw error;
+      // A file system without hard links.
+      fs.renameSync(next, this.#path);
+      return;
+    }
+    fs.unlinkSync(next);
   }
 }
 
@@ -127,7 +162,7 @@ export function parsePlace(text: string): Place | undefined {
     return undefined;
   }
   if (!isRecord(value) || value.version !== VERSION) return undefined;
-  const { url, sandbox, session, incarnation, resume, offset, stdout, input } = value;
+  const { url, sandbox, session, incarnation, resume, offset, stdout, input, owner } = value;
   if (typeof url !== "string" || typeof sandbox !== "string" || typeof session !== "string") return undefined;
   if (!isCount(offset)) return undefined;
   return {
@@ -139,7 +174,14 @@ export function parsePlace(text: string): Place | undefined {
     ...(typeof resume === "string" ? { resume } : {}),
     ...(isOutputPlace(stdout) ? { stdout } : {}),
     ...(input === "piped" || input === "typed" ? { input } : {}),
+    ...(isOwner(owner) ? { owner } : {}),
   };
+}
+
+function isOwner(value: unknown): value is FileOwner {
+  return (
+    isRecord(value) && isCount(value.pid) && (value.startedAt === undefined || typeof value.startedAt === "string")
+  );
 }
 
 function isOutputPlace(value: unknown): value is OutputPlace {

@@ -1,7 +1,8 @@
 // A run that takes up where an earlier one was stopped or killed: no byte twice, none missing, in either direction.
 
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parsePlace } from "../src/resume-file.ts";
@@ -165,6 +166,51 @@ describe("a run that is stopped", () => {
     );
     expect(await runCli(args)).toEqual({ code: 137, signal: null, stdout: "", stderr: "" });
     expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe("two runs with one file", () => {
+  const args = () => [server.url, "--resume-file", file, "--", "sh", "-c", "echo one; read x; echo $x"];
+
+  test("the second is refused while the first goes on, and takes its place once it is gone", async () => {
+    const first = startCli(args());
+    const result = collect(first);
+    await once(first.stdout ?? first, "data");
+    const { code, stdout, stderr } = await runCli(args(), "two\n");
+    expect([code, stdout, stderr]).toEqual([
+      255,
+      "",
+      `sbx-stdio: ${file} is in use: process ${first.pid} goes on from it\n`,
+    ]);
+    expect(server.queries).toHaveLength(1);
+    first.kill("SIGTERM");
+    await result;
+    expect(await runCli(args(), "two\n")).toMatchObject({ code: 0, stdout: "two\n" });
+  });
+
+  test("of several that are started at once, one attaches and the others say why not", async () => {
+    const runs = Array.from({ length: 4 }, () => startCli([server.url, "--resume-file", file, "--", "cat"]));
+    const left = new Set(runs);
+    const results = runs.map((run) => collect(run).finally(() => left.delete(run)));
+    // Input that goes on: the one that is in stays.
+    await until(
+      () => left.size === 1,
+      () => `${left.size} go on`,
+    );
+    for (const run of left) run.stdin?.end("x\n");
+    const ends = await Promise.all(results);
+    expect(ends.map(({ code, stdout }) => [code, stdout]).sort()).toEqual([[0, "x\n"], ...Array(3).fill([255, ""])]);
+    for (const { code, stderr } of ends) expect(stderr).toContain(code === 0 ? "" : " is in use: ");
+    expect(server.queries).toHaveLength(1);
+  });
+
+  test("a number that another process has now keeps nobody out, and a draft that was left behind is removed", async () => {
+    writeFileSync(`${file}.${process.pid}.tmp`, "half of a pl");
+    const url = `${server.url.replace("http", "ws")}/attach`;
+    const owner = { pid: process.pid, startedAt: "1" };
+    writeFileSync(file, JSON.stringify({ version: 1, url, sandbox: "default", session: "s", offset: 0, owner }));
+    expect(await runCli([server.url, "--resume-file", file, "--", "true"])).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(directory)).toEqual([]);
   });
 });
 
