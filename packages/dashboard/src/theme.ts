@@ -58,6 +58,7 @@ export const TERMINAL_OPTIONS: ITerminalOptions = {
   drawBoldTextInBrightColors: false,
   fontFamily: FONT_FAMILY,
   fontSize: 14,
+  logLevel: "off", // Else each byte that means nothing is a line in the console: a binary file costs thousands.
   macOptionIsMeta: true,
   minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,

@@ -77,6 +77,14 @@ describe("what is drawn", () => {
     }
   });
 
+  test("bytes that are no text and no sequence are passed over, without a line in the browser's console for each", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print("\x7f\x1b[\x7f1;\u0416\x1bP\u0416\x1b\\\x18after\r\n");
+    await page.shows("after");
+    expect(page.problems).toEqual([]);
+  });
+
   test("5 MB at once are drawn to the last line, and all of it is acknowledged", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
