@@ -46,6 +46,9 @@ export type AttachQuery = {
   readonly attempt?: Attempt;
 };
 
+/** What is not seen in a name: with it, somebody would pass for another who is here, or turn a line of text around. */
+const UNSEEN = /[\p{Cf}\p{DI}\p{Zl}\p{Zp}]/gu;
+
 /** Which of its connections a client makes here: the `number` counts within one `life` of the program. */
 export type Attempt = { readonly life: string; readonly number: number };
 
@@ -129,7 +132,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...(cols === undefined && rows === undefined
         ? {}
         : { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } }),
-      name: params.get("name") ?? "",
+      name: (params.get("name") ?? "").replace(UNSEEN, "").trim(),
       role: (params.get("role") ?? "driver") as Role,
       delivery,
       wake: params.get("wake") !== "0",
