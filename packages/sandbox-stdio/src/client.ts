@@ -25,6 +25,7 @@ import { decodeFrame } from "./frames.ts";
 import type { OutputStream } from "./log.ts";
 import { Outbox } from "./outbox.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
+import { Secrecy } from "./secrecy.ts";
 
 /** One WebSocket, as the client needs it. */
 export interface ClientSocket {
@@ -169,11 +170,7 @@ export class StdioClient {
   #eofSentIn = -1;
   /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
   #isEofRefused = false;
-  /**
-   * `unknown`: nobody has said, and an earlier life may have asked for it. `ending`: to be ended once nothing is left that
-   * was written in secret and might be sent again (I11).
-   */
-  #secrecy: "unknown" | "off" | "on" | "ending" = "unknown";
+  readonly #secrecy = new Secrecy((on) => this.#control({ type: "secret", on }));
   #attempt = 0;
   #attachedAtMs = 0;
   /** Whether this connection has moved a byte in either direction. */
@@ -275,35 +272,17 @@ export class StdioClient {
 
   /** Whether the session is asked to put only the length of what is written from here on on record. */
   get isSecret(): boolean {
-    return this.#secrecy === "on";
+    return this.#secrecy.isOn;
   }
 
   /** Asks for that, or for the end of it. Holds over breaks, and goes before what is sent again after one. */
   setSecret(on: boolean): void {
-    if (on === this.isSecret) return;
-    const wasEnding = this.#secrecy === "ending";
-    this.#secrecy = on ? "on" : "ending";
-    if (on && !wasEnding) this.#control({ type: "secret", on: true });
-    this.#endSecrecy();
+    this.#secrecy.set(on, this.#isSettled);
   }
 
-  /** The server says what holds. */
-  #secrecyTold(message: Extract<ServerMessage, { type: "secret" }>): void {
-    const wasSecret = this.isSecret;
-    if (!message.on) this.#secrecy = "off";
-    else if (this.#secrecy === "unknown") this.#secrecy = "on";
-    else if (this.#secrecy === "off") {
-      // That it was to end got lost with a connection.
-      this.#secrecy = "ending";
-      this.#endSecrecy();
-    }
-    if (this.isSecret !== wasSecret) this.#events.message(message);
-  }
-
-  #endSecrecy(): void {
-    if (this.#secrecy !== "ending" || this.#state.phase !== "attached" || this.#outbox.length > 0) return;
-    this.#secrecy = "off";
-    this.#control({ type: "secret", on: false });
+  /** Whether all that was written has been taken, and the connection is up. */
+  get #isSettled(): boolean {
+    return this.#state.phase === "attached" && this.#outbox.length === 0;
   }
 
   resize(cols: number, rows: number): void {
@@ -467,7 +446,7 @@ export class StdioClient {
       case "stdin_ack":
         if (message.offset > this.#outbox.acked) this.#hasMoved = true;
         this.#outbox.ack(message.offset);
-        this.#endSecrecy();
+        if (this.#isSettled) this.#secrecy.settled();
         this.#flushInput();
         if (this.#outbox.hasRoom) this.#events.inputDrained();
         return;
@@ -507,7 +486,7 @@ export class StdioClient {
         else this.#events.message(message);
         return;
       case "secret":
-        this.#secrecyTold(message);
+        if (this.#secrecy.told(message.on, this.#isSettled)) this.#events.message(message);
         return;
       case "pong":
         return;
@@ -554,8 +533,7 @@ export class StdioClient {
       this.#acked = this.#dealt;
     } else this.#acked = Math.min(this.#acked, this.#dealt);
     // Before whoever hears of the state can write: the session may have forgotten it with this client's place.
-    if (this.#secrecy === "on" || this.#secrecy === "ending")
-      this.#socket?.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
+    if (this.#secrecy.isHeld) this.#socket?.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });
     this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };
     if (from === undefined) this.#events.resize(hello.cols, hello.rows, hello.offset);
@@ -565,7 +543,7 @@ export class StdioClient {
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
     // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
     if (!isEmpty && this.#dealt > 0) this.#sendAck();
-    this.#endSecrecy();
+    if (this.#isSettled) this.#secrecy.settled();
     this.#flushInput();
     if (this.#outbox.hasRoom) this.#events.inputDrained();
   }
