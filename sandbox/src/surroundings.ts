@@ -20,6 +20,18 @@ export function homeOf(settings: BridgeSettings, sandbox: string, label: string)
 }
 
 export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
+  usual ??= usualEnvironment();
+  const env = { ...usual };
+  if (settings.sandboxRoot !== undefined) env.HOME = home;
+  env.HOME ??= home;
+  for (const [name, value] of wish.env) env[name] = value;
+  return env;
+}
+
+/** Made once: nothing changes the bridge's own environment, and reading it takes longer than all else about a start. */
+let usual: Readonly<Record<string, string>> | undefined;
+
+function usualEnvironment(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined && !name.startsWith(PRIVATE_PREFIX) && !OWN.has(name)) env[name] = value;
@@ -28,8 +40,5 @@ export function environmentOf(settings: BridgeSettings, home: string, wish: Proc
   env.COLORTERM = "truecolor";
   env.LANG ??= "C.UTF-8";
   env.PATH ??= "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  if (settings.sandboxRoot !== undefined) env.HOME = home;
-  env.HOME ??= home;
-  for (const [name, value] of wish.env) env[name] = value;
   return env;
 }

@@ -53,11 +53,13 @@ export function resolveCommand(
 
 /** The file's facts, or why there are none. */
 function inspect(path: string): Stats | string {
+  const none = "no such file or directory";
   try {
-    return statSync(path);
+    // Most places of a search path do not have it, and making an error for each costs more than the looking.
+    return statSync(path, { throwIfNoEntry: false }) ?? none;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return "no such file or directory";
+    if (code === "ENOTDIR") return none;
     return code === "EACCES" ? "permission denied" : String(code ?? error);
   }
 }

@@ -23,8 +23,8 @@ const CLD_EXITED = 1;
 /** How often, and for how long, a dead leader is kept while others of its session live. */
 const REAP_INTERVAL_MS = 1_000;
 const REAP_ATTEMPTS = 60;
-/** Rounds of looking for members that were forked while the others were being signalled. */
-const SIGNAL_ROUNDS = 5;
+/** Rounds of looking for members that were forked while the others were being killed. */
+const KILL_ROUNDS = 5;
 
 export class SessionLeader {
   readonly pid: number;
@@ -51,7 +51,9 @@ export class SessionLeader {
     // Once reaped, the id may be a stranger's session.
     if (this.#isReaped) return;
     const signalled = new Set<number>();
-    for (let round = 0; round < SIGNAL_ROUNDS; round++) {
+    // Looking costs: who is forked just now and misses another signal gets the next one, and SIGKILL at last.
+    const rounds = name === "SIGKILL" ? KILL_ROUNDS : 1;
+    for (let round = 0; round < rounds; round++) {
       const fresh = this.#members().filter((pid) => !signalled.has(pid));
       if (fresh.length === 0) return;
       for (const pid of fresh) {

@@ -94,6 +94,21 @@ export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`);
 }
 
+/**
+ * A list of strings as C programs are given them: pointers, the last one null. None holds a NUL. All are in one piece of
+ * memory, `bytes`, which the caller keeps reachable for as long as C may look there.
+ */
+export function cStrings(texts: readonly string[]): { bytes: Uint8Array; pointers: BigUint64Array } {
+  const bytes = Buffer.from(`${texts.join("\0")}\0`);
+  const pointers = new BigUint64Array(texts.length + 1);
+  const start = addressOf(bytes);
+  for (let i = 0, at = 0; i < texts.length; i += 1) {
+    pointers[i] = start + BigInt(at);
+    at = bytes.indexOf(0, at) + 1;
+  }
+  return { bytes, pointers };
+}
+
 /** The address of `bytes`. The caller keeps `bytes` reachable for as long as C may look there. */
 export function addressOf(bytes: NodeJS.TypedArray): bigint {
   return BigInt(ptr(bytes));

@@ -3,7 +3,7 @@
 
 import { constants } from "node:os";
 import type { StartFault } from "./command.ts";
-import { addressOf, cString, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "./libc.ts";
+import { cString, cStrings, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "./libc.ts";
 
 /** What the program gets as descriptors 0, 1 and 2: a terminal by its path, or three descriptors of ours. */
 export type StandardStreams =
@@ -55,9 +55,8 @@ export function spawn(
   const program = cString(path);
   const directory = cString(cwd);
   const terminal = cString(streams.kind === "terminal" ? streams.path : "");
-  const strings = [...argv, ...variables].map(cString);
-  const argvPointers = pointers(strings.slice(0, argv.length));
-  const envPointers = pointers(strings.slice(argv.length));
+  const argumentList = cStrings(argv);
+  const environment = cStrings(variables);
   const pid = new Int32Array(1);
   const actions = new Uint8Array(ACTIONS_BYTES);
   check(libc.posix_spawn_file_actions_init(actions));
@@ -75,20 +74,17 @@ export function spawn(
     check(libc.posix_spawn_file_actions_addchdir_np(actions, directory));
     // Ours are all close-on-exec; what our own parent left open need not be.
     if (optionalLibc !== undefined) check(optionalLibc.posix_spawn_file_actions_addclosefrom_np(actions, 3));
-    failure = libc.posix_spawn(pid, program, actions, attributes, argvPointers, envPointers);
+    failure = libc.posix_spawn(pid, program, actions, attributes, argumentList.pointers, environment.pointers);
   } finally {
     libc.posix_spawn_file_actions_destroy(actions);
     // Still in use here, so that the collector can't have taken the strings while C was reading them.
-    strings.length = 0;
+    argumentList.bytes.fill(0);
+    environment.bytes.fill(0);
   }
   if (failure === 0) return pid[0] ?? 0;
   const reason = REASONS.get(failure) ?? errnoName(failure);
   if (EXHAUSTED.includes(failure)) return { fault: "start_failed", detail: `Cannot start ${path}: ${reason}` };
   return { fault: "cmd_not_executable", detail: `Cannot execute ${path}: ${reason}` };
-}
-
-function pointers(strings: readonly Uint8Array[]): BigUint64Array {
-  return BigUint64Array.from([...strings.map(addressOf), 0n]);
 }
 
 function check(code: number): void {
