@@ -24,6 +24,16 @@ describe.each([
     expect(await exited).toEqual({ code, signal });
   });
 
+  test("an end that is reported together with the last output is told at once", async () => {
+    const { exited, sink } = start(["printf", "x"], { tty });
+    // Nothing is looked at before all of it has happened.
+    Bun.sleepSync(100);
+    const from = performance.now();
+    expect([await exited, sink.text()]).toEqual([{ code: 0 }, "x"]);
+    // Else it is only told once the output has been silent for a second.
+    expect(performance.now() - from).toBeLessThan(900);
+  });
+
   test("a shell that reports its child's death by a signal has exited by itself", async () => {
     expect(await start(["sh", "-c", "sh -c 'kill -9 $$'; exit $?"], { tty }).exited).toEqual({ code: 137 });
   });

@@ -1,7 +1,7 @@
 // The terminal as programs see it: controlling, sized, with job control; and the signals that go through it.
 
 import { expect, test } from "vitest";
-import { ENV, eventually, inspect, isGone, raw, start } from "./process-harness.ts";
+import { Collector, ENV, eventually, inspect, isGone, raw, start } from "./process-harness.ts";
 
 /** A terminal that the shell's line editor decorates nothing on. */
 const SHELL = { tty: true, env: { ...ENV, TERM: "dumb", PS1: "prompt> " } };
@@ -38,6 +38,28 @@ test("a new size is seen by stty and announced by SIGWINCH", async () => {
   await sink.until(/43 132\r\n/);
   child.resize(1000, 500);
   await sink.until(/500 1000\r\n/);
+  child.signalAll("SIGKILL");
+  await exited;
+});
+
+test("an answer to a key is read once: more of it would be reported", async () => {
+  let looks = 0;
+  class Counter extends Collector {
+    override reserve(): Uint8Array {
+      looks += 1;
+      return super.reserve();
+    }
+  }
+  const { child, sink, exited, type } = start(raw("cat"), { tty: true }, new Counter());
+  await type("ready");
+  await sink.until(/ready$/);
+  const before = looks;
+  for (let key = 1; key <= 20; key += 1) {
+    await type("x");
+    await sink.until(new RegExp(`x{${key}}$`));
+  }
+  // Not one each: a report that came during a read leads to a look for nothing.
+  expect(looks - before).toBeLessThan(30);
   child.signalAll("SIGKILL");
   await exited;
 });

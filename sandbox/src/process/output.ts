@@ -3,7 +3,7 @@
 
 import { constants } from "node:os";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
-import { poller, READABLE, type Reader, type Watch } from "./poller.ts";
+import { BROKEN, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 
 /** Where output goes. It is read from the kernel into the memory that `reserve` hands out, with no copy in between. */
 export interface OutputSink {
@@ -39,6 +39,8 @@ export class Output implements Reader {
   /** Nothing came for a moment: what comes now is awaited, and is not kept until all that follows it is read. */
   #wasQuiet = true;
   #isHeld = false;
+  /** The other end is gone, which is reported once: what is left is to be read to its end. */
+  #isEnding = false;
   #isClosed = false;
   #lastByteAtMs = 0;
 
@@ -48,7 +50,8 @@ export class Output implements Reader {
     this.#stream = stream;
     this.#sink = sink;
     this.#onEnd = onEnd;
-    this.#watch = poller().watch(fd, READABLE, () => {
+    this.#watch = poller().watch(fd, READABLE, (events) => {
+      if ((events & BROKEN) !== 0) this.#isEnding = true;
       if (!this.#isHeld) poller().enqueue(this);
     });
   }
@@ -89,9 +92,11 @@ export class Output implements Reader {
       this.#lastByteAtMs = performance.now();
       this.#sink.commit(count, this.#stream);
       this.#unflushedBytes += count;
+      const isPrompt = this.#wasQuiet && count < PROMPT_BYTES;
       // The sink may have held or closed this meanwhile.
-      if (this.#unflushedBytes >= FLUSH_BYTES || this.#isHeld || (this.#wasQuiet && count < PROMPT_BYTES))
-        this.#flush();
+      if (this.#unflushedBytes >= FLUSH_BYTES || this.#isHeld || isPrompt) this.#flush();
+      // Less than there was room for is all there is: more is reported anew, and looking costs as much as the reading did.
+      if (isPrompt && count < room.length && !this.#isEnding) return false;
       this.#wasQuiet = false;
       return !this.#isHeld && !this.#isClosed;
     }
