@@ -8,8 +8,11 @@ export type InputFate = "typed" | "refused" | "resent";
 
 /** Keeps a record of input. What it has not stored is not acknowledged; the process does not wait for it. */
 export interface InputRecorder {
-  /** Input as it came, in order for each client; what was given before may be given again. Keeps a view of `bytes`. */
-  input(client: ClientRecord, offset: number, bytes: Uint8Array, fate: InputFate): void;
+  /**
+   * Input as it came, in order for each client; what was given before may be given again. Keeps a view of `bytes`.
+   * @param received How much of this client's input the session had received before.
+   */
+  input(client: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void;
   /** All of this client's input before this offset is stored. Never goes back, also when everything starts anew. */
   storedUpTo(clientId: string): number;
   /** From here on this client's input is to be secret, or not any more. @returns Whether that is so. */
@@ -35,9 +38,9 @@ export class InputPositions {
    * ahead of what was given is where the record goes on: what lies between reached nobody, or was typed for a record that
    * died with it. What the session has not received is new in any case, since nothing says that it is the same again.
    */
-  known({ id, input }: ClientRecord, offset: number, length: number): number {
+  known(id: string, received: number, offset: number, length: number): number {
     const position = this.#positions.get(id) ?? { given: 0, stored: 0 };
-    const known = Math.min(length, Math.max(0, Math.min(position.given, input.received) - offset));
+    const known = Math.min(length, Math.max(0, Math.min(position.given, received) - offset));
     if (known < length) {
       position.given = Math.max(position.given, offset + length);
       this.#positions.set(id, position);

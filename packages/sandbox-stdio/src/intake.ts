@@ -5,7 +5,7 @@ import { ACK_BYTES, CLOSE, MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./co
 import type { ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
-import type { InputRecorder } from "./input-recorder.ts";
+import type { InputFate, InputRecorder } from "./input-recorder.ts";
 import type { Roster } from "./roster.ts";
 import type { Upstream } from "./session-types.ts";
 
@@ -13,6 +13,7 @@ import type { Upstream } from "./session-types.ts";
 const INPUT_ACK_DELAY_MS = 20;
 /** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
+const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
 
 /** What the intake needs of its session. */
 export interface IntakePorts {
@@ -49,21 +50,29 @@ export class Intake {
     const isDuplicate = end < client.input.received || (end === client.input.received && bytes.length > 0);
     const isAllowed = this.#at.floor.mayDrive(client.id).ok || this.#at.mayReport(client, bytes);
     const isRefused = !isAllowed || this.#isClosed || this.#at.hasExited();
-    // Duplicates too: what an earlier life of this object passed on, it may not have stored (I10).
-    if (bytes.length > 0) {
-      this.#at.recorder?.input(client, offset, bytes, isDuplicate ? "resent" : isRefused ? "refused" : "typed");
+    const { received } = client.input;
+    const record = (fate: InputFate) => {
+      if (bytes.length > 0) this.#at.recorder?.input(client, received, offset, bytes, fate);
+    };
+    if (isDuplicate) {
+      // What an earlier life of this object passed on, it may not have stored (I10).
+      record("resent");
+      return;
     }
-    if (isDuplicate) return;
     let entry: InputEntry | undefined;
     if (bytes.length === 0 || isRefused) {
+      record("refused");
       entry = client.input.refuse(end);
       if (bytes.length > 0) this.#tellRefused(client, isAllowed ? "stdin_closed" : "not_stdin_holder");
     } else {
       entry = client.input.push(offset, bytes);
     }
-    if (this.#isTooMuch(client)) return;
-    if (entry !== undefined) this.#at.upstream.input(client, entry);
-    this.ack(client, false);
+    const isTooMuch = this.#isTooMuch(client);
+    if (entry !== undefined && !isTooMuch) this.#at.upstream.input(client, entry);
+    // Now that it is on its way: an echo does not wait for the record.
+    if (!isRefused) record("typed");
+    if (isTooMuch) this.#at.refuse(client, CLOSE.policy, TOO_MUCH);
+    else this.ack(client, false);
   }
 
   eof(client: ClientRecord, offset: number): void {
@@ -81,8 +90,8 @@ export class Intake {
     if (this.#at.hasExited()) return;
     // A relay passes a repetition on: the bridge may have refused the first.
     const entry = client.input.pushEof(offset) ?? (hop === "relay" ? client.input.waitingEof : undefined);
-    if (this.#isTooMuch(client)) return;
-    if (entry !== undefined) upstream.input(client, entry);
+    if (this.#isTooMuch(client)) this.#at.refuse(client, CLOSE.policy, TOO_MUCH);
+    else if (entry !== undefined) upstream.input(client, entry);
   }
 
   /** Whether the client may type, signal and kill; told if not. */
@@ -130,16 +139,15 @@ export class Intake {
     if (client.acknowledges) this.#at.tell(client, { type: "stdin_ack", offset: settled });
   }
 
-  /** A client whose input piles up beyond what it may have sent is closed. What waits of its earlier life comes on top. */
+  /** Whether a client's input piles up beyond what it may have sent. What waits of its earlier life comes on top. */
   #isTooMuch(client: ClientRecord): boolean {
     const { queuedBytes, entries, taken } = client.input;
     // Of a client at the far end of the inner hop it is counted there.
     const earlier = client.reach.kind === "direct" ? Math.max(0, client.inputStart - taken) : MAX_UNACKED_INPUT_BYTES;
-    const isTooMuch =
+    return (
       queuedBytes > Math.min(earlier, MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES ||
-      entries.length > MAX_UNACKED_INPUT_ENTRIES;
-    if (isTooMuch) this.#at.refuse(client, CLOSE.policy, `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`);
-    return isTooMuch;
+      entries.length > MAX_UNACKED_INPUT_ENTRIES
+    );
   }
 
   #tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {

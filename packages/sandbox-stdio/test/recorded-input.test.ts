@@ -16,8 +16,8 @@ class HeldRecorder implements InputRecorder {
     this.positions = new InputPositions(stored);
   }
 
-  input(client: ClientRecord, offset: number, piece: Uint8Array, fate: string): void {
-    const known = this.positions.known(client, offset, piece.length);
+  input({ id }: ClientRecord, received: number, offset: number, piece: Uint8Array, fate: string): void {
+    const known = this.positions.known(id, received, offset, piece.length);
     if (known < piece.length) this.given.push([offset + known, text(piece.subarray(known)), fate]);
   }
   storedUpTo(id: string): number {
@@ -65,6 +65,28 @@ describe("where a record is kept", () => {
     clock.ms += 1_000;
     session.tick();
     expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([2, 3, 6]);
+  });
+
+  test("what is typed is on its way before the record has to do with it, and is told apart from what came before", () => {
+    const recorder = new HeldRecorder([["a", 2]]);
+    const { session, upstream } = recorded(recorder);
+    const { client } = join(session, "a");
+    const passedOn: number[] = [];
+    const given = recorder.input.bind(recorder);
+    recorder.input = (...piece) => {
+      passedOn.push(upstream.of("input").length);
+      given(...piece);
+    };
+    // Stored by an earlier life, and never received by this one: nothing says that it is the same again.
+    session.stdin(client, bytes("abc"), 0);
+    session.stdin(client, bytes("d"), 3);
+    expect([passedOn, recorder.given]).toEqual([
+      [1, 2],
+      [
+        [0, "abc", "typed"],
+        [3, "d", "typed"],
+      ],
+    ]);
   });
 
   test("I10: a client that comes back goes on where its input is stored; the process gets nothing of that twice", () => {

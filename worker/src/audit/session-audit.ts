@@ -128,18 +128,18 @@ export class SessionAudit implements InputRecorder {
 
   // ---- Input ---------------------------------------------------------------------------------------------------
 
-  input(client: ClientRecord, offset: number, bytes: Uint8Array, fate: InputFate): void {
-    const known = this.#positions.known(client, offset, bytes.length);
+  input({ id }: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void {
+    const known = this.#positions.known(id, received, offset, bytes.length);
     if (known === bytes.length) return;
     const fresh = known === 0 ? bytes : bytes.subarray(known);
     const start = offset + known;
-    const isSecret = this.#secret.has(client.id);
+    const isSecret = this.#secret.has(id);
     const last = this.#pending.at(-1);
     this.#pendingBytes += fresh.length;
-    if (!(last !== undefined && "batch" in last && last.batch.add(client.id, start, fresh, fate, isSecret))) {
-      const batch = new InputBatch(client.id, start, fate, this.#keeping, isSecret);
-      batch.add(client.id, start, fresh, fate, isSecret);
-      this.#add({ time: now(), batch, who: { ...this.#place, ...this.#actors.get(client.id) } });
+    if (!(last !== undefined && "batch" in last && last.batch.add(id, start, fresh, fate, isSecret))) {
+      const batch = new InputBatch(id, start, fate, this.#keeping, isSecret);
+      batch.add(id, start, fresh, fate, isSecret);
+      this.#add({ time: now(), batch, who: { ...this.#place, ...this.#actors.get(id) } });
     }
     if (this.#pendingBytes >= GATHER_BYTES) this.#write();
   }

@@ -25,10 +25,10 @@ export class SimRecorder implements InputRecorder {
     this.#positions = new InputPositions([...recorded.keys()].map((id) => [id, recordedEnd(recorded, id)]));
   }
 
-  input(client: ClientRecord, offset: number, bytes: Uint8Array): void {
-    const known = this.#positions.known(client, offset, bytes.length);
+  input({ id }: ClientRecord, received: number, offset: number, bytes: Uint8Array): void {
+    const known = this.#positions.known(id, received, offset, bytes.length);
     if (known === bytes.length) return;
-    this.#batch.push({ id: client.id, start: offset + known, bytes: bytes.slice(known) });
+    this.#batch.push({ id, start: offset + known, bytes: bytes.slice(known) });
     this.#writeLater();
   }
 
