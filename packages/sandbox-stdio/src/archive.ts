@@ -1,7 +1,7 @@
 // The log as bytes to be stored, and back: so that the output of a process that has ended can still be read.
 
 import { STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
-import { OutputLog } from "./log.ts";
+import { OutputLog, type OutputStream } from "./log.ts";
 
 /** Stored in pieces, since a store may limit the size of one value. */
 const PIECE_BYTES = 512 * 1024;
@@ -11,25 +11,33 @@ const RUN_HEADER_BYTES = 5;
 /** The log's content, without changes of size: pieces that are to be kept in order. */
 export function encodeArchive(log: OutputLog): Uint8Array[] {
   const pieces: Uint8Array[] = [];
-  let piece = new Uint8Array(PIECE_BYTES);
-  let used = 0;
-  const close = () => {
-    if (used > 0) pieces.push(piece.slice(0, used));
-    piece = new Uint8Array(PIECE_BYTES);
-    used = 0;
-  };
-  for (let offset = log.startOffset; ; ) {
-    const item = log.itemAt(offset);
-    if (item.kind !== "bytes") break;
-    if (used + RUN_HEADER_BYTES + item.length > PIECE_BYTES) close();
-    piece[used] = item.stream;
-    new DataView(piece.buffer).setUint32(used + 1, item.length);
-    log.copy(offset, item.length, piece, used + RUN_HEADER_BYTES);
-    used += RUN_HEADER_BYTES + item.length;
+  for (let offset = log.startOffset; offset < log.endOffset; ) {
+    const runs = runsFrom(log, offset);
+    const piece = new Uint8Array(runs.reduce((bytes, { length }) => bytes + RUN_HEADER_BYTES + length, 0));
+    let used = 0;
+    for (const { stream, length } of runs) {
+      piece[used] = stream;
+      new DataView(piece.buffer).setUint32(used + 1, length);
+      log.copy(offset, length, piece, used + RUN_HEADER_BYTES);
+      used += RUN_HEADER_BYTES + length;
+      offset += length;
+    }
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+/** The runs that fit into the piece that starts at `offset`: one at least, since a run is never longer. */
+function runsFrom(log: OutputLog, offset: number): { stream: OutputStream; length: number }[] {
+  const runs: { stream: OutputStream; length: number }[] = [];
+  let bytes = 0;
+  for (let item = log.itemAt(offset); item.kind === "bytes"; item = log.itemAt(offset)) {
+    bytes += RUN_HEADER_BYTES + item.length;
+    if (bytes > PIECE_BYTES) break;
+    runs.push(item);
     offset += item.length;
   }
-  close();
-  return pieces;
+  return runs;
 }
 
 /** @param start The offset of the first byte stored. */

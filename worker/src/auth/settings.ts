@@ -59,8 +59,17 @@ export interface AuthSettings extends VerifyOptions {
 const MIN_SECRET_CHARACTERS = 32;
 const LOOPBACK_HOSTNAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** A deployment's variables do not change, and every request asks for them. */
+const known = new WeakMap<AuthEnv, AuthSettings>();
+
 /** @throws {AuthFault} `misconfigured`, naming the variable and never its value. */
 export function readAuthSettings(env: AuthEnv): AuthSettings {
+  const settings = known.get(env) ?? parseAuthSettings(env);
+  known.set(env, settings);
+  return settings;
+}
+
+function parseAuthSettings(env: AuthEnv): AuthSettings {
   const issuer = readUrl("OAUTH_ISSUER", required("OAUTH_ISSUER", env.OAUTH_ISSUER));
   const base = issuer.replace(/\/$/, "");
   const audience = list(env.OAUTH_AUDIENCE, ",");
