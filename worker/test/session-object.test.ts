@@ -28,11 +28,14 @@ function standInForBridge(): void {
 }
 
 /** Runs with a session's object in place of the one that the runtime made: its lasting sockets' events go to that one. */
-function withSession(run: (object: SessionObject, state: DurableObjectState) => Promise<void>): Promise<void> {
+function withSession(
+  run: (object: SessionObject, state: DurableObjectState) => Promise<void>,
+  audit: "content" | "off" = "off",
+): Promise<void> {
   standInForBridge();
   const stub = real.SESSION.getByName(crypto.randomUUID());
   return runInDurableObject(stub, (_made, state) => {
-    const settings = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more", AUDIT: "off" };
+    const settings = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more", AUDIT: audit };
     return run(new SessionObject(state, { ...real, ...settings }), state);
   });
 }
@@ -117,3 +120,10 @@ test("an exception in what is due at some time does not keep what is due later f
     vi.advanceTimersByTime(1);
     expect(await client.next("bye")).toMatchObject({ code: 1001, retry: "now" });
   }));
+
+test("a session that nobody comes back to has the deletion of its records set", () =>
+  withSession(async (object, state) => {
+    const client = await attach(object);
+    await client.next("hello");
+    await vi.waitFor(async () => expect(await state.storage.getAlarm()).toBeGreaterThan(Date.now()));
+  }, "content"));

@@ -66,8 +66,4 @@ export class InputPositions {
   forget(id: string): void {
     this.#positions.delete(id);
   }
-
-  clear(): void {
-    this.#positions.clear();
-  }
 }

@@ -11,12 +11,20 @@ export type ResumeClaim = {
 };
 
 export class ResumeSigner {
-  readonly #key: Promise<CryptoKey>;
+  readonly #material: string;
+  #imported: Promise<CryptoKey> | undefined;
 
   /** @param sessionKey The Durable Object's own name: a proof of one session is none in another. */
   constructor(secret: string, sessionKey: string) {
-    const material = new TextEncoder().encode(`resume\0${sessionKey}\0${secret}`);
-    this.#key = crypto.subtle.importKey("raw", material, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+    this.#material = `resume\0${sessionKey}\0${secret}`;
+  }
+
+  /** Made when it is first needed: for a new session that is while its process starts. */
+  get #key(): Promise<CryptoKey> {
+    const material = new TextEncoder().encode(this.#material);
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    this.#imported ??= crypto.subtle.importKey("raw", material, algorithm, false, ["sign", "verify"]);
+    return this.#imported;
   }
 
   async make(claim: ResumeClaim): Promise<string> {

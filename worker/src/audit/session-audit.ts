@@ -23,6 +23,8 @@ export interface SessionAuditPorts {
   readonly settings: AuditSettings;
   /** Whether the process has a terminal. */
   isTty(): boolean;
+  /** A batch is being stored: what is stored with it in this turn is on disk when it is. */
+  storing(): void;
   /** More of this client's input is stored. */
   stored(clientId: string): void;
   /** A batch could not be stored: nothing may go on as if it had been. */
@@ -35,11 +37,11 @@ type Pending =
 
 export class SessionAudit implements InputRecorder {
   readonly #ports: SessionAuditPorts;
-  readonly #positions: InputPositions;
+  #positionsRead: InputPositions | undefined;
   readonly #actors = new Map<string, Actor>();
   /** Whose a connection is that was let in; it may end after its client's place was given up. */
   readonly #connections = new WeakMap<ServerConnection, { readonly client: string; readonly who: Actor }>();
-  readonly #secret: Set<string>;
+  #secretRead: Set<string> | undefined;
   #place: Partial<Place> = {};
   #pending: Pending[] = [];
   #pendingBytes = 0;
@@ -49,8 +51,6 @@ export class SessionAudit implements InputRecorder {
 
   constructor(ports: SessionAuditPorts) {
     this.#ports = ports;
-    this.#positions = new InputPositions(ports.trail.storedInput());
-    this.#secret = new Set(ports.trail.secretClients());
   }
 
   // ---- What happens --------------------------------------------------------------------------------------------
@@ -73,8 +73,8 @@ export class SessionAudit implements InputRecorder {
 
   /** A process begins: nobody who typed into an earlier one comes back. */
   began(deed: Deed & { type: "start" }, who: Actor): void {
-    this.#positions.clear();
-    this.#secret.clear();
+    this.#positionsRead = new InputPositions();
+    this.#secretRead = new Set();
     this.#ports.trail.forgetAllInput();
     this.note(deed, undefined, who);
   }
@@ -194,8 +194,9 @@ export class SessionAudit implements InputRecorder {
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#left = [];
-    this.#writing = this.#ports.trail
-      .append(events, inputEnds)
+    const appended = this.#ports.trail.append(events, inputEnds);
+    this.#ports.storing();
+    this.#writing = appended
       .then(() => {
         this.#writing = undefined;
         for (const [id, end] of inputEnds) this.#positions.noteStored(id, end);
@@ -208,12 +209,25 @@ export class SessionAudit implements InputRecorder {
   }
 
   #forget(ids: readonly string[]): void {
-    if (ids.length === 0) return;
+    const stored = ids.filter((id) => this.#positions.storedUpTo(id) > 0);
+    if (stored.length > 0) this.#ports.trail.forgetInput(stored);
     for (const id of ids) {
       this.#positions.forget(id);
       this.#actors.delete(id);
     }
-    this.#ports.trail.forgetInput(ids);
+  }
+
+  // Read when input is first spoken of, or not at all where the process begins: whoever waits for a new session does not
+  // wait for that.
+
+  get #positions(): InputPositions {
+    this.#positionsRead ??= new InputPositions(this.#ports.trail.storedInput());
+    return this.#positionsRead;
+  }
+
+  get #secret(): Set<string> {
+    this.#secretRead ??= new Set(this.#ports.trail.secretClients());
+    return this.#secretRead;
   }
 
   get #keeping(): InputKeeping {

@@ -27,16 +27,16 @@ export type AuditPage = {
 
 export class AuditTrail {
   readonly #storage: DurableObjectStorage;
-  #head: ChainPoint;
+  /** Read when it is first asked for: whoever waits for a new session does not wait for that. */
+  #head: ChainPoint | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    const [newest] = storage.kv.list<Batch>({ prefix: BATCH_PREFIX, reverse: true, limit: 1 });
-    const last = newest?.[1].at(-1);
-    this.#head = last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
   }
 
+  /** The newest record of all. */
   get head(): ChainPoint {
+    this.#head ??= this.#readHead();
     return this.#head;
   }
 
@@ -57,7 +57,7 @@ export class AuditTrail {
    */
   async append(events: readonly AuditEvent[], storedInput: ReadonlyMap<string, number>): Promise<void> {
     const records: AuditRecord[] = [];
-    let last = this.#head;
+    let last = this.head;
     for (const event of events) {
       const record: AuditRecord = chained(last, event);
       records.push(record);
@@ -94,6 +94,7 @@ export class AuditTrail {
 
   /** No client of before comes back. */
   forgetAllInput(): void {
+    if (this.head.seq === 0) return; // There was none.
     for (const prefix of [INPUT_PREFIX, SECRET_PREFIX]) {
       for (const [key] of [...this.#storage.kv.list({ prefix })]) this.#storage.kv.delete(key);
     }
@@ -144,7 +145,13 @@ export class AuditTrail {
   }
 
   #page(records: readonly AuditRecord[]): AuditPage {
-    return { records, head: this.#head, anchor: this.anchor };
+    return { records, head: this.head, anchor: this.anchor };
+  }
+
+  #readHead(): ChainPoint {
+    const [newest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, reverse: true, limit: 1 });
+    const last = newest?.[1].at(-1);
+    return last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
   }
 }
 

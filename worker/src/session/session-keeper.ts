@@ -125,11 +125,13 @@ export class SessionKeeper {
 
   /** Nobody is left: the process goes on, and the Durable Object may sleep. */
   letGo(session: Session): void {
-    const { store } = this.#at;
+    const { store, audit } = this.#at;
     const { record } = store;
     if (record !== undefined) {
       store.saveLog(session.log);
       store.record = { ...record, offset: session.log.endOffset };
+      // What is written in one turn goes to the disk at once.
+      void audit?.flush();
     }
     this.#session = undefined;
     this.hop.release();

@@ -102,6 +102,7 @@ export class SessionObject extends DurableObject<Env> {
       trail: this.#trail,
       settings,
       isTty: () => this.#store.record?.facts.tty ?? true,
+      storing: () => this.#ensureAlarm(),
       stored: (client) => this.#keeper.session?.recorded(client),
       failed: (error) => {
         console.error("the audit could not be stored:", error);
@@ -163,7 +164,6 @@ export class SessionObject extends DurableObject<Env> {
     if (who.mayCreate && !hasProcess && this.#pendingAttaches === 0)
       this.ctx.waitUntil(this.#keeper.processEnded(pass.homeKey));
     this.#changed();
-    this.ctx.waitUntil(this.#ensureAlarm());
   }
 
   #refuse(spec: AttachSpec, refusal: Refusal): Response {
@@ -372,21 +372,20 @@ export class SessionObject extends DurableObject<Env> {
 
   /** Wakes this object when something is to be deleted: an ended session, or records that are old enough. */
   async #setAlarm(): Promise<void> {
-    this.#hasAlarm = true;
     const dues: number[] = [];
     const { exitedAtMs } = this.#store.record ?? {};
     if (exitedAtMs !== undefined) dues.push(exitedAtMs + EXITED_KEEP_MS);
     const deletion = this.#trail.deletionDueMs(this.#auditSettings.retentionMs, Date.now());
     if (deletion !== undefined) dues.push(deletion);
-    if (dues.length === 0) await this.ctx.storage.deleteAlarm();
-    else await this.ctx.storage.setAlarm(Math.min(...dues));
+    this.#hasAlarm = dues.length > 0;
+    // Nobody's messages wait until it is on disk.
+    if (dues.length === 0) await this.ctx.storage.deleteAlarm({ allowUnconfirmed: true });
+    else await this.ctx.storage.setAlarm(Math.min(...dues), { allowUnconfirmed: true });
   }
 
-  /** Once in this object's life: what is recorded is to be deleted some day. */
-  async #ensureAlarm(): Promise<void> {
-    if (this.#hasAlarm) return;
-    await this.#audit?.flush();
-    await this.#setAlarm();
+  /** What is recorded is to be deleted some day: stored together with the first record that this object makes. */
+  #ensureAlarm(): void {
+    if (!this.#hasAlarm) void this.#setAlarm();
   }
 
   // ---- What the API asks ---------------------------------------------------------------------------------------

@@ -57,6 +57,11 @@ async function expectDeletions(
   expect(await runDurableObjectAlarm(stub)).toBe(true);
   expect(await read()).toEqual({ records: [], head: page?.head, anchor: page?.head });
   expect(await alarmOf(stub)).toBeNull();
+
+  // What is recorded after that is deleted some day as well.
+  const third = Date.now();
+  await record();
+  await vi.waitFor(async () => expect(await alarmOf(stub)).toBe(third + 90 * DAY_MS));
 }
 
 test("a session's records are deleted after AUDIT_RETENTION, by its alarm, and the chain goes on from the anchor", async () => {
