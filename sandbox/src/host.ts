@@ -250,6 +250,7 @@ export class SessionHost {
     const shouldHold = this.session.shouldHold && !this.#isKilling;
     if (shouldHold !== this.#isHeld && this.#exitedAtMs === undefined) {
       this.#isHeld = shouldHold;
+      if (this.#screen !== undefined) this.#screen.isHeld = shouldHold;
       if (shouldHold) this.#child.hold();
       else this.#child.release();
     }

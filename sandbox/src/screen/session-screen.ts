@@ -34,6 +34,8 @@ const CRLF = "\r\n";
 const ESC = 0x1b;
 
 export class SessionScreen implements ScreenClient {
+  /** Whether the process is held back: it is not silent of its own accord. */
+  isHeld = false;
   readonly #log: OutputLog;
   readonly #workers: ScreenWorkers;
   /** The emulator's; undefined: there is none. */
@@ -63,7 +65,7 @@ export class SessionScreen implements ScreenClient {
     this.#log = log;
     this.#workers = workers;
     this.#sent = log.startOffset;
-    this.#nextLook = log.startOffset + LAG_BYTES;
+    this.#nextLook = log.startOffset + this.#usualLagBytes;
   }
 
   /** To be called after each commit to the log: it must be before the log has forgotten what was committed. */
@@ -168,7 +170,7 @@ export class SessionScreen implements ScreenClient {
       return;
     }
     if (this.#answersFrom !== undefined) this.#isCatchingUp = lag > 0;
-    else if (lag >= LAG_BYTES) this.#isCatchingUp = true;
+    else if (lag >= this.#usualLagBytes) this.#isCatchingUp = true;
     if (this.#isCatchingUp && this.#inFlight.length === 0 && this.#pauseTimer === undefined) this.#write(end);
     this.#schedule();
   }
@@ -176,7 +178,12 @@ export class SessionScreen implements ScreenClient {
   /** When to look again. */
   #schedule(): void {
     if (this.#answersFrom !== undefined) this.#nextLook = 0;
-    else this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : LAG_BYTES);
+    else this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : this.#usualLagBytes);
+  }
+
+  /** A snapshot can have the emulator made as well. */
+  get #usualLagBytes(): number {
+    return this.#id === undefined ? MAX_CATCH_UP_BYTES : LAG_BYTES;
   }
 
   /** Parsing takes half of a processor at most, but for snapshots: the process and its bridge need it. */
@@ -205,6 +212,8 @@ export class SessionScreen implements ScreenClient {
 
   #tick(): void {
     this.#tickTimer = undefined;
+    // A reader that stalls is to cost no memory: the worker with a first emulator takes 20 MB. It can wait for more output.
+    if (this.isHeld && this.#id === undefined) return;
     const end = this.#log.endOffset;
     const grown = end - this.#endAtTick;
     if (this.#scanner !== undefined) {

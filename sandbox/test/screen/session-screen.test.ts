@@ -1,7 +1,7 @@
 // The screen of a session, through the worker: exactness, safe places, laziness, floods, answers, and a worker that dies.
 
 import { OutputLog, type Snapshot } from "@sbx/sandbox-stdio";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { MAX_SNAPSHOT_BYTES } from "../../src/screen/draw.ts";
 import { SessionScreen } from "../../src/screen/session-screen.ts";
 import { ScreenWorkers } from "../../src/screen/workers.ts";
@@ -54,6 +54,7 @@ class Output {
 
 const outputs: Output[] = [];
 afterEach(() => {
+  vi.useRealTimers();
   for (const output of outputs.splice(0)) output.screen.close();
 });
 
@@ -75,6 +76,27 @@ test("a complete log of 64 KiB or less has no snapshot and starts no worker", as
   output.write("x".repeat(65_536));
   expect(await output.screen.snapshot()).toBeUndefined();
   expect(output.started).toEqual([]);
+});
+
+test("while the process is held back no worker is started, until somebody asks for the screen or it goes on", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const line = (n: number): string => `line ${n}\r\n`;
+  for (const bytes of [100_000, 400_000]) {
+    const asked = new Output();
+    const released = new Output();
+    for (const output of [asked, released]) {
+      output.screen.isHeld = true;
+      await output.flood(line, bytes);
+      vi.advanceTimersByTime(60_000);
+      expect({ bytes, started: output.started.length }).toEqual({ bytes, started: 0 });
+    }
+    expect(await asked.snapshot()).toMatchObject({ offset: asked.log.endOffset, isExact: true });
+    expect(asked.started).toHaveLength(1);
+    released.screen.isHeld = false;
+    released.write("more\r\n");
+    vi.advanceTimersByTime(60_000);
+    expect({ bytes, started: released.started.length }).toEqual({ bytes, started: 1 });
+  }
 });
 
 test("every recording's screen is that of all bytes, wherever a session is asked for it", async () => {
