@@ -1,7 +1,7 @@
 // What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
 
 import type { ClientRecord } from "./client-record.ts";
-import { ACK_BYTES, CLOSE, MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
+import { CLOSE, MAX_FRAME_BYTES, MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
 import type { ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
@@ -123,14 +123,17 @@ export class Intake {
     return Math.min(client.input.taken, this.#at.recorder?.storedUpTo(client.id) ?? client.input.taken);
   }
 
-  /** Tells the client how much of its input is settled: at once where much, else gathered for a moment. */
+  /**
+   * Tells the client how much of its input is settled: at once where it is a whole frame, else gathered for a moment. A
+   * client with its window full sends as much as it was told of, so that smaller steps would make smaller frames.
+   */
   ack(client: ClientRecord, isDue: boolean): void {
     // Its greeting, which is on the way, says the same.
     if (client.reach.kind === "direct" && !client.isGreeted) return;
     const settled = this.settled(client);
     const waiting = settled - client.inputAckSent;
     if (waiting <= 0) return;
-    if (!isDue && waiting < ACK_BYTES / 2) {
+    if (!isDue && waiting < MAX_STDIN_FRAME_BYTES) {
       client.inputAckDueMs ??= this.#at.now() + INPUT_ACK_DELAY_MS;
       return;
     }
