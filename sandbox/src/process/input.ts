@@ -13,6 +13,8 @@ export class Input {
   /** Made when the kernel was full for the first time; most programs' input never is. */
   #watch: Watch | undefined;
   #isWaiting = false;
+  /** Whether the kernel is asked to report room. */
+  #isReported = false;
   #isClosed = false;
 
   /** Takes over `fd`, which is non-blocking. */
@@ -26,20 +28,27 @@ export class Input {
    * (the program has closed its end, or is gone, or `close` was called) all are taken and dropped.
    */
   write(bytes: Uint8Array): number {
-    if (this.#isClosed || bytes.length === 0) return bytes.length;
-    let count: number;
-    let failure = 0;
-    do {
-      count = libc.write(this.#fd, bytes, bytes.length);
-      failure = count < 0 ? errno() : 0;
-    } while (failure === EINTR);
-    if (failure === EPIPE || failure === EIO) {
-      this.close();
-      return bytes.length;
+    if (this.#isClosed) return bytes.length;
+    let taken = 0;
+    // Until nothing more is taken: a program that reads makes room meanwhile, and to wait for its report costs more.
+    while (taken < bytes.length) {
+      const rest = taken === 0 ? bytes : bytes.subarray(taken);
+      const count = libc.write(this.#fd, rest, rest.length);
+      if (count > 0) {
+        taken += count;
+        continue;
+      }
+      const failure = count < 0 ? errno() : EAGAIN;
+      if (failure === EINTR) continue;
+      if (failure === EPIPE || failure === EIO) {
+        this.close();
+        return bytes.length;
+      }
+      if (failure !== EAGAIN) throw new LibcError("write a program's input", failure);
+      this.#awaitRoom();
+      break;
     }
-    if (failure !== 0 && failure !== EAGAIN) throw new LibcError("write a program's input", failure);
-    if (count < bytes.length) this.#awaitRoom();
-    return Math.max(count, 0);
+    return taken;
   }
 
   /** No more input; a pipe's reader sees its end. */
@@ -55,15 +64,21 @@ export class Input {
 
   #awaitRoom(): void {
     this.#isWaiting = true;
+    if (this.#isReported) return; // There is none, so that the next report is of room that comes from now on.
+    this.#isReported = true;
     if (this.#watch !== undefined) this.#watch.want(WRITABLE);
     else this.#watch = poller().watch(this.#fd, WRITABLE, () => this.#hasRoom());
   }
 
   #hasRoom(): void {
-    if (!this.#isWaiting) return;
-    this.#isWaiting = false;
-    // A terminal reports room after every key its program reads: only wanted while somebody waits.
+    if (this.#isWaiting) {
+      this.#isWaiting = false;
+      this.#onWritable();
+      return;
+    }
+    // A terminal reports room after every key its program reads, which nobody waits for now. Switched off here and not at
+    // the report before, since much input waits again at once.
+    this.#isReported = false;
     this.#watch?.want(0);
-    this.#onWritable();
   }
 }
