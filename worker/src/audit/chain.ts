@@ -51,7 +51,5 @@ export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint 
 }
 
 function hashOf(before: string, unsealed: object): string {
-  return createHash("sha256")
-    .update(`${before}\n${JSON.stringify(unsealed)}`)
-    .digest("hex");
+  return createHash("sha256").update(`${before}\n`).update(JSON.stringify(unsealed)).digest("hex");
 }

@@ -6,6 +6,7 @@ import {
   type InputFate,
   InputPositions,
   type InputRecorder,
+  MAX_UNACKED_INPUT_BYTES,
   type ServerConnection,
 } from "@sbx/sandbox-stdio";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
@@ -15,8 +16,11 @@ import type { AuditTrail } from "./trail.ts";
 
 /** Events wait this long for more: less than an acknowledgement of input waits anyway, and more than an echo takes. */
 const GATHER_MS = 10;
-/** Input that waits is stored at once from here on, so that a client that sends much need not wait for the clock. */
-const GATHER_BYTES = 64 * 1024;
+/**
+ * Input that waits is stored at once from here on, so that a client that sends much need not wait for the clock. A
+ * transaction costs about the same whatever it holds, and a client sends its other half while the first is stored.
+ */
+const GATHER_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 
 export interface SessionAuditPorts {
   readonly trail: AuditTrail;
