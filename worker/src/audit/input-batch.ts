@@ -1,5 +1,6 @@
 // A batch of one client's input on its way into the audit: as much of it as may be kept there.
 
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { InputFate } from "@sbx/sandbox-stdio";
 import type { InputDeed } from "./record.ts";
@@ -64,7 +65,7 @@ export class InputBatch {
       return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
     } catch {
       // A key may come in two pieces, and a paste may be anything.
-      return { base64: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+      return { base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
     }
   }
 }

@@ -1,0 +1,17 @@
+// What the Worker uses of Node's modules, which its runtime has (`nodejs_compat`). Node's own types would bring globals that
+// it has not.
+
+declare module "node:buffer" {
+  export class Buffer {
+    static from(memory: ArrayBufferLike, offset: number, length: number): Buffer;
+    toString(encoding: "base64"): string;
+  }
+}
+
+declare module "node:crypto" {
+  export interface Hash {
+    update(bytes: Uint8Array | string): Hash;
+    digest(encoding: "hex"): string;
+  }
+  export function createHash(algorithm: "sha256"): Hash;
+}
