@@ -25,6 +25,8 @@ export interface Flow {
   /** The longest frame. */
   readonly frameBytes: number;
   room(cursor: number, nowMs: number): number;
+  /** Whether only whole frames are to be sent now: enough is in flight, and its acknowledgement comes without delay. */
+  isBusy(cursor: number): boolean;
   noteFull(): void;
   sent(end: number, nowMs: number): void;
   ack(offset: number, nowMs: number): void;
@@ -46,6 +48,9 @@ export class OpenFlow implements Flow {
   }
   room(): number {
     return Number.POSITIVE_INFINITY;
+  }
+  isBusy(): boolean {
+    return false; // Nobody acknowledges here.
   }
   noteFull(): void {
     // Never full.
@@ -89,6 +94,9 @@ export class RatedFlow implements Flow {
     this.#tokens = Math.min(this.#bytesPerMs * RatedFlow.burstMs, this.#tokens + (nowMs - this.#at) * this.#bytesPerMs);
     this.#at = nowMs;
     return Math.floor(this.#tokens);
+  }
+  isBusy(): boolean {
+    return false; // It can't acknowledge.
   }
   noteFull(): void {
     // The rate is no measure of the link.
@@ -244,7 +252,10 @@ export class OutputReader {
       // Not less than a decent frame while more is waiting: slivers cost as much as frames.
       // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
       // that never acknowledges would be sent window after window.
-      const wanted = Math.min(item.kind === "gap" ? MIN_WINDOW_BYTES : item.length, MIN_WINDOW_BYTES / 2, flow.bytes);
+      const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
+      const whole = isBusy ? this.#wholeFrameBytes : flow.frameBytes;
+      const decent = isBusy ? whole : MIN_WINDOW_BYTES / 2;
+      const wanted = Math.min(item.kind === "gap" ? MIN_WINDOW_BYTES : item.length, decent, flow.bytes);
       const needsScreen = item.kind === "gap" && this.askScreen !== undefined;
       if (room < wanted || (needsScreen && !flow.hasScreenRoom(this.#cursor, nowMs))) {
         flow.noteFull();
@@ -261,7 +272,10 @@ export class OutputReader {
         continue;
       }
       this.blockedSinceMs = undefined;
-      const length = Math.min(item.length, room, flow.frameBytes);
+      const length = Math.min(item.length, room, whole);
+      // More may come to fill the frame; if it does not, the acknowledgement does.
+      const mayGrow = length < whole && this.#cursor + length === this.#log.endOffset && exit === undefined;
+      if (isBusy && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;
       // Counted before it is sent: whatever the send does, these bytes are on their way exactly once.
@@ -269,6 +283,11 @@ export class OutputReader {
       peer.sendOutput(frame);
     }
     return false;
+  }
+
+  /** To where all others end theirs: readers that get the same frame share its memory. */
+  get #wholeFrameBytes(): number {
+    return Math.min(this.flow.frameBytes, MAX_FRAME_BYTES - (this.#cursor % MAX_FRAME_BYTES));
   }
 
   #skip(to: number, isApproximate: boolean): void {

@@ -41,7 +41,7 @@ type Flight = {
 
 export class Window implements Flow {
   readonly maxBytes: number;
-  readonly #framesInWindow: number;
+  readonly #isViewer: boolean;
   #bytes: number;
   #acked: number;
   /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
@@ -68,10 +68,10 @@ export class Window implements Flow {
   /** What is in flight is let run out, so that a round trip can be seen that did not wait behind other bytes. */
   #isDraining = false;
 
-  /** @param role A viewer's frames are longer: it awaits no echo, and many of them make each message count. */
+  /** @param role A viewer's frames are longer, and whole where it can be: it awaits no echo, and each message counts. */
   constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver") {
     this.maxBytes = maxBytes;
-    this.#framesInWindow = role === "viewer" ? 2 : 8;
+    this.#isViewer = role === "viewer";
     this.#acked = acked;
     this.#bytes = Math.min(FIRST_WINDOW_BYTES, maxBytes);
     this.#roundEnd = acked + this.#bytes;
@@ -84,7 +84,8 @@ export class Window implements Flow {
 
   /** Small where the window is: a frame counts as arrived when its last byte has, and an echo waits behind it. */
   get frameBytes(): number {
-    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, Math.floor(this.#bytes / this.#framesInWindow)));
+    const framesInWindow = this.#isViewer ? 2 : 8;
+    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, Math.floor(this.#bytes / framesInWindow)));
   }
 
   /** Everything before this offset has been dealt with by the client. */
@@ -97,6 +98,11 @@ export class Window implements Flow {
     const inFlight = this.inFlight(cursor);
     if (this.#isDraining) return inFlight > 0 ? 0 : MIN_WINDOW_BYTES;
     return Math.max(0, this.#bytes - inFlight);
+  }
+
+  /** A viewer with so much in flight acknowledges as soon as it has dealt with that, and not only after a while. */
+  isBusy(cursor: number): boolean {
+    return this.#isViewer && this.inFlight(cursor) >= ACK_BYTES;
   }
 
   /** Sending stopped for want of room. */

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import {
+  ACK_BYTES,
   FrameSource,
   MAX_FRAME_BYTES,
   OpenFlow,
@@ -120,6 +121,66 @@ describe("how much", () => {
       [1, 10],
       [2, 3],
     ]);
+  });
+
+  describe("F5: while 64 KiB or more are in flight to a viewer", () => {
+    function viewing() {
+      const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+      let acked = 0;
+      const flow = Object.assign(new OpenFlow(0), { isBusy: (cursor: number) => cursor - acked >= ACK_BYTES });
+      const peer = new FakePeer();
+      const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+      const come = (length: number, stream: 1 | 2 = 1) => {
+        log.append(new Uint8Array(length).fill(120), stream);
+        reader.pump(0, undefined);
+      };
+      const ack = (offset: number) => {
+        acked = offset;
+        reader.pump(0, undefined);
+      };
+      const lengths = () => peer.told.flatMap((item) => (Array.isArray(item) ? [item[1].length] : []));
+      return { reader, come, ack, lengths };
+    }
+
+    test("frames of full length are sent, or up to the next multiple of 64 KiB", () => {
+      const { come, lengths } = viewing();
+      come(40_000);
+      come(40_000);
+      expect(lengths()).toEqual([40_000, 40_000]);
+      come(40_000);
+      expect(lengths()).toEqual([40_000, 40_000]);
+      come(100_000);
+      expect(lengths().slice(2)).toEqual([2 * MAX_FRAME_BYTES - 80_000, MAX_FRAME_BYTES]);
+    });
+
+    test("what is there goes out once that is acknowledged, and at once where nothing can be added to it", () => {
+      const { reader, come, ack, lengths } = viewing();
+      come(MAX_FRAME_BYTES);
+      come(10);
+      expect([lengths().length, reader.blockedSinceMs]).toEqual([1, undefined]);
+      ack(1);
+      expect(lengths().slice(1)).toEqual([10]);
+      ack(0);
+      come(20);
+      expect(lengths().length).toBe(2);
+      come(30, 2);
+      expect(lengths().slice(2)).toEqual([20]);
+      reader.pump(0, { code: 0 });
+      expect(lengths().slice(3)).toEqual([30]);
+    });
+
+    test("a frame that has not room waits for it, and that counts as a full window", () => {
+      const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+      const flow = new Window(0, undefined, "viewer");
+      const peer = new FakePeer();
+      const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+      log.append(new Uint8Array(200_000).fill(120), 1);
+      reader.pump(5, undefined);
+      expect([reader.cursor, reader.blockedSinceMs]).toEqual([65_536, 5]);
+      flow.ack(65_535, 6);
+      reader.pump(6, undefined);
+      expect(reader.cursor).toBe(65_536 + flow.bytes - 1);
+    });
   });
 
   test("a peer that can't be written to is left alone, and how long is known", () => {
