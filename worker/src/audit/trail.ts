@@ -11,6 +11,11 @@ const ANCHOR_KEY = "audit/anchor";
 /** A page holds at most about this many characters of records, and at least one record. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 
+/** A batch is begun anew before it has so many bytes; the platform stores no value of more than twice that. */
+const MAX_BATCH_BYTES = 1024 * 1024;
+/** What a record has besides its text, at most, give or take. */
+const RECORD_BYTES = 1024;
+
 /** Between two deletions of old records, at least. */
 const MIN_DELETION_MS = 60 * 60_000;
 
@@ -63,10 +68,10 @@ export class AuditTrail {
       records.push(record);
       last = record;
     }
-    const [first] = records;
-    if (first === undefined) return;
+    if (records.length === 0) return;
     this.#head = { seq: last.seq, hash: last.hash };
-    const entries: Record<string, unknown> = { [batchKey(first.seq)]: records };
+    const entries: Record<string, unknown> = {};
+    for (const batch of batchesOf(records)) entries[batchKey(batch[0].seq)] = batch;
     for (const [id, offset] of storedInput) entries[INPUT_PREFIX + id] = offset;
     // One call, one transaction: an offset is never stored without its bytes.
     await this.#storage.put(entries, { allowUnconfirmed: true });
@@ -153,6 +158,26 @@ export class AuditTrail {
     const last = newest?.[1].at(-1);
     return last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
   }
+}
+
+/** Many clients' input may come while one write is on its way. */
+function batchesOf(records: readonly AuditRecord[]): [AuditRecord, ...AuditRecord[]][] {
+  const batches: [AuditRecord, ...AuditRecord[]][] = [];
+  let room = 0;
+  for (const record of records) {
+    const content = record.type === "input" ? (record.text ?? record.base64 ?? "") : "";
+    // Two bytes for each character is what a text takes that has one beyond Latin-1.
+    const bytes = RECORD_BYTES + 2 * content.length;
+    const batch = batches.at(-1);
+    if (batch === undefined || bytes > room) {
+      batches.push([record]);
+      room = MAX_BATCH_BYTES - bytes;
+    } else {
+      batch.push(record);
+      room -= bytes;
+    }
+  }
+  return batches;
 }
 
 function batchKey(seq: number): string {

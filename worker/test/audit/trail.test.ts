@@ -38,6 +38,29 @@ describe("a trail", () => {
       }
     }));
 
+  test("stores more at once than fits into one value, as many clients' input does that came during one write", () =>
+    withStorage(async (storage) => {
+      const trail = new AuditTrail(storage);
+      const input = (i: number) =>
+        ({
+          time: kill(1).time,
+          client: `c${i}`,
+          type: "input",
+          offset: 0,
+          length: 65_536,
+          text: "é€".repeat(20_000),
+        }) as const;
+      const stored = new Map(Array.from({ length: 64 }, (_, i) => [`c${i}`, 65_536]));
+      await trail.append(
+        Array.from({ length: 128 }, (_, i) => input(i % 64)),
+        stored,
+      );
+      const pages = [trail.read(0, 50), trail.read(50, 50), trail.read(100, 50)];
+      const records = pages.flatMap((page) => page.records);
+      expect([records.length, verifyChain(records)]).toEqual([128, { ok: true, head: trail.head }]);
+      expect(new Map(new AuditTrail(storage).storedInput())).toEqual(stored);
+    }));
+
   test("whose old records were deleted verifies from its anchor, also when all of them were", () =>
     withStorage(async (storage) => {
       const trail = new AuditTrail(storage);
