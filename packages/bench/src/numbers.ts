@@ -7,7 +7,9 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 export function median(values: readonly number[]): number {
-  return percentile(values, 0.5);
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
 
 /** Two or three significant digits: more would be noise. */
