@@ -3,7 +3,7 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eventually, inspect, raw, start } from "./process-harness.ts";
+import { eventually, inspect, isGone, raw, start } from "./process-harness.ts";
 
 describe.each([
   { streams: "pipes", tty: false },
@@ -25,9 +25,9 @@ describe.each([
   });
 
   test("an end that is reported together with the last output is told at once", async () => {
-    const { exited, sink } = start(["printf", "x"], { tty });
-    // Nothing is looked at before all of it has happened.
-    Bun.sleepSync(100);
+    const { child, exited, sink } = start(["printf", "x"], { tty });
+    // In one turn of the loop, so that nothing is looked at before all of it has happened.
+    for (const limit = Date.now() + 5_000; !isGone(child.pid) && Date.now() < limit; );
     const from = performance.now();
     expect([await exited, sink.text()]).toEqual([{ code: 0 }, "x"]);
     // Else it is only told once the output has been silent for a second.

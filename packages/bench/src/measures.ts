@@ -16,8 +16,8 @@ export type Result = Readonly<Record<string, number>>;
 const RAW_CAT = ["sh", "-c", "stty raw -echo; printf READY; exec cat"];
 const SHELL = ["sh", "-c", "PS1='PROMPT> ' exec bash --norc --noprofile -i"];
 const FLOOD = ["sh", "-c", "stty raw; exec yes 0123456789012345678901234567890123456789012345678901234567890123"];
-/** A flood that echoes too: what is typed comes back in the midst of lines that do not hold it. */
 const KEY = Buffer.from("x");
+/** A flood that echoes too: what is typed comes back in the midst of lines that do not hold it. */
 const ECHO_IN_FLOOD = ["sh", "-c", `stty raw -echo; yes ${"0123456789".repeat(6)} & exec cat`];
 /** As much of a flood has gone by before keys are typed: a reader that stopped before it has stopped for good. */
 const STOPPED_BYTES = 8_000_000;

@@ -249,12 +249,12 @@ export class OutputReader {
         return true;
       }
       const room = flow.room(this.#cursor, nowMs);
+      const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
+      const frameBytes = isBusy ? this.#wholeFrameBytes : flow.frameBytes;
       // Not less than a decent frame while more is waiting: slivers cost as much as frames.
       // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
       // that never acknowledges would be sent window after window.
-      const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
-      const whole = isBusy ? this.#wholeFrameBytes : flow.frameBytes;
-      const decent = isBusy ? whole : MIN_WINDOW_BYTES / 2;
+      const decent = isBusy ? frameBytes : MIN_WINDOW_BYTES / 2;
       const wanted = Math.min(item.kind === "gap" ? MIN_WINDOW_BYTES : item.length, decent, flow.bytes);
       const needsScreen = item.kind === "gap" && this.askScreen !== undefined;
       if (room < wanted || (needsScreen && !flow.hasScreenRoom(this.#cursor, nowMs))) {
@@ -272,9 +272,9 @@ export class OutputReader {
         continue;
       }
       this.blockedSinceMs = undefined;
-      const length = Math.min(item.length, room, whole);
+      const length = Math.min(item.length, room, frameBytes);
       // More may come to fill the frame; if it does not, the acknowledgement does.
-      const mayGrow = length < whole && this.#cursor + length === this.#log.endOffset && exit === undefined;
+      const mayGrow = length < frameBytes && this.#cursor + length === this.#log.endOffset && exit === undefined;
       if (isBusy && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;

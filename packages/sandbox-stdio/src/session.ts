@@ -35,6 +35,7 @@ import type { Snapshot } from "./snapshot.ts";
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
 const NOT_SECRET = "secret input is switched off here: it is recorded like all other";
+
 export class Session {
   readonly facts: SessionFacts;
   readonly log: OutputLog;

@@ -13,7 +13,7 @@ const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** A batch is begun anew before it has so many bytes; the platform stores no value of more than twice that. */
 const MAX_BATCH_BYTES = 1024 * 1024;
-/** What a record has besides its text, at most, give or take. */
+/** What a record has besides its text, give or take: a long command line has room in the other half of a value. */
 const RECORD_BYTES = 1024;
 
 /** Between two deletions of old records, at least. */

@@ -64,8 +64,11 @@ const known = new WeakMap<AuthEnv, AuthSettings>();
 
 /** @throws {AuthFault} `misconfigured`, naming the variable and never its value. */
 export function readAuthSettings(env: AuthEnv): AuthSettings {
-  const settings = known.get(env) ?? parseAuthSettings(env);
-  known.set(env, settings);
+  let settings = known.get(env);
+  if (settings === undefined) {
+    settings = parseAuthSettings(env);
+    known.set(env, settings);
+  }
   return settings;
 }
 
