@@ -17,6 +17,11 @@ import type { AuditTrail } from "./trail.ts";
 /** Events wait this long for more: less than an acknowledgement of input waits anyway, and more than an echo takes. */
 const GATHER_MS = 10;
 /**
+ * Input waits until none has come for {@link GATHER_MS}, but no longer than this: nothing else is done while a batch is being
+ * stored, so that it is stored between two keys and not while one is echoed.
+ */
+const MAX_GATHER_MS = 500;
+/**
  * Input that waits is stored at once from here on, so that a client that sends much need not wait for the clock. A
  * transaction costs about the same whatever it holds, and a client sends its other half while the first is stored.
  */
@@ -52,6 +57,9 @@ export class SessionAudit implements InputRecorder {
   #left: string[] = [];
   #writing: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When input last came, and when what waits is stored at the latest, as Date.now(). */
+  #inputAtMs = 0;
+  #latestMs = Number.POSITIVE_INFINITY;
 
   constructor(ports: SessionAuditPorts) {
     this.#ports = ports;
@@ -72,7 +80,10 @@ export class SessionAudit implements InputRecorder {
       this.#pending[this.#pending.length - 1] = { ...last, times: (last.times ?? 1) + 1 };
       return;
     }
-    this.#add({ time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed });
+    this.#add(
+      { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed },
+      GATHER_MS,
+    );
   }
 
   /** A process begins: nobody who typed into an earlier one comes back. */
@@ -143,8 +154,9 @@ export class SessionAudit implements InputRecorder {
     if (!(last !== undefined && "batch" in last && last.batch.add(id, start, fresh, fate, isSecret))) {
       const batch = new InputBatch(id, start, fate, this.#keeping, isSecret);
       batch.add(id, start, fresh, fate, isSecret);
-      this.#add({ time: now(), batch, who: { ...this.#place, ...this.#actors.get(id) } });
+      this.#add({ time: now(), batch, who: { ...this.#place, ...this.#actors.get(id) } }, MAX_GATHER_MS);
     }
+    this.#inputAtMs = Date.now();
     if (this.#pendingBytes >= GATHER_BYTES) this.#write();
   }
 
@@ -166,16 +178,19 @@ export class SessionAudit implements InputRecorder {
     }
   }
 
-  #add(pending: Pending): void {
+  #add(pending: Pending, withinMs: number): void {
     this.#pending.push(pending);
-    this.#writeSoon();
+    this.#latestMs = Math.min(this.#latestMs, Date.now() + withinMs);
+    this.#lookIn(GATHER_MS);
   }
 
-  #writeSoon(): void {
+  #lookIn(ms: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#write();
-    }, GATHER_MS);
+      const waitMs = Math.min(this.#inputAtMs + GATHER_MS, this.#latestMs) - Date.now();
+      if (waitMs > 0) this.#lookIn(waitMs);
+      else this.#write();
+    }, ms);
   }
 
   /** One batch at a time: what comes meanwhile is the next one. */
@@ -183,6 +198,7 @@ export class SessionAudit implements InputRecorder {
     if (this.#writing !== undefined || this.#pending.length === 0) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#latestMs = Number.POSITIVE_INFINITY;
     const events: AuditEvent[] = [];
     const inputEnds = new Map<string, number>();
     for (const pending of this.#pending) {
@@ -207,7 +223,7 @@ export class SessionAudit implements InputRecorder {
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
         if (this.#pendingBytes >= GATHER_BYTES) this.#write();
-        else if (this.#pending.length > 0) this.#writeSoon();
+        else if (this.#pending.length > 0) this.#lookIn(GATHER_MS);
       })
       .catch((error: unknown) => this.#ports.failed(error));
   }

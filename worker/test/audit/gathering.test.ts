@@ -1,19 +1,70 @@
-// How much input one transaction of the audit holds.
+// How much input one transaction of the audit holds, and when it is made.
 import { env, runInDurableObject } from "cloudflare:test";
 import type { ClientRecord } from "@sbx/sandbox-stdio";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { SessionAudit } from "../../src/audit/session-audit.ts";
 import { AuditTrail } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env.ts";
 
 const FRAME = new Uint8Array(65_536).fill(97);
 const CLIENT = { id: "a" } as ClientRecord;
+const KEY = FRAME.subarray(0, 1);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test("much input is stored in halves of what a client may have unacknowledged, without waiting for the clock", () =>
-  runInDurableObject((env as unknown as Env).SESSION.getByName(crypto.randomUUID()), async (_object, { storage }) => {
-    const trail = new AuditTrail(storage);
-    const audit: SessionAudit = new SessionAudit({
-      trail,
+  withAudit(async (audit, batches) => {
+    for (let at = 0; at < 4 * FRAME.length; at += FRAME.length) audit.input(CLIENT, at, at, FRAME, "typed");
+    await audit.flush();
+    expect(batches()).toEqual([Array(2).fill(FRAME.length), Array(2).fill(FRAME.length)]);
+    expect(audit.storedUpTo("a")).toBe(4 * FRAME.length);
+  }));
+
+test("keys are stored 10 ms after the last one, or 500 ms after the first", () =>
+  withAudit(async (audit, batches) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    for (let at = 0; at < 100; at += 1) {
+      audit.input(CLIENT, at, at, KEY, "typed");
+      vi.advanceTimersByTime(5);
+      // After the hundredth the half second is over.
+      expect(batches()).toEqual(at < 99 ? [] : [[100]]);
+    }
+    await audit.flush();
+    audit.input(CLIENT, 100, 100, KEY, "typed");
+    vi.advanceTimersByTime(9);
+    expect(batches()).toEqual([[100]]);
+    vi.advanceTimersByTime(1);
+    expect(batches()).toEqual([[100], [1]]);
+    await audit.flush();
+    expect(audit.storedUpTo("a")).toBe(101);
+  }));
+
+test("what is no input is stored within 10 ms, however fast somebody types", () =>
+  withAudit(async (audit, batches) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    audit.input(CLIENT, 0, 0, KEY, "typed");
+    vi.advanceTimersByTime(5);
+    audit.note({ type: "kill" }, "a");
+    audit.input(CLIENT, 1, 1, KEY, "typed");
+    vi.advanceTimersByTime(5);
+    audit.input(CLIENT, 2, 2, KEY, "typed");
+    vi.advanceTimersByTime(4);
+    expect(batches()).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(batches()).toEqual([[1, undefined, 2]]);
+    await audit.flush();
+  }));
+
+/** @param use What is stored, is given as the lengths of the input in each batch. */
+function withAudit(
+  use: (audit: SessionAudit, batches: () => (number | undefined)[][]) => Promise<void>,
+): Promise<void> {
+  const object = (env as unknown as Env).SESSION.getByName(crypto.randomUUID());
+  return runInDurableObject(object, async (_object, { storage }) => {
+    const audit = new SessionAudit({
+      trail: new AuditTrail(storage),
       settings: { mode: "content", retentionMs: 1, allowsSecret: true },
       isTty: () => true,
       storing: () => undefined,
@@ -22,10 +73,9 @@ test("much input is stored in halves of what a client may have unacknowledged, w
         throw error;
       },
     });
-    for (let at = 0; at < 4 * FRAME.length; at += FRAME.length) audit.input(CLIENT, at, at, FRAME, "typed");
-    await audit.flush();
-    const batches = [...storage.kv.list<readonly { length: number }[]>({ prefix: "audit/batch/" })];
-    const lengths = batches.map(([, records]) => records.map(({ length }) => length));
-    expect(lengths).toEqual([Array(2).fill(FRAME.length), Array(2).fill(FRAME.length)]);
-    expect(audit.storedUpTo("a")).toBe(4 * FRAME.length);
-  }));
+    await use(audit, () => {
+      const stored = [...storage.kv.list<readonly { length?: number }[]>({ prefix: "audit/batch/" })];
+      return stored.map(([, records]) => records.map(({ length }) => length));
+    });
+  });
+}
