@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { ROOT } from "../../../scripts/local/paths.ts";
+import { keepAwake } from "./awake.ts";
 import * as measures from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
@@ -40,12 +41,14 @@ const options = new Command("bench")
   .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 3)
   .option("--only <names>", "measurements, comma separated", namesOf(names), names)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
+  .option("--no-awake", "let the cores sleep when they have nothing to do")
   .option("--no-write", "leave the README alone")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   .parse()
-  .opts<{ rounds: number; only: readonly string[]; subjects: readonly string[]; write: boolean }>();
+  .opts<{ rounds: number; only: readonly string[]; subjects: readonly string[]; awake: boolean; write: boolean }>();
 
 const subjects = SUBJECTS.filter((name) => options.subjects.includes(name));
+const isAwake = options.awake && (await keepAwake());
 const results = new Map<string, Map<SubjectName, number[]>>();
 
 for (let round = 0; round < options.rounds; round += 1) {
@@ -96,7 +99,7 @@ function namesOf(known: readonly string[]): (text: string) => readonly string[] 
 function makeTable(): string {
   const cpu = cpus();
   const lines = [
-    `Medians of ${options.rounds} rounds on ${cpu.length} cores (${cpu[0]?.model.trim()}), loopback, ${new Date().toISOString().slice(0, 10)}.`,
+    `Medians of ${options.rounds} rounds on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${isAwake ? "kept awake" : "which may sleep"}, loopback, ${new Date().toISOString().slice(0, 10)}.`,
     "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
     "x is the ratio to it.",
     "",
