@@ -47,6 +47,7 @@ export class SessionHost {
   #inner: InnerServer | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
+  #isLookDue = false;
   #isHeld = false;
   #abandonedAtMs: number | undefined;
   #exitedAtMs: number | undefined;
@@ -139,7 +140,10 @@ export class SessionHost {
         signal: (_client, signal) => this.#signal(signal),
         resize: (_client, size) => this.#resize(size),
         kill: () => void this.kill(),
-        acked: () => this.changed(),
+        acked: (client) => {
+          // Many may acknowledge at once, and only one of them can set the process going.
+          if (this.#isHeld && client === this.session.pacer) this.changed();
+        },
         departed: () => this.changed(),
         holder: () => undefined,
         answerer: (answerer) => this.#answers?.answererIs(answerer),
@@ -258,6 +262,16 @@ export class SessionHost {
     if (isAttended) this.#abandonedAtMs = undefined;
     else this.#abandonedAtMs ??= performance.now();
     this.#schedule();
+  }
+
+  /** The same, for what can wait until everybody has been heard who has something to say in this turn of the loop. */
+  changedSoon(): void {
+    if (this.#isLookDue) return;
+    this.#isLookDue = true;
+    setImmediate(() => {
+      this.#isLookDue = false;
+      this.changed();
+    });
   }
 
   #schedule(): void {

@@ -197,7 +197,7 @@ function outerSocket(
       host.addConnection(connection);
       data.receive = (frame) => {
         connection.receive(frame, performance.now());
-        host.changed();
+        host.changedSoon();
       };
       data.drained = () => connection.drained();
       data.closed = (code) => {
@@ -234,7 +234,7 @@ function innerSocket(host: SessionHost, asked: number | undefined): SocketData {
       const inner = new InnerServer(host.session, socketOf(socket), performance.now());
       data.receive = (frame) => {
         inner.receive(frame, performance.now());
-        host.changed();
+        host.changedSoon();
       };
       data.drained = () => inner.drained();
       data.closed = (code) => {

@@ -93,6 +93,10 @@ export class ClientRecord implements Paced {
     this.reach = reach;
   }
 
+  get isPresent(): boolean {
+    return this.presence.phase !== "absent";
+  }
+
   get acked(): number {
     return this.reach.kind === "direct" ? this.reach.reader.flow.acked : this.reach.acked;
   }

@@ -31,7 +31,7 @@ export class Pace {
 
   /** The client whose unacknowledged bytes hold the process back. */
   get pacer(): ClientRecord | undefined {
-    return pacingClient(this.#roster.present(), this.#floor.holder);
+    return pacingClient(this.#roster.all, this.#floor.holder);
   }
 
   /** @see Session.shouldHold */

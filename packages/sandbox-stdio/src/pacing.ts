@@ -6,9 +6,11 @@ import type { Role } from "./floor.ts";
 /** `lossless`: the process waits for this client. `live`: it may fall behind and be told so with a `gap`. */
 export type Delivery = "live" | "lossless";
 
-/** What pacing looks at of one client, attached or vanished and still in its grace. */
+/** What pacing looks at of one client. */
 export type Paced = {
   readonly id: string;
+  /** Attached, or vanished and still in its grace; nobody else sets the pace. */
+  readonly isPresent: boolean;
   readonly role: Role;
   readonly delivery: Delivery;
   /** Whether it acknowledges; a plain or foreign client paces only where no such client does. */
@@ -23,6 +25,7 @@ export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: stri
   let best: C | undefined;
   let bestRank = Number.POSITIVE_INFINITY;
   for (const client of clients) {
+    if (!client.isPresent) continue;
     const rank = rankOf(client, holder);
     if (best === undefined || rank < bestRank) {
       best = client;

@@ -70,12 +70,12 @@ export class Roster {
 
   /** Clients that are attached, or vanished within their grace. */
   *present(): IterableIterator<ClientRecord> {
-    for (const client of this.#clients.values()) if (client.presence.phase !== "absent") yield client;
+    for (const client of this.#clients.values()) if (client.isPresent) yield client;
   }
 
   get presentCount(): number {
     let count = 0;
-    for (const client of this.#clients.values()) if (client.presence.phase !== "absent") count += 1;
+    for (const client of this.#clients.values()) if (client.isPresent) count += 1;
     return count;
   }
 

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { isWindowSpent, MAX_FRAME_BYTES, type Paced, pacingClient } from "../src/index.ts";
 
 function client(id: string, over: Partial<Paced> = {}): Paced {
-  return { id, role: "driver", delivery: "live", acknowledges: true, acked: 0, windowBytes: 65_536, ...over };
+  const usual = { role: "driver", delivery: "live", acknowledges: true, isPresent: true } as const;
+  return { id, ...usual, acked: 0, windowBytes: 65_536, ...over };
 }
 
 const slow = client("slow lossless", { delivery: "lossless", acked: 100 });
@@ -37,6 +38,11 @@ describe("W8: the pace is set by", () => {
 
   test("nobody, where nobody is there", () => {
     expect(pacingClient([], "")).toBeUndefined();
+  });
+
+  test("nobody who is absent", () => {
+    const absent = client("absent", { delivery: "lossless", isPresent: false });
+    expect(pacingClient([absent, driver], "absent")?.id).toBe("driver");
   });
 
   test("the same one, whoever came first, where two stand at the same place", () => {

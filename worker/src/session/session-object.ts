@@ -270,8 +270,11 @@ export class SessionObject extends DurableObject<Env> {
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     this.#sockets.heard(socket);
     const frame = typeof message === "string" ? message : new Uint8Array(message);
-    this.#connections.get(socket)?.receive(frame, Date.now());
-    this.#changed();
+    const connection = this.#connections.get(socket);
+    connection?.receive(frame, Date.now());
+    // Where its client stays, a message brings forward only what the session waits for, and many clients say much.
+    if (connection === undefined || connection.isEnded) this.#changed();
+    else if ((this.#keeper.session?.nextTickMs ?? Number.POSITIVE_INFINITY) < this.#timerAtMs) this.#schedule();
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
