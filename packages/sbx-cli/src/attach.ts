@@ -26,6 +26,7 @@ import { errorWords, refusalWords } from "./server-words.ts";
 import { quote } from "./sessions.ts";
 import { SignalRelay } from "./signals.ts";
 import { Connector } from "./socket.ts";
+import { standardInput } from "./stdin.ts";
 import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
 import { sizeOf, terminalStreams } from "./tty.ts";
 
@@ -169,7 +170,7 @@ class Attachment {
     const isViewer = hello.you.role === "viewer";
     const streams = hello.tty && this.#wish.tty !== false ? terminalStreams() : undefined;
     if (streams === undefined) {
-      const input = isViewer ? undefined : process.stdin;
+      const input = isViewer ? undefined : standardInput();
       const onInputCut = () => {
         this.#isInputCut = true;
       };

@@ -5,6 +5,13 @@ import type { Readable } from "node:stream";
 
 const STDIN = 0;
 
+/** The program's own. Node takes a directory or a disk for an empty input: those are read, and fail if they can't be. */
+export function standardInput(): Readable {
+  const stat = fs.fstatSync(STDIN);
+  if (!stat.isDirectory() && !stat.isBlockDevice()) return process.stdin;
+  return fs.createReadStream("", { fd: STDIN, autoClose: false });
+}
+
 export type StdinEvents = {
   /** @returns Whether more may come now; if not, {@link StdinPump.resume} will say when. */
   bytes(bytes: Uint8Array): boolean;

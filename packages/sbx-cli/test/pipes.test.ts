@@ -391,6 +391,18 @@ describe("input that can't be read", () => {
       stderr: "sbx-stdio: standard input: EBADF: bad file descriptor, read\n",
     });
   });
+
+  test("a directory, which Node itself takes for an empty input", async () => {
+    const input = openSync(scratch(), "r");
+    const result = collect(startCli([server.url, "--", "cat"], { stdio: [input, "pipe", "pipe"] }));
+    closeSync(input);
+    expect(await result).toEqual({
+      code: 255,
+      signal: null,
+      stdout: "",
+      stderr: "sbx-stdio: standard input: EISDIR: illegal operation on a directory, read\n",
+    });
+  });
 });
 
 describe("signals", () => {
