@@ -71,10 +71,10 @@ export class TerminalFront implements Front {
   /** What was typed before is still in the terminal, and comes now. */
   start(): void {
     const { input, output } = this.#parts.streams;
+    input.once("error", this.#onGone);
     this.#terminal.enter();
     input.on("data", this.#onKeys);
     input.once("end", this.#onGone);
-    input.once("error", this.#onGone);
     output.on("resize", this.#onResize);
     this.#resized();
   }

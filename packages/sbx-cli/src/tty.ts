@@ -53,6 +53,8 @@ export class RawTerminal {
   enter(): void {
     this.#isRaw = true;
     taken = this;
+    // Of a terminal that has gone whoever reads it is told. It can't be given back either, which nobody need know.
+    this.#streams.input.on("error", () => undefined);
     process.on("exit", giveBackTerminal);
     this.#setRaw(true);
     process.on("SIGCONT", this.#onContinue);

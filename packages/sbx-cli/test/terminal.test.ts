@@ -1,6 +1,6 @@
 // The command line at a terminal: a shell in tmux runs it, keys are pressed, the screen is read.
 
-import fs, { existsSync } from "node:fs";
+import fs, { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerMessage } from "@sbx/sandbox-stdio";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -210,6 +210,28 @@ describe("however it ends, the terminal is given back", () => {
       expect(server.host().asked.at(-1)).toBe("left");
     });
   }
+
+  test("before it could be taken, the terminal has gone: that is said, and is no fault of the program's", async () => {
+    const directory = scratch();
+    const [errors, code] = [join(directory, "errors"), join(directory, "code")];
+    // In a session of its own, where no SIGHUP of the terminal reaches it.
+    const cli = `"$RUNTIME" "$PROGRAM" ${server.url} --session main ${SHELL} 2>${errors}; echo $? >${code}`;
+    server.onConnection = () => {
+      terminal.close();
+      terminal = new Terminal();
+    };
+    writeFileSync(join(directory, "run"), cli);
+    terminal.run(`setsid sh ${join(directory, "run")}`);
+    await until(
+      () => existsSync(code) && readFileSync(code, "utf8"),
+      () => "it goes on",
+    );
+    const again = `sbx-stdio ${server.url} --sandbox default --session main`;
+    expect([readFileSync(code, "utf8"), readFileSync(errors, "utf8")]).toEqual([
+      "0\n",
+      `sbx-stdio: detached; attach again with: ${again}\n`,
+    ]);
+  });
 
   test("refused for good in the middle: the reason is on a line of its own", async () => {
     const before = await settings();
