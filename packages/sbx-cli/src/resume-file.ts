@@ -55,8 +55,12 @@ export class ResumeFile {
   read(): Place | undefined {
     let text: string;
     try {
+      // Another kind of file would be waited for, has no end, or can't be renamed over.
+      if (!fs.statSync(this.#path).isFile())
+        throw new CliError(`--resume-file ${this.#path} is no regular file`, EXIT.usage);
       text = fs.readFileSync(this.#path, "utf8");
     } catch (error) {
+      if (error instanceof CliError) throw error;
       if (isCode(error, "ENOENT")) return undefined;
       throw new CliError(`cannot read ${this.#path}: ${phraseOf(error)}`);
     }

@@ -1,8 +1,20 @@
 // A run that takes up where an earlier one was stopped or killed: no byte twice, none missing, in either direction.
 
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parsePlace } from "../src/resume-file.ts";
@@ -237,6 +249,23 @@ describe("a file that does not fit", () => {
       expect(server.queries).toEqual([]);
     });
   }
+
+  test.each([
+    ["a FIFO, which would be waited for", () => execFileSync("mkfifo", [file])],
+    ["a directory", () => mkdirSync(file)],
+    ["a device", () => symlinkSync("/dev/zero", file)],
+  ])("%s: nothing is attached and it is left alone", async (_what, make) => {
+    make();
+    const before = lstatSync(file);
+    expect(await runCli([server.url, "--resume-file", file, "--", "true"])).toEqual({
+      code: 2,
+      signal: null,
+      stdout: "",
+      stderr: `sbx-stdio: --resume-file ${file} is no regular file\n`,
+    });
+    expect(lstatSync(file).ino).toBe(before.ino);
+    expect(server.queries).toEqual([]);
+  });
 
   test("a session that is lost says so, and keeps the file", async () => {
     const url = server.url.replace("http", "ws");
