@@ -120,6 +120,12 @@ test("stdin before hello closes with 1008", async () => {
   }
 });
 
+test("a command of 14 KiB as a URL has it reaches the process whole", async () => {
+  const rest = "x".repeat(14 * KIB - "&cmd=sh&arg=-c&arg=echo+%240&arg=".length);
+  const client = await connect(await person(), { cmd: "sh", arg: ["-c", "echo $0", rest] });
+  expect(await client.output(`${rest}\n`)).toBe(`${rest}\n`);
+});
+
 test("input beyond 256 KiB that waits for the process closes with 1008", async () => {
   const client = await connect(await person(), { cmd: "sleep", arg: ["1000"] });
   await client.hello();

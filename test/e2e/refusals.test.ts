@@ -191,6 +191,10 @@ describe("a malformed query", () => {
     [{ cmd: "cat", arg: ["\0"] }, '"arg" must not have a NUL character'],
     [{ arg: ["x"] }, '"arg" needs a "cmd"'],
     [{ cmd: "cat", arg: Array.from({ length: 1025 }, () => "") }, '"arg" may be given 1024 times at most'],
+    [
+      { cmd: "cat", arg: ["x".repeat(20_000)] },
+      "the command is too long: 20013 bytes in a URL with its arguments, environment and directory, at most 14336",
+    ],
     [{ env: ["NOVALUE"] }, '"env" must be NAME=VALUE'],
     [{ env: ["=x"] }, '"env" must be NAME=VALUE'],
     [{ env: ["A B=x"] }, '"env" must be NAME=VALUE'],

@@ -6,6 +6,7 @@ import {
   DEFAULT_KEEP_SECONDS,
   DEFAULT_ROWS,
   MAX_COLS,
+  MAX_COMMAND_BYTES,
   MAX_KEEP_SECONDS,
   MAX_NAME_BYTES,
   MAX_ROWS,
@@ -84,8 +85,8 @@ export type AttachQueryResult =
 
 const MAX_ARGS = 1024;
 const MAX_ENV = 256;
-/** Characters of one value; the whole query is bounded by what carries it. */
-const MAX_VALUE = 64 * 1024;
+/** Characters of a proof at most; ours are shorter. */
+const MAX_RESUME = 1024;
 /** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 
@@ -241,12 +242,30 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
   ] as const) {
     for (const value of values) {
       if (value.includes("\0")) return `"${label}" must not have a NUL character`;
-      if (value.length > MAX_VALUE) return `"${label}" must be at most ${MAX_VALUE} characters`;
     }
   }
+  const bytes = commandBytes(params);
+  if (bytes > MAX_COMMAND_BYTES) {
+    return `the command is too long: ${bytes} bytes in a URL with its arguments, environment and directory, at most ${MAX_COMMAND_BYTES}`;
+  }
+  if ((params.get("resume") ?? "").length > MAX_RESUME) return `"resume" must be at most ${MAX_RESUME} characters`;
   if (env.some((pair) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(pair))) return '"env" must be NAME=VALUE';
   if (args.length > 0 && params.get("cmd") === null) return '"arg" needs a "cmd"';
   return undefined;
+}
+
+function commandBytes(params: URLSearchParamsLike): number {
+  let bytes = 0;
+  for (const name of ["cmd", "arg", "env", "cwd"]) {
+    for (const value of params.getAll(name)) bytes += `&${name}=`.length + encodedLength(value);
+  }
+  return bytes;
+}
+
+/** Length of a value in a query as URLSearchParams writes it: what is neither a letter nor one of a few takes three a byte. */
+function encodedLength(value: string): number {
+  const others = value.replace(/[A-Za-z0-9*._ -]+/g, "");
+  return value.length - others.length + 3 * utf8Length(others);
 }
 
 /** Checked before: a number, or absent. */

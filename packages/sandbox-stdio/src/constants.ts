@@ -41,6 +41,9 @@ export const MAX_STDIN_FRAME_BYTES = 64 * KIB;
 export const MAX_CONTROL_IN_BYTES = 16 * KIB;
 /** UTF-8 bytes of one control message from a server at most. */
 export const MAX_CONTROL_OUT_BYTES = 64 * KIB;
+/** Bytes that a process's `cmd`, `arg`, `env` and `cwd` take in a URL at most: whatever carries them on their way has 16 KiB
+ * for all of a request's head, Cloudflare for its URL and Bun for its headers too. */
+export const MAX_COMMAND_BYTES = 14 * KIB;
 /** Clients on one session at most; one more is told 1013. */
 export const MAX_CLIENTS = 64;
 /** UTF-8 bytes of a participant's name at most. */

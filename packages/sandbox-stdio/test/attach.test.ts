@@ -83,6 +83,28 @@ test("A1: everything said is read, in order", () => {
   ]);
 });
 
+describe("A1: a command's length is counted as a URL has it", () => {
+  const lengthOf = (process: { cmd: string; args: string[]; env?: [string, string][]; cwd?: string }) =>
+    `&${new URLSearchParams(attachParams({ process }))}`.length;
+
+  test("14 KiB are taken, and one byte more is refused with both numbers", () => {
+    const process = {
+      cmd: "sh",
+      args: ["-c", "echo 'é' > \u{1f600}~*.-_\ud800"],
+      env: [["A", "(b c)\n"]] as [string, string][],
+      cwd: "/w",
+    };
+    const fill = "x".repeat(14 * 1024 - lengthOf(process) - "&arg=".length);
+    const query = (rest: string) => attachParams({ process: { ...process, args: [...process.args, rest] } });
+    expect(parse(`${new URLSearchParams(query(fill))}`)).toMatchObject({ ok: true });
+    expect(parse(`${new URLSearchParams(query(`${fill}x`))}`)).toEqual({
+      ok: false,
+      detail:
+        "the command is too long: 14337 bytes in a URL with its arguments, environment and directory, at most 14336",
+    });
+  });
+});
+
 describe("refusals", () => {
   const cases: [string, string][] = [
     ["sandbox=", '"sandbox"'],
@@ -122,7 +144,7 @@ describe("refusals", () => {
     ["env=A", '"env"'],
     ["env=A%00=1", '"env"'],
     ["cwd=a%00b", '"cwd"'],
-    [`resume=${"x".repeat(65_537)}`, '"resume"'],
+    [`resume=${"x".repeat(1_025)}`, '"resume"'],
     [`cmd=a${"&arg=b".repeat(1_025)}`, '"arg"'],
     ["env=A=1&".repeat(257), '"env"'],
   ];

@@ -8,6 +8,7 @@ import {
   type Hello,
   mayType,
   type People,
+  parseAttachQuery,
   peopleOf,
   type ServerMessage,
   StdioClient,
@@ -18,7 +19,7 @@ import { ConnectionReport } from "./connection-report.ts";
 import { type Environment, optionalToken, type TokenSource, tokenSource } from "./credentials.ts";
 import type { Front } from "./front.ts";
 import { Notices } from "./notices.ts";
-import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { CliError, EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
 import { Output } from "./output.ts";
 import { PipeFront } from "./pipe-front.ts";
 import { PlaceKeeper } from "./place-keeper.ts";
@@ -47,6 +48,9 @@ type Ending =
 
 /** @throws {CliError} Where nothing could be begun. */
 export async function attach(wish: AttachWish, env: Environment): Promise<Outcome> {
+  // What the server would refuse is refused here: of a URL that is too long whatever stands before it says nothing helpful.
+  const query = parseAttachQuery(new URLSearchParams(attachQuery(wish, false, undefined)));
+  if (!query.ok) throw usage(query.detail);
   const keeper = wish.resumeFile === undefined ? undefined : new PlaceKeeper(wish.resumeFile, wish);
   return new Attachment(wish, tokenSource(wish.token, env, wish.endpoint), keeper).run();
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
@@ -329,6 +329,19 @@ describe("why it failed is one line, and the code is 255", () => {
       line("the ticket was revoked (ask whoever shared it for another)"),
     );
   });
+});
+
+test("a command that no URL can carry is wrong usage, said with both lengths before anything is asked for", async () => {
+  const file = join(scratch(), "place");
+  const text =
+    "the command is too long: 100014 bytes in a URL with its arguments, environment and directory, at most 14336";
+  expect(await runCli([server.url, "--resume-file", file, "--", "echo", "x".repeat(100_000)])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: "",
+    stderr: `sbx-stdio: ${text}\n`,
+  });
+  expect([server.queries, existsSync(file)]).toEqual([[], false]);
 });
 
 describe("the reader goes away", () => {
