@@ -304,7 +304,9 @@ class Attachment {
     if (end.kind === "refused") {
       if (this.#client.resumePoint !== undefined) this.#keeper?.save();
       const session = this.#front === undefined ? undefined : this.#session;
-      await this.#say(refusalWords(end, this.#wish.ticket !== undefined, session));
+      const hasPlace = session !== undefined || this.#keeper?.earlier?.resume !== undefined;
+      const file = hasPlace ? this.#wish.resumeFile : undefined;
+      await this.#say(refusalWords(end, this.#wish.ticket !== undefined, session, file));
       return exitWith(EXIT.failed);
     }
     this.#keeper?.remove();

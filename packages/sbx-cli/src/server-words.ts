@@ -5,11 +5,21 @@ import { CLOSE, type ClientEnd, type ServerMessage } from "@sbx/sandbox-stdio";
 type Refused = Extract<ClientEnd, { kind: "refused" }>;
 type ErrorMessage = Extract<ServerMessage, { type: "error" }>;
 
-/** @param session What may go on without us; undefined where none was reached. */
-export function refusalWords({ code, reason }: Refused, hasTicket: boolean, session: string | undefined): string {
+/**
+ * @param session What may go on without us; undefined where none was reached.
+ * @param resumeFile Where the place in it is kept; undefined where it is not.
+ */
+export function refusalWords(
+  { code, reason }: Refused,
+  hasTicket: boolean,
+  session: string | undefined,
+  resumeFile?: string,
+): string {
   const isLost = code === CLOSE.notFound && reason.startsWith("process lost");
   const rest = session === undefined || isLost ? "" : `; session ${session} may still be running`;
-  return `${reason}${code === CLOSE.unauthenticated ? adviceFor(reason, hasTicket) : ""}${rest}`;
+  if (code !== CLOSE.unauthenticated) return `${reason}${rest}`;
+  const again = resumeFile === undefined ? "" : `; once let in again, the same command goes on from ${resumeFile}`;
+  return `${reason}${adviceFor(reason, hasTicket)}${rest}${again}`;
 }
 
 /** No login makes a ticket good again. */

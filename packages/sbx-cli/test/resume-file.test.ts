@@ -164,6 +164,28 @@ describe("a run that is stopped", () => {
     expect(server.host().asked.filter((what) => what !== "left")).toEqual([]);
   });
 
+  test("for want of a good token: it is said how to go on, also where the next run has none, and the one after that does", async () => {
+    const args = [server.url, "--session", "s", "--resume-file", file, "--", "sh", "-c", "echo one; read x; echo $x"];
+    const child = startCli(args);
+    const result = collect(child);
+    await once(child.stdout ?? child, "data");
+    server.onConnection = (connection) => connection.bye(4401, "the token was revoked", "never");
+    server.cut();
+    const advice = "(log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+    const again = `; once let in again, the same command goes on from ${file}\n`;
+    const { code, stderr } = await result;
+    expect([code, stderr.replace(/^.*reconnecting…\n/, "")]).toEqual([
+      255,
+      `sbx-stdio: the token was revoked ${advice}; session s may still be running${again}`,
+    ]);
+    expect(await runCli(args)).toMatchObject({
+      code: 255,
+      stderr: `sbx-stdio: the token was revoked ${advice}${again}`,
+    });
+    server.onConnection = undefined;
+    expect(await runCli(args, "two\n")).toMatchObject({ code: 0, stdout: "two\n", stderr: "" });
+  });
+
   test("the process has ended meanwhile: the next run gets the rest, its exit code, and removes the file", async () => {
     const args = [server.url, "--resume-file", file, "--", "sh", "-c", "echo one; read x; echo two; exit 3"];
     const child = startCli(args);
