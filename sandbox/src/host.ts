@@ -24,6 +24,8 @@ import { SessionScreen } from "./screen/session-screen.ts";
 /** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
 const HANGUP_GRACE_MS = 1_000;
 const TERMINATE_GRACE_MS = 2_000;
+/** On a PTY the first comes twice: bash only notes one that comes while it draws its prompt, and then waits for a key. */
+const SECOND_HANGUP_MS = 100;
 /** Whoever asked for a process has this long to attach to it, however short its `keep`. */
 const FIRST_ATTACH_MS = 10_000;
 /** The first read of an idle process asks for little, so that an idle session's log stays small. */
@@ -235,6 +237,7 @@ export class SessionHost {
         [HANGUP_GRACE_MS, "SIGTERM"],
         [HANGUP_GRACE_MS + TERMINATE_GRACE_MS, "SIGKILL"],
       ];
+      if (this.#child.tty) steps.unshift([SECOND_HANGUP_MS, "SIGHUP"]);
       for (const [ms, signal] of steps) setTimeout(() => this.#child.signalAll(signal), ms).unref();
     }
     await this.exited;

@@ -99,6 +99,29 @@ test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is starte
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 137, signal: "SIGKILL", offset: 6 });
 });
 
+test("a shell that is hung up on as it draws its prompt ends of that, 60 times", async () => {
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  for (let i = 0; i < 60; i++) {
+    const query = new URLSearchParams([
+      ["session", `shell-${i}`],
+      ["cmd", "bash"],
+      ["arg", "--norc"],
+      ["tty", "1"],
+    ]);
+    const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
+      protocols: ["stdio.v1"],
+      headers,
+    });
+    const exit = await new Promise<unknown>((resolve) => {
+      socket.addEventListener("message", ({ data }) => {
+        if (typeof data !== "string") void fetch(`${url}/sessions/shell-${i}`, { method: "DELETE", headers });
+        else if ((JSON.parse(data) as Message).type === "exit") resolve(JSON.parse(data));
+      });
+    });
+    expect(exit).toMatchObject({ code: 129, signal: "SIGHUP" });
+  }
+});
+
 test("output that goes on for ever after the process does not keep the bridge", async () => {
   const writer = "while echo x; do sleep 0.1; done";
   const client = await attach(`setsid bash -c '${writer}' & sleep 60`);
