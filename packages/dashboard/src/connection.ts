@@ -45,7 +45,6 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #listeners = new Set<Partial<ConnectionEvents>>();
   #token: string | undefined;
-  #isSecret = false;
   #client: StdioClient | undefined;
   #size: { cols: number; rows: number } | undefined;
   #people: People | undefined;
@@ -122,12 +121,11 @@ export class Connection {
 
   /** Whether only the length of what is typed is to be on record, as was last asked for or told. */
   get isSecret(): boolean {
-    return this.#isSecret;
+    return this.#client?.isSecret ?? false;
   }
 
   /** Asks the session to put only the length of what is typed from here on on record, or all of it again. */
   setSecret(on: boolean): void {
-    this.#isSecret = on;
     this.#client?.setSecret(on);
   }
 
@@ -170,6 +168,7 @@ export class Connection {
 
   #attach(resume: string | undefined): void {
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
+    const { isSecret } = this;
     const { session, url, size } = this.#options;
     const client = new StdioClient(
       { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume }) },
@@ -187,7 +186,7 @@ export class Connection {
     );
     this.#client = client;
     this.#isSecondChance = resume === undefined;
-    client.setSecret(this.#isSecret);
+    client.setSecret(isSecret);
     if (this.#size !== undefined) client.resize(this.#size.cols, this.#size.rows);
     client.start();
   }
@@ -213,7 +212,6 @@ export class Connection {
   }
 
   #told(message: ServerMessage): void {
-    if (message.type === "secret") this.#isSecret = message.on;
     if (this.#people !== undefined) this.#people = followPeople(this.#people, message);
     this.#each((listener) => listener.message?.(message));
   }
