@@ -165,6 +165,17 @@ export class TestClient {
     return this.bytes(stream).toString();
   }
 
+  /** Whether the output ends with this, in however many messages it came. Looks at no more of it than that is long. */
+  endsWith(text: string): boolean {
+    let tail = "";
+    for (let at = this.received.length - 1; at >= 0 && tail.length < text.length; at -= 1) {
+      const one = this.received[at];
+      if (one?.kind !== "output" || one.stream === SNAPSHOT) continue;
+      tail = one.bytes.toString("latin1", Math.max(0, one.bytes.length - text.length)) + tail;
+    }
+    return tail.endsWith(text);
+  }
+
   /** Offset of the next output byte, by the contract's arithmetic. */
   get offset(): number {
     return this.#offset;
