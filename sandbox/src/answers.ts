@@ -1,12 +1,14 @@
-// Answers terminal queries where nobody is attached who would (K5): finds them in the output, and has the session's emulator
-// answer exactly those. Costs next to nothing while there are none: the emulator is asked only when one has come.
+// Answers terminal queries where nobody is attached who would (K5): finds them in the output, and types what the session's
+// emulator answers to exactly those. Costs next to nothing while there are none: the emulator is hurried only when one has
+// come. Which queries are its own and what their answers are it may learn in either order.
 
 import { type Answerer, type OutputLog, QueryFilter } from "@sbx/sandbox-stdio";
+import type { Answer } from "./screen/emulator.ts";
 import type { SessionScreen } from "./screen/session-screen.ts";
 
 export type AnswerPorts = {
   readonly log: OutputLog;
-  readonly screen: Pick<SessionScreen, "answerFrom">;
+  readonly screen: Pick<SessionScreen, "parseTo">;
   /** Told before anybody is sent the query's last byte: the bridge answers what ends before `offset`. */
   readonly announce: (offset: number) => void;
   /** What is to be typed. */
@@ -18,9 +20,10 @@ const LOOK_BACK_BYTES = 4096;
 const SCAN_BYTES = 65_536;
 /** Queries that wait for their answers: more are not answered. */
 const MAX_WAITING = 4096;
-/** After the last query the emulator goes on for so long. */
-const IDLE_MS = 1_000;
+/** Answers that wait for their queries to be the bridge's: most never are. */
+const MAX_UNCLAIMED = 4096;
 
+const encoder = new TextEncoder();
 /** Shared by all sessions: it is used up within one call. */
 const scratch = new Uint8Array(SCAN_BYTES);
 
@@ -30,11 +33,10 @@ export class Answers {
   #from: number | undefined = 0;
   #scanned = 0;
   #filter = new QueryFilter((at) => this.#found(at));
-  /** Where the last bytes of the queries stand that are to be answered, oldest first. */
-  #waiting: number[] = [];
-  #isAsking = false;
-  #hasFound = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Where the last bytes of the queries stand that are to be answered. */
+  readonly #waiting = new Set<number>();
+  /** What the emulator has answered that is not known to be the bridge's, by where the query ends; oldest first. */
+  readonly #unclaimed = new Map<number, string>();
 
   constructor(ports: AnswerPorts) {
     this.#at = ports;
@@ -52,7 +54,7 @@ export class Answers {
     this.appended();
   }
 
-  /** To be called after each commit to the log, before what was committed is sent on. */
+  /** To be called after each commit to the log, before anybody is sent what was committed. */
   appended(): void {
     if (this.#from === undefined) return;
     const { log } = this.#at;
@@ -66,44 +68,46 @@ export class Answers {
       this.#filter.filter(scratch.subarray(0, length), this.#scanned);
       this.#scanned += length;
     }
-    if (this.#hasFound) this.#ask(this.#from);
-    this.#hasFound = false;
+  }
+
+  /**
+   * The emulator has got to `offset`, and answers so what it was asked on the way. Where ESC \ ends a query, it answers at the
+   * end of the two, and the query has ended with the first.
+   */
+  parsed(answers: readonly Answer[], offset: number): void {
+    for (const { offset: end, text } of answers) {
+      if (this.#waiting.has(end - 1) || this.#waiting.has(end - 2)) this.#write(text);
+      else this.#unclaimed.set(end, (this.#unclaimed.get(end) ?? "") + text);
+    }
+    for (const end of this.#unclaimed.keys()) {
+      if (end > this.#at.log.startOffset && this.#unclaimed.size <= MAX_UNCLAIMED) break;
+      this.#unclaimed.delete(end);
+    }
+    // To the others it answers nothing.
+    for (const at of this.#waiting) if (at + 1 < offset) this.#waiting.delete(at);
   }
 
   close(): void {
-    clearTimeout(this.#timer);
     this.#from = undefined;
-    this.#waiting = [];
+    this.#waiting.clear();
   }
 
   #found(at: number): boolean {
-    if (this.#from !== undefined && at >= this.#from && this.#waiting.length < MAX_WAITING) {
-      this.#waiting.push(at);
-      this.#hasFound = true;
-      this.#at.announce(at + 1);
+    if (this.#from === undefined || at < this.#from || this.#waiting.size >= MAX_WAITING) return true;
+    this.#at.announce(at + 1);
+    const end = this.#unclaimed.has(at + 1) ? at + 1 : at + 2;
+    const answer = this.#unclaimed.get(end);
+    if (answer === undefined) {
+      this.#waiting.add(at);
+      this.#at.screen.parseTo(at + 1);
+    } else {
+      this.#unclaimed.delete(end);
+      this.#write(answer);
     }
     return true;
   }
 
-  #ask(from: number): void {
-    if (!this.#isAsking) {
-      this.#isAsking = true;
-      this.#at.screen.answerFrom(from, (answer, offset) => this.#answered(answer, offset));
-    }
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#rest(), IDLE_MS);
-    this.#timer.unref();
-  }
-
-  /** The emulator answers what ends at `offset`; where ESC \ ends it, the query counts as ended with the first of the two. */
-  #answered(answer: Uint8Array, offset: number): void {
-    this.#waiting = this.#waiting.filter((at) => at + 2 >= offset);
-    if (this.#waiting.some((at) => at + 1 === offset || at + 2 === offset)) this.#at.write(answer);
-  }
-
-  #rest(): void {
-    this.#isAsking = false;
-    this.#waiting = [];
-    this.#at.screen.answerFrom(undefined, () => undefined);
+  #write(answer: string): void {
+    this.#at.write(encoder.encode(answer));
   }
 }

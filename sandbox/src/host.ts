@@ -85,7 +85,7 @@ export class SessionHost {
         commit: (length, stream) => {
           readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
           log.commit(length, stream);
-          screen?.appended();
+          host?.committed();
         },
         flush: () => host?.appended(),
       },
@@ -153,12 +153,14 @@ export class SessionHost {
     });
     this.#writer = new InputWriter(child, this.session);
     if (screen !== undefined) {
-      this.#answers = new Answers({
+      const answers = new Answers({
         log,
         screen,
         announce: (offset) => this.#inner?.answered(offset),
         write: (answer) => this.#writer.pushOwn(answer),
       });
+      this.#answers = answers;
+      screen.onParsed = (given, offset) => answers.parsed(given, offset);
     }
     this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
     this.#abandonedAtMs = performance.now() + FIRST_ATTACH_MS;
@@ -207,8 +209,13 @@ export class SessionHost {
 
   // ---- Process -------------------------------------------------------------------------------------------------
 
-  appended(): void {
+  /** More output is in the log: it must be known who answers what is asked in it before anybody is sent it. */
+  committed(): void {
     this.#answers?.appended();
+    this.#screen?.appended();
+  }
+
+  appended(): void {
     this.session.appended();
     this.changed();
   }

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { OutputLog, STREAM_STDOUT } from "@sbx/sandbox-stdio";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Answers } from "../src/answers.ts";
 import { COLOURS, PALETTE } from "../src/screen/appearance.ts";
 import { SessionScreen } from "../src/screen/session-screen.ts";
@@ -13,14 +13,14 @@ function harness(logBytes?: number) {
   const log = new OutputLog({ cols: 80, rows: 24 }, logBytes);
   const screen = new SessionScreen(log);
   const told: string[] = [];
-  const asked: (number | undefined)[] = [];
+  const asked: number[] = [];
   let wake: () => void = () => undefined;
   const answers = new Answers({
     log,
     screen: {
-      answerFrom: (offset, onAnswer) => {
+      parseTo: (offset) => {
         asked.push(offset);
-        screen.answerFrom(offset, onAnswer);
+        screen.parseTo(offset);
       },
     },
     announce: (offset) => void told.push(`before ${offset}`),
@@ -29,15 +29,17 @@ function harness(logBytes?: number) {
       wake();
     },
   });
+  screen.onParsed = (given, offset) => answers.parsed(given, offset);
   return {
     log,
+    screen,
     answers,
     told,
     asked,
     print: (text: string) => {
       log.append(new TextEncoder().encode(text), STREAM_STDOUT);
-      screen.appended();
       answers.appended();
+      screen.appended();
     },
     /** Waits until so much has been told. */
     hears: async (count: number) => {
@@ -82,6 +84,42 @@ test("told late that nobody answers, it answers what has come since then, also w
   at.answers.answererIs({ id: "", offset: 5 });
   await at.hears(4);
   expect(at.told).toEqual(["before 7", "before 11", "\x1b[0n", "\x1b[1;1R"]);
+  at.close();
+});
+
+test("told late, it also answers what the emulator has got over by then, and of that only what ends since", async () => {
+  const at = harness();
+  at.answers.answererIs({ id: "a", offset: 0 });
+  at.print("text\r\n".repeat(20_000));
+  const start = at.log.endOffset;
+  at.print("\x1b[c\x1b[5n\x1b]10;?;?\x1b\\\x1b[6n");
+  await at.screen.snapshot();
+  at.answers.answererIs({ id: "", offset: start + 5 });
+  const colours = "\x1b]10;rgb:eaea/eaea/eaea\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\";
+  const expected = [
+    `before ${start + 7}`,
+    "\x1b[0n",
+    `before ${start + 16}`,
+    colours,
+    `before ${start + 21}`,
+    "\x1b[24;1R",
+  ];
+  expect(at.told).toEqual(expected);
+  // Nothing is answered twice.
+  at.print("\x1b[5n");
+  await at.hears(8);
+  expect(at.told.slice(6)).toEqual([`before ${start + 25}`, "\x1b[0n"]);
+  at.close();
+});
+
+test("waits for an emulator that takes its time, however long", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const at = harness();
+  at.print("\x1b[5n");
+  vi.advanceTimersByTime(60_000);
+  vi.useRealTimers();
+  await at.hears(2);
+  expect(at.told).toEqual(["before 4", "\x1b[0n"]);
   at.close();
 });
 

@@ -6,7 +6,7 @@
 // as WebAssembly (ghostty-web 0.4.0) 59, 39, 32, 33, 30, 27, and it offers neither the saved cursor nor the scroll region,
 // the tab stops, the character sets or where a hyperlink leads.
 
-import { mendEraseToCursor, type Snapshot } from "@sbx/sandbox-stdio";
+import { mendEraseToCursor, QueryFilter, type Snapshot } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
 import { answerForAppearance } from "./appearance.ts";
@@ -21,6 +21,8 @@ export const SCROLLBACK_LINES = 2_000;
 /** A sequence that goes on for longer than this is drawn as it is: a client would have to be sent all of it. */
 const MAX_OPEN_BYTES = 65_536;
 
+/** Answers that one batch of output may have: more are not given. */
+const MAX_ANSWERS = 4096;
 /** So much of a sequence is looked at again by whoever looks at what is skipped after it. */
 const MAX_SEEN_BYTES = 64;
 
@@ -52,8 +54,13 @@ export class Emulator {
   readonly #remembered: RememberedModes;
   readonly #encoder = new TextEncoder();
   #boundary = new Boundary();
-  /** Follows what is parsed, while answers are wanted. */
-  #answered = new Boundary();
+  /** Follows what is parsed: few batches ask anything, and these are parsed more slowly. */
+  readonly #queries = new QueryFilter(() => {
+    this.#isAsked = true;
+    return true;
+  });
+  /** Whether something is asked in what is being parsed. */
+  #isAsked = false;
   /** What came after the last safe place, and is not parsed yet. */
   #open: Item[] = [];
   #openBytes = 0;
@@ -68,7 +75,6 @@ export class Emulator {
   #isProvable = false;
   /** The lines above the screen when the style became known again; undefined: it is not. */
   #linesWithoutStyle: number | undefined = 0;
-  #answersFrom: number | undefined;
   #answers: Answer[] = [];
 
   /** @param isExact Whether the output is seen from its start. */
@@ -96,12 +102,6 @@ export class Emulator {
     });
     mendEraseToCursor(this.#terminal);
     answerForAppearance(this.#terminal, (text) => this.#answer(text));
-  }
-
-  /** Answers queries that end at or after `offset`; undefined: none. */
-  set answersFrom(offset: number | undefined) {
-    if (this.#answersFrom === undefined) this.#answered = new Boundary();
-    this.#answersFrom = offset;
   }
 
   /** Takes the next output; the terminal has had `size` since before it. @returns What it answered. */
@@ -137,7 +137,7 @@ export class Emulator {
     if (content !== "text") this.#awaitStyle();
     else if (this.#linesWithoutStyle !== undefined) this.#linesWithoutStyle = 0;
     this.#boundary = new Boundary();
-    this.#answered = new Boundary();
+    this.#queries.flush();
     this.#open = [];
     this.#openBytes = 0;
     this.#opener = "";
@@ -195,14 +195,17 @@ export class Emulator {
   }
 
   #parse(bytes: Uint8Array): void {
-    if (this.#answersFrom === undefined) {
+    this.#isAsked = false;
+    this.#queries.filter(bytes, this.#offset);
+    if (!this.#isAsked) {
       this.#feed(bytes);
       this.#offset += bytes.length;
       return;
     }
     // Sequence by sequence, so that each answer has the offset of its query's end.
+    const boundary = new Boundary();
     for (let at = 0; at < bytes.length; ) {
-      const end = this.#answered.sequenceEnd(bytes, at);
+      const end = boundary.sequenceEnd(bytes, at);
       this.#offset += end - at;
       this.#feed(bytes.subarray(at, end));
       at = end;
@@ -220,8 +223,7 @@ export class Emulator {
   }
 
   #answer(text: string): void {
-    if (this.#answersFrom === undefined || this.#offset < this.#answersFrom) return;
-    this.#answers.push({ offset: this.#offset, text });
+    if (this.#isAsked && this.#answers.length < MAX_ANSWERS) this.#answers.push({ offset: this.#offset, text });
   }
 
   /** Whether lines scroll off the top of the whole screen. */

@@ -15,7 +15,6 @@ export type ToWorker =
   /** Acknowledged by `parsed`. */
   | { readonly kind: "write"; readonly id: number; readonly size: Size; readonly bytes: Uint8Array }
   | { readonly kind: "skip"; readonly id: number; readonly skip: Skip }
-  | { readonly kind: "answer"; readonly id: number; readonly from: number | undefined }
   | { readonly kind: "draw"; readonly id: number }
   | { readonly kind: "close"; readonly id: number };
 

@@ -3,6 +3,7 @@
 // skips. Costs the process nothing but the share of a processor that parsing takes.
 
 import type { OutputLog, Snapshot } from "@sbx/sandbox-stdio";
+import type { Answer } from "./emulator.ts";
 import { type FloodContent, FloodScanner } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
@@ -36,6 +37,8 @@ const ESC = 0x1b;
 export class SessionScreen implements ScreenClient {
   /** Whether the process is held back: it is not silent of its own accord. */
   isHeld = false;
+  /** Told how far the output is parsed, and what a terminal answers to what it is asked on the way: each answer once. */
+  onParsed: (answers: readonly Answer[], offset: number) => void = () => undefined;
   readonly #log: OutputLog;
   readonly #workers: ScreenWorkers;
   /** The emulator's; undefined: there is none. */
@@ -44,7 +47,10 @@ export class SessionScreen implements ScreenClient {
   #sent = 0;
   /** The ends of what was handed over and is not parsed yet. */
   readonly #inFlight: number[] = [];
+  /** Parsed up to here, with the answers told. A worker that starts anew begins before it. */
   #parsed = 0;
+  /** What is before this is to be parsed at once. */
+  #dueTo = 0;
   /** While it skips: looks at what is not parsed. */
   #scanner: FloodScanner | undefined;
   /** Before the log ends here there is nothing to do. */
@@ -56,8 +62,6 @@ export class SessionScreen implements ScreenClient {
   #wanted:
     | { readonly promise: Promise<Snapshot | undefined>; readonly resolve: (snapshot?: Snapshot) => void }
     | undefined;
-  #answersFrom: number | undefined;
-  #onAnswer: (bytes: Uint8Array, offset: number) => void = () => undefined;
   #losses = 0;
   #isClosed = false;
 
@@ -88,16 +92,10 @@ export class SessionScreen implements ScreenClient {
     return this.#wanted.promise;
   }
 
-  /**
-   * From now on what comes is parsed at once, and `onAnswer` told what a terminal answers to the queries that end at or
-   * after `offset`, with the offset of each query's end. Undefined: no answers.
-   */
-  answerFrom(offset: number | undefined, onAnswer: (bytes: Uint8Array, offset: number) => void): void {
+  /** Has the output before `offset` parsed at once, because something is asked there. */
+  parseTo(offset: number): void {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return;
-    this.#answersFrom = offset;
-    this.#onAnswer = onAnswer;
-    if (this.#id !== undefined) this.#workers.send({ kind: "answer", id: this.#id, from: offset });
-    else if (offset !== undefined) this.#open();
+    this.#dueTo = Math.max(this.#dueTo, offset);
     this.#look(this.#log.endOffset);
   }
 
@@ -105,7 +103,6 @@ export class SessionScreen implements ScreenClient {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#nextLook = Number.POSITIVE_INFINITY;
-    this.#answersFrom = undefined;
     this.#forget();
     this.#resolve(undefined);
   }
@@ -115,12 +112,12 @@ export class SessionScreen implements ScreenClient {
   received(message: FromWorker): void {
     switch (message.kind) {
       case "parsed": {
-        this.#parsed = this.#inFlight.shift() ?? this.#parsed;
-        const encoder = new TextEncoder();
-        for (const { offset, text } of message.answers) {
-          if (this.#answersFrom !== undefined && offset >= this.#answersFrom)
-            this.#onAnswer(encoder.encode(text), offset);
-        }
+        const before = this.#parsed;
+        this.#parsed = Math.max(before, this.#inFlight.shift() ?? 0);
+        this.onParsed(
+          message.answers.filter(({ offset }) => offset > before),
+          this.#parsed,
+        );
         if (this.#inFlight.length === 0) this.#goOn(message.ms);
         return;
       }
@@ -138,9 +135,9 @@ export class SessionScreen implements ScreenClient {
     if (this.#isClosed || this.#id === undefined) return;
     this.#losses += 1;
     this.#forget();
-    // What was answered stays answered.
-    if (this.#answersFrom !== undefined) this.#answersFrom = Math.max(this.#answersFrom, this.#parsed + 1);
     this.#sent = this.#log.startOffset;
+    // What was answered stays answered.
+    if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
     if (this.#losses >= MAX_LOSSES) {
       this.#nextLook = Number.POSITIVE_INFINITY;
       this.#resolve(undefined);
@@ -169,16 +166,14 @@ export class SessionScreen implements ScreenClient {
       this.#startSkipping(end);
       return;
     }
-    if (this.#answersFrom !== undefined) this.#isCatchingUp = lag > 0;
-    else if (lag >= this.#usualLagBytes) this.#isCatchingUp = true;
+    if (this.#sent < this.#dueTo || lag >= this.#usualLagBytes) this.#isCatchingUp = true;
     if (this.#isCatchingUp && this.#inFlight.length === 0 && this.#pauseTimer === undefined) this.#write(end);
     this.#schedule();
   }
 
   /** When to look again. */
   #schedule(): void {
-    if (this.#answersFrom !== undefined) this.#nextLook = 0;
-    else this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : this.#usualLagBytes);
+    this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : this.#usualLagBytes);
   }
 
   /** A snapshot can have the emulator made as well. */
@@ -275,7 +270,6 @@ export class SessionScreen implements ScreenClient {
     const offset = this.#sent;
     const isExact = offset === 0 && this.#log.startOffset === 0;
     this.#workers.send({ kind: "open", id, size: this.#log.sizeAt(offset), offset, isExact });
-    if (this.#answersFrom !== undefined) this.#workers.send({ kind: "answer", id, from: this.#answersFrom });
   }
 
   /** Hands over the next bytes before `end`: one batch, of one size. */

@@ -42,9 +42,6 @@ function carryOut(message: ToWorker): void {
     case "skip":
       emulator.skip(message.skip);
       return;
-    case "answer":
-      emulator.answersFrom = message.from;
-      return;
     case "draw":
       self.postMessage({ kind: "drawn", id, snapshot: emulator.draw() });
       return;

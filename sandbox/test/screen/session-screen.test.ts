@@ -219,41 +219,40 @@ test("after a flood with other sequences modes, alternate screen and title are r
   expect((await output.snapshot()).isExact).toBe(true);
 });
 
-test("queries that end at or after the given place are answered once, with the place where they end", async () => {
+/** What a screen tells of answers, each with where its query ends. */
+function answersOf({ screen }: Output): string[] {
+  const told: string[] = [];
+  screen.onParsed = (answers) => void told.push(...answers.map(({ offset, text }) => `${offset} ${text}`));
+  return told;
+}
+
+test("queries are answered with the place where they end: at once where that is asked for, and else when it comes to them", async () => {
   const output = new Output();
-  const answers: string[] = [];
-  const onAnswer = (bytes: Uint8Array, offset: number): void => {
-    answers.push(`${offset} ${new TextDecoder().decode(bytes)}`);
-    wake();
-  };
-  let wake: () => void = () => undefined;
-  const told = (count: number): Promise<void> =>
-    new Promise((resolve) => {
-      wake = () => {
-        if (answers.length >= count) resolve();
-      };
-      wake();
-    });
+  const answers = answersOf(output);
   output.write("abc\x1b[6n");
-  output.screen.answerFrom(output.log.endOffset + 1, onAnswer);
+  output.screen.parseTo(output.log.endOffset);
   output.write("d\x1b[6n\x1b[c");
   output.write("\x1b]11;?");
   output.write("\x07");
-  await told(3);
-  expect(answers).toEqual(["12 \x1b[1;5R", "15 \x1b[?1;2c", "22 \x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\"]);
-  output.screen.answerFrom(undefined, onAnswer);
-  output.write("\x1b[6n");
-  output.screen.answerFrom(output.log.endOffset + 1, onAnswer);
+  output.screen.parseTo(output.log.endOffset);
+  await vi.waitFor(() => expect(answers).toHaveLength(4));
   output.write("\x1b[5n");
-  await told(4);
-  expect(answers.slice(3)).toEqual(["30 \x1b[0n"]);
+  output.write("text\r\n".repeat(20_000));
+  expect(answers).toHaveLength(4);
+  await output.snapshot();
+  expect(answers).toEqual([
+    "7 \x1b[1;4R",
+    "12 \x1b[1;5R",
+    "15 \x1b[?1;2c",
+    "22 \x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "26 \x1b[0n",
+  ]);
 });
 
 test("after its worker has died a screen is drawn from the log again, and nothing is answered twice", async () => {
   const output = new Output();
-  const answers: string[] = [];
+  const answers = answersOf(output);
   output.write(`\x1b[31m${"line\r\n".repeat(20_000)}`);
-  output.screen.answerFrom(0, (bytes, offset) => answers.push(`${offset} ${new TextDecoder().decode(bytes)}`));
   output.write("\x1b[5n");
   const before = await output.snapshot();
   expect(answers).toHaveLength(1);
