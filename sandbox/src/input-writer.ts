@@ -1,6 +1,6 @@
 // Writes the clients' input, and the bridge's own, to the process in the order in which it came, as fast as it takes it.
 
-import type { ClientRecord, Session } from "@sbx/sandbox-stdio";
+import { type ClientRecord, release, type Session } from "@sbx/sandbox-stdio";
 import type { ChildProcess } from "./process/process.ts";
 
 /** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */
@@ -51,9 +51,11 @@ export class InputWriter {
         if (entry.kind === "bytes") this.#session.wrote(client, entry.bytes.length);
         else this.#session.appliedEof(client);
       } else if (entry.kind === "bytes") {
-        const count = this.#child.write(entry.bytes);
+        const { bytes } = entry;
+        const count = this.#child.write(bytes);
         if (count > 0) this.#session.wrote(client, count);
-        if (count < entry.bytes.length) break;
+        if (count < bytes.length) break;
+        release(bytes);
       } else if (entry.kind === "eof") {
         if (!this.#child.tty) this.#child.closeStdin();
         else if (!this.#typeEof()) break;

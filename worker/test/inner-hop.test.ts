@@ -1,9 +1,11 @@
 // The Durable Object's connection to the bridge while it is being made: what becomes of it when nobody needs it any more,
 // or when nobody answers.
 
+import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test, vi } from "vitest";
-import { InnerHop, type InnerHopEvents } from "../src/bridge/inner-hop.ts";
+import { InnerHop, type InnerHopEvents, sendQuietly } from "../src/bridge/inner-hop.ts";
 import type { AttachOutcome } from "../src/bridge/upstream.ts";
+import type { Env } from "../src/env.ts";
 import { HELLO } from "./hello.ts";
 
 afterEach(() => {
@@ -152,3 +154,20 @@ test("a connection that broke with nobody there is made again once somebody is, 
   await vi.waitFor(() => expect(hop.nextTickMs).toBeDefined());
   expect(answers.length).toBe(2);
 });
+
+test("a long message that was sent arrives whole though its memory is given back, also where it waits for a write", () =>
+  runInDurableObject((env as unknown as Env).SESSION.getByName(crypto.randomUUID()), async (_object, { storage }) => {
+    const { socket, bridge } = openSocket();
+    socket.accept();
+    bridge.binaryType = "arraybuffer";
+    const arrived = new Promise<ArrayBuffer>((resolve) =>
+      bridge.addEventListener("message", ({ data }) => resolve(data)),
+    );
+    const frame = Uint8Array.from({ length: 65_549 }, (_, index) => index * 7);
+    const sent = frame.slice();
+    const written = storage.put("something", 1);
+    sendQuietly(socket, frame);
+    expect(frame.length).toBe(0);
+    await written;
+    expect(new Uint8Array(await arrived)).toEqual(sent);
+  }));

@@ -91,6 +91,7 @@ export {
 export { announcementOf, keyboardWords, nameOf } from "./people-words.ts";
 export { QueryFilter, type Sequence } from "./query-filter.ts";
 export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+export { release } from "./release.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
 export { Session } from "./session.ts";

@@ -9,7 +9,8 @@ export type InputFate = "typed" | "refused" | "resent";
 /** Keeps a record of input. What it has not stored is not acknowledged; the process does not wait for it. */
 export interface InputRecorder {
   /**
-   * Input as it came, in order for each client; what was given before may be given again. Keeps a view of `bytes`.
+   * Input as it came, in order for each client; what was given before may be given again. Copies what it keeps of `bytes`,
+   * which are empty once the other side has taken them.
    * @param received How much of this client's input the session had received before.
    */
   input(client: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void;

@@ -2,6 +2,8 @@
 // process has not read yet; the Durable Object keeps what the bridge has not confirmed, and sends it again after a break.
 // Both hops need the same: tell what is new from what is a duplicate, and acknowledge in order.
 
+import { release } from "./release.ts";
+
 /** Something that waits its turn in the input. `start` and `end` are offsets of the client's input. */
 export type InputEntry =
   | { readonly kind: "bytes"; readonly start: number; readonly end: number; readonly bytes: Uint8Array }
@@ -62,7 +64,8 @@ export class InputQueue {
 
   /**
    * Takes in bytes that start at `offset`. Those before {@link received} are duplicates and dropped. An offset ahead of
-   * it counts the bytes between as refused: whoever sent them was told so. Keeps a view of `bytes`, not a copy.
+   * it counts the bytes between as refused: whoever sent them was told so. Keeps a view of `bytes`, not a copy,
+   * which is empty once they are taken ({@link release}).
    * @returns The entry that is new, if there is one.
    */
   push(offset: number, bytes: Uint8Array): InputEntry | undefined {
@@ -162,8 +165,10 @@ export class InputQueue {
       const oldest = this.#entries[0];
       if (oldest === undefined) break;
       if (oldest.kind === "bytes") {
-        const count = Math.min(offset - this.#taken, oldest.bytes.length);
+        const { length } = oldest.bytes;
+        const count = Math.min(offset - this.#taken, length);
         this.wrote(count);
+        if (count === length) release(oldest.bytes);
       } else if (oldest.kind === "eof") {
         this.appliedEof();
       } else {

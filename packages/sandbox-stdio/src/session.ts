@@ -282,7 +282,7 @@ export class Session {
 
   /**
    * Input of a client. `offset` is where it starts; absent for a client whose input is not numbered. The session keeps a
-   * view of `bytes`.
+   * view of `bytes`, and whoever feeds the process gives their memory back.
    */
   stdin(client: ClientRecord, bytes: Uint8Array, offset = client.input.received): void {
     this.#intake.stdin(client, bytes, offset);

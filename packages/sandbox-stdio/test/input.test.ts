@@ -130,6 +130,25 @@ describe("the relay's side", () => {
     expect([queue.entries, queue.taken, queue.queuedBytes]).toEqual([[], 6003, 0]);
   });
 
+  test("the memory of a long piece is given back once all of it is taken; what is sent again after that is told apart as ever", () => {
+    const queue = new InputQueue("relay");
+    const [first, second] = [new Uint8Array(40_000).fill(1), new Uint8Array(40_000).fill(2)];
+    queue.push(0, first);
+    queue.push(40_000, second);
+    queue.takenUpTo(39_999);
+    expect([first.length, second.length]).toEqual([40_000, 40_000]);
+    queue.takenUpTo(40_001);
+    expect([first.length, second.length]).toEqual([0, 40_000]);
+    // The connection broke before the acknowledgement arrived: all of it comes once more, and more than before.
+    const again = new Uint8Array(90_000).fill(2, 40_000, 80_000).fill(3, 80_000);
+    expect(queue.push(0, again.slice(0, 40_000))).toBeUndefined();
+    expect(queue.push(0, again)).toMatchObject({ start: 80_000, end: 90_000 });
+    const waiting = queue.entries.flatMap((entry) => (entry.kind === "bytes" ? [...entry.bytes] : []));
+    expect(waiting).toEqual([...again.subarray(40_001)]);
+    queue.takenUpTo(90_000);
+    expect([second.length, again.length, queue.entries]).toEqual([0, 0, []]);
+  });
+
   test("I7: refused bytes wait for the other side to count them too", () => {
     const queue = new InputQueue("relay");
     queue.refuse(10);

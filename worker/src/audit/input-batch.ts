@@ -1,8 +1,8 @@
 // A batch of one client's input on its way into the audit: as much of it as may be kept there.
 
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
-import type { InputFate } from "@sbx/sandbox-stdio";
+import { createHash, type Hash } from "node:crypto";
+import { type InputFate, release } from "@sbx/sandbox-stdio";
 import type { InputDeed } from "./record.ts";
 
 /** What is kept of input: its bytes, or their hash, or how many they were. */
@@ -17,6 +17,7 @@ export class InputBatch {
   readonly #fate: InputFate;
   readonly #isSecret: boolean;
   readonly #keeping: InputKeeping;
+  readonly #hash: Hash | undefined;
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
 
@@ -26,23 +27,26 @@ export class InputBatch {
     this.#fate = fate;
     this.#keeping = isSecret ? "length" : keeping;
     this.#isSecret = isSecret;
+    this.#hash = this.#keeping === "hash" ? createHash("sha256") : undefined;
   }
 
   get end(): number {
     return this.offset + this.#length;
   }
 
-  /** Takes a piece that follows directly, and of which the same is true. @returns Whether it did. Keeps a view. */
+  /** Takes a piece that follows directly, and of which the same is true. @returns Whether it did. Copies what it keeps. */
   add(client: string, offset: number, bytes: Uint8Array, fate: InputFate, isSecret: boolean): boolean {
     const isNext = client === this.client && offset === this.end && fate === this.#fate && isSecret === this.#isSecret;
     if (!isNext || (this.#length > 0 && this.#length + bytes.length > MAX_BATCH_BYTES)) return false;
     this.#length += bytes.length;
-    if (this.#keeping !== "length") this.#pieces.push(bytes);
+    this.#hash?.update(bytes);
+    if (this.#keeping === "content") this.#pieces.push(bytes.slice());
     return true;
   }
 
-  get deed(): InputDeed {
-    return {
+  /** What goes on record. To be called once: the copies are let go of. */
+  finish(): InputDeed {
+    const deed: InputDeed = {
       type: "input",
       offset: this.offset,
       length: this.#length,
@@ -51,15 +55,13 @@ export class InputBatch {
       ...(this.#fate === "refused" ? { refused: true } : {}),
       ...(this.#fate === "resent" ? { resent: true } : {}),
     };
+    for (const piece of this.#pieces) release(piece);
+    return deed;
   }
 
   #kept(): Pick<InputDeed, "text" | "base64" | "sha256"> {
+    if (this.#hash !== undefined) return { sha256: this.#hash.digest("hex") };
     if (this.#keeping === "length") return {};
-    if (this.#keeping === "hash") {
-      const hash = createHash("sha256");
-      for (const piece of this.#pieces) hash.update(piece);
-      return { sha256: hash.digest("hex") };
-    }
     const bytes = joined(this.#pieces, this.#length);
     try {
       return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };

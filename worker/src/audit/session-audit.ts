@@ -207,7 +207,7 @@ export class SessionAudit implements InputRecorder {
         continue;
       }
       const { time, batch, who } = pending;
-      events.push({ time, ...who, client: batch.client, ...batch.deed });
+      events.push({ time, ...who, client: batch.client, ...batch.finish() });
       inputEnds.set(batch.client, batch.end);
     }
     const left = this.#left;

@@ -8,6 +8,7 @@ import {
   InnerClient,
   type InnerHello,
   PING_INTERVAL_MS,
+  release,
   SILENCE_MS,
 } from "@sbx/sandbox-stdio";
 import type { AttachOutcome } from "./upstream.ts";
@@ -204,9 +205,12 @@ function ignore(): void {
   // Whoever asked has long been told that there was no answer.
 }
 
-function sendQuietly(socket: WebSocket, frame: string | Uint8Array): void {
+/** `frame` may be empty afterwards. */
+export function sendQuietly(socket: WebSocket, frame: string | Uint8Array): void {
   try {
     socket.send(frame);
+    // The runtime holds the bytes by itself until they are sent.
+    if (typeof frame !== "string") release(frame);
   } catch {
     // It closed just now: its close event comes, and what was to be sent is sent again on the next connection.
   }

@@ -29,7 +29,7 @@ export class ConnectionRecord {
       const batch = new InputBatch(this.#client, this.#offset, "typed", this.#keeping, false);
       batch.add(this.#client, this.#offset, piece, "typed", false);
       this.#offset += piece.length;
-      this.#audit.note(batch.deed, this.#client, this.#actor);
+      this.#audit.note(batch.finish(), this.#client, this.#actor);
     }
   }
 
