@@ -22,6 +22,13 @@ const MIN_DELETION_MS = 60 * 60_000;
 /** Records that were stored together, oldest first. Never empty. */
 type Batch = readonly AuditRecord[];
 
+/** What the newest batch says. */
+type Newest = {
+  readonly head: ChainPoint;
+  /** How far the input in it goes, by client: where another batch becomes the newest, a key of the client's own says it. */
+  readonly inputEnds: Map<string, number>;
+};
+
 export type AuditPage = {
   readonly records: readonly AuditRecord[];
   /** The newest record of all. */
@@ -33,7 +40,7 @@ export type AuditPage = {
 export class AuditTrail {
   readonly #storage: DurableObjectStorage;
   /** Read when it is first asked for: whoever waits for a new session does not wait for that. */
-  #head: ChainPoint | undefined;
+  #newestRead: Newest | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -41,8 +48,7 @@ export class AuditTrail {
 
   /** The newest record of all. */
   get head(): ChainPoint {
-    this.#head ??= this.#readHead();
-    return this.#head;
+    return this.#newest.head;
   }
 
   get anchor(): ChainPoint {
@@ -51,16 +57,21 @@ export class AuditTrail {
 
   /** How far each client's input is stored. */
   storedInput(): [string, number][] {
-    const stored = [...this.#storage.kv.list<number>({ prefix: INPUT_PREFIX })];
-    return stored.map(([key, offset]) => [key.slice(INPUT_PREFIX.length), offset]);
+    const stored = new Map<string, number>();
+    for (const [key, offset] of this.#storage.kv.list<number>({ prefix: INPUT_PREFIX })) {
+      stored.set(key.slice(INPUT_PREFIX.length), offset);
+    }
+    for (const [id, offset] of this.#newest.inputEnds) stored.set(id, offset);
+    return [...stored];
   }
 
   /**
    * Stores events as the next records, and with them how far the input of these clients is stored now. Resolves when all
    * of it is on disk. What is sent meanwhile does not wait for that: hence `put` and not SQL, whose writes hold back
-   * everything that the object sends after them.
+   * everything that the object sends after them. No `async` function: its variables, with all the text of a paste, would
+   * live until then.
    */
-  async append(events: readonly AuditEvent[], storedInput: ReadonlyMap<string, number>): Promise<void> {
+  append(events: readonly AuditEvent[], storedInput: ReadonlyMap<string, number>): Promise<void> {
     const records: AuditRecord[] = [];
     let last = this.head;
     for (const event of events) {
@@ -68,14 +79,19 @@ export class AuditTrail {
       records.push(record);
       last = record;
     }
-    if (records.length === 0) return;
-    this.#head = { seq: last.seq, hash: last.hash };
+    if (records.length === 0) return Promise.resolve();
     const entries: Record<string, unknown> = {};
-    for (const batch of batchesOf(records)) entries[batchKey(batch[0].seq)] = batch;
-    for (const [id, offset] of storedInput) entries[INPUT_PREFIX + id] = offset;
+    const batches = batchesOf(records);
+    for (const batch of batches) entries[batchKey(batch[0].seq)] = batch;
+    // The newest batch says it by itself. To find the place of one key more among long values, SQLite reads many of them.
+    const inNewest = inputEndsOf(batches.at(-1) ?? []);
+    for (const [id, offset] of [...this.#newest.inputEnds, ...storedInput]) {
+      if (!inNewest.has(id)) entries[INPUT_PREFIX + id] = offset;
+    }
+    const inputEnds = new Map([...inNewest].filter(([id]) => storedInput.has(id)));
+    this.#newestRead = { head: { seq: last.seq, hash: last.hash }, inputEnds };
     // One call, one transaction: an offset is never stored without its bytes.
-    await this.#storage.put(entries, { allowUnconfirmed: true });
-    await this.#storage.sync();
+    return this.#storage.put(entries, { allowUnconfirmed: true }).then(() => this.#storage.sync());
   }
 
   /** The clients whose input is secret. */
@@ -91,6 +107,7 @@ export class AuditTrail {
 
   /** This client can't come back: how far its input is stored is of no more use. */
   forgetInput(ids: readonly string[]): void {
+    for (const id of ids) this.#newest.inputEnds.delete(id);
     void this.#storage.delete(
       ids.map((id) => INPUT_PREFIX + id),
       { allowUnconfirmed: true },
@@ -100,6 +117,7 @@ export class AuditTrail {
   /** No client of before comes back. */
   forgetAllInput(): void {
     if (this.head.seq === 0) return; // There was none.
+    this.#newest.inputEnds.clear();
     for (const prefix of [INPUT_PREFIX, SECRET_PREFIX]) {
       for (const [key] of [...this.#storage.kv.list({ prefix })]) this.#storage.kv.delete(key);
     }
@@ -132,6 +150,8 @@ export class AuditTrail {
   /** Deletes the batches whose newest record is from before `time`, and notes where the chain goes on. */
   deleteBefore(time: string): void {
     this.#storage.transactionSync(() => {
+      // The newest may be among them, and what it says of input would go with it.
+      for (const [id, offset] of this.#newest.inputEnds) this.#storage.kv.put(INPUT_PREFIX + id, offset);
       for (;;) {
         const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
         const last = oldest?.[1].at(-1);
@@ -153,11 +173,27 @@ export class AuditTrail {
     return { records, head: this.head, anchor: this.anchor };
   }
 
-  #readHead(): ChainPoint {
-    const [newest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, reverse: true, limit: 1 });
-    const last = newest?.[1].at(-1);
-    return last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
+  get #newest(): Newest {
+    this.#newestRead ??= this.#readNewest();
+    return this.#newestRead;
   }
+
+  #readNewest(): Newest {
+    const [newest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, reverse: true, limit: 1 });
+    const batch = newest?.[1] ?? [];
+    const last = batch.at(-1);
+    const head = last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
+    return { head, inputEnds: inputEndsOf(batch) };
+  }
+}
+
+/** How far the input that is in a batch goes, by client. */
+function inputEndsOf(batch: Batch): Map<string, number> {
+  const ends = new Map<string, number>();
+  for (const record of batch) {
+    if (record.type === "input" && record.client !== undefined) ends.set(record.client, record.offset + record.length);
+  }
+  return ends;
 }
 
 /** Many clients' input may come while one write is on its way. */

@@ -26,6 +26,40 @@ describe("a trail", () => {
       expect([records.map(({ seq }) => seq), verifyChain(records)]).toEqual([[1, 2, 3], { ok: true, head }]);
     }));
 
+  test("knows how far a client's input is stored from the newest batch, and of another batch's by a key", () =>
+    withStorage(async (storage) => {
+      const typed = (client: string, offset: number) =>
+        ({ time: kill(1).time, client, type: "input", offset, length: 5, text: "hello" }) as const;
+      /** What the next life of the object knows. */
+      const known = () => Object.fromEntries(new AuditTrail(storage).storedInput());
+      const keys = () => [...storage.kv.list({ prefix: "audit/input/" })].length;
+      const first = new AuditTrail(storage);
+      await first.append([typed("a", 0)], new Map([["a", 5]]));
+      await first.append([typed("a", 5), kill(1)], new Map([["a", 10]]));
+      expect([known(), keys()]).toEqual([{ a: 10 }, 0]);
+      await first.append([typed("b", 0)], new Map([["b", 5]]));
+      expect([known(), keys()]).toEqual([{ a: 10, b: 5 }, 1]);
+
+      const second = new AuditTrail(storage);
+      await second.append([kill(1)], NOBODY);
+      expect([known(), keys()]).toEqual([{ a: 10, b: 5 }, 2]);
+      await second.append([typed("a", 10)], new Map([["a", 15]]));
+      expect(known()).toEqual({ a: 15, b: 5 });
+      second.forgetInput(["a"]);
+      await second.append([kill(1)], NOBODY);
+      expect(known()).toEqual({ b: 5 });
+    }));
+
+  test("knows it also where the batches that said it were deleted for their age", () =>
+    withStorage(async (storage) => {
+      const trail = new AuditTrail(storage);
+      const input = { time: kill(1).time, client: "a", type: "input", offset: 0, length: 5, text: "hello" } as const;
+      await trail.append([input], new Map([["a", 5]]));
+      trail.deleteBefore("2026-02-01T00:00:00.000Z");
+      const next = new AuditTrail(storage);
+      expect([next.read(0, 10).records, next.storedInput()]).toEqual([[], [["a", 5]]]);
+    }));
+
   test("is read from any record on, within a batch and across batches", () =>
     withStorage(async (storage) => {
       const trail = new AuditTrail(storage);
