@@ -18,7 +18,7 @@ export interface OutputSink {
   flush(): void;
 }
 
-/** The most that is read at once and, rounded up to whole reads, the most that waits for a flush. */
+/** The most that is read at once, and that waits for a flush. One frame: the rest would be another, which costs as much. */
 export const FLUSH_BYTES = 65_536;
 
 /** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
@@ -87,14 +87,14 @@ export class Output implements Reader {
   readSome(): boolean {
     if (this.#isHeld || this.#isClosed) return false;
     const room = this.#sink.reserve();
-    const count = libc.read(this.#fd, room, Math.min(room.length, FLUSH_BYTES));
+    const count = libc.read(this.#fd, room, Math.min(room.length, FLUSH_BYTES - this.#unflushedBytes));
     if (count > 0) {
       this.#lastByteAtMs = performance.now();
       this.#sink.commit(count, this.#stream);
       this.#unflushedBytes += count;
       const isPrompt = this.#wasQuiet && count < PROMPT_BYTES;
       // The sink may have held or closed this meanwhile.
-      if (this.#unflushedBytes >= FLUSH_BYTES || this.#isHeld || isPrompt) this.#flush();
+      if (this.#unflushedBytes === FLUSH_BYTES || this.#isHeld || isPrompt) this.#flush();
       // Less than there was room for is all there is: more is reported anew, and looking costs as much as the reading did.
       if (isPrompt && count < room.length && !this.#isEnding) return false;
       this.#wasQuiet = false;
