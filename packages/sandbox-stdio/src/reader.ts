@@ -25,8 +25,10 @@ export interface Flow {
   /** The longest frame. */
   readonly frameBytes: number;
   room(cursor: number, nowMs: number): number;
-  /** Whether only whole frames are to be sent now: enough is in flight, and its acknowledgement comes without delay. */
+  /** Whether so much is in flight that its acknowledgement comes without delay: a frame can wait for that to have room. */
   isBusy(cursor: number): boolean;
+  /** Whether it can also wait for more to come that makes it whole. */
+  readonly isPatient: boolean;
   noteFull(): void;
   sent(end: number, nowMs: number): void;
   ack(offset: number, nowMs: number): void;
@@ -43,6 +45,7 @@ export class OpenFlow implements Flow {
   acked: number;
   readonly bytes = MIB;
   readonly frameBytes = MAX_FRAME_BYTES;
+  readonly isPatient = false;
   constructor(offset: number) {
     this.acked = offset;
   }
@@ -77,6 +80,7 @@ export class RatedFlow implements Flow {
   acked: number;
   readonly bytes = MAX_FRAME_BYTES;
   readonly frameBytes = MAX_FRAME_BYTES;
+  readonly isPatient = false;
   /** How long a burst may be, at the rate. */
   static readonly burstMs = 100;
   #tokens: number;
@@ -250,8 +254,9 @@ export class OutputReader {
       }
       const room = flow.room(this.#cursor, nowMs);
       const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
-      const frameBytes = isBusy ? this.#wholeFrameBytes : flow.frameBytes;
-      // Not less than a decent frame while more is waiting: slivers cost as much as frames.
+      const isPatient = isBusy && flow.isPatient;
+      const frameBytes = isPatient ? this.#wholeFrameBytes : flow.frameBytes;
+      // Not less than a decent frame while more is waiting, and all of it where room comes soon: slivers cost as much as frames.
       // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
       // that never acknowledges would be sent window after window.
       const decent = isBusy ? frameBytes : MIN_WINDOW_BYTES / 2;
@@ -275,7 +280,7 @@ export class OutputReader {
       const length = Math.min(item.length, room, frameBytes);
       // More may come to fill the frame; if it does not, the acknowledgement does.
       const mayGrow = length < frameBytes && this.#cursor + length === this.#log.endOffset && exit === undefined;
-      if (isBusy && mayGrow) return false;
+      if (isPatient && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;
       // Counted before it is sent: whatever the send does, these bytes are on their way exactly once.

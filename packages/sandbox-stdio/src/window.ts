@@ -68,7 +68,7 @@ export class Window implements Flow {
   /** What is in flight is let run out, so that a round trip can be seen that did not wait behind other bytes. */
   #isDraining = false;
 
-  /** @param role A viewer's frames are longer, and whole where it can be: it awaits no echo, and each message counts. */
+  /** @param role A viewer's frames are longer, and wait to be whole where they can: it awaits no echo, and each message counts. */
   constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver") {
     this.maxBytes = maxBytes;
     this.#isViewer = role === "viewer";
@@ -100,9 +100,14 @@ export class Window implements Flow {
     return Math.max(0, this.#bytes - inFlight);
   }
 
-  /** A viewer with so much in flight acknowledges as soon as it has dealt with that, and not only after a while. */
+  /** It awaits no echo. */
+  get isPatient(): boolean {
+    return this.#isViewer;
+  }
+
+  /** With so much in flight a client acknowledges as soon as it has dealt with that, and not only after a while. */
   isBusy(cursor: number): boolean {
-    return this.#isViewer && this.inFlight(cursor) >= ACK_BYTES;
+    return this.inFlight(cursor) >= ACK_BYTES;
   }
 
   /** Sending stopped for want of room. */

@@ -127,7 +127,8 @@ describe("how much", () => {
     function viewing() {
       const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
       let acked = 0;
-      const flow = Object.assign(new OpenFlow(0), { isBusy: (cursor: number) => cursor - acked >= ACK_BYTES });
+      const isBusy = (cursor: number) => cursor - acked >= ACK_BYTES;
+      const flow = Object.assign(new OpenFlow(0), { isBusy, isPatient: true });
       const peer = new FakePeer();
       const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
       const come = (length: number, stream: 1 | 2 = 1) => {
@@ -181,6 +182,25 @@ describe("how much", () => {
       reader.pump(6, undefined);
       expect(reader.cursor).toBe(65_536 + flow.bytes - 1);
     });
+  });
+
+  test("F5: while 64 KiB or more are in flight, a frame to a driver waits for room for all of it, and for nothing else", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+    let [limit, isBusy] = [60_000, false];
+    const flow = Object.assign(new OpenFlow(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, new FakePeer());
+    const reached = (newLimit: number, busy: boolean) => {
+      [limit, isBusy] = [newLimit, busy];
+      reader.pump(0, undefined);
+      return reader.cursor;
+    };
+    log.append(new Uint8Array(2 * MAX_FRAME_BYTES).fill(120), 1);
+    expect(reached(60_000, false)).toBe(60_000);
+    expect(reached(60_000 + MAX_FRAME_BYTES - 1, true)).toBe(60_000);
+    expect(reached(60_000 + MAX_FRAME_BYTES, true)).toBe(60_000 + MAX_FRAME_BYTES);
+    // No more than this is there.
+    expect(reached(2 * MAX_FRAME_BYTES - 1, true)).toBe(60_000 + MAX_FRAME_BYTES);
+    expect(reached(2 * MAX_FRAME_BYTES, true)).toBe(2 * MAX_FRAME_BYTES);
   });
 
   test("a peer that can't be written to is left alone, and how long is known", () => {
