@@ -24,8 +24,9 @@ import { SessionScreen } from "./screen/session-screen.ts";
 /** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
 const HANGUP_GRACE_MS = 1_000;
 const TERMINATE_GRACE_MS = 2_000;
-/** On a PTY the first comes twice: bash only notes one that comes while it draws its prompt, and then waits for a key. */
-const SECOND_HANGUP_MS = 100;
+/** On a PTY it comes twice: bash only notes one that comes while it draws its prompt, and then waits for a key. What others do
+ * on it, such as save, has this long. */
+const SECOND_HANGUP_MS = 300;
 /** Whoever asked for a process has this long to attach to it, however short its `keep`. */
 const FIRST_ATTACH_MS = 10_000;
 /** The first read of an idle process asks for little, so that an idle session's log stays small. */
