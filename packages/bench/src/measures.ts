@@ -16,6 +16,12 @@ export type Result = Readonly<Record<string, number>>;
 const RAW_CAT = ["sh", "-c", "stty raw -echo; printf READY; exec cat"];
 const SHELL = ["sh", "-c", "PS1='PROMPT> ' exec bash --norc --noprofile -i"];
 const FLOOD = ["sh", "-c", "stty raw; exec yes 0123456789012345678901234567890123456789012345678901234567890123"];
+/** What ^C is typed into, and when. */
+const YES = { command: "yes", runs: (terminal: Terminal) => received(terminal, 1_000_000) };
+const SILENT = {
+  command: "sh -c 'printf RUN%s NING; exec sleep 60'",
+  runs: (terminal: Terminal) => seen(terminal, "RUNNING"),
+};
 const KEY = Buffer.from("x");
 /** A flood that echoes too: what is typed comes back in the midst of lines that do not hold it. */
 const ECHO_IN_FLOOD = ["sh", "-c", `stty raw -echo; yes ${"0123456789".repeat(6)} & exec cat`];
@@ -159,10 +165,16 @@ export async function inputRaw(subject: Subject): Promise<Result> {
   };
 }
 
-/** From ^C in a flood to the shell's prompt. */
+/** From ^C in a flood to the shell's prompt; and what that takes where nothing at all comes between the two. */
 export async function interrupt(subject: Subject): Promise<Result> {
   const times = await interrupts(subject, subject.url, 20);
-  return { "^C in a flood p50, ms": median(times), "^C in a flood max, ms": Math.max(...times) };
+  const silent = await interrupts(subject, subject.url, 20, SILENT);
+  return {
+    "^C in a flood p50, ms": median(times),
+    "^C in a flood max, ms": Math.max(...times),
+    "^C of a silent program p50, ms": median(silent),
+    "^C of a silent program max, ms": Math.max(...silent),
+  };
 }
 
 /** The same through a link of 8 MB/s, and through one of 1 MB/s with 50 ms each way. */
@@ -307,13 +319,13 @@ async function echoes(
   return times;
 }
 
-async function interrupts(subject: Subject, url: string, count: number): Promise<number[]> {
+async function interrupts(subject: Subject, url: string, count: number, program = YES): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i += 1) {
     const terminal = await openTerminal(subject.spec(SHELL, { url }));
     await seen(terminal, "PROMPT> ");
-    terminal.send(Buffer.from("yes\r"));
-    await received(terminal, 1_000_000);
+    terminal.send(Buffer.from(`${program.command}\r`));
+    await program.runs(terminal);
     const from = performance.now();
     const prompt = seen(terminal, "PROMPT> ");
     terminal.send(Buffer.from("\x03"));
