@@ -1,28 +1,40 @@
-// Keeps the cores awake while something is measured. A virtual core with nothing to do is taken away, and to get it back can
-// take longer than what is measured here: a server that waits between two bytes would be measured by that.
+// Keeps a virtual machine's cores awake while something is measured. A core with nothing to do is given back to the host, and
+// to get it again can take longer than what is measured here: a server that waits between two bytes would be measured by that.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { availableParallelism } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 
-/** No run lasts as long: a loop that nobody ends does so by itself. */
-const MAX_SECONDS = 2 * 60 * 60;
+/** Linux's idle loop in a KVM guest: how long it looks for work before it gives the core back. */
+const PARAMETERS = "/sys/module/haltpoll/parameters";
+/** Longer than the pauses within a measurement, and it stays that long. */
+const AWAKE = new Map([
+  ["guest_halt_poll_ns", "20000000"],
+  ["guest_halt_poll_allow_shrink", "N"],
+]);
 
 /**
- * Starts a loop for each core, in the kernel's class for what runs when nothing else does: it gives way at once. They end with
- * this process.
- * @returns Whether all run; where not, there is no Linux's `chrt`.
+ * For as long as this process runs. Loops of lowest priority would do it anywhere, but a core that runs one is not idle, and
+ * the kernel does not move to it what waits behind something else.
+ * @returns Whether it could: as root, in a guest that has the setting. Elsewhere cores seldom take long to wake.
  */
-export async function keepAwake(): Promise<boolean> {
-  return (await Promise.all(Array.from({ length: availableParallelism() }, startLoop))).every(Boolean);
-}
-
-async function startLoop(): Promise<boolean> {
-  const args = ["--idle", "0", process.execPath, join(import.meta.dirname, "spin.ts"), String(MAX_SECONDS)];
-  const loop = spawn("chrt", args, { stdio: ["ignore", "pipe", "ignore"] });
-  process.once("exit", () => loop.kill());
-  loop.on("error", () => undefined); // There is no such program: its output ends too.
-  loop.unref();
-  return Promise.race([once(loop.stdout, "data").then(() => true), once(loop.stdout, "close").then(() => false)]);
+export function keepAwake(): boolean {
+  const before = new Map<string, string>();
+  process.once("exit", () => {
+    for (const [name, value] of before) writeFileSync(join(PARAMETERS, name), value);
+  });
+  try {
+    for (const [name, value] of AWAKE) {
+      const path = join(PARAMETERS, name);
+      const old = readFileSync(path, "utf8");
+      writeFileSync(path, value);
+      before.set(name, old);
+    }
+  } catch {
+    return false;
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  }
+  return true;
 }

@@ -41,14 +41,14 @@ const options = new Command("bench")
   .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 3)
   .option("--only <names>", "measurements, comma separated", namesOf(names), names)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
-  .option("--no-awake", "let the cores sleep when they have nothing to do")
+  .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
   .option("--no-write", "leave the README alone")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   .parse()
   .opts<{ rounds: number; only: readonly string[]; subjects: readonly string[]; awake: boolean; write: boolean }>();
 
 const subjects = SUBJECTS.filter((name) => options.subjects.includes(name));
-const isAwake = options.awake && (await keepAwake());
+const isAwake = options.awake && keepAwake();
 const results = new Map<string, Map<SubjectName, number[]>>();
 
 for (let round = 0; round < options.rounds; round += 1) {
