@@ -31,6 +31,8 @@ const ALONE = ", without it";
 /** No measurement waits longer for its answer: slower counts as never. */
 const PATIENCE_MS = 10_000;
 
+/** What one shell takes to end is not to be measured as another's beginning. */
+const TEARDOWN_MS = 10;
 /** Where an echo takes a second and more, fewer of them have to do. */
 const UNDER_FLOOD_MS = 20_000;
 
@@ -43,6 +45,7 @@ export async function connectToPrompt(subject: Subject): Promise<Result> {
     await seen(terminal, "PROMPT> ");
     times.push(performance.now() - from);
     terminal.close();
+    await pause(TEARDOWN_MS);
   }
   return { "connect to prompt, ms": median(times) };
 }
