@@ -90,6 +90,7 @@ export class Answers {
   close(): void {
     this.#from = undefined;
     this.#waiting.clear();
+    this.#unclaimed.clear();
   }
 
   #found(at: number): boolean {

@@ -98,7 +98,7 @@ export class ServerConnection implements Peer {
     for (const frame of opening.early) this.receive(frame, this.heardAtMs);
   }
 
-  /** A WebSocket message has come. The session may keep a view of its bytes. */
+  /** A WebSocket message has come. Its bytes are the session's from here on, which may keep a view of them or release them. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
     const phase = this.#phase;

@@ -18,6 +18,7 @@ export type InnerHello = Extract<InnerMessage, { type: "hello" }>;
 
 /** The connection as the inner client needs it. */
 export interface InnerSocket {
+  /** The frame is the socket's from here on, which may release its memory. */
   send(frame: Frame): void;
 }
 

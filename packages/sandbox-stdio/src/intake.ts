@@ -69,7 +69,8 @@ export class Intake {
     }
     const isTooMuch = this.#isTooMuch(client);
     if (entry !== undefined && !isTooMuch) this.#at.upstream.input(client, entry);
-    // Now that it is on its way: an echo does not wait for the record.
+    // Now that it is on its way: an echo does not wait for the record. Beside the process, where no record is kept, the bytes
+    // may have been released by now.
     if (!isRefused) record("typed");
     if (isTooMuch) this.#at.refuse(client, CLOSE.policy, TOO_MUCH);
     else this.ack(client, false);

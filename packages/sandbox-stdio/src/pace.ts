@@ -8,8 +8,7 @@ import type { OutputLog } from "./log.ts";
 import { type Delivery, isWindowSpent, pacingClient } from "./pacing.ts";
 import type { Roster } from "./roster.ts";
 
-/** What may still be read of a process between two looks at whether to hold it: two frames of one stream, and what waits of
- * the other. */
+/** Between two looks at whether to hold a process, a frame of each of its streams may still be read. Twice that is kept free. */
 const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
 
 export class Pace {

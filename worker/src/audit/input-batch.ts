@@ -40,7 +40,7 @@ export class InputBatch {
     if (!isNext || (this.#length > 0 && this.#length + bytes.length > MAX_BATCH_BYTES)) return false;
     this.#length += bytes.length;
     this.#hash?.update(bytes);
-    if (this.#keeping === "content") this.#pieces.push(bytes.slice());
+    if (this.#keeping === "content") this.#pieces.push(new Uint8Array(bytes));
     return true;
   }
 

@@ -14,7 +14,7 @@ import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
 import type { AuditSettings } from "./settings.ts";
 import type { AuditTrail } from "./trail.ts";
 
-/** Events wait this long for more: less than an acknowledgement of input waits anyway, and more than an echo takes. */
+/** Events wait this long for more: longer than an echo takes. */
 const GATHER_MS = 10;
 /**
  * Input waits until none has come for {@link GATHER_MS}, but no longer than this: nothing else is done while a batch is being
@@ -184,11 +184,13 @@ export class SessionAudit implements InputRecorder {
     this.#lookIn(GATHER_MS);
   }
 
+  /** Stores what waits, or looks again, after so long. */
   #lookIn(ms: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       const waitMs = Math.min(this.#inputAtMs + GATHER_MS, this.#latestMs) - Date.now();
-      if (waitMs > 0) this.#lookIn(waitMs);
+      // More than that it can be only where the clock was set back.
+      if (waitMs > 0 && waitMs <= GATHER_MS) this.#lookIn(waitMs);
       else this.#write();
     }, ms);
   }
@@ -214,7 +216,13 @@ export class SessionAudit implements InputRecorder {
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#left = [];
-    const appended = this.#ports.trail.append(events, inputEnds);
+    let appended: Promise<void>;
+    try {
+      appended = this.#ports.trail.append(events, inputEnds);
+    } catch (error) {
+      this.#ports.failed(error);
+      return;
+    }
     this.#ports.storing();
     this.#writing = appended
       .then(() => {

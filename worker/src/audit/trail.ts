@@ -105,7 +105,10 @@ export class AuditTrail {
     else void this.#storage.delete(SECRET_PREFIX + id, { allowUnconfirmed: true });
   }
 
-  /** This client can't come back: how far its input is stored is of no more use. */
+  /**
+   * This client can't come back: how far its input is stored is of no more use. Where the newest batch says it, the next life of
+   * the object reads it from there again, which does no harm: no other client has its id.
+   */
   forgetInput(ids: readonly string[]): void {
     for (const id of ids) this.#newest.inputEnds.delete(id);
     void this.#storage.delete(

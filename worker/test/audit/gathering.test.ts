@@ -57,25 +57,49 @@ test("what is no input is stored within 10 ms, however fast somebody types", () 
     await audit.flush();
   }));
 
+test("a clock that is set back keeps nothing waiting", () =>
+  withAudit(async (audit, batches) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    audit.input(CLIENT, 0, 0, KEY, "typed");
+    vi.setSystemTime(Date.now() - 3_600_000);
+    vi.advanceTimersByTime(10);
+    expect(batches()).toEqual([[1]]);
+    await audit.flush();
+  }));
+
+test("a batch that can't even be made is told, as one that can't be stored is: what it holds must not be acknowledged", () =>
+  withAudit(async (audit, batches, trail, failures) => {
+    vi.spyOn(trail, "head", "get").mockImplementation(() => {
+      throw new Error("the disk is gone");
+    });
+    audit.input(CLIENT, 0, 0, FRAME, "typed");
+    audit.input(CLIENT, FRAME.length, FRAME.length, FRAME, "typed");
+    expect(failures).toEqual([new Error("the disk is gone")]);
+    expect([batches(), audit.storedUpTo("a")]).toEqual([[], 0]);
+  }));
+
+type Stored = () => (number | undefined)[][];
+
 /** @param use What is stored, is given as the lengths of the input in each batch. */
 function withAudit(
-  use: (audit: SessionAudit, batches: () => (number | undefined)[][]) => Promise<void>,
+  use: (audit: SessionAudit, batches: Stored, trail: AuditTrail, failures: readonly unknown[]) => Promise<void>,
 ): Promise<void> {
   const object = (env as unknown as Env).SESSION.getByName(crypto.randomUUID());
   return runInDurableObject(object, async (_object, { storage }) => {
+    const trail = new AuditTrail(storage);
+    const failures: unknown[] = [];
     const audit = new SessionAudit({
-      trail: new AuditTrail(storage),
+      trail,
       settings: { mode: "content", retentionMs: 1, allowsSecret: true },
       isTty: () => true,
       storing: () => undefined,
       stored: () => undefined,
-      failed: (error) => {
-        throw error;
-      },
+      failed: (error) => void failures.push(error),
     });
-    await use(audit, () => {
+    const batches = () => {
       const stored = [...storage.kv.list<readonly { length?: number }[]>({ prefix: "audit/batch/" })];
       return stored.map(([, records]) => records.map(({ length }) => length));
-    });
+    };
+    await use(audit, batches, trail, failures);
   });
 }
