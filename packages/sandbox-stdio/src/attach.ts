@@ -85,7 +85,7 @@ export type AttachQueryResult =
 
 const MAX_ARGS = 1024;
 const MAX_ENV = 256;
-/** Characters of a proof at most; ours are shorter. */
+/** Characters of a proof at most. Ours are shorter: the Worker takes no subject that would make one longer. */
 const MAX_RESUME = 1024;
 /** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;

@@ -53,14 +53,18 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 /** Longest e-mail address or name kept, in UTF-16 units. */
 const MAX_DISPLAY_LENGTH = 256;
+/** OpenID Connect allows no more, and what a client resumes by holds the subject: longer, it could attach and never resume. */
+const MAX_SUBJECT_BYTES = 255;
 
 /**
  * Makes an identity of claims that have been verified.
- * @throws {AuthFault} `missing_claim` without `sub` or `exp`, `no_tenant` without the tenant claim.
+ * @throws {AuthFault} `missing_claim` without a valid `sub` or `exp`, `no_tenant` without the tenant claim.
  */
 export function identityFrom(claims: Claims, options: IdentityOptions): Identity {
   const { sub, exp, jti, iat } = claims;
   if (!isNonEmptyText(sub)) throw new AuthFault("missing_claim", "The token has no subject");
+  if (!isSubject(sub))
+    throw new AuthFault("missing_claim", `The subject must be at most ${MAX_SUBJECT_BYTES} bytes of text`);
   if (typeof exp !== "number" || !Number.isFinite(exp)) throw new AuthFault("missing_claim", "The token has no expiry");
   const tenantClaim = options.tenantClaim ?? "sub";
   const tenantValue = claims[tenantClaim];
@@ -113,6 +117,11 @@ function effectiveScopes(claim: unknown, defaults: readonly string[]): Set<strin
 
 function isNonEmptyText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
+}
+
+/** Control characters would also take more room where they are written as JSON. */
+function isSubject(text: string): boolean {
+  return new TextEncoder().encode(text).length <= MAX_SUBJECT_BYTES && !/\p{Cc}/u.test(text);
 }
 
 // Names are shown in other people's terminals: an escape sequence in one would be typed for them.

@@ -1,5 +1,7 @@
 // Claims to identity: tenants, scopes and what is shown of a person.
+import { attachParams, parseAttachQuery } from "@sbx/sandbox-stdio";
 import { describe, expect, test } from "vitest";
+import { ResumeSigner } from "../../src/attach/resume.ts";
 import { type IdentityOptions, identityFrom, requireScope, SANDBOX_SCOPES } from "../../src/auth/identity.ts";
 import { faultOf } from "./realm.ts";
 
@@ -28,6 +30,17 @@ describe("tenant", () => {
       expect(await faultOf(act)).toBe("no_tenant");
     },
   );
+});
+
+describe("subject", () => {
+  // Each of these characters takes two in JSON.
+  test.each(['"', "\ud800"])("the longest, of %j, can also resume", async (character) => {
+    const bytes = new TextEncoder().encode(character).length;
+    const { subject } = identityFrom({ ...CLAIMS, sub: character.repeat(255 / bytes) }, OPTIONS);
+    const [incarnation, client] = [crypto.randomUUID(), crypto.randomUUID()];
+    const resume = await new ResumeSigner("secret", "key").make({ incarnation, client, subject, role: "driver" });
+    expect(parseAttachQuery(new URLSearchParams(attachParams({ resume })))).toMatchObject({ ok: true });
+  });
 });
 
 describe("scopes", () => {

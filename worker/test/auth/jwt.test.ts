@@ -146,6 +146,8 @@ describe("claims", () => {
     ["no subject", { sub: undefined }, "missing_claim"],
     ["an empty subject", { sub: "" }, "missing_claim"],
     ["a subject that is no text", { sub: 42 }, "missing_claim"],
+    ["a subject of more than 255 bytes", { sub: `${"é".repeat(127)}ab` }, "missing_claim"],
+    ["a control character in its subject", { sub: "ali\u0007ce" }, "missing_claim"],
   ];
   test.each(cases)("a token with %s is refused", async (_, claims, code) => {
     const realm = newRealm();
