@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import {
   ACK_BYTES,
+  ACK_DELAY_MS,
   FrameSource,
   MAX_FRAME_BYTES,
   OpenFlow,
@@ -13,6 +14,7 @@ import {
   Window,
 } from "../src/index.ts";
 import { bytes, FakePeer } from "./fixtures.ts";
+import { Random, Scheduler } from "./simulation/scheduler.ts";
 
 function reading(options: { logBytes?: number; cursor?: number; flow?: "open" | "window" } = {}) {
   const log = new OutputLog({ cols: 80, rows: 24 }, options.logBytes ?? 65_536);
@@ -201,6 +203,60 @@ describe("how much", () => {
     // No more than this is there.
     expect(reached(2 * MAX_FRAME_BYTES - 1, true)).toBe(60_000 + MAX_FRAME_BYTES);
     expect(reached(2 * MAX_FRAME_BYTES, true)).toBe(2 * MAX_FRAME_BYTES);
+  });
+
+  test("F5: a driver is never left to wait with nothing in flight, whatever comes and however its window changes", () => {
+    const random = new Random(1);
+    const time = new Scheduler();
+    const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+    const peer = new FakePeer();
+    const flow = new Window(0);
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+    const period = 251;
+    const pattern = new Uint8Array(period + 200_000).map((_, i) => i % period);
+    let [dealt, acked, wrong, stalls, leastWindow, mostWindow] = [0, 0, 0, 0, flow.bytes, flow.bytes];
+    let [bytesPerMs, mostPauseMs, busyUntil] = [1000, 50, 0];
+    let cancelAck: (() => void) | undefined;
+
+    // A process that is held up while too much waits, and now and then another link.
+    const come = () => {
+      const from = log.endOffset % period;
+      const chunk = pattern.subarray(from, from + random.scale(1, 200_000));
+      if (log.endOffset + chunk.length <= acked + (1 << 20)) log.append(chunk, 1);
+      pump();
+      if (random.chance(0.002)) [bytesPerMs, mostPauseMs] = [random.pick([20, 1000]), random.pick([50, 50, 500])];
+      if (time.now < 60_000) time.after(random.scale(1, mostPauseMs), come);
+    };
+    const pump = () => {
+      reader.pump(time.now, undefined);
+      if (reader.cursor < log.endOffset && reader.cursor === acked) stalls += 1;
+      [leastWindow, mostWindow] = [Math.min(leastWindow, flow.bytes), Math.max(mostWindow, flow.bytes)];
+    };
+    peer.sendOutput = (frame) => {
+      busyUntil = Math.max(time.now, busyUntil) + frame.length / bytesPerMs;
+      time.at(busyUntil + 100, () => deal(frame.subarray(1)));
+    };
+    // Acknowledges after 64 KiB, or 50 ms after the oldest byte: as the contract has it.
+    const deal = (data: Uint8Array) => {
+      const from = dealt % period;
+      if (Buffer.compare(data, pattern.subarray(from, from + data.length)) !== 0) wrong += 1;
+      dealt += data.length;
+      if (dealt - acked >= ACK_BYTES) ack();
+      else cancelAck ??= time.after(ACK_DELAY_MS, ack);
+    };
+    const ack = () => {
+      cancelAck?.();
+      cancelAck = undefined;
+      acked = dealt;
+      flow.ack(acked, time.now);
+      pump();
+    };
+    come();
+    time.run(Number.POSITIVE_INFINITY, () => false);
+
+    expect({ stalls, wrong, acked, told: peer.told }).toEqual({ stalls: 0, wrong: 0, acked: log.endOffset, told: [] });
+    expect(leastWindow).toBeLessThan(ACK_BYTES);
+    expect(mostWindow).toBeGreaterThan(2 * ACK_BYTES);
   });
 
   test("a peer that can't be written to is left alone, and how long is known", () => {
