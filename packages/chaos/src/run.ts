@@ -42,6 +42,8 @@ export class Run {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #live = new Map<string, SessionRun>();
+  /** Sessions whose connections are left alone from now on. */
+  readonly #spared = new Set<string>();
   #started = 0;
   #isGivenUp = false;
   /** Restarts follow one another. */
@@ -60,11 +62,11 @@ export class Run {
     return {
       seed,
       plan: (label, n) => {
-        if (this.#isDone) return OPEN_PLAN;
+        if (this.#isDone || this.#spared.has(label)) return OPEN_PLAN;
         return planConnection(new Random(seed, `${hop} ${label} ${n}`), profile);
       },
-      mayBreak: (kind) => {
-        if (this.#isDone) return false;
+      mayBreak: (kind, label) => {
+        if (this.#isDone || this.#spared.has(label)) return false;
         this.tally.cut(hop, kind);
         this.#restartSome();
         return true;
@@ -116,6 +118,10 @@ export class Run {
       program: (work, tty) => ground.program(work, tty),
       dial: (params, events) => dial(ground, params, events),
       stuckMs,
+      spare: () => {
+        this.#spared.add(session);
+        this.tally.spared += 1;
+      },
     });
     this.#live.set(session, run);
     try {
@@ -154,8 +160,8 @@ export class Run {
   }
 
   #pickLive(): SessionRun | undefined {
-    const runs = [...this.#live.values()];
-    return runs[this.#random.int(0, runs.length - 1)];
+    const runs = [...this.#live.values()].filter(({ plan }) => !this.#spared.has(plan.session));
+    return runs[this.#random.int(0, Math.max(0, runs.length - 1))];
   }
 
   #progress(): string {

@@ -36,8 +36,12 @@ export type SessionPorts = {
   /** The command line that does this work. */
   readonly program: (work: Work, tty: boolean) => { readonly cmd: string; readonly args: readonly string[] };
   readonly dial: (params: Iterable<readonly [string, string]>, events: ClientSocketEvents) => ClientSocket;
-  /** Without a byte in either direction for so long, in real ms, it counts as stuck. */
+  /**
+   * Without a byte in either direction for so long, in real ms, its connections are left alone: so many may have been broken in
+   * turn that none got far. Without one for as long again, it counts as stuck.
+   */
   readonly stuckMs: number;
+  readonly spare: () => void;
 };
 
 export type SessionOutcome = {
@@ -85,6 +89,7 @@ export class SessionRun {
   #resumes = 0;
   #reloads = 0;
   #progressAtMs = performance.now();
+  #isSpared = false;
   #watch: NodeJS.Timeout | undefined;
   #settle: (outcome: SessionOutcome) => void = () => undefined;
   #isOver = false;
@@ -285,6 +290,12 @@ export class SessionRun {
   #lookForProgress(): void {
     const seconds = (performance.now() - this.#progressAtMs) / 1000;
     if (seconds * 1000 < this.#ports.stuckMs) return;
+    if (!this.#isSpared) {
+      this.#isSpared = true;
+      this.#progressAtMs = performance.now();
+      this.#ports.spare();
+      return;
+    }
     const { state, unackedInput, hello } = this.#client;
     const { out, in: taken } = this.bytes;
     const where = `${out} bytes out, ${taken} in, ${unackedInput} not acknowledged, hello at ${hello?.offset}`;

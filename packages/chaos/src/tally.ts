@@ -15,6 +15,8 @@ export class Tally {
   /** Kills of the whole Worker. */
   kills = 0;
   cuts = 0;
+  /** Sessions that were left alone in the end, since nothing had moved in them for long. */
+  spared = 0;
 
   cut(hop: Hop, kind: BreakKind): void {
     this.cuts += 1;
@@ -76,6 +78,7 @@ export class Tally {
       line("inner"),
       `  restarts      ${this.aborts} of single Durable Objects, ${this.kills} of the whole Worker (kill -9)`,
       ...(gaps.length > 0 ? [announced] : []),
+      ...(this.spared > 0 ? [`  left alone    ${this.spared} sessions in which nothing had moved for long`] : []),
       `  bytes         ${bytes.out} of output, ${bytes.in} of input, in ${seconds.toFixed(0)} s`,
       `  lost ${lost}, doubled ${doubled}, reordered ${reordered}${foreign > 0 ? `, foreign ${foreign}` : ""}`,
     ].join("\n");
