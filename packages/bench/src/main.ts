@@ -99,7 +99,7 @@ function namesOf(known: readonly string[]): (text: string) => readonly string[] 
 function makeTable(): string {
   const cpu = cpus();
   const lines = [
-    `Medians of ${options.rounds} rounds on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${isAwake ? "kept awake" : "which may sleep"}, loopback, ${new Date().toISOString().slice(0, 10)}.`,
+    `${options.rounds === 1 ? "One round" : `Medians of ${options.rounds} rounds`} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${isAwake ? "kept awake" : "which may sleep"}, loopback, ${new Date().toISOString().slice(0, 10)}.`,
     "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
     "x is the ratio to it.",
     "",
