@@ -392,30 +392,19 @@ describe("a full disk", () => {
 });
 
 describe("input that can't be read", () => {
-  test("is ended where it breaks off, and that is no success", async () => {
-    // Open for writing only.
-    const input = openSync(join(scratch(), "input"), "w");
-    const result = collect(startCli([server.url, "--", "cat"], { stdio: [input, "pipe", "pipe"] }));
-    closeSync(input);
-    expect(await result).toEqual({
-      code: 255,
-      signal: null,
-      stdout: "",
-      stderr: "sbx-stdio: standard input: EBADF: bad file descriptor, read\n",
+  // Open for writing only; and what Node itself takes for an empty input.
+  for (const [what, open, error] of [
+    ["a file", () => openSync(join(scratch(), "input"), "w"), "EBADF: bad file descriptor, read"],
+    ["a directory", () => openSync(scratch(), "r"), "EISDIR: illegal operation on a directory, read"],
+  ] as const) {
+    test(`is ended where it breaks off, and that is no success: ${what}`, async () => {
+      const input = open();
+      const result = collect(startCli([server.url, "--", "cat"], { stdio: [input, "pipe", "pipe"] }));
+      closeSync(input);
+      const stderr = `sbx-stdio: standard input: ${error}\n`;
+      expect(await result).toEqual({ code: 255, signal: null, stdout: "", stderr });
     });
-  });
-
-  test("a directory, which Node itself takes for an empty input", async () => {
-    const input = openSync(scratch(), "r");
-    const result = collect(startCli([server.url, "--", "cat"], { stdio: [input, "pipe", "pipe"] }));
-    closeSync(input);
-    expect(await result).toEqual({
-      code: 255,
-      signal: null,
-      stdout: "",
-      stderr: "sbx-stdio: standard input: EISDIR: illegal operation on a directory, read\n",
-    });
-  });
+  }
 });
 
 describe("signals", () => {
