@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
-import { ChildKeeper } from "./local/children.ts";
+import { ChildKeeper, ending } from "./local/children.ts";
 import { vitestOutcome } from "./local/counts.ts";
 import { engineVersion, NoEngineError } from "./local/docker.ts";
 import { readTextIfPresent } from "./local/files.ts";
@@ -32,16 +32,17 @@ async function run(): Promise<number> {
     ],
     cwd: ROOT,
     env: process.env,
+    remembersStderr: true,
   });
   // It stops its system, which removes the containers.
   const stop = (): void => void vitest.stop(60_000);
   signal.addEventListener("abort", stop);
-  const status = await vitest.exited;
+  const result = await ending(vitest);
   signal.throwIfAborted();
-  const outcome = vitestOutcome(readTextIfPresent(report), "code" in status && status.code === 0);
-  for (const problem of outcome.problems) console.log(`- ${problem}`);
-  console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
-  return outcome.failed;
+  const { passed, problems } = vitestOutcome(readTextIfPresent(report), result);
+  for (const problem of problems) console.log(`- ${problem}`);
+  console.log(`${passed} passed, ${problems.length} failed`);
+  return problems.length;
 }
 
 try {

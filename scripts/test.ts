@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BuildError, buildAll } from "./build.ts";
-import { ChildKeeper, describeExit } from "./local/children.ts";
+import { ChildKeeper, type Ending, ending } from "./local/children.ts";
 import { findChromium } from "./local/chromium.ts";
 import { addOutcomes, checkOutcome, type Outcome, vitestOutcome } from "./local/counts.ts";
 import { readTextIfPresent } from "./local/files.ts";
@@ -17,17 +17,18 @@ const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();
 const signal = stopSignal();
 
-/** Runs a program with our output; its exit in words, and whether it was 0. */
-async function run({ name, command, args, env }: Command): Promise<{ exit: string; succeeded: boolean }> {
+/** Runs a program with our output. */
+async function run({ name, command, args, env }: Command): Promise<Ending> {
   signal.throwIfAborted();
-  const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env } });
+  const options = { name, command, args, cwd: ROOT, env: { ...process.env, ...env }, remembersStderr: true };
+  const child = await keeper.start(options);
   const stop = (): void => void child.stop(10_000);
   signal.addEventListener("abort", stop);
-  const status = await child.exited;
+  const result = await ending(child);
   signal.removeEventListener("abort", stop);
   await child.stop(0);
   signal.throwIfAborted();
-  return { exit: describeExit(status), succeeded: "code" in status && status.code === 0 };
+  return result;
 }
 
 async function runSuite(suite: Suite): Promise<Outcome> {
@@ -35,12 +36,9 @@ async function runSuite(suite: Suite): Promise<Outcome> {
     const outcomes: Outcome[] = [];
     for (const check of suite.checks) {
       console.log(`+ ${check.name}`);
-      const { exit, succeeded } = await run(check);
-      outcomes.push(checkOutcome(check.name, exit, succeeded));
+      outcomes.push(checkOutcome(check.name, await run(check)));
     }
-    return outcomes.length === 0
-      ? { passed: 0, failed: 1, problems: [`${suite.name}: nothing to check`] }
-      : addOutcomes(outcomes);
+    return outcomes.length === 0 ? { passed: 0, problems: [`${suite.name}: nothing to check`] } : addOutcomes(outcomes);
   }
   const report = join(scratch, `${suite.name}.json`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
@@ -50,9 +48,9 @@ async function runSuite(suite: Suite): Promise<Outcome> {
     suite.runtime === "bun"
       ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
       : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
-  const { succeeded } = await run({ ...command, env: testEnv() });
+  const result = await run({ ...command, env: testEnv() });
   const directories = suite.directories.map((directory) => join(ROOT, directory));
-  return vitestOutcome(readTextIfPresent(report), succeeded, directories);
+  return vitestOutcome(readTextIfPresent(report), result, directories);
 }
 
 /** What tests may count on: where Chromium is. */
@@ -77,11 +75,11 @@ function select(all: readonly Suite[], names: readonly string[]): readonly Suite
 async function runBuild(): Promise<Outcome> {
   try {
     await buildAll(signal);
-    return checkOutcome("build", "", true);
+    return checkOutcome("build", { succeeded: true, exit: "" });
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
     console.error(error.message);
-    return checkOutcome("build", "see above", false);
+    return checkOutcome("build", { succeeded: false, exit: "see above" });
   }
 }
 
@@ -103,7 +101,11 @@ async function runAll(names: readonly string[]): Promise<Outcome> {
     const startedAt = Date.now();
     const outcome = await step.run();
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-    const columns = [String(outcome.passed).padStart(6), String(outcome.failed).padStart(6), seconds.padStart(8)];
+    const columns = [
+      String(outcome.passed).padStart(6),
+      String(outcome.problems.length).padStart(6),
+      seconds.padStart(8),
+    ];
     table.push(`${step.name.padEnd(8)} ${columns.join("  ")}`);
     outcomes.push(outcome);
   }
@@ -113,7 +115,7 @@ async function runAll(names: readonly string[]): Promise<Outcome> {
   return total;
 }
 
-let total: Outcome = { passed: 0, failed: 1, problems: [] };
+let total: Outcome = { passed: 0, problems: ["stopped before the end"] };
 try {
   total = await runAll(process.argv.slice(2));
 } catch (error) {
@@ -123,5 +125,5 @@ try {
   keeper.close();
   rmSync(scratch, { recursive: true, force: true });
 }
-process.exitCode = total.failed === 0 ? 0 : 1;
-console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.problems.length === 0 ? 0 : 1;
+console.log(`${total.passed} passed, ${total.problems.length} failed`);

@@ -112,13 +112,16 @@ test("a shell that is hung up on as it draws its prompt ends of that, 60 times",
       protocols: ["stdio.v1"],
       headers,
     });
+    const ended: Promise<Response>[] = [];
     const exit = await new Promise<unknown>((resolve) => {
       socket.addEventListener("message", ({ data }) => {
-        if (typeof data !== "string") void fetch(`${url}/sessions/shell-${i}`, { method: "DELETE", headers });
+        if (typeof data !== "string") ended.push(fetch(`${url}/sessions/shell-${i}`, { method: "DELETE", headers }));
         else if ((JSON.parse(data) as Message).type === "exit") resolve(JSON.parse(data));
       });
     });
     expect(exit).toMatchObject({ code: 129, signal: "SIGHUP" });
+    // Not left to themselves: the bridge is killed after the test, under whatever is still asked of it.
+    await Promise.all(ended);
   }
 });
 

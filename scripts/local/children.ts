@@ -2,12 +2,23 @@
 // too when this process dies without a chance to (guard.ts). Knows nothing of what the children are.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
 import { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isErrorCode, makePrivateDirectory } from "./files.ts";
 import { killMarked } from "./leftovers.ts";
+
+/** How long a child that has ended is given for the rest of its stderr, milliseconds. */
+const STDERR_GRACE_MS = 1_000;
+
+/** Of what a child wrote, in a report of its end. */
+const LAST_LINES = 40;
+
+/** Characters of a child's stderr that are remembered. */
+const STDERR_REMEMBERED = 16_384;
 
 export type ExitStatus = { code: number } | { signal: NodeJS.Signals };
 
@@ -20,6 +31,8 @@ export interface ChildOptions {
   readonly cwd: string;
   /** Gets stdout and stderr; started anew, mode 600, and what it held kept once as `.old`. Absent: they go to ours. */
   readonly logFile?: string;
+  /** Without a log file: stderr goes to ours by way of this process, which remembers its end for `lastLines`. */
+  readonly remembersStderr?: boolean;
 }
 
 export interface Child {
@@ -29,13 +42,29 @@ export interface Child {
   /** Settles when the process has ended, for whatever reason. Never rejects. */
   readonly exited: Promise<ExitStatus>;
   readonly hasExited: boolean;
-  /** The last lines of its log, at most `count`; "" where it has none. */
+  /** The last lines of its log, or of a stderr that is remembered, at most `count`; "" where it has neither. */
   lastLines(count: number): string;
   /**
    * SIGTERM to the group, and SIGKILL to what is left of it once the first process has ended or `graceMs` has passed. 0:
    * SIGKILL at once.
    */
   stop(graceMs: number): Promise<void>;
+}
+
+/** How a child has ended, for a report. */
+export interface Ending {
+  readonly succeeded: boolean;
+  /** "exit code 1", or a signal's name. */
+  readonly exit: string;
+  /** The last of what it wrote, as far as that is known here. */
+  readonly lastLines: string;
+}
+
+/** Waits for the child's end. */
+export async function ending(child: Child): Promise<Ending> {
+  const status = await child.exited;
+  const succeeded = "code" in status && status.code === 0;
+  return { succeeded, exit: describeExit(status), lastLines: child.lastLines(LAST_LINES) };
 }
 
 export function describeExit(status: ExitStatus): string {
@@ -72,9 +101,15 @@ export class ChildKeeper {
       cwd: options.cwd,
       env: options.env,
       detached: true,
-      stdio: ["ignore", log, log],
+      stdio: ["ignore", log, options.remembersStderr === true && log === "inherit" ? "pipe" : log],
     });
     if (typeof log === "number") closeSync(log);
+    let stderrEnd = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      process.stderr.write(text);
+      stderrEnd = (stderrEnd + text).slice(-STDERR_REMEMBERED);
+    });
+    const stderrClosed = child.stderr === null ? undefined : once(child.stderr, "close");
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", (error) => reject(new Error(`Cannot start ${options.name}: ${error.message}`)));
@@ -84,7 +119,11 @@ export class ChildKeeper {
     this.#tellGuard(`+${pid}`);
 
     const exited = new Promise<ExitStatus>((resolve) => {
-      child.once("exit", (code, signal) => resolve(signal === null ? { code: code ?? 0 } : { signal }));
+      child.once("exit", async (code, signal) => {
+        // What it said last can still be on its way. Whoever inherited its stderr may keep that open.
+        if (stderrClosed !== undefined) await Promise.race([stderrClosed, delay(STDERR_GRACE_MS)]);
+        resolve(signal === null ? { code: code ?? 0 } : { signal });
+      });
     });
     const stop = async (graceMs: number): Promise<void> => {
       if (graceMs > 0 && signalGroup(pid, "SIGTERM")) {
@@ -105,7 +144,7 @@ export class ChildKeeper {
       get hasExited() {
         return child.exitCode !== null || child.signalCode !== null;
       },
-      lastLines: (count) => lastLines(options.logFile, count),
+      lastLines: (count) => lastOf(options.logFile === undefined ? stderrEnd : readLog(options.logFile), count),
       stop,
     };
   }
@@ -135,12 +174,15 @@ function openLog(file: string): number {
   return openSync(file, "w", 0o600);
 }
 
-function lastLines(file: string | undefined, count: number): string {
-  if (file === undefined) return "";
+function readLog(file: string): string {
   try {
-    return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
+    return readFileSync(file, "utf8");
   } catch (error) {
     if (isErrorCode(error, "ENOENT")) return `(no ${basename(file)})`;
     throw error;
   }
+}
+
+function lastOf(text: string, count: number): string {
+  return text.trimEnd().split("\n").slice(-count).join("\n");
 }

@@ -34,6 +34,16 @@ test("a child's output, of both kinds, is in its log, which only its owner can r
   expect(statSync(child.logFile ?? "").mode & 0o777).toBe(0o600);
 });
 
+test("the end of a stderr that is remembered can be read, and stdout is not in it", async () => {
+  const keeper = new ChildKeeper();
+  onTestFinished(() => keeper.close());
+  const args = ["-c", "echo one >&2; echo two >&2; exit 7"];
+  const options = { name: "child", command: "/bin/sh", args, env: process.env, cwd: temporaryDirectory() };
+  const child = await keeper.start({ ...options, remembersStderr: true });
+  expect(await child.exited).toEqual({ code: 7 });
+  expect(child.lastLines(1)).toBe("two");
+});
+
 test("a program that is not there is an error that names the child", async () => {
   const dir = temporaryDirectory();
   const keeper = new ChildKeeper();

@@ -4,55 +4,63 @@ import { addOutcomes, checkOutcome, vitestOutcome } from "../local/counts.ts";
 
 type Result = { name: string; status: string; message?: string; assertionResults: object[] };
 
+const succeeded = { succeeded: true, exit: "exit code 0", lastLines: "" };
+const failed = { succeeded: false, exit: "exit code 1", lastLines: "" };
+
 const file = (name: string, statuses: string[], status = "passed", message = ""): Result => ({
   name,
   status,
   message,
-  assertionResults: statuses.map((state, index) => ({ status: state, fullName: `test ${index}` })),
+  assertionResults: statuses.map((state, index) => ({
+    status: state,
+    fullName: `test ${index}`,
+    failureMessages: state === "failed" ? ["AssertionError: expected 1 to be 2"] : [],
+  })),
 });
 const report = (...testResults: Result[]): string => JSON.stringify({ testResults });
 
 test("passed and failed tests are counted over all files", () => {
   const text = report(file("/p/a.test.ts", ["passed", "passed"]), file("/p/b.test.ts", ["passed", "failed"], "failed"));
-  expect(vitestOutcome(text, false)).toEqual({ passed: 3, failed: 1, problems: [] });
+  const problems = ["test 1 (/p/b.test.ts): AssertionError: expected 1 to be 2"];
+  expect(vitestOutcome(text, failed)).toEqual({ passed: 3, problems });
 });
 
 test.each(["skipped", "pending", "todo"])("a test that is %s counts as failed and is named", (status) => {
-  expect(vitestOutcome(report(file("/p/a.test.ts", ["passed", status])), true)).toEqual({
+  expect(vitestOutcome(report(file("/p/a.test.ts", ["passed", status])), succeeded)).toEqual({
     passed: 1,
-    failed: 1,
     problems: ["skipped: test 1 (/p/a.test.ts)"],
   });
 });
 
 test("a file that can't be loaded counts as one failure, with its message", () => {
   const text = report(file("/p/a.test.ts", ["passed"]), file("/p/b.test.ts", [], "failed", "No such module"));
-  expect(vitestOutcome(text, false)).toEqual({ passed: 1, failed: 1, problems: ["/p/b.test.ts: No such module"] });
+  expect(vitestOutcome(text, failed)).toEqual({ passed: 1, problems: ["/p/b.test.ts: No such module"] });
 });
 
 test("a file without a test is a failure", () => {
-  expect(vitestOutcome(report(file("/p/a.test.ts", [])), true).problems).toEqual(["/p/a.test.ts has no test"]);
+  expect(vitestOutcome(report(file("/p/a.test.ts", [])), succeeded).problems).toEqual(["/p/a.test.ts has no test"]);
 });
 
 test("a suite that ran no test is a failure", () => {
-  expect(vitestOutcome(report(), true)).toEqual({ passed: 0, failed: 1, problems: ["no test ran"] });
+  expect(vitestOutcome(report(), succeeded)).toEqual({ passed: 0, problems: ["no test ran"] });
 });
 
 test("a suite that left no report is a failure", () => {
-  expect(vitestOutcome(undefined, true).failed).toBe(1);
+  expect(vitestOutcome(undefined, failed)).toEqual({ passed: 0, problems: ["vitest left no report: exit code 1"] });
 });
 
-test("an error outside of the tests is a failure although all tests passed", () => {
-  const outcome = vitestOutcome(report(file("/p/a.test.ts", ["passed"])), false);
-  expect(outcome).toEqual({ passed: 1, failed: 1, problems: ["vitest failed outside of the tests, see above"] });
+test("an error outside of the tests is a failure although all tests passed, with the exit and what was said last", () => {
+  const crash = { succeeded: false, exit: "SIGSEGV", lastLines: "oh no" };
+  const outcome = vitestOutcome(report(file("/p/a.test.ts", ["passed"])), crash);
+  expect(outcome).toEqual({ passed: 1, problems: ["vitest failed outside of the tests: SIGSEGV, after\noh no"] });
 });
 
 test("a directory of which no test has passed is a failure; one whose name begins alike doesn't count for it", () => {
   const text = report(file("/p/one/a.test.ts", ["passed"]), file("/p/two-more/a.test.ts", ["passed"]));
-  expect(vitestOutcome(text, true, ["/p/one", "/p/two"]).problems).toEqual(["no test of /p/two has passed"]);
+  expect(vitestOutcome(text, succeeded, ["/p/one", "/p/two"]).problems).toEqual(["no test of /p/two has passed"]);
 });
 
 test("outcomes of checks and suites add up", () => {
-  const outcomes = [checkOutcome("tsc", "", true), checkOutcome("biome", "exit code 1", false)];
-  expect(addOutcomes(outcomes)).toEqual({ passed: 1, failed: 1, problems: ["biome failed (exit code 1)"] });
+  const outcomes = [checkOutcome("tsc", succeeded), checkOutcome("biome", failed)];
+  expect(addOutcomes(outcomes)).toEqual({ passed: 1, problems: ["biome failed (exit code 1)"] });
 });
