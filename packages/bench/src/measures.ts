@@ -214,20 +214,26 @@ export async function stalledReader(subject: Subject): Promise<Result> {
   };
 }
 
-/** Idle shells: memory of the server for each, and a keystroke beside a hundred. */
+/** Idle shells: memory of the server for each, with all that a first use brings along and without, and a keystroke beside a hundred. */
 export async function idleSessions(subject: Subject): Promise<Result> {
   const before = subject.memory();
   const result: Record<string, number> = { "memory with no session, MB": before / 1e6 };
   const terminals: Terminal[] = [];
-  for (const count of [1, 10, 100]) {
+  const openUpTo = async (count: number) => {
     while (terminals.length < count) {
       const terminal = await openTerminal(subject.spec(SHELL));
       await seen(terminal, "PROMPT> ");
       terminals.push(terminal);
     }
+  };
+  for (const count of [1, 10, 100]) {
+    await openUpTo(count);
     result[`memory for each of ${count} idle sessions, KB`] = (subject.memory() - before) / 1e3 / count;
   }
   const times = await echoes(await readyCat(subject), 300);
+  const hundred = subject.memory();
+  await openUpTo(200);
+  result["memory for each of the next 100, KB"] = (subject.memory() - hundred) / 1e3 / 100;
   for (const terminal of terminals) terminal.close();
   return { ...result, "echo p99 beside 100 sessions, ms": percentile(times, 0.99) };
 }
