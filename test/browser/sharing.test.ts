@@ -81,7 +81,8 @@ describe("an exclusive session", () => {
     await ann.button("Take it");
     await keyboardSays(ann, "You have the keyboard");
     await ann.run("echo typed by ann");
-    await bob.shows("typed by ann");
+    await Promise.all([ann, bob].map((each) => each.shows("typed by ann")));
+    await ann.prompt();
     // What was typed in vain never came.
     const lines = await ann.lines();
     expect(lines.filter((line) => line.startsWith(PROMPT))).toEqual([

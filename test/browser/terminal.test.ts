@@ -168,6 +168,7 @@ test("wide characters and emoji take the cells that the shell's own line editor 
   await tab.page.keyboard.press("Control+E");
   await tab.page.keyboard.press("Enter");
   await tab.shows(`${words}!`);
+  await tab.prompt();
   expect(await tab.lines()).toEqual([`$ echo ${words}!`, `${words}!`, "$"]);
   const widths = await tab.page.evaluate(() => {
     const line = window.sbx.terminal.buffer.active.getLine(1);
