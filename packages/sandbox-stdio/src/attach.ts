@@ -47,8 +47,8 @@ export type AttachQuery = {
   readonly attempt?: Attempt;
 };
 
-/** What is not seen in a name: with it, somebody would pass for another who is here, or turn a line of text around. */
-const UNSEEN = /[\p{Cf}\p{DI}\p{Zl}\p{Zp}]/gu;
+/** What is not seen in a name, or moves a cursor. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 
 /** Which of its connections a client makes here: the `number` counts within one `life` of the program. */
 export type Attempt = { readonly life: string; readonly number: number };
@@ -97,6 +97,11 @@ export function isName(name: string): boolean {
   return NAME.test(name);
 }
 
+/** A name without what is not seen in it: with that, somebody would pass for another who is here, or turn a line around. */
+export function seenName(name: string): string {
+  return name.replace(UNSEEN, "").trim();
+}
+
 /** Reads a query. Parameters that it does not know, and the credentials among them, are left to others. */
 export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult {
   const problem = findProblem(params);
@@ -133,7 +138,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...(cols === undefined && rows === undefined
         ? {}
         : { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } }),
-      name: (params.get("name") ?? "").replace(UNSEEN, "").trim(),
+      name: seenName(params.get("name") ?? ""),
       role: (params.get("role") ?? "driver") as Role,
       delivery,
       wake: params.get("wake") !== "0",

@@ -10,6 +10,7 @@ export {
   isName,
   type ProcessWish,
   parseAttachQuery,
+  seenName,
 } from "./attach.ts";
 export {
   type ClientEnd,

@@ -1,6 +1,7 @@
 // What somebody may do with one session, and for how long: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
+import { clipUtf8, MAX_NAME_BYTES, seenName } from "@sbx/sandbox-stdio";
 import { AuthFault } from "../auth/fault.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
@@ -34,8 +35,6 @@ export type Grant = RevocableGrant & {
   /** The share ticket that it rests on, beside the bearer's token. */
   readonly share?: Pick<ShareTicket, "id" | "role" | "maker" | "makerToken" | "makerIssuedAt" | "expiresAtMs">;
 };
-
-const MAX_NAME_CHARACTERS = 64;
 
 export function grantOfToken(identity: Identity, origin: string): Grant {
   return {
@@ -102,8 +101,9 @@ export function renewed(grant: Grant, identity: Identity): Grant {
   return { ...fresh, mayExec, isAdmin, mayCreate, name };
 }
 
+/** The name of whoever gave none in the query, under the same rule (L2). "" where nothing of it would be seen. */
 export function displayName(identity: Identity): string {
-  return (identity.name ?? identity.email ?? identity.subject).slice(0, MAX_NAME_CHARACTERS);
+  return clipUtf8(seenName(identity.name ?? identity.email ?? identity.subject), MAX_NAME_BYTES);
 }
 
 type BearerPart = Pick<

@@ -1,6 +1,7 @@
 // Who a verified token speaks for, and what they may do. Claims in, identity out.
 // Knows nothing of how the claims were verified, nor of HTTP.
 
+import { seenName } from "@sbx/sandbox-stdio";
 import { AuthFault } from "./fault.ts";
 
 /** The claim that separates tenants. */
@@ -17,7 +18,7 @@ export interface Identity {
   readonly tenantClaim: TenantClaim;
   /** Never empty. */
   readonly tenantValue: string;
-  /** For display only, no control characters. Chosen by the person, verified by nobody. */
+  /** For display only, without what is not seen (L2). Chosen by the person, verified by nobody. */
   readonly email?: string;
   /** As `email`. */
   readonly name?: string;
@@ -127,5 +128,5 @@ function isSubject(text: string): boolean {
 // Names are shown in other people's terminals: an escape sequence in one would be typed for them.
 function displayText(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
-  return value.replace(/\p{C}/gu, "").slice(0, MAX_DISPLAY_LENGTH) || undefined;
+  return seenName(value).slice(0, MAX_DISPLAY_LENGTH) || undefined;
 }

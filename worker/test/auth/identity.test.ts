@@ -1,6 +1,7 @@
 // Claims to identity: tenants, scopes and what is shown of a person.
 import { attachParams, parseAttachQuery } from "@sbx/sandbox-stdio";
 import { describe, expect, test } from "vitest";
+import { displayName } from "../../src/attach/grant.ts";
 import { ResumeSigner } from "../../src/attach/resume.ts";
 import { type IdentityOptions, identityFrom, requireScope, SANDBOX_SCOPES } from "../../src/auth/identity.ts";
 import { faultOf } from "./realm.ts";
@@ -90,6 +91,18 @@ describe("name and e-mail", () => {
     );
     expect(name).toBe("]0;xAbc");
     expect(email).toBe(undefined);
+  });
+
+  test("L2: what others see of a person has nothing unseen, whichever claim it is taken from, and 64 bytes at most", () => {
+    const shown = (claims: object) => displayName(identityFrom({ ...CLAIMS, ...claims }, OPTIONS));
+    for (const unseen of ["\u200b", "\u202e", "\u3164", "\u2028", " "]) {
+      expect(shown({ name: `Ada${unseen}` })).toBe("Ada");
+      expect(shown({ name: unseen, email: `ada@example.test${unseen}` })).toBe("ada@example.test");
+      expect(shown({ sub: `ada${unseen}` })).toBe("ada");
+      expect(shown({ sub: unseen })).toBe("");
+    }
+    expect(shown({ name: "👩".repeat(17) })).toBe("👩".repeat(16));
+    expect(shown({ name: "Ἀδα 👩🏽 نور" })).toBe("Ἀδα 👩🏽 نور");
   });
 
   test("are cut to 256 characters, and left out where they are no text", () => {
