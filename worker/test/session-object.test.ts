@@ -19,12 +19,16 @@ afterEach(() => {
 function standInForBridge(): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
     if (init?.method === "DELETE") return new Response(null, { status: 204 });
-    const pair = new WebSocketPair();
-    const bridge = pair[1];
-    bridge.accept();
-    bridge.send(JSON.stringify(HELLO));
-    return new Response(null, { status: 101, webSocket: pair[0] });
+    return greeting().response;
   });
+}
+
+function greeting(): { response: Response; bridge: WebSocket } {
+  const pair = new WebSocketPair();
+  const bridge = pair[1];
+  bridge.accept();
+  bridge.send(JSON.stringify(HELLO));
+  return { response: new Response(null, { status: 101, webSocket: pair[0] }), bridge };
 }
 
 /** Runs with a session's object in place of the one that the runtime made: its lasting sockets' events go to that one. */
@@ -104,6 +108,26 @@ test("a client whose session is ended while its attach is under way is told to c
     go();
     const greeted = client.next("hello");
     expect(await Promise.race([client.next("bye"), greeted])).toMatchObject({ type: "bye", code: 1012, retry: "now" });
+  }));
+
+test("H14: whoever is on a session hears that another server stands in its bridge's place, and the process is not forgotten", () =>
+  withSession(async (object) => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { response, bridge } = greeting();
+    vi.mocked(fetch).mockResolvedValueOnce(response);
+    const client = await attach(object);
+    await client.next("hello");
+    vi.mocked(fetch).mockImplementation(async () => new Response("Not Found", { status: 404 }));
+    bridge.close(1001);
+    const why = "what answers in the bridge's place, with status 404, is no bridge";
+    const bye = { type: "bye", code: 1011, reason: why, retry: "never" };
+    expect(await client.next("bye")).toEqual(bye);
+    // The same to whoever comes then.
+    expect(await (await attach(object)).next("bye")).toEqual(bye);
+
+    standInForBridge();
+    const back = await attach(object);
+    expect(await back.next("hello")).toMatchObject({ incarnation: HELLO.incarnation });
   }));
 
 test("an exception in what is due at some time does not keep what is due later from being done", () =>

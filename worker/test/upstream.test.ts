@@ -110,6 +110,30 @@ test("what is no JSON is told in the platform's words, a little of them", async 
   });
 });
 
+test.each([200, 400, 404, 410])(
+  "another server in the bridge's place, which answers %i, is not tried again",
+  async (status) => {
+    quiet();
+    const container = withContainer(() => new Response("Not the page that you look for", { status }));
+    expect(await attachBridge(container.env, KEY, [["incarnation", "one"]])).toEqual({
+      kind: "refused",
+      status: 502,
+      error: "no_bridge",
+      message: `what answers in the bridge's place, with status ${status}, is no bridge`,
+    });
+  },
+);
+
+test.each([408, 425, 429, 500, 503])("a plain %i is to be tried again", async (status) => {
+  quiet();
+  const container = withContainer(() => new Response("starting", { status }));
+  expect(await attachBridge(container.env, KEY, [])).toEqual({
+    kind: "unreachable",
+    message: "starting",
+    retryAfterSeconds: 3,
+  });
+});
+
 test("a way that fails without an answer is to be tried again, and its error stays in the log", async () => {
   quiet();
   const container = withContainer(() => Promise.reject(new Error("inner words")));

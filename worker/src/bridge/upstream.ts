@@ -8,10 +8,12 @@ import { BRIDGE_PORT, containerToken } from "../sandbox/sandbox.ts";
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;
 const MAX_MESSAGE_CHARACTERS = 200;
+/** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */
+const PASSING: readonly number[] = [408, 425, 429];
 
 export type AttachOutcome =
   | { readonly kind: "open"; readonly socket: WebSocket }
-  /** The bridge said no: its HTTP status, and what it said. */
+  /** The bridge said no: its HTTP status, and what it said. 502 where somebody else answered in its place. */
   | { readonly kind: "refused"; readonly status: number; readonly error: string; readonly message: string }
   /** No bridge was reached: the container does not run or did not start. */
   | {
@@ -116,6 +118,11 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   // The client is told the message; what the platform says beyond it stays in the log.
   console.warn(`the bridge was not reached (${status}): ${text}`);
   const seconds = Number(response.headers.get("Retry-After") ?? 0);
+  if (status < 500 && !PASSING.includes(status) && !(seconds > 0)) {
+    // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.
+    const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;
+    return { kind: "refused", status: 502, error: "no_bridge", message: foreign };
+  }
   if (seconds > 0) return { kind: "unreachable", message, retryAfterSeconds: seconds, isAskedToWait: true };
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }

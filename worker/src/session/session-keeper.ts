@@ -262,11 +262,17 @@ export class SessionKeeper {
   }
 
   #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
-    if (outcome.kind === "refused" && outcome.status === 404) {
-      this.#forgetProcess();
+    const session = this.#session;
+    if (outcome.kind === "refused") {
+      if (outcome.status === 404) this.#forgetProcess();
+      // It would say the same again, and a container that is asked for ever does not go to sleep. The process may live on.
+      else if (session !== undefined) {
+        this.letGo(session);
+        dismiss(session, refusalOf(outcome));
+      }
       return false;
     }
-    return (this.#session?.presentCount ?? 0) > 0;
+    return (session?.presentCount ?? 0) > 0;
   }
 
   /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
@@ -297,11 +303,11 @@ export class SessionKeeper {
     this.#drop(PROCESS_LOST);
   }
 
-  #drop({ code, message }: Refusal): void {
+  #drop(refusal: Refusal): void {
     const session = this.#session;
     this.#session = undefined;
     this.hop.release();
-    for (const client of [...(session?.clients ?? [])]) client.peer?.bye(code, message, "never");
+    if (session !== undefined) dismiss(session, refusal);
   }
 
   #directory({ sandboxKey }: SessionRecord) {
@@ -314,6 +320,11 @@ function processOf({ query, command }: AttachSpec): ProcessWish {
   if (query.process.cmd !== undefined || command === undefined) return query.process;
   const [cmd, ...args] = command;
   return { ...query.process, cmd, args };
+}
+
+/** Tells everybody why there is nothing to wait for. */
+function dismiss(session: Session, { code, message }: Refusal): void {
+  for (const client of [...session.clients]) client.peer?.bye(code, message, "never");
 }
 
 function refused(code: number, error: string, message: string): Outcome {
