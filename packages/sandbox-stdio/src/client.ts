@@ -3,9 +3,8 @@
 
 import { Answerers } from "./answerers.ts";
 import { lifeName } from "./attach.ts";
+import type { ClientEnd, ClientEvents, ClientOptions, ClientPorts, ClientSocket, ClientState } from "./client-types.ts";
 import {
-  ACK_BYTES,
-  ACK_DELAY_MS,
   CLOSE,
   MAX_CONTROL_IN_BYTES,
   MAX_WINDOW_BYTES,
@@ -22,108 +21,10 @@ import {
   type ServerMessage,
 } from "./control.ts";
 import { decodeFrame } from "./frames.ts";
-import type { OutputStream } from "./log.ts";
+import { Inbox } from "./inbox.ts";
 import { Outbox } from "./outbox.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
 import { Secrecy } from "./secrecy.ts";
-
-/** One WebSocket, as the client needs it. */
-export interface ClientSocket {
-  send(message: string | Uint8Array): void;
-  close(code: number): void;
-  /** Drops the connection without waiting for the other side: it may be gone. */
-  abort(): void;
-}
-
-/** What a socket reports. After `closed` it reports nothing more. */
-export interface ClientSocketEvents {
-  open(): void;
-  text(text: string): void;
-  binary(bytes: Uint8Array): void;
-  /** @param detail What is known beyond the code, for a person: an HTTP status, a network error. */
-  /** @param retryAfterSeconds What an HTTP answer in place of a connection has asked for. */
-  closed(code: number, detail: string, retryAfterSeconds?: number): void;
-}
-
-export interface ClientPorts {
-  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume`, `attempt`,
-   * `offset` and `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
-  connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
-  /** Calls back once after so many ms. The result cancels it. */
-  setTimer(ms: number, callback: () => void): () => void;
-  now(): number;
-  /** From 0 to 1. */
-  random(): number;
-}
-
-/** How it ended, for good. */
-export type ClientEnd =
-  | { readonly kind: "exit"; readonly code: number; readonly signal?: string }
-  /** The server said no, or the connection could not be made: the close code and why. */
-  | { readonly kind: "refused"; readonly code: number; readonly reason: string }
-  /** {@link StdioClient.leave} was called. */
-  | { readonly kind: "left" };
-
-export type ClientState =
-  | { readonly phase: "connecting"; readonly attempt: number }
-  /** Connected, and the container is still on its way. */
-  | { readonly phase: "starting" }
-  | { readonly phase: "attached"; readonly hello: Hello; readonly isResumed: boolean }
-  /** The connection is lost. `retryAtMs` is undefined where it comes back at the next key. */
-  | {
-      readonly phase: "waiting";
-      readonly retryAtMs: number | undefined;
-      readonly reason: string;
-      readonly attempt: number;
-    }
-  | { readonly phase: "ended"; readonly end: ClientEnd };
-
-export interface ClientEvents {
-  state(state: ClientState): void;
-  /** Output, each byte once and in order. When it has been dealt with, call {@link StdioClient.dealtWith} with `end`. */
-  output(stream: OutputStream, bytes: Uint8Array, end: number): void;
-  /** Redraws the screen as it stood at `offset`. To be dealt with likewise. */
-  snapshot(bytes: Uint8Array, offset: number): void;
-  /** The PTY has this size from the byte at `offset` on. */
-  resize(cols: number, rows: number, offset: number): void;
-  /**
-   * So much output was lost before what comes next: never silently. `isApproximate`: on a PTY, and no exact snapshot stands
-   * for it (O8); of a greeting without a gap, `hello.approximate` says so.
-   */
-  gap(from: number, to: number, isApproximate: boolean): void;
-  /** Everything else that the server says: presence, keyboard, errors, warnings. */
-  message(message: ServerMessage): void;
-  /** Keys were pressed while the connection is down: they are gone. */
-  discarded(bytes: Uint8Array): void;
-  /** More input may be written: see {@link StdioClient.write}. */
-  inputDrained(): void;
-}
-
-export type ClientOptions = {
-  /** The session's name. Our clients always name it, so that a repeated attach never starts a second process. */
-  readonly session: string;
-  /** From an earlier life: the proof, and the offset up to which output was dealt with (absent: the screen is empty). */
-  readonly resume?: string;
-  readonly offset?: number;
-  /** When this life began, in ms since 1970: a handshake of an earlier one that was held up does not take its place. */
-  readonly bornAtMs?: number;
-  /**
-   * Whether a life that resumes writes its input again from `hello.stdin` on, byte for byte as the earlier one did (a file
-   * that is read again). Else what it writes is new, and comes after what still waits. Default: whether `offset` is given.
-   */
-  readonly repeatsInput?: boolean;
-  /** Failed attempts before the first `hello` after which it gives up. Later on it never gives up by itself. */
-  readonly firstAttempts?: number;
-};
-
-type Leap = {
-  readonly from: number | undefined;
-  readonly to: number;
-  readonly isApproximate: boolean;
-  /** Told meanwhile, and not before the leap is made. */
-  readonly sizes: Size[];
-};
-type Size = { readonly cols: number; readonly rows: number };
 
 /** Attached for this long, the next break counts as the first again. */
 const STABLE_MS = 5_000;
@@ -138,6 +39,7 @@ export class StdioClient {
   readonly #events: ClientEvents;
   readonly #session: string;
   readonly #firstAttempts: number;
+  readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #repeatsInput: boolean;
   #state: ClientState = { phase: "connecting", attempt: 0 };
@@ -149,20 +51,6 @@ export class StdioClient {
   #hello: Hello | undefined;
   #resume: string | undefined;
   #bye: Bye | undefined;
-  /** Next output byte that will come. */
-  #received: number | undefined;
-  #dealt = 0;
-  #acked = 0;
-  /** Places where output is missing that lie after what has been dealt with. */
-  #gaps: { readonly from: number; readonly to: number; readonly hasSnapshot: boolean }[] = [];
-  /** A snapshot at this offset has not been drawn: it uses up the window, though the offset does not move. */
-  #snapshotAt: number | undefined;
-  /**
-   * On a PTY output is to go on at `to`, after a snapshot that has not come. Until it has, this client still stands where it
-   * stood (`from`; undefined: nowhere): when the connection breaks it asks from there again, or it would go on without the
-   * screen that its next bytes are drawn on.
-   */
-  #leap: Leap | undefined;
   /** Who answers terminal queries. */
   #answerers: Answerers | undefined;
   #eofAt: number | undefined;
@@ -178,8 +66,6 @@ export class StdioClient {
   #heardAtMs = 0;
   #size: { cols: number; rows: number } | undefined;
   #cancelRetry: () => void = nothing;
-  #cancelAck: () => void = nothing;
-  #isAckDue = false;
   #cancelPing: () => void = nothing;
   #cancelSilence: () => void = nothing;
 
@@ -188,13 +74,15 @@ export class StdioClient {
     this.#resume = options.resume;
     this.#repeatsInput = options.repeatsInput ?? options.offset !== undefined;
     this.#outbox = new Outbox(this.#repeatsInput);
-    // An offset is this client's own place: without the proof it is nobody's.
-    this.#received = options.resume === undefined ? undefined : options.offset;
-    this.#dealt = this.#received ?? 0;
-    this.#acked = this.#dealt;
     this.#firstAttempts = options.firstAttempts ?? Number.POSITIVE_INFINITY;
     this.#ports = ports;
     this.#events = events;
+    // An offset is this client's own place: without the proof it is nobody's.
+    this.#inbox = new Inbox(options.resume === undefined ? undefined : options.offset, {
+      events,
+      setTimer: (ms, callback) => ports.setTimer(ms, callback),
+      ack: (offset) => this.#control({ type: "ack", offset }),
+    });
     this.#life = lifeName(options.bornAtMs, ports.random());
   }
 
@@ -210,7 +98,7 @@ export class StdioClient {
   /** What a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
   get resumePoint(): { session: string; resume: string; offset: number } | undefined {
     if (this.#hello === undefined || this.#resume === undefined) return undefined;
-    return { session: this.#session, resume: this.#resume, offset: this.#dealt };
+    return { session: this.#session, resume: this.#resume, offset: this.#inbox.dealt };
   }
 
   /** Input bytes that are written and not yet taken by the process. */
@@ -303,17 +191,7 @@ export class StdioClient {
 
   /** Every output byte before `end` has been dealt with: drawn, or written. */
   dealtWith(end: number): void {
-    const isSnapshotDrawn = this.#snapshotAt !== undefined && end >= this.#snapshotAt;
-    if (isSnapshotDrawn) this.#snapshotAt = undefined;
-    if (end > this.#dealt) this.#dealt = end;
-    this.#skipGaps();
-    const waiting = this.#dealt - this.#acked;
-    if (waiting <= 0 && !isSnapshotDrawn) return;
-    if (waiting >= ACK_BYTES || isSnapshotDrawn) this.#sendAck();
-    else if (!this.#isAckDue) {
-      this.#isAckDue = true;
-      this.#cancelAck = this.#ports.setTimer(ACK_DELAY_MS, () => this.#sendAck());
-    }
+    this.#inbox.dealtWith(end);
   }
 
   /**
@@ -337,12 +215,12 @@ export class StdioClient {
     this.#generation += 1;
     const generation = this.#generation;
     this.#bye = undefined;
-    this.#leap = undefined;
+    this.#inbox.connecting();
     this.#setState({ phase: "connecting", attempt: this.#attempt });
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
-      if (this.#received !== undefined) resume.set("offset", String(this.#received));
+      if (this.#inbox.received !== undefined) resume.set("offset", String(this.#inbox.received));
       if (this.#outbox.isAnchored) resume.set("stdin", String(this.#outbox.acked));
       else if (!this.#repeatsInput) resume.set("stdin", "new");
       resume.set("attempt", `${this.#life}.${generation}`);
@@ -365,7 +243,7 @@ export class StdioClient {
    * whose connection keeps breaking, waits with that.
    */
   #comeBack(): void {
-    if ((this.#received ?? 0) - this.#dealt < MAX_UNDEALT_BYTES) this.#connect();
+    if (this.#inbox.undealtBytes < MAX_UNDEALT_BYTES) this.#connect();
     else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#comeBack());
   }
 
@@ -451,24 +329,16 @@ export class StdioClient {
         if (this.#outbox.hasRoom) this.#events.inputDrained();
         return;
       case "gap":
-        this.#arriveAt();
-        this.#leap = {
-          from: message.from,
-          to: message.to,
-          isApproximate: message.approximate === true,
-          sizes: [],
-        };
-        if (this.#hello?.tty === false) this.#arriveAt();
+        this.#inbox.gap(message.from, message.to, message.approximate === true, this.#hello?.tty !== false);
         return;
       case "resize":
-        if (this.#leap?.from === undefined) this.#events.resize(message.cols, message.rows, message.offset);
-        else this.#leap.sizes.push({ cols: message.cols, rows: message.rows });
+        this.#inbox.resize(message.cols, message.rows, message.offset);
         return;
       case "answerer":
-        this.#answerers?.note(message, this.#dealt);
+        this.#answerers?.note(message, this.#inbox.dealt);
         return;
       case "exit": {
-        this.#arriveAt();
+        this.#inbox.arrive();
         const { code, signal } = message;
         this.#socket?.close(CLOSE.normal);
         this.#end({ kind: "exit", code, ...(signal === undefined ? {} : { signal }) });
@@ -521,28 +391,16 @@ export class StdioClient {
     this.#hello = hello;
     this.#resume = hello.resume;
     this.#answerers = new Answerers(hello.you.id, hello.live, hello.answerer);
-    this.#snapshotAt = undefined;
+    this.#inbox.anchor(hello);
     this.#attachedAtMs = this.#ports.now();
     this.#outbox.rewind(hello.stdin);
     if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
     this.#isEofRefused = false;
-    const from = this.#received ?? (hello.gap === undefined ? undefined : hello.offset - hello.gap);
-    const isEmpty = this.#received === undefined;
-    if (isEmpty) {
-      this.#dealt = from ?? 0;
-      this.#acked = this.#dealt;
-    } else this.#acked = Math.min(this.#acked, this.#dealt);
     // Before whoever hears of the state can write: the session may have forgotten it with this client's place.
     if (this.#secrecy.isHeld) this.#socket?.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });
-    this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };
-    if (from === undefined) this.#events.resize(hello.cols, hello.rows, hello.offset);
-    else this.#leap.sizes.push({ cols: hello.cols, rows: hello.rows });
-    // Nothing is skipped, or nothing that a snapshot stands for.
-    if (!hello.tty || hello.offset === (from ?? 0)) this.#arriveAt();
+    this.#inbox.open(hello);
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
-    // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
-    if (!isEmpty && this.#dealt > 0) this.#sendAck();
     if (this.#isSettled) this.#secrecy.settled();
     this.#flushInput();
     if (this.#outbox.hasRoom) this.#events.inputDrained();
@@ -550,55 +408,7 @@ export class StdioClient {
 
   #binary(message: Uint8Array): void {
     this.#heard();
-    const frame = decodeFrame(message);
-    if (frame.kind === "unknown") return;
-    this.#arriveAt(frame.kind === "snapshot" ? frame.bytes : undefined);
-    const at = this.#received;
-    if (frame.kind === "snapshot" || at === undefined) return;
-    this.#received = at + frame.bytes.length;
-    this.#hasMoved = true;
-    this.#events.output(frame.stream, frame.bytes, this.#received);
-  }
-
-  /**
-   * Bytes that are gone count as dealt with once those before them are, and the snapshot is drawn that stands for them:
-   * whoever starts again there has lost no others.
-   */
-  #missed(from: number, to: number, isApproximate: boolean, hasSnapshot: boolean): void {
-    this.#gaps.push({ from, to, hasSnapshot });
-    this.#events.gap(from, to, isApproximate);
-    this.dealtWith(this.#dealt);
-  }
-
-  /** What comes next has come: a snapshot, or, where there is none, the bytes from there on. */
-  #arriveAt(snapshot?: Uint8Array): void {
-    const leap = this.#leap;
-    this.#leap = undefined;
-    if (leap !== undefined) {
-      const isEmpty = this.#received === undefined;
-      this.#received = leap.to;
-      if (isEmpty && snapshot === undefined) {
-        this.#dealt = leap.to;
-        this.#acked = leap.to;
-      }
-      const { from, to, isApproximate } = leap;
-      if (from !== undefined && to > from) {
-        this.#missed(from, to, isApproximate, snapshot !== undefined);
-      }
-      for (const { cols, rows } of leap.sizes) this.#events.resize(cols, rows, leap.to);
-    }
-    if (snapshot === undefined || this.#received === undefined) return;
-    this.#snapshotAt = this.#received;
-    this.#events.snapshot(snapshot, this.#received);
-  }
-
-  #skipGaps(): void {
-    for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#dealt; gap = this.#gaps[0]) {
-      // Also one of an earlier connection: it is still to be drawn.
-      if (gap.hasSnapshot && gap.to > this.#dealt) return;
-      this.#dealt = Math.max(this.#dealt, gap.to);
-      this.#gaps.shift();
-    }
+    if (this.#inbox.take(decodeFrame(message))) this.#hasMoved = true;
   }
 
   #flushInput(): void {
@@ -608,13 +418,6 @@ export class StdioClient {
       this.#eofSentIn = this.#generation;
       this.#control({ type: "eof", offset: this.#eofAt });
     }
-  }
-
-  #sendAck(): void {
-    this.#cancelAck();
-    this.#isAckDue = false;
-    if (!this.#control({ type: "ack", offset: this.#dealt })) return;
-    this.#acked = this.#dealt;
   }
 
   #control(message: ClientMessage): boolean {
@@ -636,8 +439,7 @@ export class StdioClient {
   #quiet(): void {
     this.#cancelPing();
     this.#cancelSilence();
-    this.#cancelAck();
-    this.#isAckDue = false;
+    this.#inbox.disconnected();
   }
 
   #setState(state: ClientState): void {

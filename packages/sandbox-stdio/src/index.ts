@@ -12,17 +12,17 @@ export {
   parseAttachQuery,
   seenName,
 } from "./attach.ts";
-export {
-  type ClientEnd,
-  type ClientEvents,
-  type ClientOptions,
-  type ClientPorts,
-  type ClientSocket,
-  type ClientSocketEvents,
-  type ClientState,
-  StdioClient,
-} from "./client.ts";
+export { StdioClient } from "./client.ts";
 export { ClientRecord, knownOf, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
+export type {
+  ClientEnd,
+  ClientEvents,
+  ClientOptions,
+  ClientPorts,
+  ClientSocket,
+  ClientSocketEvents,
+  ClientState,
+} from "./client-types.ts";
 export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./connection.ts";
 export * from "./constants.ts";
 export {
