@@ -134,6 +134,13 @@ test.each([408, 425, 429, 500, 503])("a plain %i is to be tried again", async (s
   });
 });
 
+test("an answer that breaks off is to be tried again", async () => {
+  quiet();
+  const broken = () => new ReadableStream({ start: (controller) => controller.error(new Error("inner words")) });
+  const container = withContainer(() => new Response(broken(), { status: 503 }));
+  expect(await attachBridge(container.env, KEY, [])).toMatchObject({ kind: "unreachable", message: "no way to it" });
+});
+
 test("a way that fails without an answer is to be tried again, and its error stays in the log", async () => {
   quiet();
   const container = withContainer(() => Promise.reject(new Error("inner words")));

@@ -51,17 +51,11 @@ export async function attachBridge(
       const request = new Request(`http://bridge${path}`, { headers });
       response = await getSandbox(env.Sandbox, sandboxKey).wsConnect(request, BRIDGE_PORT);
     }
+    return await outcomeOf(response);
   } catch (error) {
     console.error("no way to the bridge:", error);
     return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
-  const socket = response.webSocket;
-  if (socket) {
-    // A Blob, the default of later compatibility dates, can't be passed on by send().
-    socket.binaryType = "arraybuffer";
-    return { kind: "open", socket };
-  }
-  return outcomeOf(response);
 }
 
 /** Asks the bridge something else. @returns undefined where it does not run: asking never starts a container. */
@@ -104,9 +98,14 @@ async function authorization(env: Env, sandboxKey: string): Promise<string> {
   return `Bearer ${token}`;
 }
 
-/** What an answer without a WebSocket means: a refusal is the bridge's own, the platform has other words. */
+/** What an answer means. Without a WebSocket: a refusal is the bridge's own, the platform has other words. */
 async function outcomeOf(response: Response): Promise<AttachOutcome> {
-  const { status } = response;
+  const { status, webSocket: socket } = response;
+  if (socket) {
+    // A Blob, the default of later compatibility dates, can't be passed on by send().
+    socket.binaryType = "arraybuffer";
+    return { kind: "open", socket };
+  }
   const text = await response.text();
   const said = readJson(text);
   const message = (typeof said.message === "string" ? said.message : text).slice(0, MAX_MESSAGE_CHARACTERS);
