@@ -309,10 +309,15 @@ class Attachment {
       await this.#say(refusalWords(end, this.#wish.ticket !== undefined, session, file));
       return exitWith(EXIT.failed);
     }
-    this.#keeper?.remove();
-    if (end.kind === "left") return exitWith(EXIT.ok);
+    if (end.kind === "left") {
+      this.#keeper?.remove();
+      return exitWith(EXIT.ok);
+    }
+    this.#keeper?.save();
     this.#notices.detail(`the process ended: ${end.signal ?? `code ${end.code}`}`);
     await within(FAREWELL_MS, this.#lines.flushed());
+    // Last of all: the next run is told the exit again if this one is killed before it.
+    this.#keeper?.remove();
     // Data that is not there must not pass for success.
     return exitWith(end.code === 0 && (this.#lostBytes > 0 || this.#isInputCut) ? EXIT.failed : end.code);
   }

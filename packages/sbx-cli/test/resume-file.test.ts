@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   closeSync,
+  constants,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -129,13 +131,40 @@ describe("a run that is killed", () => {
   });
 });
 
+test("a run that is killed once its process has ended leaves it to the next to tell the exit code", async () => {
+  // Full, so that the last of the lines on standard error can't be written, and the run waits for that.
+  const fifo = join(directory, "stderr");
+  execFileSync("mkfifo", [fifo]);
+  const held = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
+  const stderr = openSync(fifo, "w");
+  expect(() => {
+    for (;;) writeSync(held, Buffer.alloc(4096));
+  }).toThrow("EAGAIN");
+  const args = [server.url, "--resume-file", file, "--verbose", "--", "sh", "-c", "echo one; read x; echo $x; exit 3"];
+  const child = startCli(args, { stdio: ["pipe", "pipe", stderr] });
+  const result = collect(child);
+  await once(child.stdout ?? child, "data");
+  child.stdin?.end("two\n");
+  await until(
+    () => !existsSync(file) || parsePlace(readIfThere(file))?.offset === 8,
+    () => readIfThere(file),
+  );
+  child.kill("SIGKILL");
+  const first = await result;
+  closeSync(held);
+  closeSync(stderr);
+  // One that was not killed before it had waited long enough has told it itself.
+  const next = first.code === null ? await runCli(args, "two\n") : undefined;
+  expect([first.code ?? next?.code, first.stdout + (next?.stdout ?? "")]).toEqual([3, "one\ntwo\n"]);
+  expect([server.hosts.size, existsSync(file)]).toEqual([1, false]);
+});
+
 describe("a run that is stopped", () => {
   test("with SIGTERM, pipes at both ends: it stops between two bytes, and the next run goes on with the next", async () => {
     const input = randomBytesOf(5, 6_000_000);
     const parts: Buffer[] = [];
     const run = () => {
       const child = startCli([server.url, "--resume-file", file, "--", "cat"]);
-      child.stdin?.on("error", () => undefined); // It is stopped in the middle.
       child.stdin?.end(input);
       let length = 0;
       child.stdout?.on("data", (chunk: Buffer) => {
