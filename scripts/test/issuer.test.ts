@@ -63,8 +63,8 @@ async function signedInCode(issuerUrl: string) {
   return { callback, fields };
 }
 
-/** Runs device-login.ts and hands each of its JSON lines to `onLine`. Resolves with the last one. */
-async function deviceLogin(issuerUrl: string, home: string, onLine: (line: Record<string, unknown>) => void) {
+/** Runs device-login.ts, hands each of its JSON lines to `onLine` and waits for that. Resolves with the last one. */
+async function deviceLogin(issuerUrl: string, home: string, onLine: (line: Record<string, unknown>) => unknown) {
   const script = fileURLToPath(new URL("./device-login.ts", import.meta.url));
   const child = spawn(process.execPath, [script, issuerUrl, CLI_CLIENT_ID], {
     env: { ...process.env, HOME: home },
@@ -76,7 +76,7 @@ async function deviceLogin(issuerUrl: string, home: string, onLine: (line: Recor
   let last: Record<string, unknown> = {};
   for await (const text of createInterface({ input: child.stdout })) {
     last = JSON.parse(text);
-    onLine(last);
+    await onLine(last);
   }
   return last;
 }
@@ -85,9 +85,9 @@ test("oauth.do's own device flow signs in, stores the token in HOME, and the tok
   const { url } = await issuer();
   const home = temporaryDirectory();
 
-  const { result } = await deviceLogin(url, home, ({ text }) => {
+  const { result } = await deviceLogin(url, home, async ({ text }) => {
     const userCode = /Enter code: (\S+)/.exec(String(text))?.[1];
-    if (userCode !== undefined) void approveDevice(url, userCode, { sub: "bob", org: "acme" });
+    if (userCode !== undefined) await approveDevice(url, userCode, { sub: "bob", org: "acme" });
   });
 
   const { token } = result as { token: string };
@@ -103,9 +103,9 @@ test("oauth.do's own device flow signs in, stores the token in HOME, and the tok
 test("oauth.do refreshes a token that is about to expire without asking anybody", async () => {
   const { url } = await issuer({ accessTokenLifetime: 20 });
   const home = temporaryDirectory();
-  await deviceLogin(url, home, ({ text }) => {
+  await deviceLogin(url, home, async ({ text }) => {
     const userCode = /Enter code: (\S+)/.exec(String(text))?.[1];
-    if (userCode !== undefined) void approveDevice(url, userCode, { sub: "alice" });
+    if (userCode !== undefined) await approveDevice(url, userCode, { sub: "alice" });
   });
   const first = JSON.parse(readFileSync(join(home, ".oauth.do/token"), "utf8")).accessToken;
 
@@ -119,11 +119,11 @@ test("oauth.do refreshes a token that is about to expire without asking anybody"
 
 test("oauth.do's device flow ends with an error when the person refuses", async () => {
   const { url } = await issuer();
-  const last = await deviceLogin(url, temporaryDirectory(), ({ text }) => {
+  const last = await deviceLogin(url, temporaryDirectory(), async ({ text }) => {
     const userCode = /Enter code: (\S+)/.exec(String(text))?.[1];
     if (userCode === undefined) return;
     const body = new URLSearchParams({ user_code: userCode, refuse: "1" });
-    void fetch(`${url}/device`, { method: "POST", headers: { origin: url }, body });
+    await fetch(`${url}/device`, { method: "POST", headers: { origin: url }, body });
   });
   expect(last).toEqual({ error: "Access denied by user" });
 });

@@ -1,7 +1,8 @@
 // The headers that the page comes with, and what becomes of its address. What its policy keeps out is tried in origin.test.ts.
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { system } from "../e2e/support/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
@@ -19,17 +20,16 @@ test("the page comes with a policy without inline scripts, for no frame, and tel
 
 test("what is opened from the page learns nothing of its address", async () => {
   const { tab } = await browser.shell();
-  const referrer = new Promise<string | undefined>((resolve) => {
-    const elsewhere = createServer((request, response) => {
-      resolve(request.headers.referer);
-      response.end("elsewhere");
-      elsewhere.close();
-    });
-    elsewhere.listen(0, "127.0.0.1", () => {
-      const { port } = elsewhere.address() as AddressInfo;
-      void tab.run(String.raw`clear; printf '\e]8;;http://127.0.0.1:${port}/\e\\link\e]8;;\e\\\n'`);
-    });
+  const elsewhere = createServer((_request, response) => response.end("elsewhere"));
+  onTestFinished(() => {
+    elsewhere.close();
+    elsewhere.closeAllConnections();
   });
+  elsewhere.listen(0, "127.0.0.1");
+  await once(elsewhere, "listening");
+  const referrer = once(elsewhere, "request").then(([request]) => (request as IncomingMessage).headers.referer);
+  const { port } = elsewhere.address() as AddressInfo;
+  await tab.run(String.raw`clear; printf '\e]8;;http://127.0.0.1:${port}/\e\\link\e]8;;\e\\\n'`);
   await tab.shows("link");
   const box = await tab.page.locator(".xterm-screen").boundingBox();
   if (box === null) throw new Error("Cannot find the screen");

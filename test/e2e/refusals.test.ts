@@ -3,6 +3,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:cry
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect, HttpRefusal, type Params, refusedHttp, refusedSocket } from "./support/client.ts";
 import { loginCookie } from "./support/login.ts";
@@ -314,9 +315,8 @@ describe("a host name that is not on the list", () => {
     async (path) => {
       const [status, body] = await new Promise<[number | undefined, string]>((resolve, reject) => {
         const headers = { Host: `evil.example:${port}` };
-        const request = get({ host: "127.0.0.1", port, path, headers }, async (response) => {
-          const chunks = (await response.toArray()) as Buffer[];
-          resolve([response.statusCode, Buffer.concat(chunks).toString()]);
+        const request = get({ host: "127.0.0.1", port, path, headers }, (response) => {
+          text(response).then((said) => resolve([response.statusCode, said]), reject);
         });
         request.once("error", reject);
       });

@@ -29,7 +29,11 @@ export class BridgeProxy {
   private constructor(port: number, bridgePort: number) {
     this.url = `http://127.0.0.1:${port}`;
     this.#server = createServer((client) => {
-      const pass = () => this.#connected(client, connect(bridgePort, "127.0.0.1"));
+      const pass = () => {
+        if (!client.destroyed) this.#connected(client, connect(bridgePort, "127.0.0.1"));
+      };
+      // It may be reset while it is held.
+      client.on("error", () => client.destroy());
       if (this.#held === undefined) pass();
       else this.#held.push(pass);
     });

@@ -34,7 +34,9 @@ export function cliEnv(who: Person | undefined): NodeJS.ProcessEnv {
 export function startCli(who: Person | undefined, words: readonly string[], subcommand?: string): CliChild {
   const address = subcommand === "logout" ? [] : [system.origin];
   const args = [CLI, ...(subcommand === undefined ? [] : [subcommand]), ...address, ...words];
-  return spawn(process.execPath, args, { env: cliEnv(who), stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, { env: cliEnv(who), stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.on("error", () => undefined); // It may end without reading all.
+  return child;
 }
 
 export function exitCode(child: CliChild): Promise<number> {
@@ -53,7 +55,6 @@ export async function runCli(
 ): Promise<CliResult> {
   const child = startCli(who, words, subcommand);
   const ended = exitCode(child);
-  child.stdin.on("error", () => undefined); // It may end without reading all.
   child.stdin.end(input);
   const [code, stdout, stderr] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)]);
   return { code, stdout, stderr };

@@ -1,5 +1,11 @@
 // A Project Service: says which token's user owns which project, and notes when it was asked.
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Question = {
@@ -26,23 +32,9 @@ export class ProjectService {
   }
 
   private constructor() {
-    this.#server = createServer(async (request, response) => {
-      // Nothing kept open: tests count sockets.
-      response.shouldKeepAlive = false;
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { token: string; project_id: string };
-      const { method, url, headers } = request;
-      this.questions.push({ method, url, headers, body });
-      if (this.fault !== undefined) {
-        response.writeHead(this.fault.status, { "Content-Type": "application/json" }).end(this.fault.body);
-        return;
-      }
-      const user = this.#owners.get(`${body.token} ${body.project_id}`);
-      if (user !== undefined) this.lastConnectionAt.set(body.project_id, Date.now());
-      response
-        .writeHead(user === undefined ? 401 : 200, { "Content-Type": "application/json" })
-        .end(JSON.stringify(user === undefined ? { detail: "Unauthorized" } : { user_id: user }));
+    this.#server = createServer((request, response) => {
+      // A Worker that is stopped may go in the middle of its question.
+      this.#answer(request, response).catch(() => response.destroy());
     });
   }
 
@@ -57,5 +49,24 @@ export class ProjectService {
   close(): Promise<void> {
     this.#server.closeAllConnections();
     return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Nothing kept open: tests count sockets.
+    response.shouldKeepAlive = false;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as { token: string; project_id: string };
+    const { method, url, headers } = request;
+    this.questions.push({ method, url, headers, body });
+    if (this.fault !== undefined) {
+      response.writeHead(this.fault.status, { "Content-Type": "application/json" }).end(this.fault.body);
+      return;
+    }
+    const user = this.#owners.get(`${body.token} ${body.project_id}`);
+    if (user !== undefined) this.lastConnectionAt.set(body.project_id, Date.now());
+    response
+      .writeHead(user === undefined ? 401 : 200, { "Content-Type": "application/json" })
+      .end(JSON.stringify(user === undefined ? { detail: "Unauthorized" } : { user_id: user }));
   }
 }
