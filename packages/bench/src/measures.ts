@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { median, percentile } from "./numbers.ts";
-import { LINE, patternBytes, Verifier } from "./pattern.ts";
+import { COOKED_PERIOD, LINE, patternBytes, Verifier } from "./pattern.ts";
 import { openLink } from "./slow-link.ts";
 import { LINK_PORTS, type Subject } from "./subjects.ts";
 import { openTerminal, seen, type Terminal } from "./terminal.ts";
@@ -122,26 +122,12 @@ export async function outputRaw(subject: Subject): Promise<Result> {
 
 /** Output of a program on a cooked terminal: the kernel turns each line feed into two bytes. */
 export async function outputCooked(subject: Subject): Promise<Result> {
-  const total = 120_000_000;
-  const terminal = await openTerminal(subject.spec(["sh", "-c", `yes '${LINE}' | head -c ${total}; sleep 60`]));
+  const written = 400_000_000;
   // Each line is one byte longer than it was written.
-  const lines = Math.floor(total / (LINE.length + 1));
-  const wanted = total + lines;
-  const verifier = new Verifier();
-  let came = 0;
-  let startedAt = 0;
-  await new Promise<void>((resolve) => {
-    terminal.onOutput = (chunk) => {
-      if (startedAt === 0) startedAt = performance.now();
-      came += chunk.length;
-      verifier.take(chunk.filter((byte) => byte !== 13));
-      if (came >= wanted) resolve();
-    };
-  });
-  const seconds = (performance.now() - startedAt) / 1000;
-  if (verifier.bytes !== total) throw new Error(`Wrong output: ${verifier.bytes} of ${total} bytes`);
-  terminal.close();
-  return { "output cooked, MB/s": came / 1e6 / seconds };
+  const total = written + Math.floor(written / (LINE.length + 1));
+  const script = `yes '${LINE}' | head -c ${written}; sleep 60`;
+  const seconds = await readPattern(subject, total, script, new Verifier(COOKED_PERIOD));
+  return { "output cooked, MB/s": total / 1e6 / seconds };
 }
 
 /** Input to a program on a raw terminal, its SHA-256 compared. */
@@ -281,9 +267,13 @@ export async function fanOut(subject: Subject): Promise<Result> {
   return result;
 }
 
-async function readPattern(subject: Subject, total: number, script: string): Promise<number> {
+async function readPattern(
+  subject: Subject,
+  total: number,
+  script: string,
+  verifier = new Verifier(),
+): Promise<number> {
   const terminal = await openTerminal(subject.spec(["sh", "-c", script]));
-  const verifier = new Verifier();
   let startedAt = 0;
   await new Promise<void>((resolve) => {
     terminal.onOutput = (chunk) => {

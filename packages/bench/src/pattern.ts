@@ -2,19 +2,30 @@
 
 export const LINE = "The quick brown fox jumps over the lazy dog, 0123456789 times in a row.";
 const PERIOD = Buffer.from(`${LINE}\n`);
-/** Long enough that a chunk of output compares with one slice of it. */
-const REPEATED = Buffer.concat(Array.from({ length: Math.ceil((1 << 20) / PERIOD.length) + 1 }, () => PERIOD));
+/** As a cooked terminal shows it. */
+export const COOKED_PERIOD = Buffer.from(`${LINE}\r\n`);
+const REPEATED = repeated(PERIOD);
 
-/** Counts bytes that are the pattern, from its start. */
+/**
+ * Counts bytes that are the pattern, from its start. It compares and does nothing else for each byte: its speed is a limit to
+ * what is measured.
+ */
 export class Verifier {
   bytes = 0;
+  readonly #period: Buffer;
+  readonly #repeated: Buffer;
+
+  constructor(period = PERIOD) {
+    this.#period = period;
+    this.#repeated = repeated(period);
+  }
 
   /** @throws {Error} At the first byte that is not the pattern's. */
   take(chunk: Uint8Array): void {
     for (let done = 0; done < chunk.length; ) {
-      const phase = this.bytes % PERIOD.length;
-      const length = Math.min(chunk.length - done, REPEATED.length - phase);
-      const wanted = REPEATED.subarray(phase, phase + length);
+      const phase = this.bytes % this.#period.length;
+      const length = Math.min(chunk.length - done, this.#repeated.length - phase);
+      const wanted = this.#repeated.subarray(phase, phase + length);
       if (!wanted.equals(chunk.subarray(done, done + length))) throw new Error(`Wrong byte after ${this.bytes}`);
       this.bytes += length;
       done += length;
@@ -29,4 +40,9 @@ export function patternBytes(length: number): Buffer {
       REPEATED.subarray(0, PERIOD.length * Math.floor(REPEATED.length / PERIOD.length)),
     ),
   ).subarray(0, length);
+}
+
+/** Long enough that a chunk of output compares with one slice of it. */
+function repeated(period: Buffer): Buffer {
+  return Buffer.concat(Array.from({ length: Math.ceil((1 << 20) / period.length) + 1 }, () => period));
 }
