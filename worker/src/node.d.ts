@@ -6,6 +6,7 @@ declare module "node:buffer" {
     static from(memory: ArrayBufferLike, offset: number, length: number): Buffer;
     toString(encoding: "base64"): string;
   }
+  export function isUtf8(bytes: Uint8Array): boolean;
 }
 
 declare module "node:crypto" {
@@ -14,4 +15,6 @@ declare module "node:crypto" {
     digest(encoding: "hex"): string;
   }
   export function createHash(algorithm: "sha256"): Hash;
+  /** In hex. */
+  export function hash(algorithm: "sha256", content: Uint8Array | string): string;
 }

@@ -1,13 +1,16 @@
 // The hash chain of the audit: each record's hash covers the record and the hash before it, so that one that was changed,
-// removed, added or moved is found. Pure: knows neither where records are stored nor what they say.
+// removed, added or moved is found. Pure: knows neither where records are stored nor, but for what was typed, what they say.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** A record in the chain. Its other fields are what happened. */
 export type ChainedRecord = {
   /** 1 for the first, each one more than the one before. */
   readonly seq: number;
-  /** SHA-256, in hex, of the hash before it, a newline, and the record without its hash as JSON, its fields in order. */
+  /**
+   * SHA-256, in hex, of the hash before it, a newline, and the record without its hash as JSON, its fields in order, with
+   * their own SHA-256 in place of `text` and `base64`.
+   */
   readonly hash: string;
   readonly [field: string]: unknown;
 };
@@ -38,18 +41,24 @@ export function chained<F extends object>(last: ChainPoint, fields: F): { seq: n
 export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint = CHAIN_START): ChainVerdict {
   let last = from;
   for (const [index, record] of records.entries()) {
-    const { hash, ...unsealed } = record;
+    const { hash: sealed, ...unsealed } = record;
     if (record.seq !== last.seq + 1) {
       return { ok: false, index, reason: `record ${record.seq} comes after ${last.seq}` };
     }
-    if (hash !== hashOf(last.hash, unsealed)) {
+    if (sealed !== hashOf(last.hash, unsealed)) {
       return { ok: false, index, reason: `record ${record.seq} or the one before it was changed` };
     }
-    last = { seq: record.seq, hash };
+    last = { seq: record.seq, hash: sealed };
   }
   return { ok: true, head: last };
 }
 
+/** Much text as JSON is a copy or two more of it; its digest can be made of the bytes that it came in. */
 function hashOf(before: string, unsealed: object): string {
-  return createHash("sha256").update(`${before}\n`).update(JSON.stringify(unsealed)).digest("hex");
+  const covered: Record<string, unknown> = { ...unsealed };
+  for (const field of ["text", "base64"]) {
+    const content = covered[field];
+    if (typeof content === "string" || content instanceof Uint8Array) covered[field] = hash("sha256", content);
+  }
+  return hash("sha256", `${before}\n${JSON.stringify(covered)}`);
 }

@@ -1,6 +1,6 @@
 // A batch of one client's input on its way into the audit: as much of it as may be kept there.
 
-import { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 import { type InputFate, release } from "@sbx/sandbox-stdio";
 import type { InputDeed } from "./record.ts";
@@ -44,9 +44,9 @@ export class InputBatch {
     return true;
   }
 
-  /** What goes on record. To be called once: the copies are let go of. */
+  /** What goes on record. To be called once. */
   finish(): InputDeed {
-    const deed: InputDeed = {
+    return {
       type: "input",
       offset: this.offset,
       length: this.#length,
@@ -55,20 +55,15 @@ export class InputBatch {
       ...(this.#fate === "refused" ? { refused: true } : {}),
       ...(this.#fate === "resent" ? { resent: true } : {}),
     };
-    for (const piece of this.#pieces) release(piece);
-    return deed;
   }
 
   #kept(): Pick<InputDeed, "text" | "base64" | "sha256"> {
     if (this.#hash !== undefined) return { sha256: this.#hash.digest("hex") };
     if (this.#keeping === "length") return {};
     const bytes = joined(this.#pieces, this.#length);
-    try {
-      return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
-    } catch {
-      // A key may come in two pieces, and a paste may be anything.
-      return { base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
-    }
+    if (isUtf8(bytes)) return { text: bytes };
+    // A key may come in two pieces, and a paste may be anything.
+    return { base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
   }
 }
 
@@ -80,6 +75,7 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   for (const piece of pieces) {
     all.set(piece, at);
     at += piece.length;
+    release(piece);
   }
   return all;
 }

@@ -54,14 +54,14 @@ export type Deed =
 
 /**
  * A batch of one client's input. On a terminal `text`, or `base64` where the bytes are no UTF-8; on pipes `sha256`; neither
- * where it is secret or content is switched off.
+ * where it is secret or content is switched off. The text is stored as the bytes that it came in, and read as a string.
  */
 export type InputDeed = {
   readonly type: "input";
   /** Of the batch's first byte in all of this client's input. */
   readonly offset: number;
   readonly length: number;
-  readonly text?: string;
+  readonly text?: Uint8Array | string;
   readonly base64?: string;
   readonly sha256?: string;
   readonly secret?: true;

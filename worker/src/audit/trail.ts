@@ -1,6 +1,7 @@
 // The audit of one session, or of a tenant, as it is stored: batches of records in SQLite, under keys that sort by their
 // number. Appending only; old batches are deleted from the start, and an anchor says where the chain goes on.
 
+import { release } from "@sbx/sandbox-stdio";
 import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
 import type { AuditEvent, AuditRecord } from "./record.ts";
 
@@ -68,8 +69,8 @@ export class AuditTrail {
   /**
    * Stores events as the next records, and with them how far the input of these clients is stored now. Resolves when all
    * of it is on disk. What is sent meanwhile does not wait for that: hence `put` and not SQL, whose writes hold back
-   * everything that the object sends after them. No `async` function: its variables, with all the text of a paste, would
-   * live until then.
+   * everything that the object sends after them. Empties the text of long input, as soon as it is given to the storage. No
+   * `async` function: its variables would live until all is on disk.
    */
   append(events: readonly AuditEvent[], storedInput: ReadonlyMap<string, number>): Promise<void> {
     const records: AuditRecord[] = [];
@@ -91,7 +92,9 @@ export class AuditTrail {
     const inputEnds = new Map([...inNewest].filter(([id]) => storedInput.has(id)));
     this.#newestRead = { head: { seq: last.seq, hash: last.hash }, inputEnds };
     // One call, one transaction: an offset is never stored without its bytes.
-    return this.#storage.put(entries, { allowUnconfirmed: true }).then(() => this.#storage.sync());
+    const stored = this.#storage.put(entries, { allowUnconfirmed: true }).then(() => this.#storage.sync());
+    for (const event of events) if (event.type === "input" && event.text instanceof Uint8Array) release(event.text);
+    return stored;
   }
 
   /** The clients whose input is secret. */
@@ -139,8 +142,9 @@ export class AuditTrail {
     });
     const start = holding?.[0] ?? batchKey(after + 1);
     for (const [, batch] of this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, start })) {
-      for (const record of batch) {
-        if (record.seq <= after) continue;
+      for (const one of batch) {
+        if (one.seq <= after) continue;
+        const record = asRead(one);
         characters += JSON.stringify(record).length;
         if (records.length === limit || (records.length > 0 && characters > MAX_PAGE_CHARACTERS))
           return this.#page(records);
@@ -199,14 +203,18 @@ function inputEndsOf(batch: Batch): Map<string, number> {
   return ends;
 }
 
+function asRead(record: AuditRecord): AuditRecord {
+  if (record.type !== "input" || !(record.text instanceof Uint8Array)) return record;
+  return { ...record, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(record.text) };
+}
+
 /** Many clients' input may come while one write is on its way. */
 function batchesOf(records: readonly AuditRecord[]): [AuditRecord, ...AuditRecord[]][] {
   const batches: [AuditRecord, ...AuditRecord[]][] = [];
   let room = 0;
   for (const record of records) {
     const content = record.type === "input" ? (record.text ?? record.base64 ?? "") : "";
-    // Two bytes for each character is what a text takes that has one beyond Latin-1.
-    const bytes = RECORD_BYTES + 2 * content.length;
+    const bytes = RECORD_BYTES + content.length;
     const batch = batches.at(-1);
     if (batch === undefined || bytes > room) {
       batches.push([record]);

@@ -13,6 +13,11 @@ function chainOf(count: number): ChainedRecord[] {
 
 const records = chainOf(20);
 
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 describe("a chain", () => {
   test("verifies whole, and from any record on with the one before it", () => {
     const [head] = records.slice(-1).map(({ seq, hash }) => ({ seq, hash }));
@@ -26,12 +31,19 @@ describe("a chain", () => {
     expect(verifyChain(JSON.parse(JSON.stringify(records)))).toMatchObject({ ok: true });
   });
 
-  test("has this hash: SHA-256 of the hash before it, a newline and the record as JSON", async () => {
-    const [first] = records;
-    const json = '{"seq":1,"type":"input","text":"line 0","offset":0}';
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${"0".repeat(64)}\n${json}`));
-    const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    expect(first?.hash).toBe(hex);
+  test("has these hashes: SHA-256 of the hash before it, a newline and the record as JSON, what was typed as its own SHA-256", async () => {
+    const typed = await sha256("line 0 ä");
+    const begin = '{"seq":1,"type":"input",';
+    for (const [content, json] of [
+      [{ text: "line 0 ä" }, `${begin}"text":"${typed}","offset":0}`],
+      [{ text: new TextEncoder().encode("line 0 ä") }, `${begin}"text":"${typed}","offset":0}`],
+      [{ base64: "/w==" }, `${begin}"base64":"${await sha256("/w==")}","offset":0}`],
+      [{ sha256: typed }, `${begin}"sha256":"${typed}","offset":0}`],
+      [{}, `${begin}"offset":0}`],
+    ] as const) {
+      const { hash } = chained(CHAIN_START, { type: "input", ...content, offset: 0 });
+      expect(hash).toBe(await sha256(`${CHAIN_START.hash}\n${json}`));
+    }
   });
 });
 
@@ -41,6 +53,9 @@ describe("a tampered chain is found at the record", () => {
       for (const change of [
         { text: "rm -rf /" },
         { seq: i + 2 },
+        { text: undefined },
+        { text: undefined, base64: "bGluZQ==" },
+        { base64: "" },
         { type: "exit" },
         { more: 1 },
         { hash: "f".repeat(64) },

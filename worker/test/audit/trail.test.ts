@@ -12,6 +12,7 @@ function withStorage<T>(run: (storage: DurableObjectStorage) => Promise<T>): Pro
 }
 
 const kill = (day: number) => ({ time: `2026-01-0${day}T00:00:00.000Z`, type: "kill" }) as const;
+const encoder = new TextEncoder();
 const NOBODY = new Map<string, number>();
 
 describe("a trail", () => {
@@ -82,7 +83,7 @@ describe("a trail", () => {
           type: "input",
           offset: 0,
           length: 65_536,
-          text: "é€".repeat(20_000),
+          text: encoder.encode("é€".repeat(20_000)),
         }) as const;
       const stored = new Map(Array.from({ length: 64 }, (_, i) => [`c${i}`, 65_536]));
       await trail.append(
@@ -93,6 +94,29 @@ describe("a trail", () => {
       const records = pages.flatMap((page) => page.records);
       expect([records.length, verifyChain(records)]).toEqual([128, { ok: true, head: trail.head }]);
       expect(new Map(new AuditTrail(storage).storedInput())).toEqual(stored);
+    }));
+
+  test("stores text as the bytes that it came in, lets go of them, and gives it as it was typed", () =>
+    withStorage(async (storage) => {
+      const trail = new AuditTrail(storage);
+      const texts = ["a", "\ufeffä€😀\0", "é".repeat(20_000)];
+      const events = texts.map(
+        (text) =>
+          ({
+            time: kill(1).time,
+            client: "a",
+            type: "input",
+            offset: 0,
+            length: 1,
+            text: encoder.encode(text),
+          }) as const,
+      );
+      const stored = trail.append(events, NOBODY);
+      expect(events.map(({ text }) => text.length)).toEqual([1, 13, 0]);
+      await stored;
+      const { records, head } = new AuditTrail(storage).read(0, 10);
+      expect(records.map((record) => record.type === "input" && record.text)).toEqual(texts);
+      expect(verifyChain(records)).toEqual({ ok: true, head });
     }));
 
   test("whose old records were deleted verifies from its anchor, also when all of them were", () =>
