@@ -11,6 +11,11 @@ import type { Upstream } from "./session-types.ts";
 
 /** Acknowledgements of input wait this long for more, so that a keystroke's does not delay its echo. */
 const INPUT_ACK_DELAY_MS = 20;
+/**
+ * To a client at the far end of the inner hop so much is acknowledged at once: such a message costs its object as much as one
+ * of input, and where that keeps a record, it stores input in pieces of this length.
+ */
+const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 /** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
 const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
@@ -134,7 +139,8 @@ export class Intake {
     const settled = this.settled(client);
     const waiting = settled - client.inputAckSent;
     if (waiting <= 0) return;
-    if (!isDue && waiting < MAX_STDIN_FRAME_BYTES) {
+    const step = client.reach.kind === "direct" ? MAX_STDIN_FRAME_BYTES : RELAYED_ACK_BYTES;
+    if (!isDue && waiting < step) {
       client.inputAckDueMs ??= this.#at.now() + INPUT_ACK_DELAY_MS;
       return;
     }

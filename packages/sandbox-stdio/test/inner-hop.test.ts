@@ -36,6 +36,26 @@ describe("input across breaks of the inner hop", () => {
   });
 });
 
+describe("acknowledgements of input across the inner hop", () => {
+  test("I2: they come 20 ms after the first byte, or at once from 128 KiB on", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    hop.flush();
+    for (let at = 0; at < 3; at += 1) hop.session.stdin(client, new Uint8Array(65_536), at * 65_536);
+    hop.flush();
+    const take = (count: number) => {
+      hop.bridge.session.wrote(hop.remote("a"), count);
+      hop.flush();
+      return client.input.taken;
+    };
+    expect([take(65_536), take(65_535), take(1), take(1)]).toEqual([0, 0, 131_072, 131_072]);
+    hop.bridge.clock.ms += 20;
+    hop.bridge.session.tick();
+    hop.flush();
+    expect(client.input.taken).toBe(131_073);
+  });
+});
+
 describe("pace across the inner hop", () => {
   test("W9: a client that comes back with an empty screen is paced from where it starts again", () => {
     const hop = new InnerRig().connect().flush();
