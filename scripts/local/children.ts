@@ -120,8 +120,10 @@ export class ChildKeeper {
 
     const exited = new Promise<ExitStatus>((resolve) => {
       child.once("exit", async (code, signal) => {
-        // What it said last can still be on its way. Whoever inherited its stderr may keep that open.
-        if (stderrClosed !== undefined) await Promise.race([stderrClosed, delay(STDERR_GRACE_MS)]);
+        // What it said last can still be on its way. Whoever inherited its stderr may keep that open: not waited for.
+        if (stderrClosed !== undefined)
+          await Promise.race([stderrClosed, delay(STDERR_GRACE_MS, undefined, { ref: false })]);
+        if (child.stderr instanceof Socket) child.stderr.unref();
         resolve(signal === null ? { code: code ?? 0 } : { signal });
       });
     });

@@ -1,5 +1,6 @@
 // Child processes end as groups, whoever dies first.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -43,6 +44,16 @@ test("the end of a stderr that is remembered can be read, and stdout is not in i
   expect(await child.exited).toEqual({ code: 7 });
   expect(child.lastLines(1)).toBe("two");
 });
+
+test("whoever inherited a stderr that is remembered does not keep this process from its end", async () => {
+  const script = fileURLToPath(new URL("./rememberer.ts", import.meta.url));
+  const code = "setsid sh -c 'echo $$ >&2; exec sleep 600' &";
+  const keeper = spawn(process.execPath, [script, code], { stdio: ["ignore", "ignore", "pipe"] });
+  const stray = Number((await createInterface({ input: keeper.stderr })[Symbol.asyncIterator]().next()).value);
+  onTestFinished(() => void process.kill(stray, "SIGKILL"));
+  await once(keeper, "exit");
+  expect([keeper.exitCode, isAlive(stray)]).toEqual([0, true]);
+}, 30_000);
 
 test("a program that is not there is an error that names the child", async () => {
   const dir = temporaryDirectory();
