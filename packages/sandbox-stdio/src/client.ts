@@ -399,8 +399,11 @@ export class StdioClient {
     // Before whoever hears of the state can write: the session may have forgotten it with this client's place.
     if (this.#secrecy.isHeld) this.#socket?.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });
+    const isEmpty = this.#inbox.received === undefined;
     this.#inbox.open(hello);
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
+    // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
+    if (!isEmpty) this.#inbox.acknowledge();
     if (this.#isSettled) this.#secrecy.settled();
     this.#flushInput();
     if (this.#outbox.hasRoom) this.#events.inputDrained();

@@ -101,15 +101,17 @@ export class Inbox {
 
   /** Output goes on as the greeting says. After {@link anchor}. */
   open(hello: Hello): void {
-    const isEmpty = this.#received === undefined;
     const from = this.#received ?? startOf(hello);
     this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };
     if (from === undefined) this.#ports.events.resize(hello.cols, hello.rows, hello.offset);
     else this.#leap.sizes.push({ cols: hello.cols, rows: hello.rows });
     // Nothing is skipped, or nothing that a snapshot stands for.
     if (!hello.tty || hello.offset === (from ?? 0)) this.arrive();
-    // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
-    if (!isEmpty && this.#dealt > 0) this.#sendAck();
+  }
+
+  /** Tells a new connection what has been dealt with. */
+  acknowledge(): void {
+    if (this.#dealt > 0) this.#sendAck();
   }
 
   /** Output from `from` to `to` is gone. On a PTY a snapshot follows. */

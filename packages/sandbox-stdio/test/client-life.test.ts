@@ -434,6 +434,22 @@ describe("what is gone", () => {
     greet();
     expect(texts("resize").length).toBe(1);
   });
+
+  test("its size goes before the acknowledgement that lets the session send more", () => {
+    const { client, greet, output, socket, texts, wait } = harness();
+    client.start();
+    client.resize(100, 40);
+    greet();
+    output("abc");
+    client.dealtWith(3);
+    socket().events.closed(1006, "");
+    wait(200);
+    greet({ offset: 3, live: 3 });
+    const size = { type: "resize", cols: 100, rows: 40 };
+    expect([...texts("resize"), ...texts("ack")]).toEqual([size, { type: "ack", offset: 3 }]);
+    const said = socket().sent.slice(-2);
+    expect(said).toEqual([JSON.stringify(size), '{"type":"ack","offset":3}']);
+  });
 });
 
 test("I3: beyond 256 KiB not acknowledged it asks for a pause, and says when it may go on", () => {
