@@ -44,10 +44,9 @@ function withSession(
   });
 }
 
-function upgrade(): Request {
-  const query = parseAttachQuery(
-    new URLSearchParams(attachParams({ session: "s", process: { cmd: "cat", args: [] } })),
-  );
+function upgrade(isTransient = false): Request {
+  const process = { cmd: "cat", args: [], ...(isTransient ? { keep: 0 } : {}) };
+  const query = parseAttachQuery(new URLSearchParams(attachParams({ session: "s", process })));
   if (!query.ok) throw new Error(query.detail);
   const own = { persons: [{ subject: "alice" }], tokenIds: [] };
   const may = { mayExec: true, isAdmin: false, mayCreate: true };
@@ -59,7 +58,7 @@ function upgrade(): Request {
     sandboxKey: "0123456789abcdef",
     session: "s",
     query: query.query,
-    isTransient: false,
+    isTransient,
     who: { subject: "alice", name: "Alice", isGuest: false, ...may, ...own, own, expiresAtMs, origin: "" },
     actor: { tenant: "alice", user: "alice", address: "" },
     pass: { connection: crypto.randomUUID(), address: "unknown", homeKey: "home" },
@@ -68,8 +67,8 @@ function upgrade(): Request {
 }
 
 /** Attaches a client that notes what it is told. */
-async function attach(object: SessionObject) {
-  const { webSocket } = await object.fetch(upgrade());
+async function attach(object: SessionObject, isTransient = false) {
+  const { webSocket } = await object.fetch(upgrade(isTransient));
   if (!webSocket) throw new Error("no upgrade");
   const told: { type: string }[] = [];
   const waiting = new Map<string, (message: { type: string }) => void>();
@@ -128,6 +127,19 @@ test("H14: whoever is on a session hears that another server stands in its bridg
     standInForBridge();
     const back = await attach(object);
     expect(await back.next("hello")).toMatchObject({ incarnation: HELLO.incarnation });
+  }));
+
+test("H14: a session that ends with its last client is forgotten when another server stands in its bridge's place", () =>
+  withSession(async (object) => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { response, bridge } = greeting();
+    vi.mocked(fetch).mockResolvedValueOnce(response);
+    const client = await attach(object, true);
+    await client.next("hello");
+    vi.mocked(fetch).mockImplementation(async () => new Response("Not Found", { status: 404 }));
+    bridge.close(1001);
+    expect(await client.next("bye")).toMatchObject({ code: 1011, retry: "never" });
+    await vi.waitFor(async () => expect(await object.describe()).toBe(undefined));
   }));
 
 test("an exception in what is due at some time does not keep what is due later from being done", () =>

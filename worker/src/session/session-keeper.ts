@@ -269,6 +269,7 @@ export class SessionKeeper {
       else if (session !== undefined) {
         this.letGo(session);
         dismiss(session, refusalOf(outcome));
+        this.#at.changed();
       }
       return false;
     }

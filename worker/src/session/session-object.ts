@@ -305,12 +305,12 @@ export class SessionObject extends DurableObject<Env> {
 
   #changed(): void {
     const session = this.#keeper.session;
-    const isDeserted = session?.presentCount === 0 && this.#pendingAttaches === 0;
+    const isDeserted = (session?.presentCount ?? 0) === 0 && this.#pendingAttaches === 0;
     if (session?.exit !== undefined) {
       if (this.#keeper.storeExit(session, Date.now())) void this.#setAlarm();
       if (isDeserted && this.#store.record?.isTransient === true) this.#forget();
-    } else if (session !== undefined && isDeserted) {
-      this.#keeper.letGo(session);
+    } else if (isDeserted) {
+      if (session !== undefined) this.#keeper.letGo(session);
       if (this.#store.record?.endsUnattended === true) this.#forget();
     } else if (session !== undefined && session.presentCount > 0) this.#keeper.hop.keep(); // Broken before anybody came.
     this.#schedule();
