@@ -134,6 +134,16 @@ test.each([408, 425, 429, 500, 503])("a plain %i is to be tried again", async (s
   });
 });
 
+test.each(["0", "Wed, 21 Oct 2026 07:28:00 GMT"])("whoever says Retry-After: %s is asked again", async (when) => {
+  quiet();
+  const container = withContainer(() => new Response("later", { status: 403, headers: { "Retry-After": when } }));
+  expect(await attachBridge(container.env, KEY, [])).toEqual({
+    kind: "unreachable",
+    message: "later",
+    retryAfterSeconds: 3,
+  });
+});
+
 test("an answer that breaks off is to be tried again", async () => {
   quiet();
   const broken = () => new ReadableStream({ start: (controller) => controller.error(new Error("inner words")) });

@@ -116,12 +116,13 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   }
   // The client is told the message; what the platform says beyond it stays in the log.
   console.warn(`the bridge was not reached (${status}): ${text}`);
-  const seconds = Number(response.headers.get("Retry-After") ?? 0);
-  if (status < 500 && !PASSING.includes(status) && !(seconds > 0)) {
+  const retryAfter = response.headers.get("Retry-After");
+  if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.
     const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;
     return { kind: "refused", status: 502, error: "no_bridge", message: foreign };
   }
+  const seconds = Number(retryAfter);
   if (seconds > 0) return { kind: "unreachable", message, retryAfterSeconds: seconds, isAskedToWait: true };
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }
