@@ -103,7 +103,7 @@ export function renewed(grant: Grant, identity: Identity): Grant {
 
 /** The name of whoever gave none in the query, under the same rule (L2). "" where nothing of it would be seen. */
 export function displayName(identity: Identity): string {
-  return clipUtf8(seenName(identity.name ?? identity.email ?? identity.subject), MAX_NAME_BYTES);
+  return clipUtf8(seenName(identity.name ?? identity.email ?? identity.subject), MAX_NAME_BYTES).trimEnd();
 }
 
 type BearerPart = Pick<

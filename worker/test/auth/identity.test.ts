@@ -102,6 +102,7 @@ describe("name and e-mail", () => {
       expect(shown({ sub: unseen })).toBe("");
     }
     expect(shown({ name: "👩".repeat(17) })).toBe("👩".repeat(16));
+    expect(shown({ name: `${"A".repeat(63)} B` })).toBe("A".repeat(63));
     expect(shown({ name: "Ἀδα 👩🏽 نور" })).toBe("Ἀδα 👩🏽 نور");
   });
 
