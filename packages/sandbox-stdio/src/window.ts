@@ -235,9 +235,10 @@ export class Window implements Flow {
     this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MOST_GAIN : Math.min(MOST_GAIN, fitting));
   }
 
-  /** What is sent from now on tells of the window that it then has. */
+  /** What is sent from now on tells of the window that it then has. One at its limit stays, and what is sent goes on telling. */
   #change(gain: number): void {
-    this.#isSettling = true;
-    this.#bytes = Math.round(Math.min(this.maxBytes, Math.max(MIN_WINDOW_BYTES, gain * this.#bytes)));
+    const bytes = Math.round(Math.min(this.maxBytes, Math.max(MIN_WINDOW_BYTES, gain * this.#bytes)));
+    this.#isSettling = bytes !== this.#bytes;
+    this.#bytes = bytes;
   }
 }
