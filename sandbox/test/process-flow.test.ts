@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MAX_FRAME_BYTES } from "@sbx/sandbox-stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OutputSink } from "../src/process/process.ts";
 import { Collector, eventually, inspect, random, raw, start } from "./process-harness.ts";
@@ -193,13 +194,13 @@ test("a hold during whose last flush the program is let go on again holds none o
   expect(await exited).toEqual({ code: 0 });
 });
 
-test("under load a flush has 64 KiB, one whole frame; on an idle terminal it follows each byte", async () => {
+test("under load a flush has one whole frame; on an idle terminal it follows each byte", async () => {
   const flood = start(raw("head -c 5000000 /dev/zero"), { tty: true });
   const ends: number[] = [];
   flood.sink.onFlush = () => ends.push(flood.sink.totalBytes);
   await flood.exited;
   const lengths = ends.map((end, i) => end - (ends[i - 1] ?? 0));
-  expect(Math.max(...lengths)).toBe(65_536);
+  expect(Math.max(...lengths)).toBe(MAX_FRAME_BYTES);
   expect(ends.at(-1)).toBe(5_000_000);
   // Each one but those where the program had nothing more at that moment.
   expect(5_000_000 / lengths.length).toBeGreaterThan(16_384);

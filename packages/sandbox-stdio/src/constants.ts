@@ -18,8 +18,9 @@ export const KIB = 1024;
 export const MIB = 1024 * KIB;
 
 /** Payload bytes of one output frame at most. A message costs the platform the same whatever its size, so larger is
- * cheaper; but a frame is also what a keystroke's echo waits behind. */
-export const MAX_FRAME_BYTES = 64 * KIB;
+ * cheaper; but a frame is also what a keystroke's echo waits behind. With type byte and WebSocket header it has 64 KiB, what
+ * Node reads from a socket at once: one byte more, and each is put together from two reads, in new memory. */
+export const MAX_FRAME_BYTES = 64 * KIB - 5;
 /** Payload bytes of one snapshot at most; and a log that is complete and no longer than this is replayed instead. */
 export const MAX_SNAPSHOT_BYTES = 64 * KIB;
 /** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that what a client
@@ -29,8 +30,8 @@ export const LOG_BYTES = MIB;
 export const MAX_WINDOW_BYTES = 512 * KIB;
 /** Fewest bytes in flight to one client: below this the acknowledgements cost more than the bytes. */
 export const MIN_WINDOW_BYTES = 16 * KIB;
-/** A client acknowledges after this many bytes … */
-export const ACK_BYTES = 64 * KIB;
+/** A client acknowledges after this many bytes: each frame of full length … */
+export const ACK_BYTES = MAX_FRAME_BYTES;
 /** … or this long after the oldest byte not yet acknowledged was dealt with, whichever is first. */
 export const ACK_DELAY_MS = 50;
 /** Input bytes that a client may have sent and `stdin_ack` has not covered. Beyond it a client stops reading its own input. */

@@ -1,7 +1,7 @@
 // What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
 
 import type { ClientRecord } from "./client-record.ts";
-import { CLOSE, MAX_FRAME_BYTES, MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
+import { CLOSE, MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
 import type { ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
@@ -155,7 +155,7 @@ export class Intake {
     // Of a client at the far end of the inner hop it is counted there.
     const earlier = client.reach.kind === "direct" ? Math.max(0, client.inputStart - taken) : MAX_UNACKED_INPUT_BYTES;
     return (
-      queuedBytes > Math.min(earlier, MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_FRAME_BYTES ||
+      queuedBytes > Math.min(earlier, MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_STDIN_FRAME_BYTES ||
       entries.length > MAX_UNACKED_INPUT_ENTRIES
     );
   }

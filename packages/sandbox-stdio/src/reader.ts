@@ -1,7 +1,7 @@
 // One consumer of the log: an offset, a flow that says how much may be in flight, and a peer to send to. Nothing is queued
 // for it; the log is the queue. Used for each client that is sent to directly, and for the inner hop as a whole.
 
-import { MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "./constants.ts";
+import { KIB, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "./constants.ts";
 import type { ExitStatus, ServerMessage } from "./control.ts";
 import type { OutputLog, OutputStream, SizeMark } from "./log.ts";
 import type { ScreenFrame } from "./screens.ts";
@@ -78,7 +78,7 @@ export class OpenFlow implements Flow {
 /** A client that can't acknowledge: its bytes count as dealt with when handed to its socket, at so many a second at most. */
 export class RatedFlow implements Flow {
   acked: number;
-  readonly bytes = MAX_FRAME_BYTES;
+  readonly bytes = 64 * KIB;
   readonly frameBytes = MAX_FRAME_BYTES;
   readonly isPatient = false;
   /** How long a burst may be, at the rate. */

@@ -2,7 +2,13 @@
 // file's hands.
 
 import { describe, expect, test } from "vitest";
-import { type ClientOptions, type ClientSocketEvents, encodeFrame, StdioClient } from "../src/index.ts";
+import {
+  type ClientOptions,
+  type ClientSocketEvents,
+  encodeFrame,
+  MAX_FRAME_BYTES,
+  StdioClient,
+} from "../src/index.ts";
 import { bytes, join, rig } from "./fixtures.ts";
 import { Scheduler } from "./simulation/scheduler.ts";
 
@@ -164,14 +170,14 @@ describe("acknowledging", () => {
     return one;
   };
 
-  test("W1: at once after 64 KiB, and not a byte earlier", () => {
+  test("W1: at once after a frame of full length, and not a byte earlier", () => {
     const { client, output, texts } = attached();
-    output(65_535);
-    client.dealtWith(65_535);
+    output(MAX_FRAME_BYTES - 1);
+    client.dealtWith(MAX_FRAME_BYTES - 1);
     expect(texts("ack")).toEqual([]);
     output(1);
-    client.dealtWith(65_536);
-    expect(texts("ack")).toEqual([{ type: "ack", offset: 65_536 }]);
+    client.dealtWith(MAX_FRAME_BYTES);
+    expect(texts("ack")).toEqual([{ type: "ack", offset: MAX_FRAME_BYTES }]);
   });
 
   test("W1: else 50 ms after the oldest byte was dealt with, for all that has been dealt with by then", () => {

@@ -2,7 +2,14 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeFrame, decodeStdin, encodeFrame, encodeStdin, STDIN_HEADER_BYTES } from "../src/index.ts";
+import {
+  decodeFrame,
+  decodeStdin,
+  encodeFrame,
+  encodeStdin,
+  MAX_FRAME_BYTES,
+  STDIN_HEADER_BYTES,
+} from "../src/index.ts";
 import { bytes } from "./fixtures.ts";
 
 describe("F1: a frame from the server", () => {
@@ -29,6 +36,12 @@ describe("F1: a frame from the server", () => {
 
   test("may be empty behind its type", () => {
     expect(decodeFrame(new Uint8Array([1]))).toEqual({ kind: "output", stream: 1, bytes: new Uint8Array(0) });
+  });
+
+  test("F5: of full length is read at once by a client that reads 64 KiB at once, its WebSocket header included", () => {
+    const message = encodeFrame(1, new Uint8Array(MAX_FRAME_BYTES));
+    const header = message.length < 65_536 ? 4 : 10;
+    expect(header + message.length).toBe(65_536);
   });
 
   test("F4: of an unknown type, or of no byte at all, is ignored", () => {

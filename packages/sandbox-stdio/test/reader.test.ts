@@ -125,7 +125,7 @@ describe("how much", () => {
     ]);
   });
 
-  describe("F5: while 64 KiB or more are in flight to a viewer", () => {
+  describe("F5: while as much as a frame of full length is in flight to a viewer", () => {
     function viewing() {
       const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
       let acked = 0;
@@ -145,7 +145,7 @@ describe("how much", () => {
       return { reader, come, ack, lengths };
     }
 
-    test("frames of full length are sent, or up to the next multiple of 64 KiB", () => {
+    test("frames of full length are sent, or up to the next multiple of that in the log", () => {
       const { come, lengths } = viewing();
       come(40_000);
       come(40_000);
@@ -186,7 +186,7 @@ describe("how much", () => {
     });
   });
 
-  test("F5: while 64 KiB or more are in flight, a frame to a driver waits for room for all of it, and for nothing else", () => {
+  test("F5: while as much as a frame of full length is in flight, a frame to a driver waits for room for all of it, and for nothing else", () => {
     const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
     let [limit, isBusy] = [60_000, false];
     const flow = Object.assign(new OpenFlow(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
@@ -236,7 +236,7 @@ describe("how much", () => {
       busyUntil = Math.max(time.now, busyUntil) + frame.length / bytesPerMs;
       time.at(busyUntil + 100, () => deal(frame.subarray(1)));
     };
-    // Acknowledges after 64 KiB, or 50 ms after the oldest byte: as the contract has it.
+    // Acknowledges after a frame of full length, or 50 ms after the oldest byte: as a client does.
     const deal = (data: Uint8Array) => {
       const from = dealt % period;
       if (Buffer.compare(data, pattern.subarray(from, from + data.length)) !== 0) wrong += 1;

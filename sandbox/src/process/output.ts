@@ -2,6 +2,7 @@
 // Knows nothing of what the bytes mean or when the program ended.
 
 import { constants } from "node:os";
+import { MAX_FRAME_BYTES } from "@sbx/sandbox-stdio";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
 import { BROKEN, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 
@@ -19,7 +20,7 @@ export interface OutputSink {
 }
 
 /** The most that is read at once, and that waits for a flush. One frame: the rest would be another, which costs as much. */
-export const FLUSH_BYTES = 65_536;
+export const FLUSH_BYTES = MAX_FRAME_BYTES;
 
 /** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
 const PROMPT_BYTES = 1_024;
