@@ -20,6 +20,9 @@ import type { Flow } from "./reader.ts";
 const TARGET_QUEUE_MS = 50;
 /** A first guess: enough for a screen and its scrollback, little enough not to fill a slow link for long. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
+/** Small enough for an echo to wait behind one, and for acknowledgements to come while others are on the way: with two in
+ * its window a far viewer uses a third of its link. */
+const FRAMES_IN_WINDOW = 8;
 /** At the start, and where nothing waits on the way for several rounds, the window doubles; else it changes by little. */
 const STARTUP_GAIN = 2;
 const MOST_GAIN = 1.25;
@@ -68,7 +71,7 @@ export class Window implements Flow {
   /** What is in flight is let run out, so that a round trip can be seen that did not wait behind other bytes. */
   #isDraining = false;
 
-  /** @param role A viewer's frames are longer, and wait to be whole where they can: it awaits no echo, and each message counts. */
+  /** @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts. */
   constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver") {
     this.maxBytes = maxBytes;
     this.#isViewer = role === "viewer";
@@ -84,8 +87,7 @@ export class Window implements Flow {
 
   /** Small where the window is: a frame counts as arrived when its last byte has, and an echo waits behind it. */
   get frameBytes(): number {
-    const framesInWindow = this.#isViewer ? 2 : 8;
-    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, Math.floor(this.#bytes / framesInWindow)));
+    return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, Math.floor(this.#bytes / FRAMES_IN_WINDOW)));
   }
 
   /** Everything before this offset has been dealt with by the client. */

@@ -182,7 +182,8 @@ describe("how much", () => {
       expect([reader.cursor, reader.blockedSinceMs]).toEqual([65_536, 5]);
       flow.ack(65_535, 6);
       reader.pump(6, undefined);
-      expect(reader.cursor).toBe(65_536 + flow.bytes - 1);
+      // A byte is missing for one more.
+      expect(reader.cursor).toBe(65_536 + flow.bytes - flow.frameBytes);
     });
   });
 

@@ -173,9 +173,9 @@ describe("counting", () => {
     }
   });
 
-  test("F5: a frame is at most an eighth of the window, or half of it for a viewer, who awaits no echo", () => {
+  test("F5: a frame is at most an eighth of the window, also a viewer's", () => {
     const [driver, viewer] = [new Window(0), new Window(0, undefined, "viewer")];
-    expect([driver.bytes, driver.frameBytes, viewer.frameBytes]).toEqual([65_536, 8_192, 32_768]);
+    expect([driver.bytes, driver.frameBytes, viewer.frameBytes]).toEqual([65_536, 8_192, 8_192]);
   });
 
   test("a largest window below the first is kept to", () => {
