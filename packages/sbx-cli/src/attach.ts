@@ -72,10 +72,8 @@ class Attachment {
   #front: Front | undefined;
   /** Who is here, to know whether signals of ours reach the process. */
   #people: People | undefined;
-  /** Output that went missing while this client was attached to pipes. */
-  #lostBytes = 0;
-  /** The process was given less input than there is. */
-  #isInputCut = false;
+  /** Output went missing while attached to pipes, or the process was given less input than there is: here, or in an earlier run. */
+  #isIncomplete: boolean;
   #greetings = 0;
   #isEnded = false;
   #endings: Ending[] = [];
@@ -99,6 +97,7 @@ class Attachment {
     this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: ask });
     const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
+    this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;
     this.#client = new StdioClient(
       { session: this.#session, firstAttempts: FIRST_ATTEMPTS, bornAtMs: Date.now(), ...place },
       {
@@ -175,9 +174,7 @@ class Attachment {
     const streams = hello.tty && this.#wish.tty !== false ? terminalStreams() : undefined;
     if (streams === undefined) {
       const input = isViewer ? undefined : standardInput();
-      const onInputCut = () => {
-        this.#isInputCut = true;
-      };
+      const onInputCut = () => this.#incomplete();
       this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written, onInputCut });
     } else {
       const onDetach = () => this.#end({ kind: "detach" });
@@ -196,9 +193,14 @@ class Attachment {
     if (isLateComer && hello?.offset === to) {
       this.#notices.say(`the first ${length} bytes of output are gone: the session runs since earlier`);
     } else if (this.#front instanceof PipeFront) {
-      this.#lostBytes += length;
+      this.#incomplete();
       this.#notices.say(`${length} bytes of output were lost`);
     } else this.#notices.detail(`${length} bytes of output were skipped`);
+  }
+
+  #incomplete(): void {
+    this.#isIncomplete = true;
+    this.#keeper?.incomplete();
   }
 
   #message(message: ServerMessage): void {
@@ -319,7 +321,7 @@ class Attachment {
     // Last of all: the next run is told the exit again if this one is killed before it.
     this.#keeper?.remove();
     // Data that is not there must not pass for success.
-    return exitWith(end.code === 0 && (this.#lostBytes > 0 || this.#isInputCut) ? EXIT.failed : end.code);
+    return exitWith(end.code === 0 && this.#isIncomplete ? EXIT.failed : end.code);
   }
 
   /**

@@ -20,6 +20,7 @@ export class PlaceKeeper {
   /** What a killed run wrote to standard output and did not note any more. */
   readonly written: WrittenFile | undefined;
   #input: InputKind | undefined;
+  #isIncomplete: boolean;
 
   /** @throws {CliError} If the file can't be read, or belongs to another session. */
   constructor(path: string, wish: AttachWish) {
@@ -28,6 +29,7 @@ export class PlaceKeeper {
     this.earlier = this.#file.read();
     if (this.earlier !== undefined) this.#check(this.earlier);
     this.#input = this.earlier?.input;
+    this.#isIncomplete = this.earlier?.isIncomplete ?? false;
     this.#stdout = stdoutPlace();
     this.written = WrittenFile.open(this.earlier?.stdout, this.#stdout);
   }
@@ -68,6 +70,12 @@ export class PlaceKeeper {
     this.#file.save();
   }
 
+  /** Data has gone missing: noted before the place moves past it. */
+  incomplete(): void {
+    this.#isIncomplete = true;
+    this.#file.save();
+  }
+
   /** The session has ended, and everything of it has been written: nothing is left to come back to. */
   remove(): void {
     this.#file.remove();
@@ -87,6 +95,7 @@ export class PlaceKeeper {
       ...(resume === undefined ? {} : { resume }),
       ...(stdout === undefined ? {} : { stdout }),
       ...(this.#input === undefined ? {} : { input: this.#input }),
+      ...(this.#isIncomplete ? { isIncomplete: true } : {}),
     };
   }
 

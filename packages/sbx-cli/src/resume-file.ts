@@ -19,6 +19,8 @@ export type Place = {
   readonly stdout?: OutputPlace;
   /** What the input was: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
   readonly input?: InputKind;
+  /** Data went missing in a run before: that the process ended with 0 is no success. */
+  readonly isIncomplete?: true;
   /** The run that wrote it: while that one goes on, the place is no other's. */
   readonly owner?: FileOwner;
 };
@@ -166,7 +168,7 @@ export function parsePlace(text: string): Place | undefined {
     return undefined;
   }
   if (!isRecord(value) || value.version !== VERSION) return undefined;
-  const { url, sandbox, session, incarnation, resume, offset, stdout, input, owner } = value;
+  const { url, sandbox, session, incarnation, resume, offset, stdout, input, isIncomplete, owner } = value;
   if (typeof url !== "string" || typeof sandbox !== "string" || typeof session !== "string") return undefined;
   if (!isCount(offset)) return undefined;
   return {
@@ -178,6 +180,7 @@ export function parsePlace(text: string): Place | undefined {
     ...(typeof resume === "string" ? { resume } : {}),
     ...(isOutputPlace(stdout) ? { stdout } : {}),
     ...(input === "piped" || input === "typed" ? { input } : {}),
+    ...(isIncomplete === true ? { isIncomplete } : {}),
     ...(isOwner(owner) ? { owner } : {}),
   };
 }

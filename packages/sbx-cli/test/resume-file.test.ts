@@ -114,6 +114,25 @@ describe("a run that is killed", () => {
     expect(readFileSync(target, "utf8")).toBe("abcd, said somebody else\ndef");
   });
 
+  test("after data went missing: the next run does not take the process's 0 for success either", async () => {
+    const [go, input] = [join(directory, "go"), join(directory, "in")];
+    // Open for writing only: it can't be read.
+    const stdin = openSync(input, "w");
+    const args = [server.url, "--resume-file", file, "--", "sh", "-c", `cat; until [ -e ${go} ]; do sleep 0.05; done`];
+    const child = startCli(args, { stdio: [stdin, "pipe", "pipe"] });
+    closeSync(stdin);
+    const result = collect(child);
+    await until(
+      () => parsePlace(readIfThere(file))?.isIncomplete,
+      () => readIfThere(file),
+    );
+    child.kill("SIGKILL");
+    await result;
+    writeFileSync(go, "");
+    expect((await runCli(args)).code).toBe(255);
+    expect(server.hosts.size).toBe(1);
+  });
+
   test("before the session greeted it: the next run asks for the same session, so that no second process starts", async () => {
     server.refusal = { status: 503, body: "" };
     const child = startCli([server.url, "--resume-file", file, "--", "true"]);
