@@ -16,8 +16,10 @@ export interface ClientSocketEvents {
   open(): void;
   text(text: string): void;
   binary(bytes: Uint8Array): void;
-  /** @param detail What is known beyond the code, for a person: an HTTP status, a network error. */
-  /** @param retryAfterSeconds What an HTTP answer in place of a connection has asked for. */
+  /**
+   * @param detail What is known beyond the code, for a person: an HTTP status, a network error.
+   * @param retryAfterSeconds What an HTTP answer in place of a connection has asked for.
+   */
   closed(code: number, detail: string, retryAfterSeconds?: number): void;
 }
 

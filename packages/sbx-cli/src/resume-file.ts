@@ -19,7 +19,7 @@ export type Place = {
   readonly stdout?: OutputPlace;
   /** What the input was: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
   readonly input?: InputKind;
-  /** Data went missing in a run before: that the process ended with 0 is no success. */
+  /** Data has gone missing, in this run or one before: that the process ends with 0 is no success. */
   readonly isIncomplete?: true;
   /** The run that wrote it: while that one goes on, the place is no other's. */
   readonly owner?: FileOwner;
