@@ -16,18 +16,15 @@ function answers(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** The port that listening on `port` gives (another one for 0), or undefined where it is taken or not ours to take. */
-function tryListen(port: number): Promise<number | undefined> {
+/** True when one can listen on `port`: it is neither taken nor another's to take. */
+function canListen(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", (error) => {
-      if (isErrorCode(error, "EADDRINUSE") || isErrorCode(error, "EACCES")) resolve(undefined);
+      if (isErrorCode(error, "EADDRINUSE") || isErrorCode(error, "EACCES")) resolve(false);
       else reject(error);
     });
-    server.listen({ host: "127.0.0.1", port, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? address?.port : undefined));
-    });
+    server.listen({ host: "127.0.0.1", port, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
@@ -36,14 +33,24 @@ export async function isPortFree(port: number): Promise<boolean> {
   // Connecting as well: on macOS one can listen beside a server that listens on all addresses, and `localhost` is
   // ::1 first to most browsers, so another program there would get our visitors.
   if ((await answers("127.0.0.1", port)) || (await answers("::1", port))) return false;
-  return (await tryListen(port)) !== undefined;
+  return canListen(port);
 }
 
-/** Any free port, chosen by the system. */
+/** Below every system's own choices, so that no listener at port 0 and no connection takes one before its server starts. */
+const FIRST = 10_000;
+const COUNT = 6_000;
+/** Processes that choose at the same time begin apart: a port is free until its server, seconds later, listens. */
+const BLOCK = 8;
+let chosen = (process.pid * BLOCK) % COUNT;
+
+/** A free port, another one each time: the ports of a system are all chosen before anything listens there. */
 export async function anyFreePort(): Promise<number> {
-  const port = await tryListen(0);
-  if (port === undefined) throw new Error("Cannot find a free port on 127.0.0.1");
-  return port;
+  for (let tried = 0; tried < COUNT; tried++) {
+    chosen = (chosen + 1) % COUNT;
+    const port = FIRST + chosen;
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`Cannot find a free port from ${FIRST} to ${FIRST + COUNT - 1} on 127.0.0.1`);
 }
 
 /**

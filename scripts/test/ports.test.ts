@@ -19,8 +19,21 @@ async function occupy(host: string, port = 0): Promise<number> {
   return address.port;
 }
 
-test("a port that the system hands out is free", async () => {
-  expect(await isPortFree(await anyFreePort())).toBe(true);
+test("any free port is free, never the same, and none that the system hands out itself", async () => {
+  const ports = new Set<number>();
+  for (let i = 0; i < 100; i++) {
+    const port = await anyFreePort();
+    expect(await isPortFree(port)).toBe(true);
+    ports.add(port);
+  }
+  expect(ports.size).toBe(100);
+  expect(Math.max(...ports)).toBeLessThan(await occupy("127.0.0.1", 0));
+});
+
+test("any free port is not one that somebody listens on", async () => {
+  const taken = (await anyFreePort()) + 1;
+  await occupy("127.0.0.1", taken);
+  expect(await anyFreePort()).toBeGreaterThan(taken);
 });
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === "::1"));

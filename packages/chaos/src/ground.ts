@@ -28,6 +28,8 @@ export interface Ground {
   readonly abort?: (sandbox: string, session: string) => Promise<boolean>;
   /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
   readonly kill?: () => Promise<void>;
+  /** Settles, with a message for people, when a server has ended that nobody told to. */
+  readonly failed?: Promise<string>;
   /** What the servers have logged that must never happen; nothing where their logs are out of reach. */
   readonly faults?: () => readonly string[];
   close(): Promise<void>;
@@ -80,6 +82,7 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
         earlierFaults.push(...faultsIn(system.worker.logFile)); // A new start begins a new log.
         return system.restartWorker();
       },
+      failed: system.failed,
       faults: () => [...earlierFaults, ...faultsIn(system.worker.logFile), ...faultsIn(system.bridge.logFile)],
       close: async () => {
         await system.stop();

@@ -35,6 +35,8 @@ export type RunOptions = {
 
 const PROGRESS_MS = 5_000;
 const SANDBOX = "chaos";
+/** Sessions that fail, after which more of them say nothing new: a server may refuse them all, as fast as it can. */
+const ENOUGH_FAILURES = 20;
 
 export class Run {
   readonly tally = new Tally();
@@ -45,6 +47,7 @@ export class Run {
   /** Sessions whose connections are left alone from now on. */
   readonly #spared = new Set<string>();
   #started = 0;
+  #failures = 0;
   #isGivenUp = false;
   /** Restarts follow one another. */
   #acts: Promise<void> = Promise.resolve();
@@ -81,6 +84,7 @@ export class Run {
   async on(ground: Ground): Promise<boolean> {
     this.#ground = ground;
     const progress = setInterval(() => this.#options.log(this.#progress()), PROGRESS_MS);
+    void ground.failed?.then((why) => this.giveUp(why));
     const limit = setTimeout(() => this.giveUp("the run has taken too long"), this.#options.limitMs);
     await Promise.all(Array.from({ length: this.#options.parallel }, () => this.#runSessions(ground)));
     await this.#acts;
@@ -103,7 +107,10 @@ export class Run {
     while (!this.#isGivenUp && (!this.#isDone || this.#started < this.#options.parallel)) {
       const outcome = await this.#runSession(ground);
       this.tally.add(outcome);
-      for (const problem of problemsOf(outcome)) this.#options.log(`! session ${outcome.session}: ${problem}`);
+      const problems = problemsOf(outcome);
+      for (const problem of problems) this.#options.log(`! session ${outcome.session}: ${problem}`);
+      if (problems.length > 0) this.#failures += 1;
+      if (this.#failures >= ENOUGH_FAILURES) this.giveUp(`${this.#failures} sessions have failed`);
     }
   }
 

@@ -7,6 +7,8 @@ import WebSocket from "ws";
 
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Of an answer that is no upgrade. */
+const MAX_SAID_CHARACTERS = 300;
 
 export type Route = {
   /** `http:`, `https:`, `ws:` or `wss:`, up to and with `/attach`. */
@@ -47,9 +49,16 @@ export function dial(
   });
   socket.on("unexpected-response", (_request, response) => {
     const status = response.statusCode ?? 0;
-    // A proxy's own faults pass.
-    over(status >= 500 && status !== 503 ? CLOSE.internal : 4000 + status, `HTTP ${status}`);
-    socket.terminate();
+    let said = "";
+    response.setEncoding("utf8").on("data", (text: string) => {
+      said = `${said}${text}`.slice(0, MAX_SAID_CHARACTERS);
+    });
+    // Also where it breaks off.
+    response.on("close", () => {
+      // A proxy's own faults pass.
+      over(status >= 500 && status !== 503 ? CLOSE.internal : 4000 + status, `HTTP ${status} ${said.trim()}`);
+      socket.terminate();
+    });
   });
   socket.on("error", (error) => {
     failure = error.message;
