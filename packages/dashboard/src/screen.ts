@@ -212,7 +212,8 @@ export class Screen {
     if (event.ctrlKey && event.shiftKey && event.code === "KeyC" && this.terminal.hasSelection()) {
       if (event.type === "keydown") {
         event.preventDefault();
-        void navigator.clipboard?.writeText(this.terminal.getSelection());
+        // Not navigator.clipboard, which a page without TLS has not, and which may be forbidden. xterm.js says what is copied.
+        document.execCommand("copy");
       }
       return false;
     }

@@ -158,6 +158,19 @@ describe("the clipboard", () => {
     expect(process.typed).toBe("");
   });
 
+  test("gets what is selected with Ctrl+Shift+C, also where the page may not write to it", async () => {
+    const page = await browser.attached();
+    await page.page.context().grantPermissions(["clipboard-read"]);
+    await page.page.evaluate(() => Object.defineProperty(navigator.clipboard, "writeText", { value: Promise.reject }));
+    browser.server.process("main").print("selected\r\n");
+    await page.shows("selected");
+    const box = await page.page.locator(".xterm-screen").boundingBox();
+    await page.page.mouse.dblclick((box?.x ?? 0) + 12, (box?.y ?? 0) + 8);
+    await page.page.keyboard.press("Control+Shift+KeyC");
+    await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("selected");
+    expect(browser.server.process("main").typed).toBe("");
+  });
+
   test("is not asked about by a replay, nor answered to a program that would read it", async () => {
     const process = browser.server.process("main");
     process.print(`\x1b]52;c;${base64("old")}\x07`);
