@@ -155,8 +155,11 @@ test("a program that gives all its descriptors away can open its terminal again"
 });
 
 test("the end-of-file character is the terminal's own", async () => {
-  const { child, sink, exited, type } = start(["sh", "-c", "stty eof ^X; echo set; cat; echo end"], { tty: true });
+  const { child, sink, exited, type } = start(["sh", "-c", "read go; stty eof ^X; echo set; cat; echo end"], {
+    tty: true,
+  });
   expect(child.veof()).toBe(0x04);
+  await type("\n");
   await sink.until(/set\r\n/);
   expect(child.veof()).toBe(0x18);
   await type(Uint8Array.of(child.veof()));
