@@ -1,8 +1,8 @@
 // Stands where a sandbox's ttyd does: speaks ttyd 1.7.7's protocol and answers its routes, one terminal for each sandbox by
 // its name in the path. What a terminal is, a test says: a record of what was said, or a real tmux (`tmux-terminal.ts`).
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import WebSocket, { WebSocketServer } from "ws";
+import { anyFreePort } from "../../../scripts/local/ports.ts";
 import { until } from "./wait.ts";
 
 export const TTYD_PAGE = "<!DOCTYPE html><title>ttyd - Terminal</title>";
@@ -43,15 +43,17 @@ export class TtydServer {
   readonly connections: TtydConnection[] = [];
   /** What becomes of a new connection; nothing, where a test says nothing. */
   serve: (connection: TtydConnection) => void = () => undefined;
-  #port = 0;
+  readonly #port: number;
 
   static async listen(): Promise<TtydServer> {
-    const server = new TtydServer();
+    // Not port 0: the system gives such a port to the next connection that is made while this server is gone.
+    const server = new TtydServer(await anyFreePort());
     await server.start();
     return server;
   }
 
-  private constructor() {
+  private constructor(port: number) {
+    this.#port = port;
     this.#server.on("request", (request, response) => {
       const [, , path = ""] = (request.url ?? "").split("/");
       if (path === "token") {
@@ -96,10 +98,7 @@ export class TtydServer {
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(this.#port, "127.0.0.1", () => {
-        this.#port = (this.#server.address() as AddressInfo).port;
-        resolve();
-      });
+      this.#server.listen(this.#port, "127.0.0.1", resolve);
     });
   }
 
