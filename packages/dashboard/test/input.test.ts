@@ -270,5 +270,5 @@ test("I11: secret input shows what the server says of it: that it goes on after 
   connection?.send({ type: "error", code: "not_allowed", message });
   connection?.send({ type: "secret", on: false });
   await page.page.getByText(`Refused: ${message}`).waitFor();
-  expect(await toggle.getAttribute("aria-pressed")).toBe("false");
+  await expect.poll(() => toggle.getAttribute("aria-pressed")).toBe("false");
 });
