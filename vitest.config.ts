@@ -3,10 +3,11 @@
 import { defineConfig } from "vitest/config";
 
 // The page's tests start a browser, the scripts' processes and npm's whole bootstrap: seconds, on a busy machine.
-const testTimeout = 30_000;
+const timeouts = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 20_000 } } };
+const include = ["test/**/*.test.ts", "test/**/*.test.tsx"];
 
 const unit = (name: string, root: string) => ({
-  test: { testTimeout, name, root, include: ["test/**/*.test.ts", "test/**/*.test.tsx"], environment: "node" as const },
+  test: { ...timeouts, name, root, include, environment: "node" as const },
 });
 
 export default defineConfig({

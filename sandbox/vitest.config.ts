@@ -12,5 +12,6 @@ export default defineConfig({
     // One at a time: they count descriptors, children and processor time of the whole process.
     fileParallelism: false,
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -14,5 +14,6 @@ export default defineConfig({
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -120,10 +120,10 @@ test("a bridge that is to be asked again later is not asked before", async () =>
   const opened = hop.open();
   const { socket, bridge } = openSocket();
   answers[0]?.({ kind: "open", socket });
-  await vi.waitFor(() => expect(hop.nextTickMs).toBeDefined());
+  await expect.poll(() => hop.nextTickMs).toBeDefined();
   bridge.close(1011);
   await opened;
-  await vi.waitFor(() => expect(answers.length).toBe(2));
+  await expect.poll(() => answers.length).toBe(2);
   answers[1]?.({ kind: "unreachable", message: "starting", retryAfterSeconds: 20, isAskedToWait: true });
   await vi.advanceTimersByTimeAsync(19_900);
   expect(answers.length).toBe(2);
@@ -143,15 +143,15 @@ test("a connection that broke with nobody there is made again once somebody is, 
   expect(answers.length).toBe(1);
 
   bridge.close(1011);
-  await vi.waitFor(() => expect(hop.nextTickMs).toBeUndefined());
+  await expect.poll(() => hop.nextTickMs).toBeUndefined();
   expect(answers.length).toBe(1);
   hop.keep();
   hop.keep();
-  await vi.waitFor(() => expect(answers.length).toBe(2));
+  await expect.poll(() => answers.length).toBe(2);
   hop.keep();
   const again = openSocket();
   answers[1]?.({ kind: "open", socket: again.socket });
-  await vi.waitFor(() => expect(hop.nextTickMs).toBeDefined());
+  await expect.poll(() => hop.nextTickMs).toBeDefined();
   expect(answers.length).toBe(2);
 });
 

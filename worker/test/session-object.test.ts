@@ -139,7 +139,7 @@ test("H14: a session that ends with its last client is forgotten when another se
     vi.mocked(fetch).mockImplementation(async () => new Response("Not Found", { status: 404 }));
     bridge.close(1001);
     expect(await client.next("bye")).toMatchObject({ code: 1011, retry: "never" });
-    await vi.waitFor(async () => expect(await object.describe()).toBe(undefined));
+    await expect.poll(() => object.describe()).toBe(undefined);
   }));
 
 test("an exception in what is due at some time does not keep what is due later from being done", () =>
@@ -161,5 +161,5 @@ test("a session that nobody comes back to has the deletion of its records set", 
   withSession(async (object, state) => {
     const client = await attach(object);
     await client.next("hello");
-    await vi.waitFor(async () => expect(await state.storage.getAlarm()).toBeGreaterThan(Date.now()));
+    await expect.poll(() => state.storage.getAlarm()).toBeGreaterThan(Date.now());
   }, "content"));

@@ -235,7 +235,7 @@ test("queries are answered with the place where they end: at once where that is 
   output.write("\x1b]11;?");
   output.write("\x07");
   output.screen.parseTo(output.log.endOffset);
-  await vi.waitFor(() => expect(answers).toHaveLength(4));
+  await expect.poll(() => answers).toHaveLength(4);
   output.write("\x1b[5n");
   output.write("text\r\n".repeat(20_000));
   expect(answers).toHaveLength(4);

@@ -1,6 +1,6 @@
 // Records that are old enough are deleted by an alarm that their object has set, with the clock in this file's hands.
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type AttachSpec, requestOf } from "../../src/attach/attach-spec.ts";
 import { verifyChain } from "../../src/audit/chain.ts";
 import type { AuditPage } from "../../src/audit/trail.ts";
@@ -37,7 +37,7 @@ async function expectDeletions(
   const first = Date.now();
   await record();
   // It is set after the answer.
-  await vi.waitFor(async () => expect(await alarmOf(stub)).toBe(first + 90 * DAY_MS));
+  await expect.poll(() => alarmOf(stub)).toBe(first + 90 * DAY_MS);
   advanceClock(89 * DAY_MS);
   const second = Date.now();
   await record();
@@ -61,7 +61,7 @@ async function expectDeletions(
   // What is recorded after that is deleted some day as well.
   const third = Date.now();
   await record();
-  await vi.waitFor(async () => expect(await alarmOf(stub)).toBe(third + 90 * DAY_MS));
+  await expect.poll(() => alarmOf(stub)).toBe(third + 90 * DAY_MS);
 }
 
 test("a session's records are deleted after AUDIT_RETENTION, by its alarm, and the chain goes on from the anchor", async () => {
