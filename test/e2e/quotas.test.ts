@@ -21,6 +21,8 @@ import { fresh, type Person } from "./support/system.ts";
 import { TtydClient } from "./support/ttyd-client.ts";
 import { TtydServer } from "./support/ttyd-server.ts";
 
+const MIB = 1024 * 1024;
+
 let small: System;
 let ttyd: TtydServer;
 const dir = mkdtempSync(join(tmpdir(), "sbx-quotas-"));
@@ -37,6 +39,7 @@ beforeAll(async () => {
       LIMIT_SANDBOXES: "2",
       LIMIT_SESSIONS: "3",
       LIMIT_CLIENTS: "4",
+      LIMIT_PLAIN_BYTES_PER_SECOND: String(MIB),
       IDLE_SECONDS: "4",
       IDLE_SECONDS_PTY: "2",
       TERMINAL_UPSTREAM: "ttyd:7681",
@@ -213,6 +216,26 @@ describe("sandboxes and sessions", () => {
     const { code, bye } = await refusedSocket(await person(org), params, from(newAddress()));
     expect([code, bye?.retry]).toEqual([1013, "after"]);
   });
+});
+
+// A flood is faster than this system's plain clients may be, also on a machine where it is slower than others' may be.
+test("O10: a plain client that falls behind a flood gets the screen as output, and one that comes late gets the log", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const driver = await attached(who, { session, cmd: "seq", arg: ["100000000", "999999999"], tty: 1 });
+  await driver.until("some output", () => driver.offset > 2 * MIB);
+  const plain = await connect(who, { session, role: "viewer" }, from(newAddress(), { protocols: [] }));
+  const offset = Number((await plain.hello()).offset);
+  expect(plain.received.find((one) => one.kind === "output")?.stream ?? 1).toBe(1);
+  plain.socket.pause();
+  await driver.until("much more", () => driver.offset > offset + 8 * MIB);
+  plain.socket.resume();
+  await plain.message("gap");
+  await plain.until("a screen", () =>
+    plain.received.some((one) => one.kind === "output" && one.stream === 1 && one.bytes.indexOf("\x1bc") === 0),
+  );
+  driver.say({ type: "kill" });
+  await driver.end();
 });
 
 describe("an idle connection", () => {

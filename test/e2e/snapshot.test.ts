@@ -183,22 +183,3 @@ test("O7: whoever comes back after the log has moved on is told the gap and gets
   back.say({ type: "kill" });
   await back.end();
 });
-
-test("O10: a plain client that falls behind a flood gets the screen as output, and one that comes late gets the log", async () => {
-  const who = await person();
-  const session = fresh("s");
-  const driver = await connect(who, { session, ...FLOOD, tty: 1, ...SIZE });
-  await driver.until("some output", () => driver.offset > 2 * MIB);
-  const plain = await connect(who, { session, role: "viewer" }, { protocols: [] });
-  await plain.hello();
-  expect(plain.received.find((one) => one.kind === "output")?.stream ?? 1).toBe(1);
-  plain.socket.pause();
-  await driver.until("much more", () => driver.offset > 60 * MIB);
-  plain.socket.resume();
-  await plain.message("gap");
-  await plain.until("a screen", () =>
-    plain.received.some((one) => one.kind === "output" && one.stream === 1 && one.bytes.indexOf("\x1bc") === 0),
-  );
-  driver.say({ type: "kill" });
-  await driver.end();
-});
