@@ -167,18 +167,19 @@ test("while a reader always has more, a byte that arrives elsewhere is served wi
 test("while a reader always has more, timers, sockets and promises get their turn", async () => {
   const poller = new Poller();
   let isDone = false;
-  let longest = 0;
-  let last = performance.now();
+  let reads = 0;
+  let most = 0;
   poller.enqueue({
     readSome: () => {
+      reads += 1;
       const until = performance.now() + 0.02;
       while (performance.now() < until);
       return !isDone;
     },
   });
   const watchLoop = (): void => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    most = Math.max(most, reads);
+    reads = 0;
     if (!isDone) setImmediate(watchLoop);
   };
   setImmediate(watchLoop);
@@ -188,8 +189,8 @@ test("while a reader always has more, timers, sockets and promises get their tur
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   isDone = true;
-  // Turns are bounded at 0.2 ms; the limit leaves room for a busy machine and the collector.
-  expect(longest).toBeLessThan(100);
+  // A turn is bounded at 0.2 ms: ten reads, and on a busy machine fewer. There may be two between two looks at the loop.
+  expect(most).toBeLessThan(40);
 });
 
 test("a key's echo does not wait for another session's flood", async () => {
