@@ -116,6 +116,8 @@ const ANSWERS =
 /** Starts a program that asks the terminal everything at once and writes down every byte that is typed into it. */
 async function ask({ tab, directory }: ShellTab): Promise<() => string> {
   writeFileSync(join(directory, "ask"), `stty raw -echo; clear; printf '${QUERIES}'; printf asked; exec cat > typed\n`);
+  // There before anybody reads it: "asked" is shown before the program makes it.
+  writeFileSync(join(directory, "typed"), "");
   await tab.run("sh ask");
   await tab.shows("asked");
   return () => readFileSync(join(directory, "typed"), "latin1");

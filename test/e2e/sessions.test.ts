@@ -127,7 +127,11 @@ describe("the end of a session", () => {
     await until("all three processes", () => members().length === 3);
     await client.leave();
     await until("their end", () => members().length === 0);
-    const listing = await (await api(alice, `/api/sandboxes/default/sessions/${session}`)).json();
+    // That they are gone is seen before the bridge has told it.
+    const listing = await until("its exit on the list", async () => {
+      const one = (await (await api(alice, `/api/sandboxes/default/sessions/${session}`)).json()) as { state: string };
+      return one.state === "exited" && one;
+    });
     expect(listing).toMatchObject({ state: "exited", clients: 0, exit: { code: 129, signal: "SIGHUP" } });
   });
 
