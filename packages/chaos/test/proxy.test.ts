@@ -103,7 +103,8 @@ test.each([
 });
 
 test("late: the client sees a reset, and what it sent last arrives afterwards", async () => {
-  const { client, server } = await loopback([breakAt("late", "up", 8)]);
+  const planned = breakAt("late", "up", 8).break;
+  const { client, server } = await loopback([{ break: { ...planned, lateMs: 500 } }]);
   const one = await client();
   one.socket.write("HEAD");
   const other = await server(0);
