@@ -23,7 +23,7 @@ async function start(code: string): Promise<Child> {
 
 /** The first line that the child has written. */
 async function firstLine(child: Child): Promise<string> {
-  return vi.waitUntil(() => /^(.*)\n/.exec(readFileSync(child.logFile ?? "", "utf8"))?.[1], { timeout: 10_000 });
+  return vi.waitUntil(() => /^(.*)\n/.exec(readFileSync(child.logFile ?? "", "utf8"))?.[1], { timeout: 20_000 });
 }
 
 test("a child's output, of both kinds, is in its log, which only its owner can read", async () => {
@@ -75,7 +75,7 @@ test("stopping ends the grandchildren too, also those that ignore SIGTERM", asyn
   const grandchild = Number(await firstLine(child));
   expect(isAlive(grandchild)).toBe(true);
   await child.stop(10_000);
-  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 10_000 });
+  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 20_000 });
   expect(await child.exited).toEqual({ signal: "SIGTERM" });
 });
 
@@ -93,7 +93,7 @@ test("when the keeper itself is killed with SIGKILL, its children end", async ()
   const keeper = spawn(process.execPath, [script, log, code], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
   const child = Number((await lines.next()).value);
-  const grandchild = await vi.waitUntil(() => Number(/^(\d+)\n/.exec(readFileSync(log, "utf8"))?.[1]), 10_000);
+  const grandchild = await vi.waitUntil(() => Number(/^(\d+)\n/.exec(readFileSync(log, "utf8"))?.[1]), 20_000);
   onTestFinished(() => {
     if (isAlive(child)) process.kill(-child, "SIGKILL");
   });
@@ -101,9 +101,9 @@ test("when the keeper itself is killed with SIGKILL, its children end", async ()
 
   keeper.kill("SIGKILL");
 
-  await vi.waitUntil(() => !isAlive(child), { timeout: 10_000 });
+  await vi.waitUntil(() => !isAlive(child), { timeout: 20_000 });
   // This one ignores SIGTERM: the guard waits 5 s and then kills.
-  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 10_000 });
+  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 20_000 });
 }, 30_000);
 
 test("a process that left its group ends with the run, by the mark that it inherited", async () => {
@@ -123,5 +123,5 @@ test("a process that left its group ends with the run, by the mark that it inher
 
   keeper.close();
 
-  await vi.waitUntil(() => !isAlive(stray), { timeout: 10_000 });
+  await vi.waitUntil(() => !isAlive(stray), { timeout: 20_000 });
 });

@@ -129,14 +129,14 @@ test("oauth.do's device flow ends with an error when the person refuses", async 
 });
 
 test("a device code is good for one token", async () => {
-  const { url } = await issuer({ deviceInterval: 1 });
+  const { url } = await issuer({ deviceInterval: 60 });
   const started = await post(`${url}/oauth/device`, { client_id: CLI_CLIENT_ID, scope: "sandbox:connect nonsense" });
   const userCode = started.body.user_code ?? "";
   expect(started.body).toMatchObject({
     verification_uri: `${url}/device`,
     verification_uri_complete: `${url}/device?user_code=${userCode}`,
     expires_in: 600,
-    interval: 1,
+    interval: 60,
   });
   const fields = { grant_type: DEVICE_GRANT, client_id: CLI_CLIENT_ID, device_code: started.body.device_code ?? "" };
 
