@@ -126,8 +126,9 @@ describe("a pipeline", () => {
   test("and 50 MB do, while the Worker is killed and started again", async () => {
     const { stderr, ...result } = await throughCat(50 * MB, restartWorker);
     expect(result).toEqual({ code: 0, count: 50 * MB, isSame: true });
+    // Once, or more often where the new Worker closes once again while it comes up.
     expect(stderr).toMatch(
-      /^sbx-stdio: connection lost \(.+\), reconnecting…\nsbx-stdio: resumed after [\d.]+ s, nothing lost\n$/,
+      /^(?:sbx-stdio: connection lost \(.+\), reconnecting…\nsbx-stdio: resumed after [\d.]+ s, nothing lost\n)+$/,
     );
   });
 });
