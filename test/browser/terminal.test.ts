@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { until } from "../e2e/support/wait.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
 const browser = setUpBrowser();
@@ -33,7 +34,7 @@ test("vim draws, takes what is typed, and writes the file", async () => {
   const { tab, directory } = await browser.shell();
   await tab.run("vim -u NONE -N --cmd 'set showmode ruler' note.txt");
   await tab.find(/^"note.txt" \[New\]/);
-  expect((await tab.rows()).slice(1, -1).every((row) => row === "~")).toBe(true);
+  await until("an empty file", async () => (await tab.rows()).slice(1, -1).every((row) => row === "~"));
   await tab.type("ione two");
   await tab.find(/^-- INSERT --/);
   await tab.page.keyboard.press("Enter");
