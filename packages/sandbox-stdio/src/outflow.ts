@@ -41,9 +41,12 @@ export class Outflow {
   readonly #frames: FrameSource;
   /** Readers that are no clients: inner hops. */
   readonly #links = new Set<OutputReader>();
+  /** What is in the log behind this is read and sent on in a moment, with more: an acknowledgement does not cut it in two. */
+  #announcedOffset: number;
 
   constructor(ports: OutflowPorts) {
     this.#at = ports;
+    this.#announcedOffset = ports.log.endOffset;
     this.#frames = new FrameSource(ports.log, ports.reuseFrames);
   }
 
@@ -67,7 +70,8 @@ export class Outflow {
   /** @see Session.appended */
   appended(): void {
     const now = this.#at.now();
-    for (const link of this.#links) link.pump(now, this.#at.exit());
+    this.#announcedOffset = this.#at.log.endOffset;
+    for (const link of this.#links) link.pump(now, this.#at.exit(), this.#announcedOffset);
     for (const client of this.#at.roster.all) {
       if (client.reach.kind === "direct" && client.isGreeted) this.#pump(client, client.reach.reader, now);
     }
@@ -97,7 +101,7 @@ export class Outflow {
         return;
       }
     }
-    reader.pump(this.#at.now(), this.#at.exit());
+    reader.pump(this.#at.now(), this.#at.exit(), this.#announcedOffset);
   }
 
   /** The client may be told what it could not be told before. */
@@ -161,7 +165,7 @@ export class Outflow {
   #pump(client: ClientRecord, reader: OutputReader, now = this.#at.now()): void {
     if (!client.isGreeted) return;
     const { acked } = reader.flow;
-    const hasExited = reader.pump(now, this.#at.exit(client));
+    const hasExited = reader.pump(now, this.#at.exit(client), this.#announcedOffset);
     // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
     if (!client.acknowledges && reader.flow.acked !== acked) this.#at.upstream.acked(client);
     if (!hasExited) return;

@@ -232,10 +232,10 @@ export class OutputReader {
   }
 
   /**
-   * Sends what may be sent now. `exit` is told after the last byte.
+   * Sends what may be sent now, of what is before `end`. `exit` is told after the last byte.
    * @returns Whether the exit was told in this call.
    */
-  pump(nowMs: number, exit: ExitStatus | undefined): boolean {
+  pump(nowMs: number, exit: ExitStatus | undefined, end = this.#log.endOffset): boolean {
     const { flow, peer } = this;
     while (!this.#hasExited && !this.#isAwaitingScreen) {
       if (!peer.isWritable()) {
@@ -252,6 +252,10 @@ export class OutputReader {
         peer.send({ type: "exit", ...exit, offset: this.#cursor });
         return true;
       }
+      if (item.kind === "bytes" && this.#cursor >= end) {
+        this.blockedSinceMs = undefined;
+        return false;
+      }
       const room = flow.room(this.#cursor, nowMs);
       const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
       const isPatient = isBusy && flow.isPatient;
@@ -260,7 +264,8 @@ export class OutputReader {
       // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
       // that never acknowledges would be sent window after window.
       const decent = isBusy ? frameBytes : MIN_WINDOW_BYTES / 2;
-      const wanted = Math.min(item.kind === "gap" ? MIN_WINDOW_BYTES : item.length, decent, flow.bytes);
+      const available = item.kind === "gap" ? MIN_WINDOW_BYTES : Math.min(item.length, end - this.#cursor);
+      const wanted = Math.min(available, decent, flow.bytes);
       const needsScreen = item.kind === "gap" && this.askScreen !== undefined;
       if (room < wanted || (needsScreen && !flow.hasScreenRoom(this.#cursor, nowMs))) {
         flow.noteFull();
@@ -277,9 +282,9 @@ export class OutputReader {
         continue;
       }
       this.blockedSinceMs = undefined;
-      const length = Math.min(item.length, room, frameBytes);
+      const length = Math.min(available, room, frameBytes);
       // More may come to fill the frame; if it does not, the acknowledgement does.
-      const mayGrow = length < frameBytes && this.#cursor + length === this.#log.endOffset && exit === undefined;
+      const mayGrow = length < frameBytes && this.#cursor + length === end && exit === undefined;
       if (isPatient && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;

@@ -267,6 +267,22 @@ describe("pace", () => {
     expect(at.session.shouldHold).toBe(false);
   });
 
+  test("F5: what is still being read is not cut in two by an acknowledgement, nor by whoever comes meanwhile", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    output(at, "abc");
+    at.log.append(bytes("de"), 1);
+    at.session.command(client, { type: "ack", offset: 3 });
+    const late = join(at.session, "b", { offset: 0 });
+    expect([peer.output, late.peer.output]).toEqual(["abc", "abc"]);
+    output(at, "f");
+    expect([peer.output, late.peer.output]).toEqual(["abcdef", "abcdef"]);
+    expect(peer.told.filter((said) => Array.isArray(said))).toEqual([
+      [1, "abc"],
+      [1, "def"],
+    ]);
+  });
+
   test("W8: beside an active driver a viewer that stops holds nothing, and is told its gap when it wakes", () => {
     const at = rig(PTY, { logBytes: 1 << 18 });
     const driver = join(at.session, "driver");
