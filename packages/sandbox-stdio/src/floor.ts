@@ -19,6 +19,7 @@ export class Floor {
   #members = new Map<string, Member>();
   #holder: string;
   #hasBeenHeld: boolean;
+  #turn = 0;
 
   /** @param hasBeenHeld Whether a first driver has had the keyboard: a free one then goes to who asks, not to who comes. */
   constructor(mode: Mode, holder = "", hasBeenHeld = holder !== "") {
@@ -32,6 +33,11 @@ export class Floor {
     return this.#holder;
   }
 
+  /** How often the keyboard has gone from one to another: tells what was typed before a handover from what came after. */
+  get turn(): number {
+    return this.#turn;
+  }
+
   /** The first driver takes the floor; later ones find it taken, or free after the holder left and until somebody asks. */
   join(member: Member): void {
     const isFirstDriver = member.role === "driver" && ![...this.#members.values()].some((m) => m.role === "driver");
@@ -43,7 +49,7 @@ export class Floor {
   leave(id: string): boolean {
     this.#members.delete(id);
     if (this.#holder !== id) return false;
-    this.#holder = "";
+    this.#give("");
     return true;
   }
 
@@ -72,7 +78,7 @@ export class Floor {
 
   release(id: string): FloorResult {
     if (this.#holder !== id) return refuse("not_stdin_holder");
-    this.#holder = "";
+    this.#give("");
     return GRANTED;
   }
 
@@ -95,6 +101,7 @@ export class Floor {
   }
 
   #give(id: string): void {
+    if (id !== this.#holder) this.#turn += 1;
     this.#holder = id;
     if (id !== "") this.#hasBeenHeld = true;
   }

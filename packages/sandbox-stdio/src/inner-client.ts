@@ -113,9 +113,18 @@ export class InnerClient implements Upstream, ScreenSource {
     session.holderChanged(session.floor.holder);
     const present = [...session.clients].filter((client) => client.presence.phase !== "absent");
     for (const client of present) this.#attach(client);
-    // Before any input: the holder's would be refused.
-    this.holder(session.floor.holder);
-    for (const client of present) this.#resend(client);
+    const { mode, holder } = session.floor;
+    // Before any input: the holder's would be refused. So would what was typed before a handover: it goes as its holder's.
+    let told = mode === "exclusive" ? undefined : holder;
+    if (told !== undefined) this.holder(told);
+    for (const { client, entry } of byTurn(present)) {
+      if (mode === "exclusive" && entry.kind !== "refused" && told !== client.id) {
+        told = client.id;
+        this.holder(told);
+      }
+      this.input(client, entry);
+    }
+    if (told !== holder) this.holder(holder);
     if (session.isScreenAsked) this.request();
   }
 
@@ -317,4 +326,18 @@ export class InnerClient implements Upstream, ScreenSource {
         return;
     }
   }
+}
+
+type Waiting = { readonly client: ClientRecord; readonly entry: InputEntry; readonly turn: number };
+
+/** All input that waits, in the order of the keyboard's turns; each client's own stays in its order. */
+function byTurn(clients: readonly ClientRecord[]): Waiting[] {
+  const waiting = clients.flatMap((client) => {
+    let turn = 0;
+    return client.input.entries.map((entry) => {
+      if (entry.kind === "bytes") turn = entry.turn;
+      return { client, entry, turn };
+    });
+  });
+  return waiting.sort((a, b) => a.turn - b.turn);
 }

@@ -6,7 +6,14 @@ import { release } from "./release.ts";
 
 /** Something that waits its turn in the input. `start` and `end` are offsets of the client's input. */
 export type InputEntry =
-  | { readonly kind: "bytes"; readonly start: number; readonly end: number; readonly bytes: Uint8Array }
+  | {
+      readonly kind: "bytes";
+      readonly start: number;
+      readonly end: number;
+      readonly bytes: Uint8Array;
+      /** {@link Floor.turn} when it came. */
+      readonly turn: number;
+    }
   /** Bytes that were refused: never written, but counted, so that they are never sent again. */
   | { readonly kind: "refused"; readonly start: number; readonly end: number }
   /** No more input after `end`. */
@@ -68,7 +75,7 @@ export class InputQueue {
    * which is empty once they are taken ({@link release}).
    * @returns The entry that is new, if there is one.
    */
-  push(offset: number, bytes: Uint8Array): InputEntry | undefined {
+  push(offset: number, bytes: Uint8Array, turn = 0): InputEntry | undefined {
     if (offset > this.#received) this.refuse(offset);
     const fresh = offset + bytes.length - this.#received;
     if (fresh <= 0) return undefined;
@@ -77,17 +84,18 @@ export class InputQueue {
       start: this.#received,
       end: this.#received + fresh,
       bytes: fresh === bytes.length ? bytes : bytes.subarray(bytes.length - fresh),
+      turn,
     };
-    if (!this.#gather(entry.bytes, entry.end)) this.#entries.push(entry);
+    if (!this.#gather(entry.bytes, entry.end, turn)) this.#entries.push(entry);
     this.#received = entry.end;
     this.#queuedBytes += fresh;
     return entry;
   }
 
   /** Puts a small piece behind another that still waits: each entry costs more than its bytes. */
-  #gather(bytes: Uint8Array, end: number): boolean {
+  #gather(bytes: Uint8Array, end: number, turn: number): boolean {
     const last = this.#entries.at(-1);
-    if (last?.kind !== "bytes" || last.end !== end - bytes.length) return false;
+    if (last?.kind !== "bytes" || last.end !== end - bytes.length || last.turn !== turn) return false;
     if (last.bytes.length + bytes.length > GATHER_BYTES / 2) return false;
     let at = last.bytes.byteOffset + last.bytes.length;
     if (last.bytes.buffer !== this.#gathered.buffer || at + bytes.length > GATHER_BYTES) {

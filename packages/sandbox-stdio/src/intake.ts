@@ -70,7 +70,7 @@ export class Intake {
       entry = client.input.refuse(end);
       if (bytes.length > 0) this.#tellRefused(client, isAllowed ? "stdin_closed" : "not_stdin_holder");
     } else {
-      entry = client.input.push(offset, bytes);
+      entry = client.input.push(offset, bytes, this.#at.floor.turn);
     }
     const isTooMuch = this.#isTooMuch(client);
     if (entry !== undefined && !isTooMuch) this.#at.upstream.input(client, entry);

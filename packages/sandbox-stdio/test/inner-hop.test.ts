@@ -362,6 +362,42 @@ describe("who is known after a break of the inner hop", () => {
     expect(peer.of("error")).toEqual([]);
   });
 
+  test.each([
+    ["short", 0],
+    ["long", RESUME_GRACE_MS],
+  ])(
+    "H8: what was typed before a handover in a %s break is written, and before what came after it",
+    (_name, awayMs) => {
+      const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
+      // The one that came last holds it first: the order in which they came is not that of the keyboard.
+      const to = join(hop.session, "to");
+      const from = join(hop.session, "from");
+      hop.session.command(to.client, { type: "grant_stdin", to: "from" });
+      hop.flush();
+      // Nobody has noticed the break yet: this is sent, and lost on the way.
+      hop.session.stdin(from.client, bytes("before"));
+      hop.session.command(from.client, { type: "grant_stdin", to: "to" });
+      hop.session.stdin(from.client, bytes("late"));
+      hop.cut();
+      hop.session.stdin(to.client, bytes("after"));
+      hop.session.command(to.client, { type: "grant_stdin", to: "from" });
+      hop.session.stdin(from.client, bytes("again"));
+      hop.session.command(from.client, { type: "release_stdin" });
+      hop.bridge.clock.ms += awayMs;
+      hop.bridge.session.tick();
+      hop.connect().flush();
+      const written = hop.bridge.upstream.asked.filter(([, , kind]) => kind === "bytes");
+      expect(written.map(([, id, , what]) => [id, what])).toEqual([
+        ["from", "before"],
+        ["to", "after"],
+        ["from", "again"],
+      ]);
+      expect(hop.bridge.session.floor.holder).toBe("");
+      // Of what was typed without the keyboard.
+      expect([from, to].map(({ peer }) => peer.of("error").length)).toEqual([1, 0]);
+    },
+  );
+
   test("H8: a repeated end of input reaches the bridge, which may have refused the first", () => {
     const hop = new InnerRig().connect().flush();
     const a = join(hop.session, "a");
