@@ -91,6 +91,7 @@ describe.each([
       hasExited = true;
     });
     const pid = Number((await sink.until(/pid (\d+)\r?\n/))[1]);
+    onTestFinished(() => void process.kill(-pid, "SIGKILL"));
     // The exit is known: the leader is looked at until its session is empty, and the output until it is silent.
     await eventually(() => vi.getTimerCount() === 2);
     for (const i of [1, 2, 3]) {
@@ -104,7 +105,6 @@ describe.each([
     vi.advanceTimersByTime(1);
     expect(await exited).toEqual({ code: 4 });
     await eventually(() => inspect(pid)?.state === "S");
-    process.kill(pid, "SIGKILL");
   });
 
   test("what is asked of a program that is gone does nothing", async () => {

@@ -81,21 +81,24 @@ export class RatedFlow implements Flow {
   readonly bytes = 64 * KIB;
   readonly frameBytes = MAX_FRAME_BYTES;
   readonly isPatient = false;
-  /** How long a burst may be, at the rate. */
+  /** How long a burst may be, at the rate, or one snapshot. */
   static readonly burstMs = 100;
   #tokens: number;
   #at: number;
   readonly #bytesPerMs: number;
+  /** Not less than a snapshot, which goes out whole or not at all. */
+  readonly #mostTokens: number;
 
   constructor(offset: number, nowMs: number, bytesPerSecond = PLAIN_RATE) {
     this.acked = offset;
     this.#at = nowMs;
     this.#bytesPerMs = bytesPerSecond / 1000;
-    this.#tokens = this.#bytesPerMs * RatedFlow.burstMs;
+    this.#mostTokens = Math.max(MAX_SNAPSHOT_BYTES, this.#bytesPerMs * RatedFlow.burstMs);
+    this.#tokens = this.#mostTokens;
   }
 
   room(_cursor: number, nowMs: number): number {
-    this.#tokens = Math.min(this.#bytesPerMs * RatedFlow.burstMs, this.#tokens + (nowMs - this.#at) * this.#bytesPerMs);
+    this.#tokens = Math.min(this.#mostTokens, this.#tokens + (nowMs - this.#at) * this.#bytesPerMs);
     this.#at = nowMs;
     return Math.floor(this.#tokens);
   }

@@ -283,6 +283,16 @@ describe("how much", () => {
     expect(cursor).toBeGreaterThan(PLAIN_RATE);
     expect(cursor).toBeLessThan(PLAIN_RATE * 1.11);
   });
+
+  test("W10: at a low rate too it has room for a frame and for a screen some time, and no more than its rate", () => {
+    const rate = 10_000;
+    const flow = new RatedFlow(0, 0, rate);
+    flow.sent(flow.room(0, 0));
+    expect([flow.room(0, 6_000), flow.hasScreenRoom(0, 6_000)]).toEqual([60_000, false]);
+    expect([flow.room(0, 7_000), flow.hasScreenRoom(0, 7_000)]).toEqual([65_536, true]);
+    flow.drew(0, 65_536);
+    expect(flow.room(0, 8_000)).toBe(rate);
+  });
 });
 
 describe("frames", () => {
