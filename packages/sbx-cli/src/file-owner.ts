@@ -17,6 +17,16 @@ export function isRunning({ pid, startedAt }: FileOwner): boolean {
   return pid !== process.pid && startedAt !== undefined && ownerOf(pid).startedAt === startedAt;
 }
 
+/** Whether no process has this number now. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+}
+
 function ownerOf(pid: number): FileOwner {
   let stat: string;
   try {

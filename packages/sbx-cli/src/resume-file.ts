@@ -1,7 +1,8 @@
 // The place of a client in its session, kept in a file, so that a later run of the command line goes on exactly there.
 
 import fs from "node:fs";
-import { type FileOwner, isRunning, thisRun } from "./file-owner.ts";
+import { basename, dirname, join } from "node:path";
+import { type FileOwner, isGone, isRunning, thisRun } from "./file-owner.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 /** Where standard output stood, if it is a regular file: what a crash wrote beyond it can then be recognised. */
@@ -86,8 +87,7 @@ export class ResumeFile {
     this.#place = place;
     this.#write(this.#earlier === undefined);
     this.#onFault = onFault;
-    // A run that was killed in the middle of writing it has left its draft.
-    if (this.#earlier?.owner !== undefined) fs.rmSync(this.#draft(this.#earlier.owner), { force: true });
+    this.#removeDrafts();
   }
 
   /** The place has moved to this offset: it is written soon, or now. */
@@ -121,6 +121,21 @@ export class ResumeFile {
 
   #draft({ pid }: FileOwner): string {
     return `${this.#path}.${pid}.tmp`;
+  }
+
+  /** Runs that were killed in the middle of writing it, or before there was one, have left their drafts. */
+  #removeDrafts(): void {
+    if (this.#earlier?.owner !== undefined) fs.rmSync(this.#draft(this.#earlier.owner), { force: true });
+    const directory = dirname(this.#path);
+    try {
+      for (const name of fs.readdirSync(directory)) {
+        const pid = /\.(\d+)\.tmp$/.exec(name)?.[1];
+        if (pid === undefined || name !== `${basename(this.#path)}.${pid}.tmp` || !isGone(Number(pid))) continue;
+        fs.rmSync(join(directory, name), { force: true });
+      }
+    } catch {
+      // A directory that may be written to and not be listed: they stay.
+    }
   }
 
   /** @param isFirst Nothing was there: what is there now is another run's. */

@@ -1,6 +1,6 @@
 // A run that takes up where an earlier one was stopped or killed: no byte twice, none missing, in either direction.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
@@ -17,7 +17,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parsePlace } from "../src/resume-file.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
@@ -294,6 +294,14 @@ describe("two runs with one file", () => {
     writeFileSync(file, JSON.stringify({ version: 1, url, sandbox: "default", session: "s", offset: 0, owner }));
     expect(await runCli([server.url, "--resume-file", file, "--", "true"])).toMatchObject({ code: 0, stderr: "" });
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("drafts of runs that are gone are removed with no place to name them, those of others stay", async () => {
+    const { pid: gone } = spawnSync("true");
+    const kept = [`${file}.${process.pid}.tmp`, `${file}.old.${gone}.tmp`, `${file}.tmp`];
+    for (const path of [...kept, `${file}.${gone}.tmp`]) writeFileSync(path, "half of a pl");
+    expect(await runCli([server.url, "--resume-file", file, "--", "true"])).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(directory).sort()).toEqual(kept.map((path) => basename(path)).sort());
   });
 });
 
