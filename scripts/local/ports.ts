@@ -36,7 +36,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return canListen(port);
 }
 
-/** Below every system's own choices, so that no listener at port 0 and no connection takes one before its server starts. */
+/** Below what systems choose from by default, so that no listener at port 0 and no connection takes one before its server. */
 const FIRST = 10_000;
 const COUNT = 6_000;
 /** Processes that choose at the same time begin apart: a port is free until its server, seconds later, listens. */
