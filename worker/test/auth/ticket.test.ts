@@ -137,3 +137,9 @@ describe("what a ticket opens", () => {
     expect([completed.get("session"), completed.get("role")]).toEqual(["build", "viewer"]);
   });
 });
+
+test("an id is never the same, and a word that no command line takes for an option", () => {
+  const ids = Array.from({ length: 1_000 }, () => ticketId());
+  expect(new Set(ids).size).toBe(1_000);
+  expect(ids.filter((id) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);
+});
