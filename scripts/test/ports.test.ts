@@ -19,21 +19,22 @@ async function occupy(host: string, port = 0): Promise<number> {
   return address.port;
 }
 
-test("any free port is free, never the same, and none that the system hands out itself", async () => {
+// No more in all than a process has for itself: beyond them, another test's server may be about to listen.
+test("any free port is free, never the same, and none that systems hand out by default", async () => {
   const ports = new Set<number>();
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 4; i++) {
     const port = await anyFreePort();
     expect(await isPortFree(port)).toBe(true);
     ports.add(port);
   }
-  expect(ports.size).toBe(100);
-  expect(Math.max(...ports)).toBeLessThan(await occupy("127.0.0.1", 0));
+  expect(ports.size).toBe(4);
+  expect([Math.min(...ports) >= 10_000, Math.max(...ports) < 16_000]).toEqual([true, true]);
 });
 
 test("any free port is not one that somebody listens on", async () => {
   const taken = (await anyFreePort()) + 1;
   await occupy("127.0.0.1", taken);
-  expect(await anyFreePort()).toBeGreaterThan(taken);
+  expect(await anyFreePort()).not.toBe(taken);
 });
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === "::1"));
