@@ -51,6 +51,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await cleanUp();
     throw error;
   });
+  // What fails from then on fails for this reason.
+  void system.failed.then((message) => console.error(message));
   const control = await startControlServer(system, proxy);
   const { origin, issuerUrl, bridgeUrl, bridgeToken, sandboxesDir } = system;
   project.provide("system", {

@@ -33,3 +33,31 @@ export async function within<T>(what: string, promise: Promise<T>, limitMs = LIM
     late.catch(() => undefined);
   }
 }
+
+/**
+ * `promise`, which may take as long as it moves on: or an error once `progress` has been the same for `limitMs`, which
+ * says of `what` where it stands and what `describe` knows of it.
+ */
+export async function whileMoving<T>(
+  what: string,
+  promise: Promise<T>,
+  progress: () => number,
+  limitMs: number,
+  describe: () => string,
+): Promise<T> {
+  const controller = new AbortController();
+  const watch = async (): Promise<never> => {
+    for (let [last, since] = [progress(), performance.now()]; performance.now() - since < limitMs; ) {
+      await delay(INTERVAL_MS, undefined, { signal: controller.signal });
+      if (progress() !== last) [last, since] = [progress(), performance.now()];
+    }
+    throw new Error(`${what} stood still for ${limitMs} ms, at ${progress()}. ${describe()}`);
+  };
+  const stuck = watch();
+  try {
+    return await Promise.race([promise, stuck]);
+  } finally {
+    controller.abort();
+    stuck.catch(() => undefined);
+  }
+}
