@@ -10,6 +10,7 @@ import { HELLO } from "./hello.ts";
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 /** A hop whose attaches are answered by hand. */
@@ -98,6 +99,36 @@ test("a bridge that does not answer is waited for 40 s, and what it says later i
   answers[0]?.({ kind: "open", socket });
   expect(await closed).toBe(1001);
   expect(greetings).toEqual([]);
+});
+
+test("a greeting that can't be dealt with ends its connection, and whoever waits for it hears of that", async () => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let isFaulty = true;
+  const { hop, answers } = makeHop({
+    hello: () => {
+      if (isFaulty) throw new Error("thrown by the test");
+    },
+    broken: () => true,
+  });
+  const opened = hop.open();
+  const first = openSocket();
+  answers[0]?.({ kind: "open", socket: first.socket });
+  first.bridge.send(JSON.stringify(HELLO));
+  expect(await opened).toMatchObject({ kind: "unreachable" });
+  expect(await first.closed).toBe(1001);
+  expect(logged).toHaveBeenCalledOnce();
+  // Not at once: the next greeting may be no better.
+  vi.advanceTimersByTime(999);
+  expect(answers.length).toBe(1);
+  vi.advanceTimersByTime(1);
+  expect(answers.length).toBe(2);
+  isFaulty = false;
+  const second = openSocket();
+  answers[1]?.({ kind: "open", socket: second.socket });
+  const again = hop.open();
+  second.bridge.send(JSON.stringify(HELLO));
+  expect((await again).kind).toBe("open");
 });
 
 test("a container that has to start has longer", async () => {

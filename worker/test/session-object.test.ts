@@ -1,7 +1,7 @@
 // The session's Durable Object over a stand-in for the bridge: what can only be shown with its clock, or with what it waits
 // for, in a test's hands.
 import { env, runInDurableObject } from "cloudflare:test";
-import { attachParams, parseAttachQuery } from "@sbx/sandbox-stdio";
+import { attachParams, parseAttachQuery, ServerConnection } from "@sbx/sandbox-stdio";
 import { afterEach, expect, test, vi } from "vitest";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";
@@ -107,6 +107,37 @@ test("a client whose session is ended while its attach is under way is told to c
     go();
     const greeted = client.next("hello");
     expect(await Promise.race([client.next("bye"), greeted])).toMatchObject({ type: "bye", code: 1012, retry: "now" });
+  }));
+
+test("a client whose attach fails half way is told to come back, and not left without an answer", () =>
+  withSession(async (object) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    vi.spyOn(crypto.subtle, "sign").mockRejectedValueOnce(new Error("no key"));
+    const client = await attach(object);
+    const greeted = client.next("hello");
+    expect(await Promise.race([client.next("bye"), greeted])).toMatchObject({
+      type: "bye",
+      code: 1011,
+      retry: "after",
+    });
+    expect(logged).toHaveBeenCalledOnce();
+    const again = await attach(object);
+    expect(await again.next("hello")).toMatchObject({ type: "hello", session: "s" });
+  }));
+
+test("a client whose message can't be dealt with is told to come back, with its place kept", () =>
+  withSession(async (object, state) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const client = await attach(object);
+    await client.next("hello");
+    vi.spyOn(ServerConnection.prototype, "receive").mockImplementationOnce(() => {
+      throw new Error("thrown by the test");
+    });
+    const [socket] = state.getWebSockets();
+    if (socket === undefined) throw new Error("no socket");
+    object.webSocketMessage(socket, new ArrayBuffer(1));
+    expect(await client.next("bye")).toMatchObject({ code: 1011, retry: "after" });
+    expect(logged).toHaveBeenCalledOnce();
   }));
 
 test("H14: whoever is on a session hears that another server stands in its bridge's place, and the process is not forgotten", () =>

@@ -31,6 +31,12 @@ const STABLE_MS = 5_000;
 /** With more output than this not dealt with it does not come back yet; it looks again so often. */
 const MAX_UNDEALT_BYTES = 2 * MAX_WINDOW_BYTES;
 const UNDEALT_RETRY_MS = 1_000;
+/**
+ * A server's runtime may answer pings for an object that is stuck or dead: a connection without a greeting for so long is
+ * made again. The longer where a container is said to start.
+ */
+const GREETING_MS = 60_000;
+const STARTING_MS = 200_000;
 /** A connection that moved bytes was worth making, however short: the next break counts as the second at most. */
 const ATTEMPT_AFTER_PROGRESS = 1;
 
@@ -68,6 +74,7 @@ export class StdioClient {
   #cancelRetry: () => void = nothing;
   #cancelPing: () => void = nothing;
   #cancelSilence: () => void = nothing;
+  #cancelGreeting: () => void = nothing;
 
   constructor(options: ClientOptions, ports: ClientPorts, events: ClientEvents) {
     this.#session = options.session;
@@ -236,6 +243,7 @@ export class StdioClient {
     this.#socket = socket;
     this.#heard();
     this.#watchSilence(SILENCE_MS);
+    this.#awaitGreeting(GREETING_MS);
   }
 
   /**
@@ -272,9 +280,20 @@ export class StdioClient {
         this.#watchSilence(left);
         return;
       }
-      this.#socket?.abort();
-      this.#closed(1006, `nothing was heard for ${SILENCE_MS / 1000} s`);
+      this.#breakOff(`nothing was heard for ${SILENCE_MS / 1000} s`);
     });
+  }
+
+  #awaitGreeting(withinMs: number): void {
+    this.#cancelGreeting();
+    const late = `the session has not answered for ${withinMs / 1000} s`;
+    this.#cancelGreeting = this.#ports.setTimer(withinMs, () => this.#breakOff(late));
+  }
+
+  /** The connection is of no more use. */
+  #breakOff(reason: string): void {
+    this.#socket?.abort();
+    this.#closed(1006, reason);
   }
 
   #closed(code: number, detail: string, retryAfterSeconds = 0): void {
@@ -312,8 +331,7 @@ export class StdioClient {
     const result = parseServerMessage(text);
     if (!result.ok) {
       if (result.fault === "unknown_type") return; // From a newer server.
-      this.#socket?.abort();
-      this.#closed(1006, `the server sent what this client can't read: ${result.detail}`);
+      this.#breakOff(`the server sent what this client can't read: ${result.detail}`);
       return;
     }
     const { message } = result;
@@ -352,8 +370,10 @@ export class StdioClient {
         this.#closed(message.code, message.reason);
         return;
       case "status":
-        if (message.status === "starting" && this.#state.phase === "connecting") this.#setState({ phase: "starting" });
-        else this.#events.message(message);
+        if (message.status === "starting" && this.#state.phase === "connecting") {
+          this.#awaitGreeting(STARTING_MS);
+          this.#setState({ phase: "starting" });
+        } else this.#events.message(message);
         return;
       case "secret":
         if (this.#secrecy.told(message.on, this.#isSettled)) this.#events.message(message);
@@ -378,6 +398,7 @@ export class StdioClient {
   }
 
   #greeted(hello: Hello): void {
+    this.#cancelGreeting();
     const isFirst = !this.#outbox.isAnchored;
     const isAhead = hello.stdin > this.#outbox.end && this.#outbox.length > 0;
     if (isAhead && !isFirst && !this.#repeatsInput) {
@@ -442,6 +463,7 @@ export class StdioClient {
   #quiet(): void {
     this.#cancelPing();
     this.#cancelSilence();
+    this.#cancelGreeting();
     this.#inbox.disconnected();
   }
 

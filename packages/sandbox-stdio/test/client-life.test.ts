@@ -260,6 +260,37 @@ describe("silence", () => {
     expect([socket().closed, client.state.phase, sockets.length]).toEqual(["abort", "waiting", 1]);
   });
 
+  test("C4: a session that does not greet for 60 s, though pings are answered, is come to anew; 200 s where a container starts", () => {
+    const { client, greet, say, socket, sockets, wait } = harness();
+    const pong = (seconds: number) => {
+      for (let i = 0; i < seconds; i += 10) {
+        say({ type: "pong" });
+        wait(10_000);
+      }
+    };
+    client.start();
+    socket().events.open();
+    pong(50);
+    wait(9_999);
+    expect(socket().closed).toBe(undefined);
+    wait(1);
+    expect(socket().closed).toBe("abort");
+    expect(client.state).toMatchObject({ phase: "waiting", reason: "the session has not answered for 60 s" });
+    wait(200);
+    expect(sockets.length).toBe(2);
+    socket().events.open();
+    pong(30);
+    say({ type: "status", status: "starting" });
+    pong(190);
+    expect(client.state.phase).toBe("starting");
+    pong(10);
+    expect(client.state).toMatchObject({ phase: "waiting", reason: "the session has not answered for 200 s" });
+    wait(400);
+    greet();
+    pong(300);
+    expect([sockets.length, client.state.phase]).toEqual([3, "attached"]);
+  });
+
   test("what a connection reports after it was given up counts for nothing", () => {
     const { client, greet, seen, sockets, wait } = harness();
     client.start();

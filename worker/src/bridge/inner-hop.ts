@@ -33,6 +33,8 @@ export interface InnerHopEvents {
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
 
+/** What one end finds wrong with the other, or with itself, it would find again at once. */
+const FAULT_RETRY_MS = 1_000;
 /** How long a container may take to start: more than the SDK gives it. */
 const START_PATIENCE_MS = 150_000;
 const GIVEN_UP = { kind: "unreachable", message: "nobody needs the bridge any more", retryAfterSeconds: 1 } as const;
@@ -133,7 +135,13 @@ export class InnerHop {
     socket.addEventListener("message", (event) => {
       if (!isCurrent()) return;
       const { data } = event;
-      this.client.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer), Date.now());
+      try {
+        this.client.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer), Date.now());
+      } catch (error) {
+        // The runtime would go on without this message. On a new connection both ends say where they stand.
+        console.error("the bridge's message could not be dealt with:", error);
+        this.#closed(CLOSE.internal);
+      }
       this.#events.received();
     });
     // An error may follow a close; each counts once.
@@ -168,7 +176,8 @@ export class InnerHop {
     this.client.closed();
     closeQuietly(socket, CLOSE.goingAway, "");
     this.#failGreeting(`the bridge closed with ${code}`);
-    if (this.#events.broken()) this.#retryLater();
+    const isFault = code === CLOSE.policy || code === CLOSE.internal;
+    if (this.#events.broken()) this.#retryLater(isFault ? FAULT_RETRY_MS : 0);
     this.#events.received();
   }
 

@@ -208,6 +208,10 @@ export class SessionObject extends DurableObject<Env> {
         this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
         connection.bye(code, message, retryOf(code), retryAfterSeconds);
       }
+    } catch (error) {
+      // The runtime goes on answering its pings: it would wait for ever.
+      console.error("a client could not be attached:", error);
+      connection.bye(CLOSE.internal, "the session could not be reached", "after");
     } finally {
       this.#attachDone(spec);
     }
@@ -271,7 +275,13 @@ export class SessionObject extends DurableObject<Env> {
     this.#sockets.heard(socket);
     const frame = typeof message === "string" ? message : new Uint8Array(message);
     const connection = this.#connections.get(socket);
-    connection?.receive(frame, Date.now());
+    try {
+      connection?.receive(frame, Date.now());
+    } catch (error) {
+      // The runtime would go on without this message. Its client comes back, and sends again what was not acknowledged.
+      console.error("a client's message could not be dealt with:", error);
+      connection?.dismiss(CLOSE.internal, "a message could not be dealt with", "after", "vanished");
+    }
     // Where its client stays, a message brings forward only what the session waits for, and many clients say much.
     if (connection === undefined || connection.isEnded) this.#changed();
     else if ((this.#keeper.session?.nextTickMs ?? Number.POSITIVE_INFINITY) < this.#timerAtMs) this.#schedule();
