@@ -13,18 +13,13 @@ import { startSystem } from "../../scripts/local/system.ts";
 import { BridgeProxy } from "./support/bridge-proxy.ts";
 import { CLI, cliEnv, exitCode } from "./support/cli.ts";
 import { namedInGroup, residentBytes } from "./support/processes.ts";
-import { whileMoving } from "./support/wait.ts";
+import { MOVING_MS, whileMoving } from "./support/wait.ts";
 
 const MB = 1_000_000;
 const TOTAL_MB = Number(process.env.BIG_INPUT_MB ?? 160);
 /** About a second's worth. */
 const CUT_EVERY_MB = 20;
-/**
- * It may be slow: each 128 KiB wait for the disk, and some disks are busy. It may not stand still for longer than it takes
- * to give up a connection on which nothing comes, and then one that is not answered.
- */
-const STANDSTILL_MS = 90_000;
-const LIMIT_MS = 120_000 + TOTAL_MB * 5_000;
+const LIMIT_MS = MOVING_MS + TOTAL_MB * 5_000;
 
 /** The most memory that a process has had, in bytes. */
 function peakBytes(pid: number): number {
@@ -91,7 +86,6 @@ test("a sum over a large input is right though its connection is cut every secon
     "The input",
     transfer(),
     () => sentMb,
-    STANDSTILL_MS,
     () => [stderr, lastLines(system.worker.logFile), lastLines(system.bridge.logFile)].join("\n"),
   );
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${sum.digest("hex")}  -\n` });

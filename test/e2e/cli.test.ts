@@ -9,7 +9,7 @@ import { connect } from "./support/client.ts";
 import { isAlive } from "./support/processes.ts";
 import { seededBytes } from "./support/random.ts";
 import { api, fresh, mint, person, restartWorker, system } from "./support/system.ts";
-import { until, within } from "./support/wait.ts";
+import { MOVING_MS, until, whileMoving, within } from "./support/wait.ts";
 
 const MB = 1_000_000;
 
@@ -114,16 +114,21 @@ describe("a pipeline", () => {
       count += chunk.length;
       if (count > length / 2) disturbing ??= halfway?.();
     });
-    const code = await ended;
+    const code = await whileMoving(
+      "What came back",
+      ended,
+      () => count,
+      () => stderr,
+    );
     await disturbing;
     return { code, count, stderr, isSame: received.digest("hex") === sent.digest("hex") };
   }
 
-  test("200 MB through cat, in both directions, keep their SHA-256", async () => {
+  test("200 MB through cat, in both directions, keep their SHA-256", { timeout: MOVING_MS }, async () => {
     expect(await throughCat(200 * MB)).toEqual({ code: 0, count: 200 * MB, stderr: "", isSame: true });
   });
 
-  test("and 50 MB do, while the Worker is killed and started again", async () => {
+  test("and 50 MB do, while the Worker is killed and started again", { timeout: MOVING_MS }, async () => {
     const { stderr, ...result } = await throughCat(50 * MB, restartWorker);
     expect(result).toEqual({ code: 0, count: 50 * MB, isSame: true });
     // Once, or more often where the new Worker closes once again while it comes up.

@@ -35,6 +35,14 @@ export async function within<T>(what: string, promise: Promise<T>, limitMs = LIM
 }
 
 /**
+ * What moves much input may be slow, since each 128 KiB of it wait for the disk. It does not stand still for longer than it
+ * takes to give up a connection on which nothing comes, and then one that is not answered.
+ */
+const STANDSTILL_MS = 90_000;
+/** For a test of that: longer than any disk makes it. */
+export const MOVING_MS = 900_000;
+
+/**
  * `promise`, which may take as long as it moves on: or an error once `progress` has been the same for `limitMs`, which
  * says of `what` where it stands and what `describe` knows of it.
  */
@@ -42,8 +50,8 @@ export async function whileMoving<T>(
   what: string,
   promise: Promise<T>,
   progress: () => number,
-  limitMs: number,
   describe: () => string,
+  limitMs = STANDSTILL_MS,
 ): Promise<T> {
   const controller = new AbortController();
   const watch = async (): Promise<never> => {
