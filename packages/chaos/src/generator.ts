@@ -112,7 +112,10 @@ function withPatience(step: () => number): number {
 }
 
 main().then(
-  (code) => process.exit(code),
+  (code) => {
+    // Not process.exit(), which may hang after much work: https://github.com/nodejs/node/issues/54918
+    process.exitCode = code;
+  },
   (error: unknown) => {
     console.error(error);
     process.exit(EXIT.badUse);

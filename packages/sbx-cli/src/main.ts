@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import os from "node:os";
+import { exit } from "./exit.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { run } from "./run.ts";
 import { giveBackTerminal } from "./tty.ts";
@@ -18,21 +19,21 @@ function say(line: string): void {
 }
 
 function end(outcome: Outcome): void {
-  if (outcome.kind === "exit") process.exit(outcome.code);
+  if (outcome.kind === "exit") exit(outcome.code);
   // Whoever started us sees that it was the signal, and not we, who chose the end.
   const code = 128 + (os.constants.signals[outcome.signal] ?? 0);
   process.kill(process.pid, outcome.signal);
-  setTimeout(() => process.exit(code), SIGNAL_MS);
+  setTimeout(() => exit(code), SIGNAL_MS);
 }
 
 function fail(error: unknown): void {
   giveBackTerminal();
   if (error instanceof CliError) {
     say(error.message);
-    process.exit(error.exitCode);
+    exit(error.exitCode);
   }
   say(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  process.exit(EXIT.failed);
+  exit(EXIT.failed);
 }
 
 process.on("uncaughtException", fail);
