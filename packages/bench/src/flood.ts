@@ -1,6 +1,7 @@
 // A client in a process of its own that watches a flood, so that the one that measures has only its own work to do.
 // Reads a TerminalSpec from its arguments; says `ready`, and at its end how many bytes a second came.
 
+import { exit } from "../../sbx-cli/src/exit.ts";
 import { openTerminal, type TerminalSpec } from "./terminal.ts";
 
 const spec = JSON.parse(process.argv[2] ?? "") as TerminalSpec;
@@ -19,7 +20,7 @@ process.stdin.on("end", () => {
     `${JSON.stringify({ megabytesPerSecond: bytes / 1000 / (performance.now() - startedAt) })}\n`,
     () => {
       terminal.close();
-      setTimeout(() => process.exit(0), 100);
+      setTimeout(() => exit(0), 100);
     },
   );
 });

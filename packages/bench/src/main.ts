@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { ROOT } from "../../../scripts/local/paths.ts";
+import { exit } from "../../sbx-cli/src/exit.ts";
 import { keepAwake } from "./awake.ts";
 import * as measures from "./measures.ts";
 import { median, show } from "./numbers.ts";
@@ -80,7 +81,7 @@ for (let round = 0; round < options.rounds; round += 1) {
 const table = makeTable();
 console.log(table);
 if (options.write) writeTable(table);
-process.exit(0);
+exit(0);
 
 function roundsOf(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");

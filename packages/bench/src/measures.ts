@@ -52,7 +52,9 @@ export async function connectToPrompt(subject: Subject): Promise<Result> {
 
 /** A keystroke to a program on a raw terminal and back. */
 export async function echoIdle(subject: Subject): Promise<Result> {
-  const times = await echoes(await readyCat(subject), 1_000);
+  const terminal = await readyCat(subject);
+  const times = await echoes(terminal, 1_000);
+  terminal.close();
   return { "echo idle p50, ms": percentile(times, 0.5), "echo idle p99, ms": percentile(times, 0.99) };
 }
 
@@ -62,6 +64,7 @@ export async function echoUnderFlood(subject: Subject): Promise<Result> {
   const flood = await startFlood(subject);
   const times = await echoes(terminal, 500, UNDER_FLOOD_MS);
   const { megabytesPerSecond } = await flood.end();
+  terminal.close();
   return {
     "echo under flood p50, ms": percentile(times, 0.5),
     "echo under flood p99, ms": percentile(times, 0.99),
@@ -216,11 +219,12 @@ export async function idleSessions(subject: Subject): Promise<Result> {
     await openUpTo(count);
     result[`memory for each of ${count} idle sessions, KB`] = (subject.memory() - before) / 1e3 / count;
   }
-  const times = await echoes(await readyCat(subject), 300);
+  const beside = await readyCat(subject);
+  const times = await echoes(beside, 300);
   const hundred = subject.memory();
   await openUpTo(200);
   result["memory for each of the next 100, KB"] = (subject.memory() - hundred) / 1e3 / 100;
-  for (const terminal of terminals) terminal.close();
+  for (const terminal of [...terminals, beside]) terminal.close();
   return { ...result, "echo p99 beside 100 sessions, ms": percentile(times, 0.99) };
 }
 
