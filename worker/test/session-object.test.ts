@@ -66,20 +66,22 @@ function upgrade(isTransient = false): Request {
   return requestOf(spec);
 }
 
+type Told = { readonly type: string } & Readonly<Record<string, unknown>>;
+
 /** Attaches a client that notes what it is told. */
 async function attach(object: SessionObject, isTransient = false) {
   const { webSocket } = await object.fetch(upgrade(isTransient));
   if (!webSocket) throw new Error("no upgrade");
-  const told: { type: string }[] = [];
-  const waiting = new Map<string, (message: { type: string }) => void>();
+  const told: Told[] = [];
+  const waiting = new Map<string, (message: Told) => void>();
   webSocket.accept();
   webSocket.addEventListener("message", ({ data }) => {
-    const message = JSON.parse(String(data)) as { type: string };
+    const message = JSON.parse(String(data)) as Told;
     told.push(message);
     waiting.get(message.type)?.(message);
   });
   const next = (type: string) =>
-    new Promise<{ type: string }>((resolve) => {
+    new Promise<Told>((resolve) => {
       const come = told.find((message) => message.type === type);
       if (come === undefined) waiting.set(type, resolve);
       else resolve(come);
@@ -125,19 +127,36 @@ test("a client whose attach fails half way is told to come back, and not left wi
     expect(await again.next("hello")).toMatchObject({ type: "hello", session: "s" });
   }));
 
+test("a client whose attach fails at its end is not left among the others", () =>
+  withSession(async (object) => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const attachTo = ServerConnection.prototype.attach;
+    vi.spyOn(ServerConnection.prototype, "attach").mockImplementationOnce(function (this: ServerConnection, ...to) {
+      attachTo.apply(this, to);
+      throw new Error("thrown by the test");
+    });
+    const client = await attach(object);
+    expect(await client.next("bye")).toMatchObject({ code: 1011, retry: "after" });
+    const hello = await (await attach(object)).next("hello");
+    expect(hello.participants).toEqual([hello.you]);
+  }));
+
 test("a client whose message can't be dealt with is told to come back, with its place kept", () =>
   withSession(async (object, state) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const client = await attach(object);
-    await client.next("hello");
+    const { you } = await client.next("hello");
+    const [own] = state.getWebSockets();
+    if (own === undefined) throw new Error("no socket");
+    object.webSocketMessage(own, JSON.stringify({ type: "ack", offset: 0 }));
     vi.spyOn(ServerConnection.prototype, "receive").mockImplementationOnce(() => {
       throw new Error("thrown by the test");
     });
-    const [socket] = state.getWebSockets();
-    if (socket === undefined) throw new Error("no socket");
-    object.webSocketMessage(socket, new ArrayBuffer(1));
+    object.webSocketMessage(own, new ArrayBuffer(1));
     expect(await client.next("bye")).toMatchObject({ code: 1011, retry: "after" });
     expect(logged).toHaveBeenCalledOnce();
+    const { participants } = await (await attach(object)).next("hello");
+    expect(participants).toContainEqual(you);
   }));
 
 test("H14: whoever is on a session hears that another server stands in its bridge's place, and the process is not forgotten", () =>

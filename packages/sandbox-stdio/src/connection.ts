@@ -7,7 +7,7 @@ import type { Bye, ServerMessage } from "./control.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
 import { QueryGate } from "./query-gate.ts";
 import type { Session } from "./session.ts";
-import type { AttachRequest } from "./session-types.ts";
+import type { AttachRequest, AttachResult } from "./session-types.ts";
 import { clipUtf8 } from "./utf8.ts";
 
 /** What a connection needs of its socket. */
@@ -88,7 +88,7 @@ export class ServerConnection implements Peer {
     const opening = this.#phase;
     if (opening.phase !== "opening") return;
     this.#say({ type: "found", hasExited: session.exit !== undefined });
-    const result = session.attach(request, this);
+    const result = this.#attachTo(session, request);
     if (!result.ok) {
       this.bye(result.code, result.reason, result.retry);
       return;
@@ -211,6 +211,17 @@ export class ServerConnection implements Peer {
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
+
+  #attachTo(session: Session, request: AttachRequest): AttachResult {
+    try {
+      return session.attach(request, this);
+    } catch (error) {
+      // It may be among the others by now, and nobody else would see it go.
+      const client = session.client(request.id);
+      if (client?.peer === this) session.vanish(client);
+      throw error;
+    }
+  }
 
   #say(event: SessionEvent): void {
     const { frames, state } = this.dialect.encode(event, this.#state);

@@ -1,6 +1,6 @@
 // One client's WebSocket on the server's side: the order of its life, and what each dialect is told and may say.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Frame, MAX_STDIN_FRAME_BYTES, PLAIN, ServerConnection, SILENCE_MS, STDIO } from "../src/index.ts";
 import { bytes, join, output, type Rig, request, rig, takeAll, text } from "./fixtures.ts";
 
@@ -221,6 +221,15 @@ describe("the end of a connection", () => {
       "new",
       undefined,
     ]);
+  });
+
+  test("one that could not be attached to the end is not among the others", () => {
+    const at = rig();
+    const upstream = vi.spyOn(at.upstream, "attached").mockImplementation(() => {
+      throw new Error("thrown by the test");
+    });
+    expect(() => connected(at).attach()).toThrow("thrown by the test");
+    expect([upstream.mock.calls.length, at.session.presentCount, at.session.pacer]).toEqual([1, 0, undefined]);
   });
 
   test("C4: one that has said nothing for 40 s is told and dropped, and its client has vanished", () => {

@@ -134,7 +134,7 @@ export class SessionObject extends DurableObject<Env> {
       const outcome = await this.#keeper.ensure(spec, admission);
       if (!outcome.ok) return this.#refuse(spec, outcome.refusal);
       const [response, connection] = this.#accept(spec);
-      await this.#attach(connection, spec, admission, outcome.session);
+      await this.#orDismiss(connection, this.#attach(connection, spec, admission, outcome.session));
       return response;
     } finally {
       this.#attachDone(spec);
@@ -180,7 +180,7 @@ export class SessionObject extends DurableObject<Env> {
 
   #attachEarly(spec: AttachSpec, admission: Admission): Response {
     const [response, connection] = this.#accept(spec);
-    this.ctx.waitUntil(this.#attachLater(connection, spec, admission));
+    this.ctx.waitUntil(this.#orDismiss(connection, this.#attachLater(connection, spec, admission)));
     return response;
   }
 
@@ -188,7 +188,7 @@ export class SessionObject extends DurableObject<Env> {
   #attachOnceBegun(spec: AttachSpec, admission: Admission): Response {
     const begin = ({ size }: Begin): void => {
       const query = size === undefined ? spec.query : { ...spec.query, size };
-      this.ctx.waitUntil(this.#attachLater(connection, { ...spec, query }, admission));
+      this.ctx.waitUntil(this.#orDismiss(connection, this.#attachLater(connection, { ...spec, query }, admission)));
     };
     const [response, connection] = this.#accept(spec, begin);
     return response;
@@ -208,12 +208,19 @@ export class SessionObject extends DurableObject<Env> {
         this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
         connection.bye(code, message, retryOf(code), retryAfterSeconds);
       }
-    } catch (error) {
-      // The runtime goes on answering its pings: it would wait for ever.
-      console.error("a client could not be attached:", error);
-      connection.bye(CLOSE.internal, "the session could not be reached", "after");
     } finally {
       this.#attachDone(spec);
+    }
+  }
+
+  /** Where attaching fails half way, the runtime goes on answering the client's pings: it would wait for ever. */
+  async #orDismiss(connection: ServerConnection, attached: Promise<void>): Promise<void> {
+    try {
+      await attached;
+    } catch (error) {
+      console.error("a client could not be attached:", error);
+      connection.dismiss(CLOSE.internal, "the session could not be reached", "after", "vanished");
+      this.#changed();
     }
   }
 
