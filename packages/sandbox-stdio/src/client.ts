@@ -33,10 +33,9 @@ const MAX_UNDEALT_BYTES = 2 * MAX_WINDOW_BYTES;
 const UNDEALT_RETRY_MS = 1_000;
 /**
  * A server's runtime may answer pings for an object that is stuck or dead: a connection without a greeting for so long is
- * made again. The longer where a container is said to start.
+ * made again. Longer than a container may take to start.
  */
-const GREETING_MS = 60_000;
-const STARTING_MS = 200_000;
+const GREETING_MS = 200_000;
 /** A connection that moved bytes was worth making, however short: the next break counts as the second at most. */
 const ATTEMPT_AFTER_PROGRESS = 1;
 
@@ -243,7 +242,7 @@ export class StdioClient {
     this.#socket = socket;
     this.#heard();
     this.#watchSilence(SILENCE_MS);
-    this.#awaitGreeting(GREETING_MS);
+    this.#awaitGreeting();
   }
 
   /**
@@ -284,10 +283,10 @@ export class StdioClient {
     });
   }
 
-  #awaitGreeting(withinMs: number): void {
+  #awaitGreeting(): void {
     this.#cancelGreeting();
-    const late = `the session has not answered for ${withinMs / 1000} s`;
-    this.#cancelGreeting = this.#ports.setTimer(withinMs, () => this.#breakOff(late));
+    const late = `the session has not answered for ${GREETING_MS / 1000} s`;
+    this.#cancelGreeting = this.#ports.setTimer(GREETING_MS, () => this.#breakOff(late));
   }
 
   /** The connection is of no more use. */
@@ -370,10 +369,8 @@ export class StdioClient {
         this.#closed(message.code, message.reason);
         return;
       case "status":
-        if (message.status === "starting" && this.#state.phase === "connecting") {
-          this.#awaitGreeting(STARTING_MS);
-          this.#setState({ phase: "starting" });
-        } else this.#events.message(message);
+        if (message.status === "starting" && this.#state.phase === "connecting") this.#setState({ phase: "starting" });
+        else this.#events.message(message);
         return;
       case "secret":
         if (this.#secrecy.told(message.on, this.#isSettled)) this.#events.message(message);

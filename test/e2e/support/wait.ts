@@ -35,10 +35,10 @@ export async function within<T>(what: string, promise: Promise<T>, limitMs = LIM
 }
 
 /**
- * What moves much input may be slow, since each 128 KiB of it wait for the disk. It does not stand still for longer than it
- * takes to give up a connection on which nothing comes, and then one that is not answered.
+ * What moves much input may be slow, since each 128 KiB of it wait for the disk. It does not stand still for longer than a
+ * server may take to come up again, or a connection on which nothing comes to be given up and made anew.
  */
-const STANDSTILL_MS = 90_000;
+const STANDSTILL_MS = 150_000;
 /** For a test of that: longer than any disk makes it. */
 export const MOVING_MS = 900_000;
 
