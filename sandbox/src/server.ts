@@ -24,6 +24,7 @@ import type { BridgeSettings } from "./settings.ts";
 const HIGH_WATER_BYTES = 256 * 1024;
 /** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
 const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
+const NAME_LENGTH = 20;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** How long the end of all sessions is waited for: a little longer than it takes to get to SIGKILL. */
 const STOP_PATIENCE_MS = 4_000;
@@ -204,7 +205,7 @@ function outerSocket(
         connection.closed(code);
         host.removeConnection(connection);
       };
-      const id = resumed ?? freshName();
+      const id = resumed ?? newId(host.session.facts.incarnation, query.attempt?.life, secret);
       connection.attach(host.session, {
         id,
         name: query.name,
@@ -286,6 +287,12 @@ function makeProof(incarnation: string, client: string, secret: string): string 
   return `${claim}.${new Bun.CryptoHasher("sha256", secret).update(claim).digest("base64url")}`;
 }
 
+/** All connections of one life of a client have the same, whichever of them is greeted. */
+function newId(incarnation: string, life: string | undefined, secret: string): string {
+  if (life === undefined) return freshName();
+  return new Bun.CryptoHasher("sha256", secret).update(`${incarnation} ${life}`).digest("hex").slice(0, NAME_LENGTH);
+}
+
 function readProof(proof: string, secret: string): { incarnation: string; client: string } | undefined {
   const [incarnation, client] = proof.split(".");
   if (incarnation === undefined || client === undefined) return undefined;
@@ -305,7 +312,7 @@ function refuse(status: number, error: string, message: string): Response {
 }
 
 function freshName(): string {
-  return crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  return crypto.randomUUID().replaceAll("-", "").slice(0, NAME_LENGTH);
 }
 
 function ignore(): void {

@@ -202,4 +202,15 @@ describe("the bridge itself", () => {
     expect([client.text(), exit, code]).toEqual(["abc", { type: "exit", code: 0, offset: 3 }, 1000]);
     expect(await status("/sessions", authorized)).toBe(200);
   });
+
+  test("knows its client again by the life that its connections are of", async () => {
+    const session = fresh("s");
+    const attach = async (attempt: string) => {
+      const options = { server: bridge, headers: authorized };
+      const { you } = await (await connect(undefined, { session, cmd: "cat", attempt }, options)).hello();
+      return (you as { id: string }).id;
+    };
+    const ids = [await attach("one.1"), await attach("one.2"), await attach("another.1")];
+    expect([ids[1], new Set(ids).size]).toEqual([ids[0], 2]);
+  });
 });

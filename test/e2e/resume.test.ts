@@ -196,6 +196,43 @@ describe("two sockets with one resume", () => {
   });
 });
 
+describe("a client whose greeting got lost", () => {
+  const greeted = async (client: TestClient) => {
+    const { you, participants } = await client.hello();
+    return { id: (you as { id: string }).id, ids: (participants as { id: string }[]).map((one) => one.id) };
+  };
+
+  test("is the same one when it comes again: it is not there twice, and its end of input counts", async () => {
+    const [who, session] = [await person(), fresh("s")];
+    const attempt = (number: number) => connect(who, { session, cmd: "cat", attempt: `onelife.${number}` });
+    const lost = await attempt(1);
+    const { id } = await greeted(lost);
+    const client = await attempt(2);
+    expect(await greeted(client)).toEqual({ id, ids: [id] });
+    expect(await lost.end()).toEqual({ exit: undefined, ...bye(4409, "replaced by a newer connection") });
+    const late = await attempt(1);
+    const reason = "held up on its way: this client has made a newer connection";
+    expect(await late.end()).toEqual({ exit: undefined, ...bye(4409, reason) });
+    client.type("abc");
+    client.say({ type: "eof", offset: 3 });
+    expect((await client.end()).exit).toMatchObject({ code: 0, offset: 3 });
+    expect([client.text(), client.messages("join"), client.messages("error")]).toEqual(["abc", [], []]);
+  });
+
+  test.each([
+    ["in another life", { attempt: "another.2" }],
+    ["in another role", { attempt: "onelife.2", role: "viewer" }],
+  ])("is another one %s", async (_how, params) => {
+    const [who, session] = [await person(), fresh("s")];
+    const first = await connect(who, { session, cmd: "cat", attempt: "onelife.1" });
+    const { id } = await greeted(first);
+    await connect(who, { session, ...params });
+    const { participant } = await first.message("join");
+    expect((participant as { id: string }).id).not.toBe(id);
+    expect(first.messages("bye")).toEqual([]);
+  });
+});
+
 describe("a resume is refused", () => {
   test.each(["garbage", "a.b", "..", "é"])('as 4400 where it is "%s"', async (resume) => {
     const { who, session } = await started();

@@ -15,6 +15,7 @@ declare module "node:crypto" {
     digest(encoding: "hex"): string;
   }
   export function createHash(algorithm: "sha256"): Hash;
+  export function createHmac(algorithm: "sha256", key: string): Hash;
   /** In hex. */
   export function hash(algorithm: "sha256", content: Uint8Array | string): string;
 }

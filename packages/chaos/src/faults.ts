@@ -50,7 +50,7 @@ export type ConnectionPlan = {
   readonly down: LaneShape;
   /** Absent: the connection is left to itself. */
   readonly break?: Break;
-  /** The handshake is played twice: an older connection that nobody reads carries the same proof. */
+  /** The handshake is played twice: an older connection that nobody reads is of the same client. */
   readonly hasTwin: boolean;
 };
 

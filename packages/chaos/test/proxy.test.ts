@@ -194,7 +194,7 @@ test("a reader that is slow is not buffered for without bound", async () => {
   expect(proxy.bytes.up).toBe(one.socket.bytesWritten);
 });
 
-const HANDSHAKE = "GET /attach?session=s1&resume=abc HTTP/1.1\r\nHost: x\r\n\r\n";
+const HANDSHAKE = "GET /attach?session=s1&attempt=abc.1 HTTP/1.1\r\nHost: x\r\n\r\n";
 
 test("a handshake that is played twice arrives on an older connection first, whose answer nobody gets", async () => {
   let twins = 0;
@@ -208,10 +208,10 @@ test("a handshake that is played twice arrives on an older connection first, who
   expect([twins, one.text]).toEqual([1, '{"type":"hello"}']);
 });
 
-test("a handshake without a proof is not played twice", async () => {
+test("a handshake that does not say whose it is is not played twice", async () => {
   const { client, servers } = await loopback([{ hasTwin: true }], {}, echo);
   const one = await client();
-  const handshake = HANDSHAKE.replace("resume=abc", "cmd=bash");
+  const handshake = HANDSHAKE.replace("attempt=abc.1", "cmd=bash");
   one.socket.end(handshake);
   await one.until(() => one.state !== "open");
   expect([one.text, servers.length]).toEqual([handshake, 1]);

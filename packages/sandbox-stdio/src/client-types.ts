@@ -24,7 +24,7 @@ export interface ClientSocketEvents {
 }
 
 export interface ClientPorts {
-  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session`, and `resume`, `attempt`,
+  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session` and `attempt`, and `resume`,
    * `offset` and `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
   connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
   /** Calls back once after so many ms. The result cancels it. */

@@ -229,8 +229,9 @@ export class StdioClient {
       if (this.#inbox.received !== undefined) resume.set("offset", String(this.#inbox.received));
       if (this.#outbox.isAnchored) resume.set("stdin", String(this.#outbox.acked));
       else if (!this.#repeatsInput) resume.set("stdin", "new");
-      resume.set("attempt", `${this.#life}.${generation}`);
     }
+    // The first one's as well: where its greeting got lost, the next is of the same client.
+    resume.set("attempt", `${this.#life}.${generation}`);
     const isCurrent = () => generation === this.#generation;
     const socket = this.#ports.connect(resume, {
       open: () => isCurrent() && this.#opened(),

@@ -40,7 +40,7 @@ export type AttachRequest = {
   readonly offset?: number;
   /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
   readonly stdin?: number | "new";
-  /** Of a client that comes back: which of its connections this is, if it says so. */
+  /** Which of its connections this is, if it says so. */
   readonly attempt?: Attempt;
   /** Whether it has shown that it is the client `id` coming back. */
   readonly isResume: boolean;

@@ -149,7 +149,7 @@ describe("the client's side", () => {
     client.write(bytes("abcdef"));
     say({ type: "stdin_ack", offset: 4 });
     cut();
-    expect(queries).toEqual(["session=s", "session=s&resume=r-a&offset=0&stdin=4&attempt=0000000.3"]);
+    expect(queries).toEqual(["session=s&attempt=0000000.1", "session=s&resume=r-a&offset=0&stdin=4&attempt=0000000.3"]);
   });
 
   test("R6: what a new life wrote before its first greeting starts where the session says, its end too", () => {
@@ -243,6 +243,6 @@ describe("the client's side", () => {
     const { client, queries, greet, sent } = harness({ offset: 100 });
     greet(0);
     client.dealtWith(0);
-    expect([queries, sent, client.resumePoint?.offset]).toEqual([["session=s"], [], 0]);
+    expect([queries, sent, client.resumePoint?.offset]).toEqual([["session=s&attempt=0000000.1"], [], 0]);
   });
 });

@@ -3,6 +3,7 @@
 
 import {
   type AttachRequest,
+  type Attempt,
   type Delivery,
   type Mode,
   PLAIN,
@@ -184,6 +185,7 @@ export class Simulation {
   #faults = 0;
   #isFaulty = true;
   #nextId = 0;
+  readonly #idsOfLives = new Map<string, string>();
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -280,7 +282,7 @@ export class Simulation {
     const { time, random } = this.#world;
     const { tty } = this.#facts;
     const { resume: proof, offset, stdin, attempt } = readQuery(query);
-    const id = proof?.split(":")[1] ?? `c${this.#nextId++}`;
+    const id = proof?.split(":")[1] ?? this.#idOf(attempt);
     const attach: AttachRequest = {
       ...request,
       id,
@@ -306,6 +308,14 @@ export class Simulation {
     });
     return connection;
   };
+
+  /** The same for all connections of one life, as the shells have it. */
+  #idOf(attempt: Attempt | undefined): string {
+    const life = attempt?.life ?? "";
+    const id = this.#idsOfLives.get(life) ?? `c${this.#nextId++}`;
+    this.#idsOfLives.set(life, id);
+    return id;
+  }
 
   #dialPlain(
     request: AttachRequest,

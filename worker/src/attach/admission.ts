@@ -1,6 +1,6 @@
 // Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE, dialectNamed } from "@sbx/sandbox-stdio";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";
@@ -67,5 +67,6 @@ export async function admit(
   if (record === undefined && !who.mayCreate) {
     return { code: CLOSE.notFound, error: "not_found", message: `no session "${spec.session}"` };
   }
-  return { id: crypto.randomUUID().replaceAll("-", "").slice(0, 16), isResume: false };
+  const life = dialectNamed(spec.dialect).canResume ? query.attempt?.life : undefined;
+  return { id: signer.newId(life ?? crypto.randomUUID(), who.subject, query.role), isResume: false };
 }
