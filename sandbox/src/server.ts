@@ -13,6 +13,7 @@ import {
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
+  type Session,
   STDIO,
 } from "@sbx/sandbox-stdio";
 import type { Server, ServerWebSocket } from "bun";
@@ -205,7 +206,7 @@ function outerSocket(
         connection.closed(code);
         host.removeConnection(connection);
       };
-      const id = resumed ?? newId(host.session.facts.incarnation, query.attempt?.life, secret);
+      const id = resumed ?? newId(host.session, query, secret);
       connection.attach(host.session, {
         id,
         name: query.name,
@@ -287,10 +288,12 @@ function makeProof(incarnation: string, client: string, secret: string): string 
   return `${claim}.${new Bun.CryptoHasher("sha256", secret).update(claim).digest("base64url")}`;
 }
 
-/** All connections of one life of a client have the same, whichever of them is greeted. */
-function newId(incarnation: string, life: string | undefined, secret: string): string {
-  if (life === undefined) return freshName();
-  return new Bun.CryptoHasher("sha256", secret).update(`${incarnation} ${life}`).digest("hex").slice(0, NAME_LENGTH);
+/** All connections of one life of a client have the same, whichever of them is greeted; none after it has left. */
+function newId({ facts, gone }: Session, { attempt, role }: AttachQuery, secret: string): string {
+  if (attempt === undefined) return freshName();
+  const whose = `${facts.incarnation} ${role} ${attempt.life}`;
+  const id = new Bun.CryptoHasher("sha256", secret).update(whose).digest("hex").slice(0, NAME_LENGTH);
+  return gone.has(id) ? freshName() : id;
 }
 
 function readProof(proof: string, secret: string): { incarnation: string; client: string } | undefined {

@@ -205,12 +205,20 @@ describe("the bridge itself", () => {
 
   test("knows its client again by the life that its connections are of", async () => {
     const session = fresh("s");
-    const attach = async (attempt: string) => {
-      const options = { server: bridge, headers: authorized };
-      const { you } = await (await connect(undefined, { session, cmd: "cat", attempt }, options)).hello();
-      return (you as { id: string }).id;
+    const attach = async (attempt: string, role = "driver") => {
+      const client = await connect(
+        undefined,
+        { session, cmd: "cat", attempt, role },
+        { server: bridge, headers: authorized },
+      );
+      const { you } = await client.hello();
+      return { client, id: (you as { id: string }).id };
     };
-    const ids = [await attach("one.1"), await attach("one.2"), await attach("another.1")];
-    expect([ids[1], new Set(ids).size]).toEqual([ids[0], 2]);
+    const [one, again] = [await attach("one.1"), await attach("one.2")];
+    expect(again.id).toBe(one.id);
+    const others = [await attach("another.1"), await attach("one.3", "viewer")];
+    await again.client.leave();
+    others.push(await attach("one.4"));
+    expect(new Set([one, ...others].map(({ id }) => id)).size).toBe(4);
   });
 });

@@ -219,6 +219,65 @@ describe("a client whose greeting got lost", () => {
     expect([client.text(), client.messages("join"), client.messages("error")]).toEqual(["abc", [], []]);
   });
 
+  test("has its keyboard again when it comes again, though its place was given up", async () => {
+    const [who, session] = [await person(), fresh("s")];
+    const attempt = (number: number) =>
+      connect(who, { session, cmd: "cat", mode: "exclusive", attempt: `onelife.${number}` });
+    const lost = await attempt(1);
+    const { id } = await greeted(lost);
+    const viewer = await connect(who, { session, role: "viewer" });
+    await viewer.hello();
+    await dropped(lost);
+    await viewer.message("leave");
+    const client = await attempt(2);
+    expect([(await greeted(client)).id, (await client.hello()).holder]).toEqual([id, id]);
+    client.type("abc");
+    client.say({ type: "eof", offset: 3 });
+    expect([(await client.end()).exit, client.text()]).toEqual([{ type: "exit", code: 0, offset: 3 }, "abc"]);
+  });
+
+  test("makes another connection where a copy of its handshake has come after it", async () => {
+    const [who, session] = [await person(), fresh("s")];
+    const attempt = () => connect(who, { session, cmd: "cat", attempt: "onelife.1" });
+    const first = await attempt();
+    await first.hello();
+    const copy = await attempt();
+    await copy.hello();
+    const reason = "replaced by a copy of its own handshake";
+    expect(await first.end()).toMatchObject({ bye: { type: "bye", code: 4409, reason, retry: "now" } });
+  });
+
+  test("is another one after it has left, and what it typed before is not taken for what it types now", async () => {
+    const [who, session] = [await person(), fresh("s")];
+    const attempt = (number: number) => connect(who, { session, cmd: "cat", attempt: `onelife.${number}` });
+    const first = await attempt(1);
+    const { id } = await greeted(first);
+    first.type("0123456789");
+    await first.output("0123456789");
+    await first.leave();
+    const client = await attempt(2);
+    expect((await greeted(client)).id).not.toBe(id);
+    client.type("abc");
+    client.say({ type: "eof", offset: 3 });
+    await client.end();
+    expect(client.text()).toBe("0123456789abc");
+  });
+
+  test("may come again without a proof after it has typed, and is numbered from there", async () => {
+    const [who, session] = [await person(), fresh("s")];
+    const attempt = (number: number) => connect(who, { session, cmd: "cat", attempt: `onelife.${number}` });
+    const first = await attempt(1);
+    await first.hello();
+    first.type("0123456789");
+    await first.output("0123456789");
+    const client = await attempt(2);
+    expect((await client.hello()).stdin).toBe(10);
+    client.type("abc");
+    client.say({ type: "eof", offset: 13 });
+    await client.end();
+    expect(client.text()).toBe("0123456789abc");
+  });
+
   test.each([
     ["in another life", { attempt: "another.2" }],
     ["in another role", { attempt: "onelife.2", role: "viewer" }],

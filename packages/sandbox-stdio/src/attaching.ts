@@ -69,7 +69,9 @@ export function needsScreen(request: AttachRequest, at: AttachSurroundings): boo
 
 /** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what is settled. */
 export function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord, settled: number): number {
-  if (!isResume || stdin === undefined) return settled;
+  // Without a proof it has kept nothing either.
+  if (!isResume) return input.received;
+  if (stdin === undefined) return settled;
   // What waits of an earlier life stays, and must not be taken for what this one says.
   return stdin === "new" ? input.received : Math.max(settled, stdin);
 }

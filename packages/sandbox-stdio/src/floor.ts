@@ -45,11 +45,16 @@ export class Floor {
     if (this.mode === "exclusive" && this.#holder === "" && isFirstDriver && !this.#hasBeenHeld) this.#give(member.id);
   }
 
-  /** @returns Whether the keyboard became free. */
-  leave(id: string): boolean {
+  /**
+   * @param wasHeard Whether it ever took part. A holder that did not has not had the keyboard: it may have gone before it was
+   * greeted, and come again.
+   * @returns Whether the keyboard became free.
+   */
+  leave(id: string, wasHeard: boolean): boolean {
     this.#members.delete(id);
     if (this.#holder !== id) return false;
     this.#give("");
+    this.#hasBeenHeld = wasHeard;
     return true;
   }
 

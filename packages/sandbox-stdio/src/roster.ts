@@ -52,7 +52,6 @@ export class Roster {
 
   set(client: ClientRecord): void {
     this.#clients.set(client.id, client);
-    this.#gone.delete(client.id);
   }
 
   delete(client: ClientRecord): void {

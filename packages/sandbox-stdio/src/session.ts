@@ -163,7 +163,6 @@ export class Session {
     if (refusal !== undefined) return refusal;
     const usual = this.facts.tty ? "live" : "lossless";
     const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
-    if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Where it would start if no snapshot came.
     const reader = this.#outflow.readerAt(startOf(request, undefined, this.log), request, peer);
     const client = this.#admit({ ...request, delivery }, old, { kind: "direct", peer, reader });
@@ -226,7 +225,6 @@ export class Session {
     request: AttachRequest & { readonly delivery: Delivery; readonly acked: number; readonly windowBytes: number },
   ): AttachResult {
     const old = this.#roster.get(request.id);
-    if (old?.reach.kind === "direct") old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
     // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
     const reach = { kind: "remote" as const, acked: request.acked, windowBytes: request.windowBytes };
     const client = this.#admit(request, old, reach);
@@ -564,7 +562,8 @@ export class Session {
   ): ClientRecord {
     const wasPresent = old !== undefined && old.presence.phase !== "absent";
     const client = new ClientRecord(
-      request,
+      // The others know it by the name that it came with.
+      wasPresent ? { ...request, name: old.name } : request,
       wasPresent ? old.order : this.#roster.nextOrder(),
       old?.input ?? new InputQueue(this.#hop),
       reach,
@@ -579,6 +578,7 @@ export class Session {
     // Told before the newcomer is among them: it reads of itself in its own greeting.
     if (!wasPresent) this.#broadcast({ type: "join", participant: client.participant });
     this.#roster.set(client);
+    if (old !== undefined) replace(old, request);
     const holder = this.floor.holder;
     this.floor.join(client);
     // In this order: the keyboard is nobody's whom the other side does not know.
@@ -640,7 +640,7 @@ export class Session {
   }
 
   #depart(client: ClientRecord, how: "left" | "vanished"): void {
-    const wasFreed = this.floor.leave(client.id);
+    const wasFreed = this.floor.leave(client.id, client.isActive);
     if (this.#exit !== undefined) {
       // Everybody is told the exit and goes: that the first has gone is no news to those behind it.
       this.#upstream.departed(client, how);
@@ -662,4 +662,13 @@ export class Session {
     this.log.markSize(fitted.cols, fitted.rows);
     this.appended();
   }
+}
+
+/** Tells the connection that a client had before it made the one of `request`. */
+function replace(old: ClientRecord, { attempt }: AttachRequest): void {
+  if (old.reach.kind !== "direct") return;
+  // Only one of them is its client's, and which one can't be seen: if the client is here, it makes another.
+  const isCopy = attempt !== undefined && old.attempt?.life === attempt.life && old.attempt.number === attempt.number;
+  if (isCopy) old.reach.peer.bye(CLOSE.conflict, "replaced by a copy of its own handshake", "now");
+  else old.reach.peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
 }

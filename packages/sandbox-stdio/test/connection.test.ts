@@ -232,6 +232,16 @@ describe("the end of a connection", () => {
     expect([upstream.mock.calls.length, at.session.presentCount, at.session.pacer]).toEqual([1, 0, undefined]);
   });
 
+  test("nor is its older connection, which it had replaced by then", () => {
+    const at = rig();
+    const older = connected(at).attach();
+    vi.spyOn(at.upstream, "attached").mockImplementation(() => {
+      throw new Error("thrown by the test");
+    });
+    expect(() => connected(at, { isResume: true }).attach()).toThrow("thrown by the test");
+    expect([older.closed?.[0], at.session.presentCount]).toEqual([4409, 0]);
+  });
+
   test("C4: one that has said nothing for 40 s is told and dropped, and its client has vanished", () => {
     const at = rig();
     const one = connected(at).attach();

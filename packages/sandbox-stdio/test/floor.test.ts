@@ -62,10 +62,19 @@ describe("an exclusive session", () => {
 
   test("K2: when its holder goes it is free, and stays so until somebody asks, whoever comes", () => {
     const floor = exclusive(driver("a"), driver("b"));
-    expect([floor.leave("b"), floor.leave("a"), floor.holder]).toEqual([false, true, ""]);
+    expect([floor.leave("b", true), floor.leave("a", true), floor.holder]).toEqual([false, true, ""]);
     floor.join(driver("c"));
     expect(floor.holder).toBe("");
     expect(floor.request("c")).toEqual(OK);
+  });
+
+  test("K2: a holder that never took part has not had it: the next first driver is the first", () => {
+    const floor = exclusive(driver("a"));
+    floor.leave("a", false);
+    floor.join(viewer("v"));
+    expect(floor.holder).toBe("");
+    floor.join(driver("a"));
+    expect(floor.holder).toBe("a");
   });
 
   test("H7: made again, it goes to nobody who comes where it was held before", () => {
@@ -112,7 +121,7 @@ test("K3: nothing from a viewer is ever allowed, nor from a driver that does not
             present.add(who);
             isChangeAllowed = before === "" && floor.holder === who;
           } else if (kind === "leave") {
-            isChangeAllowed = floor.leave(who);
+            isChangeAllowed = floor.leave(who, to !== who);
             present.delete(who);
           } else if (kind === "request") isChangeAllowed = floor.request(who).ok && before === "";
           else if (kind === "release") isChangeAllowed = floor.release(who).ok && before === who;

@@ -94,10 +94,15 @@ export class SessionAudit implements InputRecorder {
     this.note(deed, undefined, who);
   }
 
-  /** A client is about to attach by this connection. */
-  admitted(connection: ServerConnection, client: string, who: Actor): void {
+  /** A client is about to attach by this connection. @returns To be called if it does not: it acts by an older one, or by none. */
+  admitted(connection: ServerConnection, client: string, who: Actor): () => void {
+    const before = this.#actors.get(client);
     this.#connections.set(connection, { client, who });
     this.#actors.set(client, who);
+    return () => {
+      if (before === undefined) this.#actors.delete(client);
+      else this.#actors.set(client, before);
+    };
   }
 
   /** The server tells a connection of an error, or that it closes it. */

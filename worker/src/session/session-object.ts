@@ -245,15 +245,17 @@ export class SessionObject extends DurableObject<Env> {
   async #attach(connection: ServerConnection, spec: AttachSpec, admission: Admission, session: Session): Promise<void> {
     const { query, who } = spec;
     const { incarnation } = session.facts;
+    const hasLeft = !admission.isResume && session.client(admission.id) === undefined && session.gone.has(admission.id);
+    const id = hasLeft ? this.#signer.newId(crypto.randomUUID(), who.subject, query.role) : admission.id;
     const resume = await this.#signer.make({
       incarnation,
-      client: admission.id,
+      client: id,
       subject: who.subject,
       role: query.role,
     });
     const request: AttachRequest = {
-      id: admission.id,
-      name: query.name || who.name || `guest-${admission.id.slice(0, 4)}`,
+      id,
+      name: query.name || who.name || `guest-${id.slice(0, 4)}`,
       role: query.role,
       isAdmin: who.isAdmin,
       delivery: query.delivery,
@@ -270,8 +272,9 @@ export class SessionObject extends DurableObject<Env> {
       connection.bye(RESTARTED.code, "the session was lost just now", "now");
       return;
     }
-    this.#audit?.admitted(connection, admission.id, spec.actor);
+    const undo = this.#audit?.admitted(connection, id, spec.actor);
     connection.attach(session, request);
+    if (connection.client === undefined) undo?.();
     this.#lifetimes.tick(Date.now());
     this.#changed();
   }
