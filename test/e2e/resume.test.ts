@@ -199,16 +199,18 @@ describe("two sockets with one resume", () => {
 describe("a client whose greeting got lost", () => {
   const greeted = async (client: TestClient) => {
     const { you, participants } = await client.hello();
-    return { id: (you as { id: string }).id, ids: (participants as { id: string }[]).map((one) => one.id) };
+    return { id: (you as { id: string }).id, you, participants };
   };
 
   test("is the same one when it comes again: it is not there twice, and its end of input counts", async () => {
     const [who, session] = [await person(), fresh("s")];
-    const attempt = (number: number) => connect(who, { session, cmd: "cat", attempt: `onelife.${number}` });
+    const attempt = (number: number) =>
+      connect(who, { session, cmd: "cat", name: `connection ${number}`, attempt: `onelife.${number}` });
     const lost = await attempt(1);
-    const { id } = await greeted(lost);
+    const { id, you } = await greeted(lost);
     const client = await attempt(2);
-    expect(await greeted(client)).toEqual({ id, ids: [id] });
+    // Nor under another name than the others know.
+    expect(await greeted(client)).toEqual({ id, you, participants: [you] });
     expect(await lost.end()).toEqual({ exit: undefined, ...bye(4409, "replaced by a newer connection") });
     const late = await attempt(1);
     const reason = "held up on its way: this client has made a newer connection";
