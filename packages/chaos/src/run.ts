@@ -125,7 +125,8 @@ export class Run {
       program: (work, tty) => ground.program(work, tty),
       dial: (params, events) => dial(ground, params, events),
       stuckMs,
-      spare: () => {
+      spare: (where) => {
+        this.#options.log(`session ${session} is left alone: nothing has moved for long, ${where}`);
         this.#spared.add(session);
         this.tally.spared += 1;
       },

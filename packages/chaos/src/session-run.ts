@@ -41,7 +41,7 @@ export type SessionPorts = {
    * turn that none got far. Without one for as long again, it counts as stuck.
    */
   readonly stuckMs: number;
-  readonly spare: () => void;
+  readonly spare: (where: string) => void;
 };
 
 export type SessionOutcome = {
@@ -293,15 +293,18 @@ export class SessionRun {
     if (!this.#isSpared) {
       this.#isSpared = true;
       this.#progressAtMs = performance.now();
-      this.#ports.spare();
+      this.#ports.spare(this.#where);
       return;
     }
+    this.giveUp(`stuck: nothing moved for ${Math.round(seconds)} s, ${this.#where}`);
+  }
+
+  get #where(): string {
     const { state, unackedInput, hello } = this.#client;
     const { out, in: taken } = this.bytes;
-    const where = `${out} bytes out, ${taken} in, ${unackedInput} not acknowledged, hello at ${hello?.offset}`;
     const { phase } = state;
     const detail = phase === "waiting" ? `waiting (${state.reason}, attempt ${state.attempt})` : phase;
-    this.giveUp(`stuck: nothing moved for ${Math.round(seconds)} s, client ${detail}, ${where}`);
+    return `client ${detail}, ${out} bytes out, ${taken} in, ${unackedInput} not acknowledged, hello at ${hello?.offset}`;
   }
 
   #finish(): void {
