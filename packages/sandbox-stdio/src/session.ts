@@ -641,6 +641,8 @@ export class Session {
 
   #depart(client: ClientRecord, how: "left" | "vanished"): void {
     const wasFreed = this.floor.leave(client.id, client.isActive);
+    // One that never took part may have gone before it was greeted: whoever comes next is the first, itself perhaps.
+    if (!client.isActive && this.#creator === client.id) this.#creator = "";
     if (this.#exit !== undefined) {
       // Everybody is told the exit and goes: that the first has gone is no news to those behind it.
       this.#upstream.departed(client, how);
