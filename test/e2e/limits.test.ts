@@ -145,7 +145,7 @@ test("the 65th client on a session is told 1013 and may come back", async () => 
   const last = await connect(owner, params);
   expect(await last.end()).toEqual({
     exit: undefined,
-    bye: { type: "bye", code: 1013, reason: "the session is full", retry: "after" },
+    bye: { type: "bye", code: 1013, reason: "the session is full", retry: "after", seconds: 1 },
     code: 1013,
     reason: "the session is full",
   });

@@ -51,7 +51,9 @@ export function refusalOf(
     return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
   }
   const isNew = old === undefined || old.presence.phase === "absent";
-  if (isNew && roster.presentCount >= maxClients) return refuse(CLOSE.tryLater, "the session is full", "after");
+  // Whoever has been told the exit takes up no place, though it may come back.
+  const taken = hasExited ? roster.attachedCount : roster.presentCount;
+  if (isNew && taken >= maxClients) return refuse(CLOSE.tryLater, "the session is full", "after");
   return undefined;
 }
 

@@ -47,6 +47,16 @@ describe("before the session is there", () => {
     expect(one.sent).toEqual(['{"type":"pong"}']);
   });
 
+  test("C5: after which time a client may come back is said, where nothing knows a better one too", () => {
+    const [one, other] = [connected(rig()), connected(rig())];
+    one.connection.bye(1013, "full", "after");
+    other.connection.bye(4503, "starting", "after", 7);
+    expect([one.sent, other.sent]).toEqual([
+      ['{"type":"bye","code":1013,"reason":"full","retry":"after","seconds":1}'],
+      ['{"type":"bye","code":4503,"reason":"starting","retry":"after","seconds":7}'],
+    ]);
+  });
+
   test("F2: stdin closes a stdio.v1 client with 1008 and bye", () => {
     const one = connected(rig());
     one.connection.receive(bytes("ls\n"), 0);

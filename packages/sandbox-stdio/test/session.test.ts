@@ -16,8 +16,6 @@ describe("the exit", () => {
         [{ type: "exit", code: 7, offset: 3 }],
         "finished",
       ]);
-      at.clock.ms += RESUME_GRACE_MS;
-      at.session.tick();
     }
   });
 

@@ -9,11 +9,14 @@ import { decodeBytesAndJson } from "./bytes-and-json.ts";
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
 
+/** After how long a client may come back that is told to do so later, where nothing says when. */
+const RETRY_SECONDS = 1;
+
 function encode(event: SessionEvent): Encoded<undefined> {
   if (event.type === "output") return { frames: [event.frame], state: undefined };
-  return event.type === "found" || event.type === "live"
-    ? NOTHING
-    : { frames: [JSON.stringify(event)], state: undefined };
+  if (event.type === "found" || event.type === "live") return NOTHING;
+  const isWithoutTime = event.type === "bye" && event.retry === "after" && event.seconds === undefined;
+  return { frames: [JSON.stringify(isWithoutTime ? { ...event, seconds: RETRY_SECONDS } : event)], state: undefined };
 }
 
 const decode = (frame: Frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES);
