@@ -245,6 +245,7 @@ export class SessionObject extends DurableObject<Env> {
   async #attach(connection: ServerConnection, spec: AttachSpec, admission: Admission, session: Session): Promise<void> {
     const { query, who } = spec;
     const { incarnation } = session.facts;
+    // With the id of a client that has left it would be taken for that one where what it typed is counted and recorded.
     const hasLeft = !admission.isResume && session.client(admission.id) === undefined && session.gone.has(admission.id);
     const id = hasLeft ? this.#signer.newId(crypto.randomUUID(), who.subject, query.role) : admission.id;
     const resume = await this.#signer.make({
