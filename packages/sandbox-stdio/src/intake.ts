@@ -146,7 +146,9 @@ export class Intake {
     }
     client.inputAckDueMs = undefined;
     client.inputAckSent = settled;
-    if (client.acknowledges) this.#at.tell(client, { type: "stdin_ack", offset: settled });
+    // A client that numbers nothing is told nothing; its Durable Object is, which keeps its input until it hears of it (L4).
+    const isTold = client.acknowledges || client.reach.kind === "remote";
+    if (isTold) this.#at.tell(client, { type: "stdin_ack", offset: settled });
   }
 
   /** Whether a client's input piles up beyond what it may have sent. What waits of its earlier life comes on top. */

@@ -56,6 +56,30 @@ describe("acknowledgements of input across the inner hop", () => {
   });
 });
 
+describe("input of a client that does not acknowledge, across the inner hop", () => {
+  test("L4: what the process takes makes room for more, however much there is of it in all", () => {
+    const hop = new InnerRig().connect().flush();
+    const { peer, client } = join(hop.session, "a", { acknowledges: false, canResume: false });
+    hop.flush();
+    let taken = 0;
+    for (let i = 0; i < 100; i += 1) {
+      hop.session.stdin(client, new Uint8Array(65_536));
+      hop.flush();
+      taken += takeAll(hop.bridge.session, hop.remote("a")).length;
+      hop.bridge.clock.ms += 20;
+      hop.bridge.session.tick();
+      hop.flush();
+    }
+    expect([peer.end, taken, client.input.queuedBytes, client.input.taken]).toEqual([
+      undefined,
+      6_553_600,
+      0,
+      6_553_600,
+    ]);
+    expect(peer.of("stdin_ack")).toEqual([]);
+  });
+});
+
 describe("pace across the inner hop", () => {
   test("W9: a client that comes back with an empty screen is paced from where it starts again", () => {
     const hop = new InnerRig().connect().flush();
