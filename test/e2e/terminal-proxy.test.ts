@@ -79,8 +79,9 @@ async function connected(who: Owner, index = 0): Promise<[TtydClient, TtydConnec
 type Deed = Readonly<Record<string, unknown>> & { readonly type: string; readonly time: string };
 
 /** What is on record of somebody's project, after its chain was verified. */
-async function auditOf({ sub, project }: Owner): Promise<Deed[]> {
+async function auditOf({ sub, project, user }: Owner): Promise<Deed[]> {
   const token = await system.mintToken({ sub, scope: "sandbox:admin" });
+  projects.owns(token, project, user);
   const path = `/api/sandboxes/${project}/sessions/main/audit?limit=1000`;
   const answer = await fetch(`${system.origin}${path}`, { headers: { Authorization: `Bearer ${token}` } });
   const { records } = (await answer.json()) as { records: (Deed & ChainedRecord)[] };

@@ -2,6 +2,7 @@
 
 import type { CommandEnv } from "./attach/command-policy.ts";
 import type { AuditEnv } from "./audit/settings.ts";
+import type { ProjectEnv } from "./auth/project-gate.ts";
 import type { AuthEnv } from "./auth/settings.ts";
 import type { AddressObject } from "./limits/address-object.ts";
 import type { LimitEnv } from "./limits/limits.ts";
@@ -12,7 +13,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
-export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, TerminalEnv {
+export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, ProjectEnv, TerminalEnv {
   readonly Sandbox: DurableObjectNamespace<Sandbox>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;

@@ -10,6 +10,8 @@ export type Refusal = {
   readonly error: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
+  /** What the close says, in place of the dialect's own words for the code. */
+  readonly reason?: string;
 };
 
 /** Refuses in the way that the client's route has for it. */
@@ -37,13 +39,13 @@ export function refuseHttp(refusal: Refusal): Response {
 
 /** Says why, as far as the dialect has words for it, and closes. */
 export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal): void {
-  const { code, message, retryAfterSeconds } = refusal;
+  const { code, message, retryAfterSeconds, reason } = refusal;
   const retry = retryOf(code);
   const seconds = retry === "after" && retryAfterSeconds !== undefined ? { seconds: retryAfterSeconds } : {};
   const dialect = dialectNamed(dialectName);
   const { frames } = dialect.encode({ type: "bye", code, reason: message, retry, ...seconds }, dialect.start);
   for (const frame of frames) socket.send(frame);
-  socket.close(code, clipUtf8(dialect.reasons?.[code] ?? message, 123));
+  socket.close(code, clipUtf8(reason ?? dialect.reasons?.[code] ?? message, 123));
 }
 
 /** Whether a client that is refused with this code may come back. */

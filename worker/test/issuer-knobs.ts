@@ -28,6 +28,8 @@ export interface RealmKnobs {
   idClaims?: Record<string, unknown>;
   /** False: no ID token is given. */
   idToken?: boolean;
+  /** What its Project Service (`PROJECT_SERVICE_URL` is the realm's own address) answers to everybody. Default: 401. */
+  validate?: { status: number; body: unknown };
   /** The `scope` of the token answer; none by default. */
   scope?: string;
 }
@@ -37,4 +39,5 @@ export interface RealmCounts {
   jwks: number;
   introspect: number;
   token: number;
+  validate: number;
 }

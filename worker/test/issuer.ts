@@ -64,6 +64,11 @@ export async function startTestIssuer(): Promise<TestIssuer> {
       case "POST oauth/token":
         realm.counts.token++;
         return token(realm, new URLSearchParams(body), response);
+      case "POST internal/validate": {
+        realm.counts.validate++;
+        const { status, body: answer } = realm.knobs.validate ?? { status: 401, body: {} };
+        return json(response, status, answer);
+      }
       case "POST moved":
         response.writeHead(307, { Location: `${realm.issuer}/oauth/introspect` }).end();
         return;
@@ -132,7 +137,7 @@ export async function startTestIssuer(): Promise<TestIssuer> {
 }
 
 function newRealm(issuer: string): Realm {
-  return { issuer, knobs: {}, counts: { jwks: 0, introspect: 0, token: 0 }, codes: new Map() };
+  return { issuer, knobs: {}, counts: { jwks: 0, introspect: 0, token: 0, validate: 0 }, codes: new Map() };
 }
 
 async function newKey(kid: string): Promise<JWK> {

@@ -51,6 +51,7 @@ test("an opaque token's issuer is asked again every 60 s, and its no ends the co
     lifetimes,
     tickets: {} as SessionTickets,
     sessionKey: "s",
+    sandbox: () => "default",
     changed: () => undefined,
   });
   lifetimes.add(one.connection, grantOfToken(await verifyToken(token, realm), ""), PASS);

@@ -129,7 +129,7 @@ describe("the settings", () => {
       { port: 7681, localUrl: "http://127.0.0.1:2/{sandbox}" },
     ],
   ])("%o: the ttyd is %o", (given, ttyd) => {
-    expect(readTerminalSettings(given)).toEqual({ ttyd, projectServiceUrl: undefined });
+    expect(readTerminalSettings(given)).toEqual({ ttyd });
   });
 
   test.each<[TerminalEnv, string]>([
@@ -138,16 +138,8 @@ describe("the settings", () => {
     ),
     [{ TERMINAL_UPSTREAM: "ttyd", ...local }, "TERMINAL_URL"],
     [{ TERMINAL_UPSTREAM: "ttyd", TERMINAL_URL: "http://example.com", ...local }, "TERMINAL_URL"],
-    [{ PROJECT_SERVICE_URL: "http://example.com" }, "PROJECT_SERVICE_URL"],
-    [{ PROJECT_SERVICE_URL: "https://example.com/?a=b" }, "PROJECT_SERVICE_URL"],
-    [{ PROJECT_SERVICE_URL: "projects" }, "PROJECT_SERVICE_URL"],
   ])("%o is refused, naming %s", (given, name) => {
     expect(() => readTerminalSettings(given)).toThrow(name);
-  });
-
-  test("the Project Service's address has no slash at its end", () => {
-    const { projectServiceUrl } = readTerminalSettings({ PROJECT_SERVICE_URL: "https://example.com/projects/" });
-    expect(projectServiceUrl).toBe("https://example.com/projects");
   });
 });
 

@@ -46,6 +46,15 @@ export class ProjectService {
     this.#owners.set(`${token} ${project}`, user);
   }
 
+  disowns(token: string, project: string): void {
+    this.#owners.delete(`${token} ${project}`);
+  }
+
+  /** How often it was asked about a project. */
+  askedOf(project: string): number {
+    return this.questions.filter(({ body }) => (body as { project_id: string }).project_id === project).length;
+  }
+
   close(): Promise<void> {
     this.#server.closeAllConnections();
     return new Promise((resolve) => this.#server.close(() => resolve()));

@@ -5,6 +5,7 @@ import { AuthFault } from "../auth/fault.ts";
 import { type Identity, requireScope } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import { requireAllowedHost } from "../auth/origin.ts";
+import { askProject, type ProjectAsker, type ProjectEnv, type ProjectUser } from "../auth/project-gate.ts";
 import type { AuthSettings } from "../auth/settings.ts";
 import { openTicket, type ShareTicket, type TicketTarget } from "../auth/ticket.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
@@ -13,8 +14,8 @@ export type AttachRight = {
   /** Whose sandboxes the names are of. */
   readonly tenant: Tenant;
   readonly grant: Grant;
-  /** The token that was verified; undefined with a ticket. */
-  readonly token?: string;
+  /** What the Project Service is shown. */
+  readonly asker: ProjectAsker;
   /** With a ticket: all that it opens. */
   readonly only?: TicketTarget;
 };
@@ -23,25 +24,29 @@ export type AttachRight = {
  * Authenticates a request to attach: by `?ticket=` where there is one, else by its token.
  * @throws {AuthFault}
  */
-export async function attachRight(request: Request, settings: AuthSettings): Promise<AttachRight> {
+export async function attachRight(request: Request, env: ProjectEnv, settings: AuthSettings): Promise<AttachRight> {
   const origin = request.headers.get("Origin") ?? "";
   const text = new URL(request.url).searchParams.get("ticket");
   if (text === null) {
     const { identity, token } = await authenticate(request, settings);
     requireScope(identity, "sandbox:connect");
-    return { tenant: identity, grant: grantOfToken(identity, origin), token };
+    return { tenant: identity, grant: grantOfToken(identity, origin), asker: { tenant: identity, token } };
   }
   requireAllowedHost(request, settings);
   const ticket = await openTicket(text, settings.sessionSecret);
   if (ticket.tenant.issuer !== settings.issuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
+  const { tenant } = ticket;
   if (ticket.kind === "attach") {
     if (origin !== ticket.origin) {
       throw new AuthFault("bad_origin", "The ticket was made for a page of another origin");
     }
-    return { tenant: ticket.tenant, grant: grantOfAttachTicket(ticket, origin), only: ticket };
+    const asker = { tenant, asked: { user: ticket.user } };
+    return { tenant, grant: grantOfAttachTicket(ticket, origin), asker, only: ticket };
   }
-  const bearer = await bearerOf(request, settings, ticket);
-  return { tenant: ticket.tenant, grant: grantOfShareTicket(ticket, bearer, origin), only: ticket };
+  const bearer = await bearerOf(request, env, settings, ticket);
+  // A guest comes by the right of the ticket's maker.
+  const asker = { tenant, asked: { user: bearer === undefined ? ticket.user : bearer.user } };
+  return { tenant, grant: grantOfShareTicket(ticket, bearer?.identity, origin), asker, only: ticket };
 }
 
 /** How a ticket for another session is refused; the two differ in their status. */
@@ -87,11 +92,17 @@ export function requireTarget(
 }
 
 /** @returns undefined for a guest. */
-async function bearerOf(request: Request, settings: AuthSettings, ticket: ShareTicket): Promise<Identity | undefined> {
+async function bearerOf(
+  request: Request,
+  env: ProjectEnv,
+  settings: AuthSettings,
+  ticket: ShareTicket,
+): Promise<({ readonly identity: Identity } & ProjectUser) | undefined> {
   try {
-    return (await authenticate(request, settings)).identity;
+    const { identity, token } = await authenticate(request, settings);
+    return { identity, ...(await askProject(env, token, ticket.sandbox)) };
   } catch (error) {
-    // Somebody whose login has run out is a guest as well as anybody.
+    // Somebody whose login has run out, or whose project it is not, is a guest as well as anybody.
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;
     throw error;
   }

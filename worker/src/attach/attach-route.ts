@@ -6,13 +6,13 @@ import { type Context, Hono } from "hono";
 import { addressOf, logRefused } from "../audit/worker-log.ts";
 import { offeredProtocols } from "../auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";
-import { sandboxKey, sessionKey } from "../auth/names.ts";
 import { requireListedOrigin } from "../auth/origin.ts";
+import { openProject, type Project } from "../auth/project-gate.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import type { Env } from "../env.ts";
 import { pass } from "../limits/gate.ts";
 import { refuseHttp, refuseUpgrade } from "../refusal.ts";
-import { type TerminalPass, terminalGate } from "../terminal/gate.ts";
+import { terminalGate } from "../terminal/gate.ts";
 import { type AttachRight, attachRight, completeQuery, type OtherSession, requireTarget } from "./attach-right.ts";
 import { type Answering, requestOf } from "./attach-spec.ts";
 
@@ -35,7 +35,7 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
   try {
     const settings = readAuthSettings(c.env);
     if (row?.checksOrigin === true) requireListedOrigin(request, settings);
-    const right = await attachRight(request, settings);
+    const right = await attachRight(request, c.env, settings);
     if (row === undefined) {
       const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
@@ -47,16 +47,22 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
       logRefused(request, { code: wish.error, message: wish.detail });
       return refuseUpgrade(answering(row, offered), { code: wish.code, error: wish.error, message: wish.detail });
     }
-    const terminal =
-      row.dialect === TTYD ? await terminalGate(c.env, right.grant, right.token, wish.query.sandbox) : undefined;
-    return await attach(c.env, request, right, row, wish, offered, terminal);
+    const { query } = wish;
+    // Not every route has the names in its query.
+    const asked = { sandbox: query.sandbox, session: query.session ?? "", role: query.role };
+    requireTarget(right.only, asked, otherSession(row));
+    const isProxied = row.dialect === TTYD && terminalGate(c.env, right.grant);
+    const project = await openProject(c.env, right.asker, query.sandbox);
+    return await attach(c.env, request, right, row, wish, offered, project, isProxied);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
     logRefused(request, error);
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
     const isOurs = error.code !== "bad_host" && error.code !== "bad_origin";
     if (row?.refusal === "close" && isOurs) {
-      const refusal = { code: 4000 + error.status, error: error.code, message: error.message };
+      const { code, status, message } = error;
+      // A dialect's own words for 503 are about the container.
+      const refusal = { code: 4000 + status, error: code, message, ...(status === 503 ? { reason: message } : {}) };
       return refuseUpgrade(answering(row, offered), refusal);
     }
     return authRefusal(error);
@@ -70,32 +76,31 @@ async function attach(
   row: DialectRoute,
   { query, command, mayForce = true }: Extract<AttachWish, { ok: true }>,
   offered: readonly string[],
-  terminal: TerminalPass | undefined,
+  { user, sandboxKey, sessionKey }: Project,
+  isProxied: boolean,
 ): Promise<Response> {
-  const { tenant, grant, only } = right;
-  // Not every route has the names in its query.
-  const asked = { sandbox: query.sandbox, session: query.session ?? "", role: query.role };
-  requireTarget(only, asked, otherSession(row));
+  const { tenant, grant } = right;
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-  const keys = {
-    sandboxKey: await sandboxKey(tenant, query.sandbox),
-    sessionKey: await sessionKey(tenant, query.sandbox, session),
-  };
+  const keys = { sandboxKey, sessionKey: await sessionKey(session) };
   const kind = row.limits === "json" ? "json" : "other";
   const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume });
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
   return env.SESSION.getByName(keys.sessionKey).fetch(
     requestOf({
       ...answering(row, offered),
-      sandboxKey: keys.sandboxKey,
+      sandboxKey,
       session,
       query,
       ...(command === undefined ? {} : { command }),
       ...(row.limits === undefined ? {} : { limits: row.limits }),
       isTransient: row.isTransient === true,
-      ...(terminal?.isProxied === true ? { upstream: "ttyd" } : {}),
+      ...(isProxied ? { upstream: "ttyd" } : {}),
       who: { ...grant, isAdmin: mayForce && grant.isAdmin },
-      actor: { tenant: tenant.tenantValue, user: terminal?.user ?? grant.subject, address: addressOf(request) },
+      actor: {
+        tenant: tenant.tenantValue,
+        user: grant.isGuest ? grant.subject : (user ?? grant.subject),
+        address: addressOf(request),
+      },
       pass: passed,
     }),
   );

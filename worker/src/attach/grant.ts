@@ -11,8 +11,6 @@ import type { RevocableGrant } from "../limits/revocation.ts";
 export type Grant = RevocableGrant & {
   /** Whose connection it is: a person, or what stands for the guests of one ticket. A `resume` is bound to it. */
   readonly subject: string;
-  /** Their id in the words of the Project Service, where one was asked: what is kept on record. */
-  readonly user?: string;
   /** Shown to others; "" for a guest, who is given one. */
   readonly name: string;
   readonly isGuest: boolean;
@@ -47,11 +45,10 @@ export function grantOfToken(identity: Identity, origin: string): Grant {
 }
 
 export function grantOfAttachTicket(ticket: AttachTicket, origin: string): Grant {
-  const { id, tenant, maker, makerToken, makerIssuedAt, role, opaque, user } = ticket;
+  const { id, tenant, maker, makerToken, makerIssuedAt, role, opaque } = ticket;
   const own = { persons: [person(maker, makerIssuedAt)], tokenIds: makerToken === undefined ? [id] : [id, makerToken] };
   return {
     subject: maker,
-    ...(user === undefined ? {} : { user }),
     name: ticket.makerName,
     isGuest: false,
     bearer: tenant,

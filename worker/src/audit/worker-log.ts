@@ -8,9 +8,9 @@ export function addressOf(request: Request): string {
   return request.headers.get("CF-Connecting-IP") ?? "";
 }
 
-/** Who asks by the API, for a session's audit. */
-export function actorOf(request: Request, identity: Identity): Actor {
-  return { tenant: identity.tenantValue, user: identity.subject, address: addressOf(request) };
+/** Who asks by the API, for a session's audit. @param user In the words of the Project Service, if it was asked. */
+export function actorOf(request: Request, identity: Identity, user = identity.subject): Actor {
+  return { tenant: identity.tenantValue, user, address: addressOf(request) };
 }
 
 /** Neither the query nor a header is logged: there may be a token in them. */

@@ -50,6 +50,8 @@ export const FAULT_STATUS = {
   no_tenant: 403,
   insufficient_scope: 403,
   issuer_unreachable: 503,
+  /** The Project Service gives no usable answer. */
+  validator_unavailable: 503,
   /** A setting is missing or wrong: everything is refused until it is put right. */
   misconfigured: 503,
 } as const;
@@ -75,6 +77,8 @@ export function logFault(fault: AuthFault): void {
   if (fault.status === 503) console.error(`${fault.code}: ${fault.message}`, fault.cause ?? "");
 }
 
+const RETRY_AFTER_SECONDS = "5";
+
 /** The HTTP answer to a fault: one line of JSON, never cached. Logs it by `logFault`. */
 export function refusal(fault: AuthFault): Response {
   logFault(fault);
@@ -84,6 +88,7 @@ export function refusal(fault: AuthFault): Response {
     headers.set("WWW-Authenticate", fault.code === "no_token" ? "Bearer" : 'Bearer error="invalid_token"');
   }
   if (fault.code === "insufficient_scope") headers.set("WWW-Authenticate", 'Bearer error="insufficient_scope"');
+  if (fault.status === 503) headers.set("Retry-After", RETRY_AFTER_SECONDS);
   const body = `${JSON.stringify({ error: fault.code, message: fault.message })}\n`;
   return new Response(body, { status: fault.status, headers });
 }

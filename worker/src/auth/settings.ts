@@ -105,6 +105,20 @@ function parseAuthSettings(env: AuthEnv): AuthSettings {
   };
 }
 
+/**
+ * A service of the deployment's own, which is shown credentials.
+ * @returns The URL without a slash at its end; undefined where the variable is empty.
+ * @throws {AuthFault} `misconfigured`.
+ */
+export function readServiceUrl(name: string, value: string | undefined): string | undefined {
+  if (!value) return undefined;
+  const url = URL.parse(value.replace("{sandbox}", "sandbox"));
+  if (!url || !isTrustworthy(url) || url.search || url.hash) {
+    throw misconfigured(`${name} must be an https URL, or http on loopback, with no query`);
+  }
+  return value.replace(/\/+$/, "");
+}
+
 function misconfigured(message: string): AuthFault {
   return new AuthFault("misconfigured", `This server is not set up: ${message}`);
 }

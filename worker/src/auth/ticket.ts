@@ -24,6 +24,8 @@ interface TicketBase extends TicketTarget {
   readonly makerToken?: string;
   /** When that token was issued, in seconds since 1970, where it says so. */
   readonly makerIssuedAt?: number;
+  /** The maker's id in the words of the Project Service, where it was asked before the ticket was made. */
+  readonly user?: string;
   /** Milliseconds since 1970. */
   readonly expiresAtMs: number;
 }
@@ -34,8 +36,6 @@ export interface AttachTicket extends TicketBase {
   /** The Origin of the request that made it; "" where it had none. */
   readonly origin: string;
   readonly makerName: string;
-  /** The maker's id in the words of the Project Service, where it was asked before the ticket was made. */
-  readonly user?: string;
   readonly isAdmin: boolean;
   /** When the maker's token runs out, in milliseconds since 1970: so does what the ticket opened. */
   readonly tokenExpiresAtMs: number;

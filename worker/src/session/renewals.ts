@@ -4,7 +4,7 @@
 import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
 import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
 import { AuthFault, logFault } from "../auth/fault.ts";
-import { sessionKey as nameOf } from "../auth/names.ts";
+import { askProject, openProject } from "../auth/project-gate.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
 import { verifyToken } from "../auth/verify-token.ts";
@@ -18,6 +18,8 @@ export type RenewalsOptions = {
   readonly tickets: SessionTickets;
   /** The session's own name as a Durable Object. */
   readonly sessionKey: string;
+  /** The sandbox's name; undefined where there is no session. */
+  readonly sandbox: () => string | undefined;
   /** Something is due at another time than before. */
   readonly changed: () => void;
 };
@@ -78,16 +80,21 @@ export class Renewals {
   }
 
   async #freshGrant(token: string, { grant, pass }: Life): Promise<Grant> {
-    const { env, tickets, sessionKey } = this.#options;
+    const { env, tickets, sessionKey, sandbox } = this.#options;
     const settings = readAuthSettings(env);
-    if (!isTicketShaped(token)) return renewed(grant, await verifyToken(token, settings));
+    if (!isTicketShaped(token)) {
+      const fresh = renewed(grant, await verifyToken(token, settings));
+      await askProject(env, token, sandbox() ?? "");
+      return fresh;
+    }
     const ticket = await openTicket(token, settings.sessionSecret);
     if (ticket.kind !== "attach") throw new AuthFault("bad_ticket", "Only an attach ticket renews a connection");
     if (ticket.origin !== grant.origin) throw new AuthFault("bad_origin", "The ticket is of another origin");
     const fresh = grantOfAttachTicket(ticket, grant.origin);
     const isSame = fresh.subject === grant.subject && ticket.tenant.issuer === settings.issuer;
-    const isHere =
-      (await nameOf(ticket.tenant, ticket.sandbox, ticket.session)) === sessionKey && pass.ownKey === undefined;
+    const { tenant, user } = ticket;
+    const project = await openProject(env, { tenant, asked: { user } }, ticket.sandbox);
+    const isHere = (await project.sessionKey(ticket.session)) === sessionKey && pass.ownKey === undefined;
     if (!isSame || !isHere || grant.share !== undefined) {
       throw new AuthFault("wrong_ticket", "The ticket is for somebody else, or for another session");
     }

@@ -73,6 +73,7 @@ export class SessionObject extends DurableObject<Env> {
       lifetimes: this.#lifetimes,
       tickets: this.#tickets,
       sessionKey: ctx.id.name ?? "",
+      sandbox: () => this.#store.record?.facts.sandbox,
       changed: () => this.#changed(),
     });
     this.#sockets = new ClientSockets(ctx);

@@ -4,10 +4,8 @@ import { CLOSE } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
 import { auditResponse, readAuditQuery } from "../audit/route.ts";
 import { actorOf } from "../audit/worker-log.ts";
-import { authenticate } from "../auth/authenticate.ts";
-import { requireScope, type SandboxScope } from "../auth/identity.ts";
-import { sandboxKey, sessionKey } from "../auth/names.ts";
-import { readAuthSettings } from "../auth/settings.ts";
+import { authorizeProject } from "../auth/authorize-project.ts";
+import type { SandboxScope } from "../auth/identity.ts";
 import type { Env } from "../env.ts";
 import { refuseHttp } from "../refusal.ts";
 
@@ -16,12 +14,10 @@ type SessionContext = Context<{ Bindings: Env }, "/:sandbox/sessions/:session" |
 export const sessionRoutes = new Hono<{ Bindings: Env }>();
 
 sessionRoutes.get("/:sandbox/sessions", async (c) => {
-  const { identity } = await authenticate(c.req.raw, readAuthSettings(c.env));
-  requireScope(identity, "sandbox:connect");
-  const sandbox = c.req.param("sandbox");
-  const names = await c.env.DIRECTORY.getByName(await sandboxKey(identity, sandbox)).list();
+  const { project } = await authorizeProject(c.req.raw, c.env, c.req.param("sandbox"), "sandbox:connect");
+  const names = await c.env.DIRECTORY.getByName(project.sandboxKey).list();
   const listings = await Promise.all(
-    names.map(async (name) => c.env.SESSION.getByName(await sessionKey(identity, sandbox, name)).describe()),
+    names.map(async (name) => c.env.SESSION.getByName(await project.sessionKey(name)).describe()),
   );
   return c.json({ sessions: listings.filter((listing) => listing !== undefined) });
 });
@@ -33,8 +29,8 @@ sessionRoutes.get("/:sandbox/sessions/:session", async (c) => {
 });
 
 sessionRoutes.delete("/:sandbox/sessions/:session", async (c) => {
-  const [stub, identity] = await authorized(c, "sandbox:exec");
-  return (await stub.end(actorOf(c.req.raw, identity))) ? c.body(null, 204) : noSession(c);
+  const [stub, actor] = await authorized(c, "sandbox:exec");
+  return (await stub.end(actor)) ? c.body(null, 204) : noSession(c);
 });
 
 sessionRoutes.get("/:sandbox/sessions/:session/audit", async (c) => {
@@ -47,10 +43,9 @@ sessionRoutes.get("/:sandbox/sessions/:session/audit", async (c) => {
 
 /** The session that the path names, and who asks. */
 async function authorized(c: SessionContext, scope: SandboxScope) {
-  const { identity } = await authenticate(c.req.raw, readAuthSettings(c.env));
-  requireScope(identity, scope);
-  const key = await sessionKey(identity, c.req.param("sandbox"), c.req.param("session"));
-  return [c.env.SESSION.getByName(key), identity] as const;
+  const { identity, project } = await authorizeProject(c.req.raw, c.env, c.req.param("sandbox"), scope);
+  const stub = c.env.SESSION.getByName(await project.sessionKey(c.req.param("session")));
+  return [stub, actorOf(c.req.raw, identity, project.user)] as const;
 }
 
 function noSession(c: SessionContext): Response {

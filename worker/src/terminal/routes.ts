@@ -4,13 +4,13 @@
 import { type Context, Hono } from "hono";
 import { type Authenticated, authenticate } from "../auth/authenticate.ts";
 import { AuthFault } from "../auth/fault.ts";
-import { sandboxKey } from "../auth/names.ts";
+import { openProject, type Project } from "../auth/project-gate.ts";
 import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type AttachTicket, openTicket } from "../auth/ticket.ts";
 import type { Env } from "../env.ts";
 import { refuseHttp } from "../refusal.ts";
 import { attachTicket, target } from "../tickets/ticket-routes.ts";
-import { type TerminalPass, terminalGate } from "./gate.ts";
+import { terminalGate } from "./gate.ts";
 import { parseTerminalAddress } from "./path.ts";
 import { NOT_RUNNING } from "./relay.ts";
 import { readTerminalSettings, type TtydSettings } from "./settings.ts";
@@ -45,8 +45,8 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
   const { ttyd } = readTerminalSettings(c.env);
   if (ttyd !== undefined) {
     if (address.part === "page") return pageOfTtyd(c, ttyd, address.project);
-    const { identity } = await admitted(c, address.project);
-    return passedOn(c, ttyd, await sandboxKey(identity, address.project), "/token");
+    const { project } = await admitted(c, address.project);
+    return passedOn(c, ttyd, project, "/token");
   }
   if (address.part === "token") {
     return c.body(NO_TOKEN, 200, { "Content-Type": "application/json;charset=utf-8", "Cache-Control": "no-store" });
@@ -60,17 +60,18 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
  * A page out of the sandbox has no cookie of ours to connect with, and must not read a token in its own address: it is given
  * a ticket there, good for one connection to this terminal.
  */
-async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, project: string): Promise<Response> {
+async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, sandbox: string): Promise<Response> {
   const settings = readAuthSettings(c.env);
   const session = c.req.query("session") || "main";
   const shown = await goodTicket(c.req.query("ticket"), settings);
-  if (shown?.sandbox === project && shown.session === session) {
-    return passedOn(c, ttyd, await sandboxKey(shown.tenant, project), "/");
+  if (shown?.sandbox === sandbox && shown.session === session) {
+    const { tenant, user } = shown;
+    return passedOn(c, ttyd, await openProject(c.env, { tenant, asked: { user } }, sandbox), "/");
   }
-  const { identity, source, user } = await admitted(c, project);
-  if (source === "authorization") return passedOn(c, ttyd, await sandboxKey(identity, project), "/");
-  const where = target(identity, project, session, "driver");
-  const { ticket } = await attachTicket(identity, where, ORIGIN_OF_ITS_OWN, settings, user);
+  const { identity, source, project } = await admitted(c, sandbox);
+  if (source === "authorization") return passedOn(c, ttyd, project, "/");
+  const where = target(identity, sandbox, session, "driver");
+  const { ticket } = await attachTicket(identity, where, ORIGIN_OF_ITS_OWN, settings, project.user);
   return c.redirect(`${c.req.path}?${new URLSearchParams({ session, ticket })}`);
 }
 
@@ -87,15 +88,20 @@ async function goodTicket(text: string | undefined, settings: AuthSettings): Pro
 }
 
 /** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
-async function admitted(c: TerminalContext, project: string): Promise<Authenticated & Pick<TerminalPass, "user">> {
+async function admitted(c: TerminalContext, sandbox: string): Promise<Authenticated & { readonly project: Project }> {
   const who = await authenticate(c.req.raw, readAuthSettings(c.env));
-  const mayExec = who.identity.scopes.has("sandbox:exec");
-  const { user } = await terminalGate(c.env, { mayExec }, who.token, project);
-  return { ...who, user };
+  const { identity, token } = who;
+  terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") });
+  return { ...who, project: await openProject(c.env, { tenant: identity, token }, sandbox) };
 }
 
-async function passedOn(c: TerminalContext, ttyd: TtydSettings, key: string, path: "/" | "/token"): Promise<Response> {
-  const answer = await askTtyd(c.env, ttydAddress(ttyd, key), path);
+async function passedOn(
+  c: TerminalContext,
+  ttyd: TtydSettings,
+  { sandboxKey }: Project,
+  path: "/" | "/token",
+): Promise<Response> {
+  const answer = await askTtyd(c.env, ttydAddress(ttyd, sandboxKey), path);
   if (answer === undefined) {
     return refuseHttp({ code: NOT_RUNNING.code, error: "not_running", message: NOT_RUNNING.reason });
   }

@@ -1,7 +1,7 @@
 // The settings of `/terminal/*`, read and checked in one place.
 
 import { AuthFault } from "../auth/fault.ts";
-import { isTrustworthy } from "../auth/settings.ts";
+import { readServiceUrl } from "../auth/settings.ts";
 
 export interface TerminalEnv {
   readonly BRIDGE_URL?: string;
@@ -9,15 +9,11 @@ export interface TerminalEnv {
   readonly TERMINAL_UPSTREAM?: string;
   /** Beside BRIDGE_URL only: where that ttyd is, `http://HOST:PORT[/PATH]`; `{sandbox}` in it is the sandbox's own name. */
   readonly TERMINAL_URL?: string;
-  /** Who says which user owns which project. Empty: a project is a sandbox of the token's tenant. */
-  readonly PROJECT_SERVICE_URL?: string;
 }
 
 export type TerminalSettings = {
   /** Undefined: our own session. */
   readonly ttyd: TtydSettings | undefined;
-  /** Without a slash at its end. */
-  readonly projectServiceUrl: string | undefined;
 };
 
 export type TtydSettings = {
@@ -33,10 +29,7 @@ const TAKEN_PORTS = [8080, 3000];
 
 /** @throws {AuthFault} `misconfigured`, naming the variable. */
 export function readTerminalSettings(env: TerminalEnv): TerminalSettings {
-  return {
-    ttyd: readUpstream(env),
-    projectServiceUrl: readUrl("PROJECT_SERVICE_URL", env.PROJECT_SERVICE_URL),
-  };
+  return { ttyd: readUpstream(env) };
 }
 
 function readUpstream(env: TerminalEnv): TtydSettings | undefined {
@@ -47,20 +40,11 @@ function readUpstream(env: TerminalEnv): TtydSettings | undefined {
   if (port < 1024 || port > 65_535 || TAKEN_PORTS.includes(port)) {
     throw misconfigured(`TERMINAL_UPSTREAM must be "session", or "ttyd:PORT" with a port that is not ours`);
   }
-  const localUrl = env.BRIDGE_URL ? readUrl("TERMINAL_URL", env.TERMINAL_URL) : undefined;
+  const localUrl = env.BRIDGE_URL ? readServiceUrl("TERMINAL_URL", env.TERMINAL_URL) : undefined;
   if (env.BRIDGE_URL && localUrl === undefined) {
     throw misconfigured("TERMINAL_URL must say where the ttyd is, since BRIDGE_URL is set and there are no containers");
   }
   return { port, localUrl };
-}
-
-function readUrl(name: string, value: string | undefined): string | undefined {
-  if (!value) return undefined;
-  const url = URL.parse(value.replace("{sandbox}", "sandbox"));
-  if (!url || !isTrustworthy(url) || url.search || url.hash) {
-    throw misconfigured(`${name} must be an https URL, or http on loopback, with no query`);
-  }
-  return value.replace(/\/+$/, "");
 }
 
 function misconfigured(message: string): AuthFault {

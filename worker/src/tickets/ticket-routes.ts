@@ -6,9 +6,11 @@ import { type Context, Hono } from "hono";
 import { displayName } from "../attach/grant.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { authenticate } from "../auth/authenticate.ts";
+import { authorizeProject } from "../auth/authorize-project.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
-import { checkName, sessionKey, type Tenant } from "../auth/names.ts";
+import { checkName, type Tenant } from "../auth/names.ts";
+import { openProject } from "../auth/project-gate.ts";
 import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type Role, sealTicket, type TicketTarget, ticketId } from "../auth/ticket.ts";
 import type { Env } from "../env.ts";
@@ -28,13 +30,14 @@ export const attachTicketRoutes = new Hono<Bindings>();
 
 attachTicketRoutes.post("/", async (c) => {
   const settings = readAuthSettings(c.env);
-  const { identity } = await authenticate(c.req.raw, settings);
+  const { identity, token } = await authenticate(c.req.raw, settings);
   requireScope(identity, "sandbox:connect");
   const body = await jsonBody(c.req.raw);
   const role = readRole(body, "driver");
   if (role === "driver") requireScope(identity, "sandbox:exec");
   const where = target(identity, bodyText(body, "sandbox", "default"), bodyText(body, "session"), role);
-  const { ticket, expiresAtMs } = await attachTicket(identity, where, c.req.header("Origin") ?? "", settings);
+  const { user } = await openProject(c.env, { tenant: identity, token }, where.sandbox);
+  const { ticket, expiresAtMs } = await attachTicket(identity, where, c.req.header("Origin") ?? "", settings, user);
   return c.json({ ticket, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
 });
 
@@ -52,10 +55,9 @@ export async function attachTicket(
       kind: "attach",
       id: ticketId(),
       ...where,
-      ...makerOf(identity),
+      ...makerOf(identity, user),
       expiresAtMs,
       origin,
-      ...(user === undefined ? {} : { user }),
       makerName: displayName(identity),
       isAdmin: where.role === "driver" && identity.scopes.has("sandbox:admin"),
       tokenExpiresAtMs: identity.expiresAt * 1000,
@@ -70,7 +72,8 @@ export async function attachTicket(
 export const shareRoutes = new Hono<Bindings>();
 
 shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
-  const { settings, identity, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  const settings = readAuthSettings(c.env);
+  const { identity, user, actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
   const body = await jsonBody(c.req.raw);
   // Whoever does not say gives away the least.
   const role = readRole(body, "viewer");
@@ -78,17 +81,14 @@ shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
   const expiresAtMs = Date.now() + bodyInteger(body, "seconds", SHARE_SECONDS) * 1000;
   const id = ticketId();
   const where = target(identity, c.req.param("sandbox"), c.req.param("session"), role);
-  const outcome = await stub.addTicket(
-    { id, role, guests, maker: identity.subject, expiresAtMs },
-    actorOf(c.req.raw, identity),
-  );
+  const outcome = await stub.addTicket({ id, role, guests, maker: identity.subject, expiresAtMs }, actor);
   if (outcome === "no_session") return noSession(c.req.param());
   if (outcome === "too_many") {
     const message = `the session has ${MAX_SHARE_TICKETS} tickets that are still good: revoke one`;
     return refuseHttp({ code: CLOSE.conflict, error: "too_many_tickets", message });
   }
   const ticket = await sealTicket(
-    { kind: "share", id, ...where, ...makerOf(identity), expiresAtMs, admitsGuests: guests },
+    { kind: "share", id, ...where, ...makerOf(identity, user), expiresAtMs, admitsGuests: guests },
     settings.sessionSecret,
   );
   const url = shareUrl(settings, where, ticket);
@@ -102,8 +102,8 @@ shareRoutes.get("/:sandbox/sessions/:session/tickets", async (c) => {
 });
 
 shareRoutes.delete("/:sandbox/sessions/:session/tickets/:ticket", async (c) => {
-  const { identity, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
-  if (await stub.revokeTicket(c.req.param("ticket"), actorOf(c.req.raw, identity))) return c.body(null, 204);
+  const { actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  if (await stub.revokeTicket(c.req.param("ticket"), actor)) return c.body(null, 204);
   return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "no such ticket, or it has expired" });
 });
 
@@ -111,10 +111,10 @@ shareRoutes.delete("/:sandbox/sessions/:session/tickets/:ticket", async (c) => {
 const NO_STORE = { "Cache-Control": "no-store" };
 
 async function sessionOf(c: Context<Bindings>, { sandbox, session }: Names, scope: SandboxScope) {
-  const settings = readAuthSettings(c.env);
-  const { identity } = await authenticate(c.req.raw, settings);
-  requireScope(identity, scope);
-  return { settings, identity, stub: c.env.SESSION.getByName(await sessionKey(identity, sandbox, session)) };
+  const { identity, project } = await authorizeProject(c.req.raw, c.env, sandbox, scope);
+  const { user } = project;
+  const stub = c.env.SESSION.getByName(await project.sessionKey(session));
+  return { identity, user, actor: actorOf(c.req.raw, identity, user), stub };
 }
 
 /** Names are checked here, so that a ticket never holds others. */
@@ -132,9 +132,10 @@ export function target(
   };
 }
 
-function makerOf({ subject, tokenId, issuedAt }: Identity) {
+function makerOf({ subject, tokenId, issuedAt }: Identity, user: string | undefined) {
   return {
     maker: subject,
+    ...(user === undefined ? {} : { user }),
     ...(tokenId === undefined ? {} : { makerToken: tokenId }),
     ...(issuedAt === undefined ? {} : { makerIssuedAt: issuedAt }),
   };

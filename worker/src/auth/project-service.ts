@@ -8,7 +8,7 @@ const MAX_USER_CHARACTERS = 256;
 /**
  * `POST {url}/internal/validate` with `{"token","project_id"}`. 200 with `{"user_id"}`: the user owns the project.
  * @returns The user's id.
- * @throws {AuthFault} `not_owner` for a 401 or a 403, `issuer_unreachable` where there is no such answer in time.
+ * @throws {AuthFault} `not_owner` for a 401 or a 403, `validator_unavailable` if no usable answer comes in time.
  */
 export async function validateProject(url: string, project: string, token: string): Promise<string> {
   const { status, userId } = await ask(url, project, token);
@@ -40,5 +40,5 @@ async function ask(url: string, project: string, token: string): Promise<{ statu
 }
 
 function unreachable(cause: unknown): AuthFault {
-  return new AuthFault("issuer_unreachable", "The Project Service does not answer, try again", { cause });
+  return new AuthFault("validator_unavailable", "Project Service unavailable", { cause });
 }

@@ -1,0 +1,55 @@
+// The only way from somebody who asks to the names of a sandbox's objects: the Project Service, where one is set, is asked first.
+
+import { AuthFault } from "./fault.ts";
+import { sandboxKey, sessionKey, type Tenant } from "./names.ts";
+import { validateProject } from "./project-service.ts";
+import { readServiceUrl } from "./settings.ts";
+
+export interface ProjectEnv {
+  /** Says which user owns which project (a sandbox, by its name). Empty: a project is a sandbox of the token's tenant. */
+  readonly PROJECT_SERVICE_URL?: string;
+}
+
+/** Who asks for a project: with a token, or with what the Project Service has said of them already. */
+export type ProjectAsker = {
+  /** Whose sandboxes the names are of. */
+  readonly tenant: Tenant;
+} & ({ readonly token: string } | { readonly asked: ProjectUser });
+
+/** A user's id in the words of the Project Service; undefined where it was not asked. */
+export type ProjectUser = { readonly user: string | undefined };
+
+/** A sandbox that the asker may reach. */
+export type Project = ProjectUser & {
+  readonly sandboxKey: string;
+  /** @throws {AuthFault} `bad_name`. */
+  sessionKey(session: string): Promise<string>;
+};
+
+/**
+ * Every route to a sandbox, or to one of its sessions, comes through here. Nothing is remembered: each request asks anew.
+ * @throws {AuthFault} `bad_name`, `not_owner`, `validator_unavailable`, `misconfigured`.
+ */
+export async function openProject(env: ProjectEnv, asker: ProjectAsker, sandbox: string): Promise<Project> {
+  const { tenant } = asker;
+  const key = await sandboxKey(tenant, sandbox);
+  const { user } = "token" in asker ? await askProject(env, asker.token, sandbox) : requireAsked(env, asker.asked);
+  return { user, sandboxKey: key, sessionKey: (session) => sessionKey(tenant, sandbox, session) };
+}
+
+/**
+ * Shows a token to the Project Service.
+ * @throws {AuthFault} `not_owner`, `validator_unavailable`, `misconfigured`.
+ */
+export async function askProject(env: ProjectEnv, token: string, project: string): Promise<ProjectUser> {
+  const url = readServiceUrl("PROJECT_SERVICE_URL", env.PROJECT_SERVICE_URL);
+  return { user: url === undefined ? undefined : await validateProject(url, project, token) };
+}
+
+/** A ticket from before the Project Service was set up opens nothing. */
+function requireAsked(env: ProjectEnv, asked: ProjectUser): ProjectUser {
+  const url = readServiceUrl("PROJECT_SERVICE_URL", env.PROJECT_SERVICE_URL);
+  if (url === undefined) return { user: undefined };
+  if (asked.user === undefined) throw new AuthFault("not_owner", "The Project Service was not asked about this ticket");
+  return asked;
+}
