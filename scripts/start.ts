@@ -31,7 +31,7 @@ sbx-stdio is running (${seconds} s)
   In a browser   ${system.origin}/?sandbox=dev
                  sign in as alice, bob or anybody: no password, this machine only
   In a terminal  SBX_TOKEN=$(${token}) npx sbx-stdio ${system.origin}/attach --sandbox dev
-                 or log in as the browser does: npx sbx-stdio login --issuer ${system.issuerUrl} --client-id ${CLI_CLIENT_ID}
+                 or log in as the browser does: npx sbx-stdio login ${system.origin} --issuer ${system.issuerUrl} --client-id ${CLI_CLIENT_ID}
   Network        not restricted: what runs here is on this machine, as you (EGRESS_ALLOW is for containers)
   Files          ${system.dir} (sandboxes, logs)
   Stop           Ctrl+C

@@ -298,4 +298,20 @@ describe("a share ticket", () => {
       expect((await fetch(url, { headers: { Authorization: `Bearer ${ticket}` } })).status).toBe(401);
     }
   });
+
+  test("is shown in a header or as a subprotocol too, where no log sees it; two of them are refused (T1)", async () => {
+    const { alice, session } = await catSession();
+    const { ticket } = await share(alice, session, { guests: true });
+    const byHeader: ConnectOptions = { ...NOBODY, headers: { "X-Stdio-Ticket": ticket } };
+    const byProtocol: ConnectOptions = { ...NOBODY, protocols: ["stdio.v1", `ticket.${ticket}`] };
+    for (const options of [byHeader, byProtocol]) {
+      const guest = await connect(undefined, {}, options);
+      expect(await guest.hello()).toMatchObject({ session, you: { role: "viewer" } });
+      expect(guest.socket.protocol).toBe("stdio.v1");
+    }
+    expect(await refusedWith(ticket, {}, byHeader)).toEqual([4401, 4401, "never"]);
+    expect(await refusedWith(ticket, {}, byProtocol)).toEqual([4401, 4401, "never"]);
+    const plain = await refusedHttp(undefined, {}, { ...NOBODY, protocols: [`ticket.${ticket}`] });
+    expect([plain.status, JSON.parse(plain.body).error]).toEqual([400, "bad_subprotocol"]);
+  });
 });

@@ -20,7 +20,8 @@ export function attachAddress(
   url.protocol = url.protocol.replace(/^http/, "ws");
   url.hash = "";
   // A place in the log belongs to the client that remembers it, never to an address that was copied.
-  for (const name of ["session", "resume", "offset"]) url.searchParams.delete(name);
+  // A ticket goes beside the protocol's name: see attachProtocols.
+  for (const name of ["session", "resume", "offset", "ticket"]) url.searchParams.delete(name);
   for (const [name, value] of resume) url.searchParams.set(name, value);
   if (size !== undefined) {
     url.searchParams.set("cols", String(size.cols));
@@ -29,11 +30,19 @@ export function attachAddress(
   return url.href;
 }
 
+/** What a session was shared with, in the query of `base`. */
+export function ticketOf(base: string, page: string): string | undefined {
+  return new URL(base, page).searchParams.get("ticket") ?? undefined;
+}
+
 /**
- * The subprotocols to offer. The token rides beside the protocol's name, since addresses are logged.
- * @returns undefined where the token has characters that a subprotocol can't have.
+ * The subprotocols to offer. Token and ticket ride beside the protocol's name, since addresses are logged.
+ * @returns undefined where one of them has characters that a subprotocol can't have.
  */
-export function attachProtocols(token: string | undefined): string[] | undefined {
-  if (token === undefined) return [OUTER_PROTOCOL];
-  return TOKEN.test(token) ? [OUTER_PROTOCOL, `bearer.${token}`] : undefined;
+export function attachProtocols(token: string | undefined, ticket: string | undefined): string[] | undefined {
+  const secrets = [
+    ...(token === undefined ? [] : [`bearer.${token}`]),
+    ...(ticket === undefined ? [] : [`ticket.${ticket}`]),
+  ];
+  return secrets.every((secret) => TOKEN.test(secret)) ? [OUTER_PROTOCOL, ...secrets] : undefined;
 }

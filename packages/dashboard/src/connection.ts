@@ -14,7 +14,7 @@ import {
   type ServerMessage,
   StdioClient,
 } from "@sbx/sandbox-stdio";
-import { attachAddress, attachProtocols } from "./attach-address.ts";
+import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
 import type { ResumeStore } from "./resume-store.ts";
 
 export type ConnectionOptions = {
@@ -174,8 +174,10 @@ export class Connection {
       { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume }) },
       {
         connect: (query, events) => {
-          const protocols = attachProtocols(this.#token);
-          if (protocols === undefined) return refuseAtOnce(events, "the token has characters that it can't have");
+          const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
+          if (protocols === undefined) {
+            return refuseAtOnce(events, "the token or ticket has characters that it can't have");
+          }
           return openSocket(attachAddress(url, location.href, query, this.#size ?? size?.()), protocols, events);
         },
         setTimer,

@@ -1,7 +1,7 @@
 // Addresses: what the page reads from its own, and what it asks the server for. No browser.
 
 import { describe, expect, test } from "vitest";
-import { attachAddress, attachProtocols } from "../src/attach-address.ts";
+import { attachAddress, attachProtocols, ticketOf } from "../src/attach-address.ts";
 import { randomSessionName, readPageAddress, withSession } from "../src/page-address.ts";
 
 const PAGE = "https://sbx.example/?x=1#y";
@@ -27,14 +27,19 @@ describe("the address of an attach", () => {
     );
   });
 
-  test("has the token beside the protocol's name, where a subprotocol may hold it", () => {
-    expect(attachProtocols(undefined)).toEqual(["stdio.v1"]);
-    expect(attachProtocols("eyJ.a-b_c")).toEqual(["stdio.v1", "bearer.eyJ.a-b_c"]);
-    expect([attachProtocols("a b"), attachProtocols("a,b"), attachProtocols("a=")]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+  test("has token and ticket beside the protocol's name, where a subprotocol may hold them", () => {
+    expect(attachProtocols(undefined, undefined)).toEqual(["stdio.v1"]);
+    expect(attachProtocols("eyJ.a-b_c", "s.x-_y")).toEqual(["stdio.v1", "bearer.eyJ.a-b_c", "ticket.s.x-_y"]);
+    const bad = ["a b", "a,b", "a="];
+    expect(bad.map((secret) => attachProtocols(secret, undefined))).toEqual([undefined, undefined, undefined]);
+    expect(bad.map((secret) => attachProtocols(undefined, secret))).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("holds no ticket: that goes beside the protocol's name too (T1)", () => {
+    const base = "/attach?sandbox=dev&ticket=s.one&role=viewer";
+    expect(ticketOf(base, PAGE)).toBe("s.one");
+    expect(ticketOf("/attach?sandbox=dev", PAGE)).toBe(undefined);
+    expect(attachAddress(base, PAGE, new Map(), undefined)).toBe("wss://sbx.example/attach?sandbox=dev&role=viewer");
   });
 });
 

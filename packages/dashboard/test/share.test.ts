@@ -70,10 +70,11 @@ describe("a shared link", () => {
     expect(await page.page.getByRole("button", { name: "Share" }).count()).toBe(0);
     await page.page.reload();
     await page.state("attached");
-    expect(browser.server.attaches.map((query) => [query.get("ticket"), query.get("role")])).toEqual([
-      ["s.one", "viewer"],
-      ["s.one", "viewer"],
+    expect(browser.server.attaches.map((query) => [query.has("ticket"), query.get("role")])).toEqual([
+      [false, "viewer"],
+      [false, "viewer"],
     ]);
+    expect(browser.server.offered).toEqual(["stdio.v1, ticket.s.one", "stdio.v1, ticket.s.one"]);
     expect(await page.page.evaluate(() => performance.getEntriesByType("navigation").map(({ name }) => name))).toEqual([
       page.page.url(),
     ]);
@@ -96,13 +97,13 @@ describe("a shared link", () => {
     await page.page.getByRole("alert").getByRole("button", { name: "Log in" }).click();
     await page.state("attached");
     expect(await page.page.locator(".sbx-user").textContent()).toBe("Bob");
-    expect(browser.server.attaches.map((query) => query.get("ticket"))).toEqual(["s.one", "s.one"]);
+    expect(browser.server.offered).toEqual(["stdio.v1, ticket.s.one", "stdio.v1, ticket.s.one"]);
   });
 
   test("put into a tab that has the session open already is taken up too", async () => {
     const page = await browser.attached(`${MAIN}&role=viewer`);
     await page.page.goto(browser.server.url + link);
-    await expect.poll(() => browser.server.attaches.at(-1)?.get("ticket")).toBe("s.one");
+    await expect.poll(() => browser.server.offered.at(-1)).toBe("stdio.v1, ticket.s.one");
     await page.state("attached");
     expect(page.page.url()).toBe(`${browser.server.url}${MAIN}&role=viewer`);
   });

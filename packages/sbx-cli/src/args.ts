@@ -9,6 +9,7 @@ import { readProcess, wordsAfterDashes } from "./process-args.ts";
 import { addSharing } from "./share-args.ts";
 import { readShareLink } from "./share-link.ts";
 import type { ShareCommand } from "./sharing.ts";
+import type { TicketSource } from "./ticket.ts";
 
 export type AttachWish = {
   readonly endpoint: Endpoint;
@@ -29,6 +30,8 @@ export type AttachWish = {
   readonly token: string | undefined;
   /** What somebody else's session was shared with. */
   readonly ticket: string | undefined;
+  /** Where that stands instead of here. */
+  readonly ticketFrom: TicketSource | undefined;
   readonly resumeFile: string | undefined;
   /** Whether it is told who comes and goes, and who types. */
   readonly hasStatus: boolean;
@@ -45,7 +48,8 @@ export type CliCommand =
       readonly mayOpenBrowser: boolean;
       readonly isForced: boolean;
     }
-  | { readonly kind: "logout" }
+  /** Without a server: of every login. */
+  | { readonly kind: "logout"; readonly endpoint: Endpoint | undefined }
   | {
       readonly kind: "sessions";
       readonly endpoint: Endpoint;
@@ -144,7 +148,11 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
     .addOption(new Option("--delivery <kind>", "what happens when you read slowly").choices(["live", "lossless"]))
     .option("--keep <seconds>", "how long a new session lives with nobody attached", readKeep)
     .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)")
-    .option("--ticket <ticket>", "what --session was shared with, where the URL is not the whole link")
+    .option(
+      "--ticket <ticket>",
+      "what --session was shared with, where the URL is not the whole link; - is a line of input",
+    )
+    .option("--ticket-file <file>", "the same, in a file")
     .option("--resume-file <file>", "keep the place there, and go on from it if it exists")
     .option("--status", "say who comes, goes and types, here and in the terminal's title")
     .option("--verbose", "say on standard error what goes on")
@@ -154,12 +162,13 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
     const link = readShareLink(url);
     const endpoint = readEndpoint(link?.address ?? url);
     const { cmd, args } = readProcess(wordsAfterDashes(command, argv), words, flags);
-    const ticket = link?.ticket ?? flags.ticket;
+    const tickets = [link?.ticket, flags.ticket, flags.ticketFile].filter((one) => one !== undefined);
     if (link !== undefined && flags.session !== undefined)
       throw usage("the link says which session: leave out --session");
-    if (ticket !== undefined && cmd !== undefined)
-      throw usage("a shared session runs its command already: leave it out");
-    if (flags.ticket !== undefined && flags.session === undefined) throw usage("--ticket needs --session");
+    if (tickets.length > 1) throw usage("two tickets: give the link, --ticket or --ticket-file");
+    if (tickets.length > 0 && cmd !== undefined) throw usage("a shared session runs its command already: leave it out");
+    if (tickets.length > 0 && link === undefined && flags.session === undefined)
+      throw usage("--ticket needs --session");
     done({
       kind: "attach",
       wish: {
@@ -177,7 +186,8 @@ function addAttach(command: Command, argv: readonly string[], done: Done): void 
         delivery: flags.delivery,
         keep: flags.keep,
         token: flags.token,
-        ticket,
+        ticket: link?.ticket ?? (flags.ticket === "-" ? undefined : flags.ticket),
+        ticketFrom: ticketSource(flags),
         resumeFile: flags.resumeFile,
         hasStatus: flags.status === true,
         isVerbose: flags.verbose === true,
@@ -201,10 +211,16 @@ type AttachFlags = {
   keep?: number;
   token?: string;
   ticket?: string;
+  ticketFile?: string;
   resumeFile?: string;
   status?: boolean;
   verbose?: boolean;
 };
+
+function ticketSource({ ticket, ticketFile }: AttachFlags): TicketSource | undefined {
+  if (ticketFile !== undefined) return { from: "file", path: ticketFile };
+  return ticket === "-" ? { from: "stdin" } : undefined;
+}
 
 function addLogin(program: Command, done: Done): void {
   program
@@ -227,9 +243,11 @@ function addLogin(program: Command, done: Done): void {
       },
     );
   program
-    .command("logout")
-    .description("forget every stored token")
-    .action(() => done({ kind: "logout" }));
+    .command("logout [url]")
+    .description("forget the login for that server; without one, every stored token")
+    .action((url: string | undefined) => {
+      done({ kind: "logout", endpoint: url === undefined ? undefined : readEndpoint(url) });
+    });
 }
 
 function addSessions(program: Command, done: Done): void {

@@ -16,13 +16,15 @@ import {
 import type { AttachWish } from "./args.ts";
 import { attachQuery, freshSessionName } from "./attach-query.ts";
 import { ConnectionReport } from "./connection-report.ts";
-import { type Environment, optionalToken, type TokenSource, tokenSource } from "./credentials.ts";
+import { optionalToken, type TokenSource, tokenSource } from "./credentials.ts";
 import type { Front } from "./front.ts";
+import type { Environment } from "./logins.ts";
 import { Notices } from "./notices.ts";
 import { CliError, EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
 import { Output } from "./output.ts";
 import { PipeFront } from "./pipe-front.ts";
 import { PlaceKeeper } from "./place-keeper.ts";
+import { safeJson } from "./plain-text.ts";
 import { errorWords, refusalWords } from "./server-words.ts";
 import { quote } from "./sessions.ts";
 import { SignalRelay } from "./signals.ts";
@@ -52,7 +54,8 @@ export async function attach(wish: AttachWish, env: Environment): Promise<Outcom
   const query = parseAttachQuery(new URLSearchParams(attachQuery(wish, false, undefined)));
   if (!query.ok) throw usage(query.detail);
   const keeper = wish.resumeFile === undefined ? undefined : new PlaceKeeper(wish.resumeFile, wish);
-  return new Attachment(wish, tokenSource(wish.token, env, wish.endpoint), keeper).run();
+  const token = tokenSource(wish.token, env, wish.endpoint, wish.ticket !== undefined);
+  return new Attachment(wish, token, keeper).run();
 }
 
 class Attachment {
@@ -94,7 +97,7 @@ class Attachment {
     this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines });
     this.#report = new ConnectionReport(this.#notices, () => performance.now());
     const ask = wish.ticket === undefined ? token.token : optionalToken(token);
-    this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: ask });
+    this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: ask, ticket: wish.ticket });
     const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
     this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;
@@ -132,6 +135,7 @@ class Attachment {
     // Before the first attempt: a run that is killed in it must not start a second process the next time.
     this.#keeper?.begin(this.#session, this.#client, this.#output, (message) => this.#notices.say(message));
     this.#notices.detail(`session ${this.#session}`);
+    if (this.#token.withheld !== undefined) this.#notices.say(`attaching as a guest: ${this.#token.withheld}`);
     this.#signals.listen();
     this.#client.start();
     let ending = await this.#nextEnding();
@@ -149,8 +153,7 @@ class Attachment {
 
   #query(): [string, string][] {
     const streams = terminalStreams();
-    const query = attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output));
-    return this.#wish.ticket === undefined ? query : [...query, ["ticket", this.#wish.ticket]];
+    return attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output));
   }
 
   // ---- What happens --------------------------------------------------------------------------------------------
@@ -221,7 +224,7 @@ class Attachment {
         this.#expiring(message.seconds);
         return;
       default:
-        this.#notices.detail(`the server says ${JSON.stringify(message)}`);
+        this.#notices.detail(`the server says ${safeJson(message)}`);
     }
   }
 
@@ -353,9 +356,10 @@ class Attachment {
   }
 
   #againCommand(): string {
-    const { endpoint, sandbox, ticket, resumeFile } = this.#wish;
+    const { endpoint, sandbox, ticket, ticketFrom, resumeFile } = this.#wish;
     const words = ["sbx-stdio", endpoint.typed, "--sandbox", sandbox, "--session", this.#session];
-    if (ticket !== undefined) words.push("--ticket", ticket);
+    if (ticketFrom?.from === "file") words.push("--ticket-file", ticketFrom.path);
+    else if (ticket !== undefined) words.push("--ticket", ticketFrom === undefined ? ticket : "-");
     if (resumeFile !== undefined) words.push("--resume-file", resumeFile);
     return words.map(quote).join(" ");
   }

@@ -1,20 +1,21 @@
 // Where the access token comes from: an option, the environment, or a login that oauth.do stored; and logging in and out.
 
-import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import type { TokenStorage } from "oauth.do/node";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, readEndpoint } from "./endpoint.ts";
+import {
+  configDirectory,
+  type Environment,
+  forgetLogin,
+  forgetLogins,
+  hasLogin,
+  type Issuer,
+  loginFor,
+  rememberLogin,
+} from "./logins.ts";
 import { CliError } from "./outcome.ts";
-import { networkPhrase, oneLine } from "./socket.ts";
-
-/** Who issues tokens, and as which client we ask. Absent: oauth.do's own. */
-export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
-
-/** Which issuer a server takes tokens of, as far as `login` was told. */
-type Logins = { readonly latest?: Issuer; readonly servers: Readonly<Record<string, Issuer>> };
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { oneLine, plain } from "./plain-text.ts";
+import { networkPhrase } from "./socket.ts";
 
 /** The client that an issuer other than oauth.do's knows us as. */
 const OWN_CLIENT_ID = "sbx-stdio-cli";
@@ -26,13 +27,42 @@ export type TokenSource = {
   readonly token: () => Promise<string>;
   /** Whether a later call may give a fresher one. */
   readonly isRenewable: boolean;
+  /** Why a credential that is there is not sent to this server, for a person. */
+  readonly withheld?: string;
 };
 
-/** The first of: the option, SBX_TOKEN, DO_TOKEN, the stored login. */
-export function tokenSource(flag: string | undefined, env: Environment, endpoint: Endpoint): TokenSource {
-  const given = (flag || env.SBX_TOKEN || env.DO_TOKEN)?.trim();
-  if (given) return { token: async () => sendable(given), isRenewable: false };
-  return { token: () => storedToken(env, endpoint), isRenewable: true };
+/**
+ * The first of: the option, SBX_TOKEN, DO_TOKEN, the stored login; as far as they may be sent to this server.
+ * @param isShared Whether the address came with a ticket. Somebody else chose it then: only what was made for it is sent.
+ */
+export function tokenSource(
+  flag: string | undefined,
+  env: Environment,
+  endpoint: Endpoint,
+  isShared = false,
+): TokenSource {
+  const option = flag?.trim();
+  if (option) return { token: async () => sendable(option), isRenewable: false };
+  const given = (env.SBX_TOKEN || env.DO_TOKEN)?.trim();
+  const { origin } = endpoint;
+  if (given && isForOrigin(env, origin, isShared)) return { token: async () => sendable(given), isRenewable: false };
+  if (given && !isShared) {
+    const error = new CliError(`SBX_TOKEN is for ${env.SBX_TOKEN_ORIGIN}, as SBX_TOKEN_ORIGIN says, not for ${origin}`);
+    return { token: () => Promise.reject(error), isRenewable: false };
+  }
+  const issuer = loginFor(env, endpoint, isShared);
+  const login = { token: () => storedToken(env, endpoint, issuer), isRenewable: true };
+  if (issuer !== undefined || !(given || hasLogin(env))) return login;
+  const withheld = given
+    ? `SBX_TOKEN is not sent to ${origin}, which the ticket's sender chose: SBX_TOKEN_ORIGIN=${origin} or --token sends it`
+    : `no login was made for ${origin}, which the ticket's sender chose: \`sbx-stdio login ${origin}\` makes one`;
+  return isShared ? { ...login, withheld } : login;
+}
+
+/** What SBX_TOKEN is for: where SBX_TOKEN_ORIGIN says, else whatever address a person typed. @throws {CliError} */
+function isForOrigin(env: Environment, origin: string, isShared: boolean): boolean {
+  const { SBX_TOKEN_ORIGIN: bound } = env;
+  return bound ? readEndpoint(bound).origin === origin : !isShared;
 }
 
 /** @throws {CliError} If no request could carry it. */
@@ -53,8 +83,8 @@ export function optionalToken(source: TokenSource): () => Promise<string | undef
   };
 }
 
-async function storedToken(env: Environment, endpoint: Endpoint): Promise<string> {
-  const issuer = issuerFor(env, endpoint);
+async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer | undefined): Promise<string> {
+  if (issuer === undefined) throw new CliError(NO_TOKEN);
   const storage = await openStorage(env, issuer);
   const stored = (await storage.getTokenData?.()) ?? null;
   if (stored === null) throw new CliError(NO_TOKEN);
@@ -91,8 +121,9 @@ export async function login(
   const storage = await openStorage(env, issuer);
   if (wish.isForced) await storage.removeToken();
   const print = (text: string) => {
-    for (const line of text.split("\n")) if (line.trim() !== "") say(line.trimEnd());
-    const address = /Or open: (\S+)/.exec(text)?.[1];
+    // The issuer's words are among them.
+    for (const line of text.split("\n")) if (line.trim() !== "") say(plain(line.trimEnd()));
+    const address = /Or open: (https?:\S+)/.exec(text)?.[1];
     if (address !== undefined && wish.mayOpenBrowser) void openBrowser(address, env);
   };
   try {
@@ -124,13 +155,24 @@ export function unreachableWords(named: string | undefined, usual: string, why: 
   return `cannot reach ${usual} (${why}), the issuer where none is named; name your server's: --issuer URL --client-id ID (\`npm start\` prints both)`;
 }
 
-/** Forgets the tokens of every issuer that was logged in to. */
-export async function logout(env: Environment): Promise<void> {
-  const logins = readLogins(env);
-  for (const issuer of [{}, ...(logins.latest ? [logins.latest] : []), ...Object.values(logins.servers)]) {
-    await (await openStorage(env, issuer)).removeToken();
+/**
+ * Forgets the tokens of every issuer that was logged in to; or the login for one server, with its token unless another
+ * server's login has the same.
+ * @param endpoint The one server.
+ * @throws {CliError} Where no login was made for it.
+ */
+export async function logout(env: Environment, endpoint?: Endpoint): Promise<void> {
+  const forget = async (issuer: Issuer) => (await openStorage(env, issuer)).removeToken();
+  if (endpoint === undefined) {
+    await forget({});
+    for (const issuer of forgetLogins(env)) await forget(issuer);
+    return;
   }
-  fs.rmSync(loginsFile(env), { force: true });
+  const forgotten = forgetLogin(env, endpoint);
+  if (forgotten === undefined) {
+    throw new CliError(`no login was made for ${endpoint.origin}; \`sbx-stdio logout\` alone forgets all there are`);
+  }
+  if (!forgotten.isShared) await forget(forgotten.issuer);
 }
 
 // ---- oauth.do --------------------------------------------------------------------------------------------------
@@ -177,53 +219,6 @@ async function openBrowser(address: string, env: Environment): Promise<void> {
   // No browser: the address has been printed.
   child.once("error", () => undefined);
   child.unref();
-}
-
-// ---- Which issuer for which server -----------------------------------------------------------------------------
-
-function issuerFor(env: Environment, endpoint: Endpoint): Issuer {
-  const { OAUTH_API_URL: issuer, OAUTH_CLIENT_ID: clientId } = env;
-  if (issuer) return { issuer, clientId: clientId || undefined };
-  const logins = readLogins(env);
-  return logins.servers[endpoint.origin] ?? logins.latest ?? {};
-}
-
-function rememberLogin(env: Environment, issuer: Issuer, endpoint: Endpoint | undefined): void {
-  const logins = readLogins(env);
-  const servers = endpoint === undefined ? logins.servers : { ...logins.servers, [endpoint.origin]: issuer };
-  fs.mkdirSync(configDirectory(env), { recursive: true, mode: 0o700 });
-  const next = `${loginsFile(env)}.${process.pid}.tmp`;
-  fs.writeFileSync(next, `${JSON.stringify({ latest: issuer, servers }, null, 2)}\n`, { mode: 0o600 });
-  fs.renameSync(next, loginsFile(env));
-}
-
-function readLogins(env: Environment): Logins {
-  let value: unknown;
-  try {
-    value = JSON.parse(fs.readFileSync(loginsFile(env), "utf8"));
-  } catch {
-    // None yet, or spoilt: as if nobody had logged in.
-    return { servers: {} };
-  }
-  if (typeof value !== "object" || value === null) return { servers: {} };
-  const { latest, servers } = value as { latest?: unknown; servers?: unknown };
-  const known: Record<string, Issuer> = {};
-  for (const [origin, entry] of Object.entries(servers ?? {})) if (isIssuer(entry)) known[origin] = entry;
-  return { servers: known, ...(isIssuer(latest) ? { latest } : {}) };
-}
-
-function isIssuer(value: unknown): value is Issuer {
-  if (typeof value !== "object" || value === null) return false;
-  const { issuer, clientId } = value as { issuer?: unknown; clientId?: unknown };
-  return [issuer, clientId].every((field) => field === undefined || typeof field === "string");
-}
-
-function loginsFile(env: Environment): string {
-  return path.join(configDirectory(env), "logins.json");
-}
-
-function configDirectory(env: Environment): string {
-  return path.join(env.XDG_CONFIG_HOME || path.join(env.HOME || os.homedir(), ".config"), "sbx-stdio");
 }
 
 function phraseOf(error: unknown): string {

@@ -1,7 +1,7 @@
 // Lines of our own on standard error: one for each thing that a person should know. Knows no protocol.
 
 import type { Output } from "./output.ts";
-import { oneLine } from "./socket.ts";
+import { oneLine } from "./plain-text.ts";
 
 /** Where lines go. `draw` puts text on a terminal in raw mode, if it may be put there now. */
 export type NoticeTarget =

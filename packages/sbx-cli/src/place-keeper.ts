@@ -5,8 +5,8 @@ import type { ClientOptions, StdioClient } from "@sbx/sandbox-stdio";
 import type { AttachWish } from "./args.ts";
 import { CliError, EXIT } from "./outcome.ts";
 import type { Output } from "./output.ts";
+import { oneLine } from "./plain-text.ts";
 import { type InputKind, type OutputPlace, type Place, ResumeFile } from "./resume-file.ts";
-import { oneLine } from "./socket.ts";
 import { stdoutPlace, WrittenFile } from "./written-file.ts";
 
 const STDOUT = 1;

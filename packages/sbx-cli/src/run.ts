@@ -3,11 +3,14 @@
 import fs from "node:fs";
 import { parseArgs } from "./args.ts";
 import { attach } from "./attach.ts";
-import { type Environment, login, logout, tokenSource } from "./credentials.ts";
+import { login, logout, tokenSource } from "./credentials.ts";
+import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { Output } from "./output.ts";
+import { safeJson } from "./plain-text.ts";
 import { killSession, listSessions, sessionTable } from "./sessions.ts";
 import { runSharing } from "./sharing.ts";
+import { readTicket } from "./ticket.ts";
 import { VERSION } from "./version.ts";
 
 const STDOUT = 1;
@@ -41,21 +44,24 @@ function aside(line: string): void {
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
   const command = parseArgs(argv, VERSION);
   switch (command.kind) {
-    case "attach":
-      return attach(command.wish, env);
+    case "attach": {
+      const { wish } = command;
+      const { ticketFrom } = wish;
+      return attach(ticketFrom === undefined ? wish : { ...wish, ticket: await readTicket(ticketFrom) }, env);
+    }
     case "show":
       return print(command.text);
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;
     case "logout":
-      await logout(env);
+      await logout(env, command.endpoint);
       break;
     case "sessions": {
       const { endpoint, sandbox, isJson } = command;
       const token = await tokenSource(command.token, env, endpoint).token();
       const answer = await listSessions(endpoint, sandbox, token);
-      return print(isJson ? `${JSON.stringify(answer, null, 2)}\n` : sessionTable(answer));
+      return print(isJson ? `${safeJson(answer, 2)}\n` : sessionTable(answer));
     }
     case "kill": {
       const { endpoint, sandbox, session } = command;

@@ -27,7 +27,10 @@ function adviceFor(reason: string, hasTicket: boolean): string {
   if (!hasTicket && /another (issuer|application)/.test(reason)) {
     return " (log in where this server's tokens come from: `sbx-stdio login --issuer URL --client-id ID`)";
   }
-  if (!hasTicket || !/ticket/i.test(reason)) {
+  if (hasTicket && !/ticket/i.test(reason)) {
+    return " (a login for this server, by `sbx-stdio login URL`, or --token is sent beside a ticket)";
+  }
+  if (!hasTicket) {
     return " (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
   }
   return /ask for another/.test(reason) ? "" : " (ask whoever shared it for another)";

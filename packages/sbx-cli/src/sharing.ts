@@ -3,6 +3,7 @@
 import type { Role } from "@sbx/sandbox-stdio";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
+import { safeJson } from "./plain-text.ts";
 import { ask, quote } from "./sessions.ts";
 import { cellText, isRecord, table } from "./table.ts";
 
@@ -86,5 +87,5 @@ function ticketTable(answer: unknown): string {
 }
 
 function json(answer: unknown): string {
-  return `${JSON.stringify(answer, null, 2)}\n`;
+  return `${safeJson(answer, 2)}\n`;
 }

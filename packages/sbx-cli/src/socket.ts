@@ -1,10 +1,11 @@
-// One WebSocket after another to `/attach`, over the ws package: sends the token in a header, and puts what goes wrong into
+// One WebSocket after another to `/attach`, over the ws package: sends token and ticket in headers, and puts what goes wrong into
 // a close code and a phrase. Knows nothing of what is said on them.
 
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
 import WebSocket from "ws";
 import { CliError } from "./outcome.ts";
+import { oneLine } from "./plain-text.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 /** Larger than any frame or message of the protocol. */
@@ -19,6 +20,7 @@ export type ConnectorOptions = {
   readonly attachUrl: string;
   /** Asked before each connection; undefined: none is sent. @throws {CliError} */
   readonly token: () => Promise<string | undefined>;
+  readonly ticket?: string | undefined;
 };
 
 /** Makes connections, and knows when all of them are gone. */
@@ -39,7 +41,7 @@ export class Connector {
         if (connection.isOver) return;
         const url = new URL(this.#options.attachUrl);
         for (const [name, value] of params) url.searchParams.append(name, value);
-        const socket = dial(url, token);
+        const socket = dial(url, token, this.#options.ticket);
         this.#track(socket);
         connection.run(socket, url.host);
       },
@@ -74,9 +76,13 @@ export class Connector {
   }
 }
 
-function dial(url: URL, token: string | undefined): WebSocket {
+/** Both in headers: addresses are logged. */
+function dial(url: URL, token: string | undefined, ticket: string | undefined): WebSocket {
   return new WebSocket(url, [OUTER_PROTOCOL], {
-    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(ticket === undefined ? {} : { "X-Stdio-Ticket": ticket }),
+    },
     perMessageDeflate: false,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -197,11 +203,6 @@ export function messageOf(body: string): string | undefined {
   const { error, message } = value as { error?: unknown; message?: unknown };
   const said = typeof message === "string" && message !== "" ? message : error;
   return typeof said === "string" && said !== "" ? oneLine(said) : undefined;
-}
-
-/** What a server says is shown on a terminal: no line breaks, no control sequences. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
 }
 
 const PHRASES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 // What a server lists, as lines of text for a person. Pure.
 
-import { oneLine } from "./socket.ts";
+import { oneLine } from "./plain-text.ts";
 
 /** Columns as wide as what stands in them. The first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -1,6 +1,6 @@
 // The terminal's title, while it says who is here: beside what the program calls itself, and given back afterwards.
 
-import { oneLine } from "./socket.ts";
+import { oneLine } from "./plain-text.ts";
 
 /** XTPUSHTITLE and XTPOPTITLE: terminals that don't know them keep the last title. */
 const PUSH = "\x1b[22;2t";

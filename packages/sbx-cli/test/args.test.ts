@@ -157,7 +157,7 @@ describe("other commands", () => {
         isForced: true,
       },
     ],
-    [["logout"], { kind: "logout" }],
+    [["logout"], { kind: "logout", endpoint: undefined }],
     [
       ["sessions", URL, "--sandbox", "dev", "--json"],
       { kind: "sessions", endpoint: readEndpoint(URL), sandbox: "dev", token: undefined, isJson: true },
@@ -257,11 +257,31 @@ describe("sharing", () => {
     expect(wishOf(URL, "--session", "main", "--ticket", "s.x")).toMatchObject({ session: "main", ticket: "s.x" });
   });
 
+  test("a ticket may be read from a file or from standard input, where no list of processes shows it", () => {
+    const from = (...words: string[]) => {
+      const { ticket, ticketFrom } = wishOf(URL, "--session", "main", ...words);
+      return { ticket, ticketFrom };
+    };
+    expect(from("--ticket", "-")).toEqual({ ticketFrom: { from: "stdin" } });
+    expect(from("--ticket-file", "t")).toEqual({ ticketFrom: { from: "file", path: "t" } });
+  });
+
+  test("a logout may name a server", () => {
+    expect(parseArgs(["logout"], "1")).toEqual({ kind: "logout", endpoint: undefined });
+    expect(parseArgs(["logout", `${URL}/attach`], "1")).toMatchObject({ kind: "logout", endpoint: { origin: URL } });
+  });
+
   test.each([
     [[`${URL}/?sandbox=dev#ticket=s.abc`], "the link does not say which session it is of: copy all of it"],
     [[`${URL}/?session=a#ticket=s.abc`, "--session", "b"], "the link says which session: leave out --session"],
     [[`${URL}/?session=a#ticket=s.abc`, "--", "ls"], "a shared session runs its command already: leave it out"],
     [[URL, "--ticket", "s.x"], "--ticket needs --session"],
+    [[URL, "--ticket-file", "t"], "--ticket needs --session"],
+    [
+      [URL, "--session", "a", "--ticket", "s.x", "--ticket-file", "t"],
+      "two tickets: give the link, --ticket or --ticket-file",
+    ],
+    [[`${URL}/?session=a#ticket=s.abc`, "--ticket", "-"], "two tickets: give the link, --ticket or --ticket-file"],
     [[`${URL}/?session=a#elsewhere`], "the address must have no ? or # in it: say what it says with options"],
   ])("%j is refused", (argv, message) => expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 }));
 });

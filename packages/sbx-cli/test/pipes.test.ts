@@ -325,7 +325,9 @@ describe("why it failed is one line, and the code is 255", () => {
 
   test("a ticket that does not count any more: its bearer is told whom to ask", async () => {
     server.onConnection = (connection) => connection.bye(4401, "the ticket was revoked", "never");
-    expect(await runCli([`${server.url}/?session=build&role=viewer#ticket=s.x`])).toEqual(
+    server.isOpen = true;
+    const env = cleanEnv({ SBX_TOKEN: "" });
+    expect(await runCli([`${server.url}/?session=build&role=viewer#ticket=s.x`], "", env)).toEqual(
       line("the ticket was revoked (ask whoever shared it for another)"),
     );
   });

@@ -22,6 +22,13 @@ test("a token that is only too old: log in again", () => {
   expect(refused("The token has expired")).toBe(`The token has expired (${advice})`);
 });
 
+test("no login beside a ticket: which ones are sent there", () => {
+  const end = { kind: "refused", code: CLOSE.unauthenticated, reason: "Log in, or give a token" } as const;
+  expect(refusalWords(end, true, undefined)).toBe(
+    "Log in, or give a token (a login for this server, by `sbx-stdio login URL`, or --token is sent beside a ticket)",
+  );
+});
+
 test("no answer from the issuer that nobody named: what to pass, and where to find it", () => {
   expect(unreachableWords(undefined, "https://usual.example", "no such host")).toBe(
     "cannot reach https://usual.example (no such host), the issuer where none is named; name your server's: --issuer URL --client-id ID (`npm start` prints both)",

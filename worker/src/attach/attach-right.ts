@@ -1,6 +1,7 @@
 // Who wants to attach, by token or by ticket, and what they may open with that. Every dialect's route asks here.
 
 import { authenticate } from "../auth/authenticate.ts";
+import { findTicket } from "../auth/credentials.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { type Identity, requireScope } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
@@ -21,13 +22,13 @@ export type AttachRight = {
 };
 
 /**
- * Authenticates a request to attach: by `?ticket=` where there is one, else by its token.
+ * Authenticates a request to attach: by its ticket where there is one, else by its token.
  * @throws {AuthFault}
  */
 export async function attachRight(request: Request, env: ProjectEnv, settings: AuthSettings): Promise<AttachRight> {
   const origin = request.headers.get("Origin") ?? "";
-  const text = new URL(request.url).searchParams.get("ticket");
-  if (text === null) {
+  const text = findTicket(request);
+  if (text === undefined) {
     const { identity, token } = await authenticate(request, settings);
     requireScope(identity, "sandbox:connect");
     return { tenant: identity, grant: grantOfToken(identity, origin), asker: { tenant: identity, token } };

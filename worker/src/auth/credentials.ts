@@ -1,4 +1,4 @@
-// Where a request carries its token. Finds and tells the place; believes nothing.
+// Where a request carries its token, or its ticket. Finds and tells the place; believes nothing.
 
 import { cookieValue } from "./cookie.ts";
 import { AuthFault } from "./fault.ts";
@@ -13,6 +13,8 @@ export interface Credential {
 }
 
 const BEARER_PROTOCOL = "bearer.";
+const TICKET_PROTOCOL = "ticket.";
+const TICKET_HEADER = "X-Stdio-Ticket";
 
 /**
  * The request's credential: the header, then the subprotocol, then the cookie, then `?token=`. The first one
@@ -21,7 +23,7 @@ const BEARER_PROTOCOL = "bearer.";
  * @throws {AuthFault} `bad_subprotocol`, `malformed`.
  */
 export function findCredential(request: Request, cookieName: string): Credential | undefined {
-  const offered = bearerProtocol(request);
+  const offered = secretProtocol(request, BEARER_PROTOCOL, "bearer.TOKEN");
   const header = bearerHeader(request);
   if (header !== undefined) return { source: "authorization", value: header };
   if (offered !== undefined) return { source: "subprotocol", value: offered };
@@ -31,9 +33,23 @@ export function findCredential(request: Request, cookieName: string): Credential
   return query ? { source: "query", value: query } : undefined;
 }
 
-/** The subprotocols a client offers that the server may select, in its order; never the one with the token. */
+/**
+ * The ticket of a request to attach: in the header, as a subprotocol, or in `?ticket=`.
+ * @throws {AuthFault} `bad_subprotocol`; `malformed` where more than one is given.
+ */
+export function findTicket(request: Request): string | undefined {
+  const offered = secretProtocol(request, TICKET_PROTOCOL, "ticket.TICKET");
+  const header = request.headers.get(TICKET_HEADER);
+  const given = [header, offered, ...new URL(request.url).searchParams.getAll("ticket")];
+  const [ticket, ...others] = given.filter((one) => one !== null && one !== undefined);
+  if (others.length > 0) throw new AuthFault("malformed", "Give one ticket, in one place");
+  return ticket;
+}
+
+/** The subprotocols a client offers that the server may select, in its order; never one that holds a secret. */
 export function offeredProtocols(request: Request): string[] {
-  return subprotocols(request).filter((protocol) => !protocol.startsWith(BEARER_PROTOCOL));
+  const isSecret = (protocol: string) => protocol.startsWith(BEARER_PROTOCOL) || protocol.startsWith(TICKET_PROTOCOL);
+  return subprotocols(request).filter((protocol) => !isSecret(protocol));
 }
 
 function subprotocols(request: Request): string[] {
@@ -43,14 +59,15 @@ function subprotocols(request: Request): string[] {
     .filter((protocol) => protocol !== "");
 }
 
-function bearerProtocol(request: Request): string | undefined {
-  const [bearer, ...others] = subprotocols(request).filter((protocol) => protocol.startsWith(BEARER_PROTOCOL));
-  if (bearer === undefined) return undefined;
+/** What follows the prefix in the one subprotocol that begins with it. */
+function secretProtocol(request: Request, prefix: string, shape: string): string | undefined {
+  const [found, ...others] = subprotocols(request).filter((protocol) => protocol.startsWith(prefix));
+  if (found === undefined) return undefined;
   // Alone, it would have to be selected, and so sent back: browsers fail a handshake that selects nothing.
   if (others.length > 0 || offeredProtocols(request).length === 0) {
-    throw new AuthFault("bad_subprotocol", "Offer bearer.TOKEN once, beside the subprotocol to be selected");
+    throw new AuthFault("bad_subprotocol", `Offer ${shape} once, beside the subprotocol to be selected`);
   }
-  return bearer.slice(BEARER_PROTOCOL.length);
+  return found.slice(prefix.length);
 }
 
 function bearerHeader(request: Request): string | undefined {

@@ -1,6 +1,6 @@
 // Where the token is found, in which order, and what is refused on the way.
 import { describe, expect, test } from "vitest";
-import { findCredential, offeredProtocols } from "../../src/auth/credentials.ts";
+import { findCredential, findTicket, offeredProtocols } from "../../src/auth/credentials.ts";
 import { faultOf, ORIGIN } from "./realm.ts";
 
 const COOKIE = "__Host-sbx_session";
@@ -75,4 +75,41 @@ test("the subprotocols to select from never hold the token", () => {
   const headers = { "Sec-WebSocket-Protocol": " stdio.v1 ,bearer.a.b.c,, tty" };
   expect(offeredProtocols(new Request(ORIGIN, { headers }))).toEqual(["stdio.v1", "tty"]);
   expect(offeredProtocols(new Request(ORIGIN))).toEqual([]);
+});
+
+describe("a ticket (T1)", () => {
+  const PROTOCOL = "Sec-WebSocket-Protocol";
+  const ticketOf = (headers: Record<string, string>, query = "") =>
+    findTicket(new Request(`${ORIGIN}/attach${query}`, { headers }));
+
+  test("is found in the header, in the subprotocols and in the query, and nowhere else", () => {
+    expect(ticketOf({ "X-Stdio-Ticket": "s.one" })).toBe("s.one");
+    expect(ticketOf({ [PROTOCOL]: "ticket.s.a-_b, stdio.v1, bearer.t" })).toBe("s.a-_b");
+    expect(ticketOf({}, "?ticket=s.three")).toBe("s.three");
+    expect(ticketOf({}, "?ticket=")).toBe("");
+    expect(ticketOf({ Authorization: "Bearer s.t", Cookie: "ticket=s.c", [PROTOCOL]: "stdio.v1" })).toBe(undefined);
+  });
+
+  test.each([
+    ["header and query", { "X-Stdio-Ticket": "s.one" }, "?ticket=s.one"],
+    ["header and subprotocol", { "X-Stdio-Ticket": "s.one", [PROTOCOL]: "stdio.v1, ticket.s.one" }, ""],
+    ["subprotocol and query", { [PROTOCOL]: "stdio.v1, ticket.s.one" }, "?ticket=s.two"],
+    ["query twice", {}, "?ticket=s.one&ticket=s.two"],
+  ] as [string, Record<string, string>, string][])("by %s is refused, as two tokens are", async (_, headers, query) => {
+    expect(await faultOf(() => ticketOf(headers, query))).toBe("malformed");
+  });
+
+  test.each(["ticket.s.one", "ticket.s.one, bearer.t", "stdio.v1, ticket.s.one, ticket.s.two"])(
+    "%j is refused with 400: nothing to select, or two of them",
+    async (offer) => {
+      const act = () => ticketOf({ [PROTOCOL]: offer });
+      expect(await faultOf(act)).toBe("bad_subprotocol");
+      expect(act).toThrow(expect.objectContaining({ status: 400 }));
+    },
+  );
+
+  test("is never among the subprotocols to select from, so no answer repeats it", () => {
+    const headers = { [PROTOCOL]: "ticket.s.one, stdio.v1, bearer.t" };
+    expect(offeredProtocols(new Request(ORIGIN, { headers }))).toEqual(["stdio.v1"]);
+  });
 });

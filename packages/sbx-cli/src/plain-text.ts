@@ -1,0 +1,26 @@
+// Text of somebody else's that goes to a terminal: nothing in it may move a cursor, or turn a line around. Pure.
+
+/** Control characters (C0, DEL, C1), format characters (bidi, zero width, tags), and the Unicode ends of lines. */
+const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
+/** The same but for the line feeds of indented JSON, which has its own C0 characters escaped already. */
+const UNSAFE_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** On one line, with a space for each run of what is unsafe. */
+export function oneLine(text: string): string {
+  return plain(text).trim();
+}
+
+/** The same with the spaces around it left as they are. */
+export function plain(text: string): string {
+  return text.replace(UNSAFE, " ");
+}
+
+/** Indented JSON of the same value, with what is unsafe escaped. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, escaped);
+}
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}
