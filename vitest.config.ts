@@ -16,6 +16,7 @@ export default defineConfig({
       unit("sandbox-stdio", "packages/sandbox-stdio"),
       unit("sbx-cli", "packages/sbx-cli"),
       unit("chaos", "packages/chaos"),
+      unit("api", "packages/api"),
       unit("dashboard", "packages/dashboard"),
       unit("scripts", "scripts"),
     ],

@@ -1,0 +1,216 @@
+// A search through output as it comes (T2 to T4): reads the log from an offset on, as plain text, and finds a literal or an
+// expression. Each byte is looked at once, except what a line end has not settled yet.
+
+import type { OutputLog } from "../log.ts";
+import { PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
+import { PlainMap } from "./plain-runs.ts";
+import { PlainText } from "./plain-text.ts";
+
+/** A match may be as long as this, in UTF-16 units of plain text: that much is searched (T2). */
+export const SEARCHED_UNITS = 65_536;
+/** Bytes of the log that are taken in at a time. */
+const SLICE_BYTES = 16_384;
+
+export type SearchTarget =
+  | { readonly kind: "pattern"; readonly program: PatternProgram }
+  | { readonly kind: "text"; readonly text: string };
+
+/** `from` and `to` are offsets of the log; a group is null where it took no part. */
+export type SearchMatch = {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+  readonly groups: readonly (string | null)[];
+};
+
+export type SearchProgress =
+  | { readonly kind: "found"; readonly match: SearchMatch }
+  /** Everything that the log holds has been searched. */
+  | { readonly kind: "nothing" }
+  /** The allowance is used up: call again. */
+  | { readonly kind: "more" };
+
+export class OutputSearch {
+  readonly #target: SearchTarget;
+  readonly #plain = new PlainText();
+  readonly #map = new PlainMap();
+  /** The plain text that is still held, and the position of its first unit. */
+  #text = "";
+  #base = 0;
+  #settled = 0;
+  /** Offset of the next byte to take in. */
+  #next: number;
+  /** Position up to which the text has been searched. */
+  #searched = 0;
+  #finder: PatternMachine | undefined;
+  #checkpoint: PatternState | undefined;
+  #capture: { readonly machine: PatternMachine; readonly start: number; readonly end: number } | undefined;
+  /** Bytes that were gone before they could be searched. */
+  missedBytes = 0;
+
+  /** @param from Offset of the first byte that is searched. */
+  constructor(target: SearchTarget, from: number) {
+    this.#target = target;
+    this.#next = from;
+    if (target.kind === "pattern") {
+      this.#finder = new PatternMachine(target.program, "find", 0);
+      this.#checkpoint = this.#finder.save();
+    }
+  }
+
+  /** Offset up to which output has been taken in. */
+  get offset(): number {
+    return this.#next;
+  }
+
+  /**
+   * Searches what the log has got since. The match is the leftmost in what is there now, as a backtracking engine would find
+   * it: `$` also matches at its end, and a match there may be shorter than it would be with what comes later.
+   * @param maxWork About so many instructions of an expression's program.
+   */
+  advance(log: OutputLog, maxWork = Number.MAX_SAFE_INTEGER): SearchProgress {
+    const allowance = { left: maxWork };
+    if (this.#capture !== undefined) return this.#captureGroups(allowance);
+    for (;;) {
+      if (!this.#searchText(allowance)) return { kind: "more" };
+      const isLast = this.#next >= log.endOffset;
+      const found = this.#found(isLast);
+      if (found !== undefined) return this.#report(found, allowance);
+      if (isLast) return { kind: "nothing" };
+      this.#trim();
+      this.#takeIn(log);
+    }
+  }
+
+  #takeIn(log: OutputLog): void {
+    if (this.#next < log.startOffset) {
+      this.missedBytes += log.startOffset - this.#next;
+      this.#next = log.startOffset;
+    }
+    const length = Math.min(SLICE_BYTES, log.endOffset - this.#next);
+    const bytes = new Uint8Array(length);
+    log.copy(this.#next, length, bytes, 0);
+    this.#plain.push(bytes, this.#next);
+    this.#next += length;
+    const change = this.#plain.drain();
+    this.#text = this.#text.slice(0, change.at - this.#base) + change.text;
+    this.#map.replace(change.at, change.runs);
+    this.#settled = change.settled;
+    if (change.at < this.#searched) {
+      // A line was overwritten: search it again from its beginning.
+      if (this.#checkpoint !== undefined) this.#finder?.restore(this.#checkpoint);
+      this.#searched = this.#checkpoint?.at ?? change.at;
+    }
+  }
+
+  /** @returns Whether all of the text has been searched. */
+  #searchText(allowance: { left: number }): boolean {
+    const finder = this.#finder;
+    const end = this.#base + this.#text.length;
+    if (finder === undefined) return true;
+    if (this.#searched < this.#settled && !finder.hasMatch) {
+      if (!this.#feed(finder, this.#settled, allowance)) return false;
+      if (!finder.hasMatch) this.#checkpoint = finder.save();
+    }
+    return this.#feed(finder, end, allowance);
+  }
+
+  #feed(finder: PatternMachine, to: number, allowance: { left: number }): boolean {
+    const before = finder.work;
+    const index = finder.feed(this.#text, this.#searched - this.#base, to - this.#base, allowance.left);
+    this.#searched = this.#base + index;
+    allowance.left -= finder.work - before;
+    return this.#searched >= to || finder.isDecided;
+  }
+
+  #found(isLast: boolean): { start: number; end: number } | undefined {
+    if (this.#target.kind === "text") {
+      const { text } = this.#target;
+      const from = Math.max(this.#base, Math.min(this.#searched, this.#base + this.#text.length) - text.length + 1);
+      const index = this.#text.indexOf(text, from - this.#base);
+      this.#searched = this.#base + this.#text.length;
+      return index < 0 ? undefined : { start: this.#base + index, end: this.#base + index + text.length };
+    }
+    const finder = this.#finder;
+    if (finder === undefined || !(isLast || finder.isDecided || this.#isTooLong(finder))) return undefined;
+    const match = finder.matchHere(isLast ? undefined : this.#runeAt(finder.at));
+    return match === undefined ? undefined : { start: match.slots[0] ?? 0, end: match.end };
+  }
+
+  /** A match was found that could go on for ever: it ends here. */
+  #isTooLong(finder: PatternMachine): boolean {
+    return finder.hasMatch && finder.at - (finder.oldestStart ?? finder.at) > SEARCHED_UNITS;
+  }
+
+  #runeAt(position: number): number | undefined {
+    return this.#text.codePointAt(position - this.#base);
+  }
+
+  #runeBefore(position: number): number {
+    const index = position - this.#base;
+    if (index <= 0) return -1;
+    const unit = this.#text.charCodeAt(index - 1);
+    return unit >= 0xdc00 && unit <= 0xdfff ? (this.#text.codePointAt(index - 2) ?? unit) : unit;
+  }
+
+  #report(found: { start: number; end: number }, allowance: { left: number }): SearchProgress {
+    const { start, end } = found;
+    const target = this.#target;
+    if (target.kind === "text" || target.program.groups === 0)
+      return { kind: "found", match: this.#matchAt(start, end, []) };
+    const machine = new PatternMachine(target.program, "capture", start, this.#runeBefore(start));
+    this.#capture = { machine, start, end };
+    return this.#captureGroups(allowance);
+  }
+
+  /** The groups of a match whose place is known, found in a second pass over it alone. */
+  #captureGroups(allowance: { left: number }): SearchProgress {
+    if (this.#capture === undefined) return { kind: "nothing" };
+    const { machine, start, end } = this.#capture;
+    machine.feed(this.#text, machine.at - this.#base, end - this.#base, allowance.left);
+    if (machine.at < end) return { kind: "more" };
+    const slots = machine.matchHere(this.#runeAt(end))?.slots ?? [];
+    return { kind: "found", match: this.#matchAt(start, end, slots) };
+  }
+
+  #matchAt(start: number, end: number, slots: Slots): SearchMatch {
+    const text = (from: number, to: number) => this.#text.slice(from - this.#base, to - this.#base);
+    const groups: (string | null)[] = [];
+    for (let slot = 2; slot + 1 < slots.length; slot += 2) {
+      const from = slots[slot] ?? -1;
+      const to = slots[slot + 1] ?? -1;
+      groups.push(from < 0 || to < 0 ? null : text(from, to));
+    }
+    const isEmpty = start === end;
+    const from = isEmpty && start === this.#base + this.#text.length ? this.#next : this.#map.startOf(start);
+    return { from, to: isEmpty ? from : this.#map.endOf(end), text: text(start, end), groups };
+  }
+
+  /** Lets go of text that is too old for a match to begin in it. */
+  #trim(): void {
+    const end = this.#base + this.#text.length;
+    const finder = this.#finder;
+    const oldest = finder?.oldestStart ?? end;
+    if (end - oldest > 2 * SEARCHED_UNITS && finder !== undefined && this.#settled >= this.#searched)
+      this.#startAnew(end);
+    // The character before the window stays: `\b` and `^` look at it.
+    const kept =
+      Math.min(end - SEARCHED_UNITS, this.#settled, this.#finder?.oldestStart ?? end, this.#checkpoint?.at ?? end) - 2;
+    if (kept - this.#base < SEARCHED_UNITS) return;
+    this.#text = this.#text.slice(kept - this.#base);
+    this.#base = kept;
+    this.#map.dropBefore(kept);
+  }
+
+  /** A search that began too long ago may hide a later beginning: search the last {@link SEARCHED_UNITS} again, once. */
+  #startAnew(end: number): void {
+    const target = this.#target;
+    if (target.kind !== "pattern") return;
+    let from = end - SEARCHED_UNITS;
+    const unit = this.#text.charCodeAt(from - this.#base);
+    if (unit >= 0xdc00 && unit <= 0xdfff) from += 1;
+    this.#finder = new PatternMachine(target.program, "find", from, this.#runeBefore(from));
+    this.#checkpoint = this.#finder.save();
+    this.#searched = from;
+  }
+}
