@@ -1,6 +1,20 @@
 // What programs without a WebSocket need of a session (D, U, W, T), apart from sockets and clocks.
 
+export { type HeadTail, headTail } from "./head-tail.ts";
 export { encodeEnter, encodeKeys, encodePaste, type InputModes, type KeysResult } from "./keys.ts";
+export {
+  type Gap,
+  MAX_READ_BYTES,
+  MIN_READ_BYTES,
+  type OutputAnswer,
+  type OutputFormat,
+  type OutputQuery,
+  type OutputResult,
+  outputText,
+  readOutput,
+  type StreamChoice,
+  USUAL_READ_BYTES,
+} from "./output-range.ts";
 export { EMPTY, OP, PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
 export { PlainMap, type PlainRun } from "./plain-runs.ts";
 export { MAX_PLAIN_LINE, type PlainChange, PlainText, plainTextOf } from "./plain-text.ts";

@@ -46,12 +46,11 @@ const NO_RUNE = -1;
 class Threads {
   readonly pcs: Int32Array;
   readonly slots: Float64Array;
+  readonly width: number;
   count = 0;
 
-  constructor(
-    capacity: number,
-    readonly width: number,
-  ) {
+  constructor(capacity: number, width: number) {
+    this.width = width;
     this.pcs = new Int32Array(capacity);
     this.slots = new Float64Array(capacity * width);
   }
@@ -61,12 +60,6 @@ class Threads {
     const at = this.count * this.width;
     for (let i = 0; i < this.width; i += 1) this.slots[at + i] = slots[i] ?? -1;
     this.count += 1;
-  }
-
-  copyFrom(other: Threads): void {
-    this.pcs.set(other.pcs.subarray(0, other.count));
-    this.slots.set(other.slots.subarray(0, other.count * other.width));
-    this.count = other.count;
   }
 }
 

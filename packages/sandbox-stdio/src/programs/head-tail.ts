@@ -1,0 +1,73 @@
+// The budget of *run* (U3): the first half and the last half of what is too long, cut at line ends where one is near and never
+// inside a character.
+
+import type { OutputLog } from "../log.ts";
+import { joinBytes, unfinishedBytes } from "../utf8-text.ts";
+import { collect, type Gap } from "./output-range.ts";
+
+const LF = 0x0a;
+/** A line end counts as near within this part of the half. */
+const NEAR = 1 / 4;
+
+export type HeadTail = {
+  /** Offset of the first byte, where the log ends, and the same once more: *run* answers with all there is. */
+  readonly from: number;
+  readonly next: number;
+  readonly end: number;
+  /** Both streams in the order in which they were read, and each of them, made of the same bytes. */
+  readonly output: Uint8Array;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** What was left out: *read* can fetch it. */
+  readonly truncated?: { readonly from: number; readonly to: number; readonly bytes: number };
+  /** What the log no longer holds. */
+  readonly gap?: Gap;
+};
+
+/** @param from Where the output of this run begins. @param maxBytes Of the log, both streams together. */
+export function headTail(log: OutputLog, from: number, maxBytes: number): HeadTail {
+  const start = Math.max(from, log.startOffset);
+  const end = log.endOffset;
+  const gap = start > from ? { gap: { from, to: start } } : {};
+  const base = { from, next: end, end, ...gap };
+  if (end - start <= maxBytes) return { ...base, ...streams(log, [[start, end]]) };
+  const half = Math.floor(maxBytes / 2);
+  const headEnd = start + headLength(collect(log, start, start + half, half, "all").bytes);
+  const tailFrom = end - (maxBytes - half);
+  const tailStart = tailFrom + tailSkip(collect(log, tailFrom, end, maxBytes - half, "all").bytes, log, tailFrom);
+  const truncated = { from: headEnd, to: tailStart, bytes: tailStart - headEnd };
+  return {
+    ...base,
+    ...streams(log, [
+      [start, headEnd],
+      [tailStart, end],
+    ]),
+    truncated,
+  };
+}
+
+function streams(log: OutputLog, ranges: readonly (readonly [number, number])[]) {
+  const joined = (stream: "all" | "stdout" | "stderr") =>
+    ranges.map(([from, to]) => collect(log, from, to, to - from, stream).bytes).reduce(joinBytes);
+  return { output: joined("all"), stdout: joined("stdout"), stderr: joined("stderr") };
+}
+
+/** How much of the head is kept: to behind its last line end if that is near, else to its last whole character. */
+function headLength(head: Uint8Array): number {
+  const lineEnd = head.lastIndexOf(LF) + 1;
+  if (lineEnd > head.length * (1 - NEAR)) return lineEnd;
+  return head.length - unfinishedBytes(head);
+}
+
+/** How much of the tail is left out: to behind its first line end if that is near, else to its first character. */
+function tailSkip(tail: Uint8Array, log: OutputLog, from: number): number {
+  const before = collect(log, Math.max(log.startOffset, from - 3), from, 3, "all").bytes;
+  if (before.at(-1) === LF) return 0;
+  const lineEnd = tail.indexOf(LF) + 1;
+  if (lineEnd > 0 && lineEnd < tail.length * NEAR) return lineEnd;
+  let skipped = 0;
+  const unfinished = unfinishedBytes(before);
+  if (unfinished === 0) return 0;
+  while (skipped < 3 && ((tail[skipped] ?? 0) & 0xc0) === 0x80) skipped += 1;
+  return skipped;
+}
