@@ -25,3 +25,27 @@ export {
   type SearchProgress,
   type SearchTarget,
 } from "./search.ts";
+export {
+  type CommandEnd,
+  lastOutput,
+  WAIT_WORK,
+  Wait,
+  type WaitOutcome,
+  type WaitResult,
+  type WaitSetup,
+  type WaitUntil,
+} from "./wait.ts";
+export {
+  continuesAt,
+  MAX_WRITE_BYTES,
+  MAX_WRITERS,
+  planWrite,
+  receiptOf,
+  type WritePlan,
+  type WriteRequest,
+  type WriterCount,
+  type WriterName,
+  type WriterResult,
+  Writers,
+  type WriteState,
+} from "./writers.ts";

@@ -1,0 +1,157 @@
+// T1 to T6: what a wait comes to, told of output, time, the exit, the keyboard, marks and screens.
+
+import { OutputLog, STREAM_STDOUT } from "@sbx/sandbox-stdio";
+import { lastOutput, Wait, type WaitUntil } from "@sbx/sandbox-stdio/programs";
+import { describe, expect, test } from "vitest";
+import { compilePattern } from "../src/index.ts";
+
+function program(source: string, flags = "") {
+  const result = compilePattern(source, flags);
+  if (!result.ok) throw new Error(result.message);
+  return result.program;
+}
+const match = (source: string, flags = ""): WaitUntil => ({ kind: "match", program: program(source, flags) });
+
+function started(until: WaitUntil, options: { before?: string; from?: number; timeoutMs?: number } = {}) {
+  const log = new OutputLog({ cols: 80, rows: 24 }, 4_096);
+  const append = (text: string) => log.append(new TextEncoder().encode(text), STREAM_STDOUT);
+  append(options.before ?? "");
+  const wait = new Wait({ until, log, from: options.from, timeoutMs: options.timeoutMs ?? 30_000, nowMs: 1_000 });
+  wait.work();
+  const output = (text: string, nowMs = 1_000) => {
+    append(text);
+    wait.output(nowMs);
+  };
+  return { wait, output, log };
+}
+
+describe("T2: where a wait looks", () => {
+  test("T2: from the log's end at the call, if nothing is said", () => {
+    const { wait, output } = started(match("ready"), { before: "ready\n" });
+    expect(wait.result).toBe(undefined);
+    output("rea");
+    expect(wait.result).toBe(undefined);
+    output("dy");
+    expect(wait.result).toEqual({ outcome: "met", offset: 11, match: { from: 6, to: 11, text: "ready", groups: [] } });
+  });
+
+  test("T2: from `from` on, what came before the call included", () => {
+    const { wait } = started({ kind: "text", text: "ready" }, { before: "ready\n", from: 0 });
+    expect(wait.result).toMatchObject({ outcome: "met", offset: 5 });
+    expect(started(match("ready"), { before: "ready\n", from: 1 }).wait.result).toBe(undefined);
+  });
+
+  test("T2: what is no longer held is told as a gap", () => {
+    const { wait } = started(match("end"), { before: `${"x".repeat(5_000)}end`, from: 0 });
+    expect(wait.result).toMatchObject({ outcome: "met", gap: { from: 0, to: 907 } });
+  });
+});
+
+describe("T3: outcomes", () => {
+  test("T3: a time-out is an answer, and never looks like success", () => {
+    const { wait, output } = started(match("ready"), { timeoutMs: 500 });
+    output("almost");
+    expect(wait.nextTickMs).toBe(1_500);
+    wait.tick(1_499);
+    expect(wait.result).toBe(undefined);
+    wait.tick(1_500);
+    expect(wait.result).toEqual({ outcome: "timeout", offset: 6 });
+    output("ready");
+    expect(wait.result).toEqual({ outcome: "timeout", offset: 6 });
+  });
+
+  test("T3: with no time at all it looks once", () => {
+    const { wait } = started(match("ready"), { before: "ready", from: 0, timeoutMs: 0 });
+    wait.tick(1_000);
+    expect(wait.result?.outcome).toBe("met");
+    const late = started(match("steady"), { before: "ready", from: 0, timeoutMs: 0 }).wait;
+    late.tick(1_000);
+    expect(late.result?.outcome).toBe("timeout");
+  });
+
+  test("T3: the last output before the exit is searched before `exited` is said", () => {
+    const { wait, log } = started(match("bye"));
+    log.append(new TextEncoder().encode("bye"), STREAM_STDOUT);
+    wait.exited({ code: 0 });
+    expect(wait.result?.outcome).toBe("met");
+    const other = started(match("bye")).wait;
+    other.exited({ code: 3 });
+    expect(other.result).toEqual({ outcome: "exited", offset: 0, exit: { code: 3 } });
+  });
+
+  test("T3: a hostile expression is searched in turns, and what came before the time-out is not missed", () => {
+    const { wait, output } = started(match("(?:[ab]?){900}c"), { timeoutMs: 10 });
+    output(`${"ab".repeat(600)}c`);
+    expect([wait.isBehind, wait.result]).toEqual([true, undefined]);
+    wait.tick(2_000);
+    let turns = 0;
+    while (wait.isBehind) {
+      wait.work();
+      turns += 1;
+    }
+    expect(turns).toBeGreaterThan(5);
+    expect(wait.result).toMatchObject({ outcome: "met", offset: 1_201 });
+  });
+
+  test("T3: lost is told; the first outcome stays", () => {
+    const { wait } = started({ kind: "exit" });
+    wait.lost();
+    wait.exited({ code: 0 });
+    expect(wait.result).toEqual({ outcome: "lost", offset: 0 });
+  });
+});
+
+describe("T1: each condition", () => {
+  test("T1: exit", () => {
+    const { wait } = started({ kind: "exit" });
+    wait.exited({ code: 7 });
+    expect(wait.result).toEqual({ outcome: "met", offset: 0, exit: { code: 7 } });
+  });
+
+  test("T1, T5: idleMs counts from the call, and again from each output", () => {
+    const { wait, output } = started({ kind: "idle", idleMs: 500 });
+    expect(wait.nextTickMs).toBe(1_500);
+    output("x", 1_400);
+    wait.tick(1_500);
+    expect([wait.result, wait.nextTickMs]).toEqual([undefined, 1_900]);
+    wait.tick(1_900);
+    expect(wait.result).toEqual({ outcome: "met", offset: 1 });
+    const ended = started({ kind: "idle", idleMs: 500 }).wait;
+    ended.exited({ code: 0 });
+    expect(ended.result?.outcome).toBe("exited");
+  });
+
+  test("T1: commandEnd is the first at or behind `from`, with the code that the shell says", () => {
+    const { wait } = started({ kind: "commandEnd" }, { before: "x".repeat(100), from: 50 });
+    wait.commandEnded({ offset: 49, exit: 1 });
+    expect(wait.result).toBe(undefined);
+    wait.commandEnded({ offset: 50, exit: 130 });
+    expect(wait.result).toEqual({ outcome: "met", offset: 50, exit: { code: 130 } });
+  });
+
+  test("T1: screen looks at the rows as drawn", () => {
+    const { wait } = started({ kind: "screen", program: program("^(\\w+): (ok|(no))$", "m") });
+    wait.screen(["tests: run", ""], 10);
+    expect(wait.result).toBe(undefined);
+    wait.screen(["-", "tests: ok", ""], 20);
+    expect(wait.result).toEqual({
+      outcome: "met",
+      offset: 20,
+      match: { from: 20, to: 20, text: "tests: ok", groups: ["tests", "ok", null] },
+    });
+  });
+
+  test("T1: keyboard is met when it is free, or the asker's", () => {
+    const { wait } = started({ kind: "keyboard" });
+    wait.keyboard(false);
+    expect(wait.result).toBe(undefined);
+    wait.keyboard(true);
+    expect(wait.result?.outcome).toBe("met");
+  });
+});
+
+test("T3: output is the last maxBytes as plain, in whole characters", () => {
+  const { log } = started({ kind: "exit" }, { before: "\x1b[1mone\x1b[0m\r\n10%\r20%\r\né日" });
+  expect(lastOutput(log, 8_192)).toBe("one\n20%\né日");
+  expect(lastOutput(log, 4)).toBe("日");
+});

@@ -1,0 +1,219 @@
+// One *wait* (T1 to T6) as a state machine: it is told of output, time, the exit, the keyboard, marks and screens, and comes to
+// an outcome once. A wait is a reader of the log; it holds nothing back and polls nothing.
+
+import type { ExitStatus } from "../control.ts";
+import type { OutputLog } from "../log.ts";
+import { decodeUtf8, encodeUtf8 } from "../utf8-text.ts";
+import type { Gap } from "./output-range.ts";
+import { PatternMachine, type PatternProgram } from "./pattern.ts";
+import { plainTextOf } from "./plain-text.ts";
+import { OutputSearch, type SearchMatch } from "./search.ts";
+
+/** T1, with its expressions compiled. */
+export type WaitUntil =
+  | { readonly kind: "exit" }
+  | { readonly kind: "match"; readonly program: PatternProgram }
+  | { readonly kind: "text"; readonly text: string }
+  /** Nothing came for so long, counted from the call: weak evidence of anything (T5). */
+  | { readonly kind: "idle"; readonly idleMs: number }
+  | { readonly kind: "commandEnd" }
+  | { readonly kind: "screen"; readonly program: PatternProgram }
+  /** The keyboard is free, or the asker's. */
+  | { readonly kind: "keyboard" };
+
+export type WaitOutcome = "met" | "timeout" | "exited" | "lost";
+
+export type WaitResult = {
+  readonly outcome: WaitOutcome;
+  /** Where to go on: behind the match, where the command ended, else where the log ended. */
+  readonly offset: number;
+  /** Of a screen, `from` and `to` are the offset at which it stood so. */
+  readonly match?: SearchMatch;
+  readonly exit?: ExitStatus;
+  /** Bytes that were no longer held when the wait came to them. */
+  readonly gap?: Gap;
+};
+
+/** The end of a command: where its mark D begins, and the exit code that it says. */
+export type CommandEnd = { readonly offset: number; readonly exit?: number | undefined };
+
+export type WaitSetup = {
+  readonly until: WaitUntil;
+  readonly log: OutputLog;
+  /** Absent: the log's end at the call (T2). */
+  readonly from?: number | undefined;
+  readonly timeoutMs: number;
+  readonly nowMs: number;
+};
+
+type Ending = { readonly outcome: "timeout" | "exited" | "lost"; readonly exit?: ExitStatus };
+
+/** Instructions of an expression that one call carries out: some milliseconds. */
+export const WAIT_WORK = 200_000;
+/** Bytes of the log that are turned into plain text for each byte of the answer's `output`, and at least. */
+const OUTPUT_FACTOR = 4;
+const MIN_OUTPUT_SOURCE = 65_536;
+
+export class Wait {
+  readonly until: WaitUntil;
+  readonly from: number;
+  readonly #log: OutputLog;
+  readonly #deadlineMs: number;
+  readonly #search: OutputSearch | undefined;
+  #idleSinceMs: number;
+  #seenEnd: number;
+  #screen: { readonly machine: PatternMachine; readonly text: string; readonly offset: number; at: number } | undefined;
+  /** The end of waiting has come, and what came before it is still to be searched. */
+  #ending: Ending | undefined;
+  #isBehind = false;
+  #result: WaitResult | undefined;
+
+  constructor({ until, log, from, timeoutMs, nowMs }: WaitSetup) {
+    this.until = until;
+    this.from = from ?? log.endOffset;
+    this.#log = log;
+    this.#deadlineMs = nowMs + timeoutMs;
+    this.#idleSinceMs = nowMs;
+    this.#seenEnd = log.endOffset;
+    if (until.kind === "match") {
+      this.#search = new OutputSearch({ kind: "pattern", program: until.program }, this.from);
+    } else if (until.kind === "text") this.#search = new OutputSearch(until, this.from);
+  }
+
+  /** The outcome, once there is one. Nothing changes it. */
+  get result(): WaitResult | undefined {
+    return this.#result;
+  }
+
+  /** Whether {@link work} is to be called again, after others had their turn. */
+  get isBehind(): boolean {
+    return this.#isBehind && this.#result === undefined;
+  }
+
+  /** When {@link tick} is to be called. */
+  get nextTickMs(): number | undefined {
+    if (this.#result !== undefined || this.#ending !== undefined) return undefined;
+    if (this.until.kind !== "idle") return this.#deadlineMs;
+    return Math.min(this.#deadlineMs, this.#idleSinceMs + this.until.idleMs);
+  }
+
+  /** The log may have more than before. */
+  output(nowMs: number): void {
+    if (this.#log.endOffset > this.#seenEnd) {
+      this.#seenEnd = this.#log.endOffset;
+      this.#idleSinceMs = nowMs;
+    }
+    this.work();
+  }
+
+  /** Searches on, for about {@link WAIT_WORK} instructions. */
+  work(maxWork = WAIT_WORK): void {
+    if (this.#result !== undefined) return;
+    this.#isBehind =
+      this.#search === undefined ? this.#searchScreen(maxWork) : this.#searchOutput(this.#search, maxWork);
+    if (!this.#isBehind && this.#ending !== undefined) this.#end(this.#ending);
+  }
+
+  tick(nowMs: number): void {
+    if (this.#result !== undefined) return;
+    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
+    else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
+  }
+
+  /** The process has ended, and all its output is in the log. */
+  exited(exit: ExitStatus): void {
+    if (this.until.kind === "exit") this.#meet({ exit });
+    else this.#endAfterSearch({ outcome: "exited", exit });
+  }
+
+  /** The process is lost: nothing more will come. */
+  lost(): void {
+    this.#endAfterSearch({ outcome: "lost" });
+  }
+
+  /** Whether the keyboard is free or the asker's; told at first, and whenever it changes. */
+  keyboard(isOpen: boolean): void {
+    if (this.until.kind === "keyboard" && isOpen) this.#meet();
+  }
+
+  /** A command has ended; told in order, also of those between `from` and the call. */
+  commandEnded(end: CommandEnd): void {
+    if (this.until.kind !== "commandEnd" || end.offset < this.from) return;
+    this.#meet({ offset: end.offset, ...(end.exit === undefined ? {} : { exit: { code: end.exit } }) });
+  }
+
+  /** The screen as drawn at `offset`, one string per row; told at first, and when it has changed. */
+  screen(rows: readonly string[], offset: number): void {
+    if (this.until.kind !== "screen" || this.#result !== undefined) return;
+    const machine = new PatternMachine(this.until.program, "find", 0);
+    this.#screen = { machine, text: rows.join("\n"), offset, at: 0 };
+    this.work();
+  }
+
+  #searchOutput(search: OutputSearch, maxWork: number): boolean {
+    const progress = search.advance(this.#log, maxWork);
+    if (progress.kind === "found") this.#meet({ match: progress.match, offset: progress.match.to });
+    return progress.kind === "more";
+  }
+
+  #searchScreen(maxWork: number): boolean {
+    const screen = this.#screen;
+    if (screen === undefined || this.until.kind !== "screen") return false;
+    const { machine, text, offset } = screen;
+    screen.at = machine.feed(text, screen.at, text.length, maxWork);
+    if (screen.at < text.length && !machine.isDecided) return true;
+    this.#screen = undefined;
+    const found = machine.matchHere(machine.isDecided ? text.codePointAt(screen.at) : undefined);
+    if (found === undefined) return false;
+    const start = found.slots[0] ?? 0;
+    const groups = screenGroups(this.until.program, text, start, found.end);
+    this.#meet({ match: { from: offset, to: offset, text: text.slice(start, found.end), groups }, offset });
+    return false;
+  }
+
+  #endAfterSearch(ending: Ending): void {
+    if (this.#result !== undefined) return;
+    // The first counts.
+    this.#ending ??= ending;
+    this.work();
+  }
+
+  #meet(more: { offset?: number; match?: SearchMatch; exit?: ExitStatus } = {}): void {
+    this.#result ??= { outcome: "met", offset: this.#log.endOffset, ...more, ...this.#gap() };
+  }
+
+  #end(ending: Ending): void {
+    this.#result ??= { ...ending, offset: this.#search?.offset ?? this.#log.endOffset, ...this.#gap() };
+  }
+
+  #gap(): { gap?: Gap } {
+    const missed = this.#search?.missedBytes ?? 0;
+    return missed === 0 ? {} : { gap: { from: this.from, to: this.from + missed } };
+  }
+}
+
+function screenGroups(program: PatternProgram, text: string, start: number, end: number): (string | null)[] {
+  if (program.groups === 0) return [];
+  const machine = new PatternMachine(program, "capture", start, start === 0 ? -1 : text.charCodeAt(start - 1));
+  machine.feed(text, start, end, Number.MAX_SAFE_INTEGER);
+  const slots = machine.matchHere(text.codePointAt(end))?.slots ?? [];
+  return Array.from({ length: program.groups }, (_, i) => {
+    const from = slots[2 * i + 2] ?? -1;
+    const to = slots[2 * i + 3] ?? -1;
+    return from < 0 || to < 0 ? null : text.slice(from, to);
+  });
+}
+
+/** The last `maxBytes` bytes before the log's end, as plain text and in whole characters (T3). */
+export function lastOutput(log: OutputLog, maxBytes: number): string {
+  const source = Math.max(maxBytes * OUTPUT_FACTOR, MIN_OUTPUT_SOURCE);
+  const from = Math.max(log.startOffset, log.endOffset - source);
+  const bytes = new Uint8Array(log.endOffset - from);
+  log.copy(from, bytes.length, bytes, 0);
+  // A line that is not seen from its beginning may begin inside an escape sequence.
+  const firstLine = from > 0 ? bytes.indexOf(0x0a) + 1 : 0;
+  const plain = encodeUtf8(plainTextOf(bytes.subarray(firstLine), from + firstLine));
+  let cut = Math.max(0, plain.length - maxBytes);
+  while (cut < plain.length && ((plain[cut] ?? 0) & 0xc0) === 0x80) cut += 1;
+  return decodeUtf8(plain.subarray(cut));
+}

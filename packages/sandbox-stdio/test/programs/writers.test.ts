@@ -1,0 +1,159 @@
+// W2 to W4: counted input of programs, on the input queue of the session core.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { InputQueue } from "../../src/input.ts";
+import {
+  continuesAt,
+  MAX_WRITE_BYTES,
+  MAX_WRITERS,
+  planWrite,
+  receiptOf,
+  type WriteRequest,
+  Writers,
+  type WriteState,
+} from "../../src/programs/index.ts";
+
+const OPEN: WriteState = { hasExited: false, isStdinClosed: false, mayType: true, holder: "" };
+const bytes = (length: number) => new Uint8Array(length);
+const name = (writer: string, subject = "ann", issuer = "https://id") => ({
+  incarnation: "i1",
+  issuer,
+  subject,
+  writer,
+});
+const table = () => new Writers("i1", () => new InputQueue("process"));
+
+/** A queue that has received some bytes, of which some are taken. */
+function queue(received: number, taken: number): InputQueue {
+  const input = new InputQueue("process");
+  if (received > 0) input.push(0, bytes(received));
+  if (taken > 0) input.wrote(taken);
+  return input;
+}
+
+const plan = (input: InputQueue, request: Partial<WriteRequest>, state: Partial<WriteState> = {}) =>
+  planWrite(input, { ...OPEN, ...state }, { length: 0, eof: false, ...request });
+
+describe("W2: writers", () => {
+  test("W2: counts are per issuer, subject and writer", () => {
+    const writers = table();
+    const admit = (...of: Parameters<typeof name>) => {
+      const result = writers.admit(name(...of));
+      return result.ok ? result.writer : undefined;
+    };
+    const first = admit("api");
+    expect(admit("api")).toBe(first);
+    const others = [
+      admit("b"),
+      admit("api", "bob"),
+      admit("api", "ann", "https://other"),
+      admit('api","x'),
+      admit("x", 'ann","api'),
+    ];
+    expect(new Set([first, ...others]).size).toBe(6);
+    expect(() => writers.admit({ ...name("api"), incarnation: "i2" })).toThrow(RangeError);
+  });
+
+  test("W2: a 65th writer is refused, the 64 others go on", () => {
+    const writers = table();
+    for (let i = 0; i < 64; i += 1) expect(writers.admit(name(`w${i}`)).ok).toBe(true);
+    expect(MAX_WRITERS).toBe(64);
+    expect(writers.admit(name("w64"))).toEqual({ ok: false, code: "too_many_writers" });
+    expect(writers.admit(name("w0")).ok).toBe(true);
+    expect([writers.find(name("w64")), writers.size]).toEqual([undefined, 64]);
+  });
+
+  test("W2: 200 once the bytes have been taken and stored, until then 202 with how many were", () => {
+    expect(receiptOf(queue(10, 4), 10)).toEqual({ status: 202, taken: 4 });
+    expect(receiptOf(queue(10, 10), 10)).toEqual({ status: 200 });
+    expect(receiptOf(queue(10, 10), 10, 7)).toEqual({ status: 202, taken: 7 });
+    expect(receiptOf(queue(20, 12), 10)).toEqual({ status: 200 });
+  });
+});
+
+describe("W3: at", () => {
+  test("W3: at the count it types; without `at` too", () => {
+    expect(plan(queue(5, 5), { length: 3, at: 5 })).toEqual({ kind: "type", from: 5, to: 8, eof: false });
+    expect(plan(queue(5, 0), { length: 3, eof: true })).toEqual({ kind: "type", from: 5, to: 8, eof: true });
+  });
+
+  test("W3: below the count it types nothing, whatever the body, also when the call would now be refused", () => {
+    const duplicate = { kind: "duplicate", from: 2, to: 5 };
+    expect(plan(queue(5, 5), { length: 99, at: 2 })).toEqual(duplicate);
+    expect(plan(queue(5, 5), { length: 3, at: 2 }, { hasExited: true, isStdinClosed: true, mayType: false })).toEqual(
+      duplicate,
+    );
+  });
+
+  test("W3: above the count is a gap, with what is expected", () => {
+    expect(plan(queue(5, 5), { length: 3, at: 6 })).toEqual({
+      kind: "refuse",
+      status: 409,
+      code: "input_gap",
+      expected: 5,
+    });
+  });
+
+  test("W3: an end of input that is repeated at its place is a duplicate", () => {
+    const input = queue(5, 5);
+    expect(plan(input, { eof: true, at: 5 })).toEqual({ kind: "type", from: 5, to: 5, eof: true });
+    input.pushEof(5);
+    expect(plan(input, { eof: true, at: 5 }, { isStdinClosed: true })).toEqual({ kind: "duplicate", from: 5, to: 5 });
+    expect(plan(input, { length: 1, at: 5 }, { isStdinClosed: true })).toMatchObject({ code: "stdin_closed" });
+  });
+
+  test("W3: calls that are repeated in any order after a break type every byte once", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 10 }),
+        fc.array(fc.nat({ max: 9 }), { maxLength: 30 }),
+        (lengths, again) => {
+          const input = new InputQueue("process");
+          let typed = 0;
+          const call = (i: number) => {
+            const at = lengths.slice(0, i).reduce((sum, length) => sum + length, 0);
+            const decided = plan(input, { length: lengths[i] ?? 0, at });
+            if (decided.kind === "type") {
+              input.push(decided.from, bytes(lengths[i] ?? 0));
+              typed += lengths[i] ?? 0;
+            } else expect(decided.kind).toBe(at < input.received ? "duplicate" : "refuse");
+          };
+          for (const i of again) if (i < lengths.length) call(i);
+          for (const [i] of lengths.entries()) call(i);
+          expect(typed).toBe(lengths.reduce((sum, length) => sum + length, 0));
+          expect(input.received).toBe(typed);
+        },
+      ),
+    );
+  });
+});
+
+test("W4, W1: the refusals: not the keyboard's holder, exited, closed, too long", () => {
+  const input = queue(5, 5);
+  expect(plan(input, { length: 1 }, { mayType: false, holder: "c7" })).toEqual({
+    kind: "refuse",
+    status: 409,
+    code: "not_stdin_holder",
+    holder: "c7",
+  });
+  expect(plan(input, { length: 1 }, { hasExited: true, mayType: false })).toEqual({
+    kind: "refuse",
+    status: 409,
+    code: "exited",
+  });
+  expect(plan(input, { length: 1 }, { isStdinClosed: true })).toEqual({
+    kind: "refuse",
+    status: 409,
+    code: "stdin_closed",
+  });
+  expect(MAX_WRITE_BYTES).toBe(65_536);
+  expect(plan(input, { length: 65_536 })).toMatchObject({ kind: "type" });
+  expect(plan(input, { length: 65_537 })).toEqual({ kind: "refuse", status: 413, code: "input_too_long" });
+});
+
+test("U4: a repeated run continues its input where it had come to", () => {
+  expect(continuesAt(queue(0, 0), 100)).toBe(0);
+  expect(continuesAt(queue(70, 40), 100)).toBe(70);
+  expect(continuesAt(queue(100, 100), 100)).toBe(100);
+});
