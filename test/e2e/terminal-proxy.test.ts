@@ -459,6 +459,28 @@ describe("beyond the seed", () => {
     expect(ttyd.to(who.key)).toEqual([]);
   });
 
+  test("role=viewer is refused, of a token as of a ticket: a ttyd would let a viewer type", async () => {
+    const who = await owner();
+    const asViewer = `${address(who.project, who.token)}&role=viewer`;
+    expect(await (await TtydClient.connect(asViewer)).end()).toEqual({
+      code: 4403,
+      reason: "A ttyd lets nobody only look on",
+    });
+    const page = await fetch(`${system.origin}/terminal/${who.project}?role=viewer`, bearer(who));
+    expect([page.status, await page.json()]).toMatchObject([403, { error: "no_viewers" }]);
+    for (const role of ["viewer", "driver"]) {
+      const made = await fetch(`${system.origin}/api/tickets`, {
+        ...bearer(who),
+        method: "POST",
+        body: JSON.stringify({ sandbox: who.project, session: "main", role }),
+      });
+      const { ticket } = (await made.json()) as { ticket: string };
+      const client = await TtydClient.connect(`${address(who.project)}?ticket=${ticket}&role=viewer`);
+      expect((await client.end()).code).toBe(4403);
+    }
+    expect(ttyd.to(who.key)).toEqual([]);
+  });
+
   test("a connection ends with its token", async () => {
     const who = await owner();
     const token = await system.mintToken({ sub: who.sub, expires: 2 });

@@ -49,6 +49,8 @@ export const FAULT_STATUS = {
   /** A valid token without the claim that names the tenant: never put into another tenant. */
   no_tenant: 403,
   insufficient_scope: 403,
+  /** The role of a viewer, where a ttyd answers that knows none. */
+  no_viewers: 403,
   issuer_unreachable: 503,
   /** The Project Service gives no usable answer. */
   validator_unavailable: 503,

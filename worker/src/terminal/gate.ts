@@ -5,13 +5,17 @@ import { AuthFault } from "../auth/fault.ts";
 import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
 
 /**
+ * @param role As it was asked for; undefined where nothing was.
  * @returns Whether a ttyd in the sandbox answers, and no session of ours.
- * @throws {AuthFault} `insufficient_scope`, `misconfigured`.
+ * @throws {AuthFault} `insufficient_scope`, `no_viewers`, `misconfigured`.
  */
-export function terminalGate(env: TerminalEnv, { mayExec }: Pick<Grant, "mayExec">): boolean {
+export function terminalGate(env: TerminalEnv, { mayExec }: Pick<Grant, "mayExec">, role: string | undefined): boolean {
   const { ttyd } = readTerminalSettings(env);
-  if (ttyd !== undefined && !mayExec) {
+  if (ttyd === undefined) return false;
+  if (!mayExec) {
     throw new AuthFault("insufficient_scope", "A ttyd lets nobody only look on: this needs the scope sandbox:exec");
   }
-  return ttyd !== undefined;
+  // It would type like everybody else.
+  if ((role ?? "driver") !== "driver") throw new AuthFault("no_viewers", "A ttyd lets nobody only look on");
+  return true;
 }

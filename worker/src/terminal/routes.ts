@@ -91,7 +91,7 @@ async function goodTicket(text: string | undefined, settings: AuthSettings): Pro
 async function admitted(c: TerminalContext, sandbox: string): Promise<Authenticated & { readonly project: Project }> {
   const who = await authenticate(c.req.raw, readAuthSettings(c.env));
   const { identity, token } = who;
-  terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") });
+  terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") }, c.req.query("role"));
   return { ...who, project: await openProject(c.env, { tenant: identity, token }, sandbox) };
 }
 
