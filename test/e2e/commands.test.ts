@@ -2,6 +2,8 @@
 import { expect, test } from "vitest";
 import { auditOf } from "./support/audit.ts";
 import { connect, refusedHttp, refusedSocket } from "./support/client.ts";
+import { foreignRefused } from "./support/foreign-client.ts";
+import { ptyPath, sharedPath } from "./support/foreign-routes.ts";
 import { api, fresh, person } from "./support/system.ts";
 
 const sessions = async (who: Awaited<ReturnType<typeof person>>) =>
@@ -23,6 +25,21 @@ test("a command on the list is refused with 4403 or 403 and the reason; nothing 
     reason,
     who.sub,
   ]);
+});
+
+test.each([
+  ["blocked-by-test --now", 'names "blocked-by-test", which may not be started'],
+  ["exec /bin/blocked-by-test", 'names "blocked-by-test", which may not be started'],
+  ["$(echo blocked-by-test)", "can't be judged by the list"],
+])("a pty's command line is judged too: %s", async (cmd, reason) => {
+  const [who, sandbox] = [await person(), fresh("box")];
+  for (const path of [ptyPath(sandbox, { cmd }), sharedPath(sandbox, { cmd })]) {
+    const { status, body } = await foreignRefused(who, path);
+    const { error, message } = JSON.parse(body) as { error: string; message: string };
+    expect([status, error, message]).toEqual([403, "cmd_forbidden", expect.stringContaining(reason)]);
+  }
+  const listed = await (await api(who, `/api/sandboxes/${sandbox}/sessions`)).json();
+  expect(listed).toEqual({ sessions: [] });
 });
 
 test("a token that may only attach starts nothing, as a driver or as a viewer", async () => {

@@ -41,6 +41,55 @@ test("what is on both lists is refused, with 4403 and the command in the reason"
   });
 });
 
+const ofLine = (env: Parameters<typeof commandRefusal>[0], line: string) => commandRefusal(env, "bash", false, line);
+
+test.each([
+  "nc",
+  "nc -l 80",
+  "  nc",
+  "/usr/bin/nc",
+  "true; nc",
+  "true&&nc",
+  "a|nc>b",
+  "exec nc",
+  "env A=b nc",
+  "sh -c 'true; nc'",
+  "n''c",
+  'n"c"',
+  "'nc'",
+  "cd /opt; ./x",
+  "true\nnc",
+])("blocked are nc and /opt/x: the command line %j names one of them", (line) => {
+  const refusal = ofLine({ COMMAND_BLOCK: "nc,/opt/x" }, line);
+  expect([refusal?.code, refusal?.error, refusal?.message]).toEqual([
+    4403,
+    "cmd_forbidden",
+    expect.stringMatching(/names "(nc|\/opt\/x)", which may not be started$/),
+  ]);
+});
+
+test.each(["n\\c", "$A", "`echo nc`", "/usr/bin/n?", "/usr/bin/[n]c", "/bin/*", "{n,}c", "~/x", '"$A"', "'", '"`a`"'])(
+  "where a command is blocked, the command line %j can't be judged",
+  (line) => {
+    expect(ofLine({ COMMAND_BLOCK: "nc" }, line)?.message).toContain("can't be judged");
+    expect(ofLine({ COMMAND_ALLOW: "bash" }, line)).toBeUndefined();
+    expect(ofLine({}, line)).toBeUndefined();
+  },
+);
+
+test.each(["htop", "ncat; sync", "my-nc nc.sh", "printf '%s\\n$x*' \"one two\" | tr a-z A-Z >/dev/null && stty size"])(
+  "blocked is nc: the command line %j is none of its business",
+  (line) => {
+    expect(ofLine({ COMMAND_BLOCK: "nc" }, line)).toBeUndefined();
+  },
+);
+
+test("a command line is started where its shell is allowed, whatever else is", () => {
+  expect(ofLine({ COMMAND_ALLOW: "bash" }, "htop")).toBeUndefined();
+  expect(ofLine({ COMMAND_ALLOW: "htop" }, "htop")?.message).toBe('the command "bash" is not among those that may be');
+  expect(ofLine({ COMMAND_ALLOW: "bash", COMMAND_BLOCK: "htop" }, "htop")?.error).toBe("cmd_forbidden");
+});
+
 test("admins have lists of their own where either is set, and else everybody's", () => {
   const env = { COMMAND_ALLOW: "bash", COMMAND_ALLOW_ADMIN: "*", COMMAND_BLOCK_ADMIN: "dd" };
   expect([isRefused(env, "git"), isRefused(env, "git", true), isRefused(env, "dd", true)]).toEqual([true, false, true]);

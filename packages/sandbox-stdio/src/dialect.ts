@@ -76,6 +76,8 @@ export type AttachWish =
       readonly query: AttachQuery;
       /** What a new session runs where the query names no command: no wish that a living session could fail. */
       readonly command?: readonly [string, ...string[]];
+      /** The command line that was asked for, where `query` has a shell read one: a policy on commands is about it, too. */
+      readonly line?: string;
       /** Whether this client may take the keyboard by force, if its token allows it. Absent: it may. */
       readonly mayForce?: boolean;
     }

@@ -51,7 +51,7 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     // Not every route has the names in its query.
     const asked = { sandbox: query.sandbox, session: query.session ?? "", role: query.role };
     requireTarget(right.only, asked, otherSession(row));
-    const isProxied = row.dialect === TTYD && terminalGate(c.env, right.grant);
+    const isProxied = row.dialect === TTYD && terminalGate(c.env, right.grant, query.role);
     const project = await openProject(c.env, right.asker, query.sandbox);
     return await attach(c.env, request, right, row, wish, offered, project, isProxied);
   } catch (error) {
@@ -74,7 +74,7 @@ async function attach(
   request: Request,
   right: AttachRight,
   row: DialectRoute,
-  { query, command, mayForce = true }: Extract<AttachWish, { ok: true }>,
+  { query, command, line, mayForce = true }: Extract<AttachWish, { ok: true }>,
   offered: readonly string[],
   { user, sandboxKey, sessionKey }: Project,
   isProxied: boolean,
@@ -92,6 +92,7 @@ async function attach(
       session,
       query,
       ...(command === undefined ? {} : { command }),
+      ...(line === undefined ? {} : { line }),
       ...(row.limits === undefined ? {} : { limits: row.limits }),
       isTransient: row.isTransient === true,
       ...(isProxied ? { upstream: "ttyd" } : {}),

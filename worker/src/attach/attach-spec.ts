@@ -21,6 +21,8 @@ export type AttachSpec = Answering & {
   /** A new session's process is the query's, with this command where the query names none. */
   readonly query: AttachQuery;
   readonly command?: readonly [string, ...string[]];
+  /** What the query's shell is given to read, where the client has asked for that alone. */
+  readonly line?: string;
   /** Which limits hold for this connection; absent: the usual ones. */
   readonly limits?: "json" | "pty";
   /** Whether a new session is forgotten once it has ended and nobody is left. */

@@ -15,17 +15,66 @@ export interface CommandEnv {
   readonly COMMAND_BLOCK_ADMIN?: string;
 }
 
-/** Why `cmd` may not be started by somebody with, or without, the scope sandbox:admin; undefined where it may. */
-export function commandRefusal(env: CommandEnv, cmd: string, isAdmin: boolean): Refusal | undefined {
+/** What a shell replaces: outside of quotes, and within double ones. Single quotes keep everything as it is. */
+const EXPANDED = /[$`\\*?[\]{}~]/;
+const EXPANDED_IN_QUOTES = /[$`\\]/;
+/** What the name of a program is made of, most often. A slash is none of it: a name counts at the end of a path, too. */
+const NAME_CHARACTER = /[\p{L}\p{N}_.+-]/u;
+
+/**
+ * Why a command may not be started by somebody with, or without, the scope sandbox:admin; undefined where it may.
+ * @param line What a shell, `cmd`, is given to read, where no more than that was asked for. It is also refused if it names
+ * what is blocked, or might without saying so.
+ */
+export function commandRefusal(env: CommandEnv, cmd: string, isAdmin: boolean, line?: string): Refusal | undefined {
   const hasOwnLists = isAdmin && Boolean(env.COMMAND_ALLOW_ADMIN || env.COMMAND_BLOCK_ADMIN);
   const allowed = list(hasOwnLists ? env.COMMAND_ALLOW_ADMIN : env.COMMAND_ALLOW);
   const blocked = list(hasOwnLists ? env.COMMAND_BLOCK_ADMIN : env.COMMAND_BLOCK);
-  const name = cmd.slice(cmd.lastIndexOf("/") + 1);
-  const isBlocked = blocked.some((entry) => entry === cmd || (!entry.includes("/") && entry === name));
+  const isBlocked = blocked.some((entry) => entry === cmd || (!entry.includes("/") && entry === baseName(cmd)));
+  if (isBlocked) return refuse(cmd, "is on the list of commands that may not be started");
   const isAllowed = allowed.length === 0 || allowed.includes("*") || allowed.includes(cmd);
-  if (isAllowed && !isBlocked) return undefined;
-  const reason = isBlocked ? "is on the list of commands that may not be started" : "is not among those that may be";
-  return { code: CLOSE.forbidden, error: "cmd_forbidden", message: `the command ${JSON.stringify(cmd)} ${reason}` };
+  if (!isAllowed) return refuse(cmd, "is not among those that may be");
+  return line === undefined || blocked.length === 0 ? undefined : lineRefusal(line, blocked);
+}
+
+function lineRefusal(line: string, blocked: readonly string[]): Refusal | undefined {
+  const plain = unquoted(line);
+  if (plain === undefined) {
+    return refuse(line, "can't be judged by the list: it holds what the shell would put something else in place of");
+  }
+  const entry = blocked.find((one) => names(plain, baseName(one)));
+  return entry && refuse(line, `names ${JSON.stringify(entry)}, which may not be started`);
+}
+
+/** The line without its quotes; undefined where what runs can't be read in it. */
+function unquoted(line: string): string | undefined {
+  let plain = "";
+  let quote = "";
+  for (const character of line) {
+    if (character === quote) quote = "";
+    else if (quote === "" && (character === "'" || character === '"')) quote = character;
+    else if (quote !== "'" && (quote === "" ? EXPANDED : EXPANDED_IN_QUOTES).test(character)) return undefined;
+    else plain += character;
+  }
+  return quote === "" ? plain : undefined;
+}
+
+/** Whether a text holds the name, and not as a part of a longer one. */
+function names(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0 && name !== ""; at = text.indexOf(name, at + 1)) {
+    const [before = "", after = ""] = [text[at - 1], text[at + name.length]];
+    if (!NAME_CHARACTER.test(before) && !NAME_CHARACTER.test(after)) return true;
+  }
+  return false;
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function refuse(command: string, reason: string): Refusal {
+  const message = `the command ${JSON.stringify(command)} ${reason}`;
+  return { code: CLOSE.forbidden, error: "cmd_forbidden", message };
 }
 
 function list(value: string | undefined): string[] {

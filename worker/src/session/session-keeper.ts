@@ -86,7 +86,7 @@ export class SessionKeeper {
       return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
     }
     if (record === undefined) {
-      const refusal = commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin);
+      const refusal = commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin, spec.line);
       if (refusal !== undefined) return { ok: false, refusal };
     }
     if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };

@@ -91,7 +91,8 @@ function wish({ params, search }: RouteRequest, own: Readonly<Record<string, str
   // One command line, as a shell reads it.
   const command = line === "" ? {} : { cmd: "bash", arg: ["-lc", line] };
   const wished = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
-  return wished.ok ? { ...wished, command: SHELL, mayForce: search.get("resolve") === "1" } : wished;
+  if (!wished.ok) return wished;
+  return { ...wished, command: SHELL, ...(line === "" ? {} : { line }), mayForce: search.get("resolve") === "1" };
 }
 
 const COMMON = {

@@ -143,6 +143,7 @@ describe("the routes", () => {
   test("override with ?cmd=, a URL-encoded full command line", () => {
     expect(wish("/pty", `cmd=${encodeURIComponent("npm test -- --watch 'a b' | tee log")}`)).toMatchObject({
       query: { process: { cmd: "bash", args: ["-lc", "npm test -- --watch 'a b' | tee log"] } },
+      line: "npm test -- --watch 'a b' | tee log",
     });
   });
 
