@@ -93,7 +93,10 @@ export interface DialectRoute {
   readonly subprotocol?: { readonly name: string; readonly isRequired: boolean };
   /** By an HTTP status; or by accepting, saying so as the dialect can, and closing with the code: a page sees no status. */
   readonly refusal: "status" | "close";
-  /** Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. */
+  /**
+   * Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. Pages on the list may
+   * attach by the login's cookie here, and nowhere else.
+   */
   readonly checksOrigin?: boolean;
   /**
    * Whether the session is part of who a client is here: one with a ticket for another is not authenticated (401). Absent:

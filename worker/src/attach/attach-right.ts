@@ -23,13 +23,19 @@ export type AttachRight = {
 
 /**
  * Authenticates a request to attach: by its ticket where there is one, else by its token.
+ * @param cookieOrigins Whose pages may attach by the cookie, beside our own.
  * @throws {AuthFault}
  */
-export async function attachRight(request: Request, env: ProjectEnv, settings: AuthSettings): Promise<AttachRight> {
+export async function attachRight(
+  request: Request,
+  env: ProjectEnv,
+  settings: AuthSettings,
+  cookieOrigins?: ReadonlySet<string>,
+): Promise<AttachRight> {
   const origin = request.headers.get("Origin") ?? "";
   const text = findTicket(request);
   if (text === undefined) {
-    const { identity, token } = await authenticate(request, settings);
+    const { identity, token } = await authenticate(request, settings, cookieOrigins);
     requireScope(identity, "sandbox:connect");
     return { tenant: identity, grant: grantOfToken(identity, origin), asker: { tenant: identity, token } };
   }
@@ -44,7 +50,7 @@ export async function attachRight(request: Request, env: ProjectEnv, settings: A
     const asker = { tenant, asked: { user: ticket.user } };
     return { tenant, grant: grantOfAttachTicket(ticket, origin), asker, only: ticket };
   }
-  const bearer = await bearerOf(request, env, settings, ticket);
+  const bearer = await bearerOf(request, env, settings, ticket, cookieOrigins);
   // A guest comes by the right of the ticket's maker.
   const asker = { tenant, asked: { user: bearer === undefined ? ticket.user : bearer.user } };
   return { tenant, grant: grantOfShareTicket(ticket, bearer?.identity, origin), asker, only: ticket };
@@ -98,9 +104,10 @@ async function bearerOf(
   env: ProjectEnv,
   settings: AuthSettings,
   ticket: ShareTicket,
+  cookieOrigins: ReadonlySet<string> | undefined,
 ): Promise<({ readonly identity: Identity } & ProjectUser) | undefined> {
   try {
-    const { identity, token } = await authenticate(request, settings);
+    const { identity, token } = await authenticate(request, settings, cookieOrigins);
     return { identity, ...(await askProject(env, token, ticket.sandbox)) };
   } catch (error) {
     // Somebody whose login has run out, or whose project it is not, is a guest as well as anybody.

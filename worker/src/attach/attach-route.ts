@@ -34,8 +34,9 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
   const row = chooseRoute(rows, offered);
   try {
     const settings = readAuthSettings(c.env);
-    if (row?.checksOrigin === true) requireListedOrigin(request, settings);
-    const right = await attachRight(request, c.env, settings);
+    const hasList = row?.checksOrigin === true;
+    if (hasList) requireListedOrigin(request, settings);
+    const right = await attachRight(request, c.env, settings, hasList ? settings.allowedOrigins : undefined);
     if (row === undefined) {
       const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;

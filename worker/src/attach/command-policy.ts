@@ -43,7 +43,7 @@ function lineRefusal(line: string, blocked: readonly string[]): Refusal | undefi
     return refuse(line, "can't be judged by the list: it holds what the shell would put something else in place of");
   }
   const entry = blocked.find((one) => names(plain, baseName(one)));
-  return entry && refuse(line, `names ${JSON.stringify(entry)}, which may not be started`);
+  return entry === undefined ? undefined : refuse(line, `names ${JSON.stringify(entry)}, which may not be started`);
 }
 
 /** The line without its quotes; undefined where what runs can't be read in it. */

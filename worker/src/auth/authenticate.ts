@@ -16,17 +16,24 @@ export interface Authenticated {
   readonly token: string;
 }
 
+const NO_ORIGINS: ReadonlySet<string> = new Set();
+
 /**
  * Authenticates one request. Says who it is, not what they may do: see `requireScope`.
+ * @param cookieOrigins Whose pages may use the cookie, beside our own.
  * @throws {AuthFault}
  */
-export async function authenticate(request: Request, settings: AuthSettings): Promise<Authenticated> {
+export async function authenticate(
+  request: Request,
+  settings: AuthSettings,
+  cookieOrigins = NO_ORIGINS,
+): Promise<Authenticated> {
   requireAllowedHost(request, settings);
   const credential = findCredential(request, sessionCookieName(settings));
   if (credential === undefined) throw new AuthFault("no_token", "Log in, or give a token");
   const { source, value } = credential;
   if (source !== "cookie") return { source, token: value, identity: await verifyToken(value, settings) };
-  if (needsOrigin(request)) requirePublicOrigin(request, settings);
+  if (needsOrigin(request)) requirePublicOrigin(request, settings, cookieOrigins);
   const session = await openSession(value, settings);
   return { source, token: session.accessToken, identity: await identityOfSession(session, settings) };
 }

@@ -24,13 +24,17 @@ export function needsOrigin(request: Request): boolean {
 }
 
 /**
- * Refuses a request that does not come from our own page. No Origin is refused too.
+ * Refuses a request that does not come from our own page, or from one of `others`. No Origin is refused too.
  * @throws {AuthFault} `bad_origin`.
  */
-export function requirePublicOrigin(request: Request, { publicOrigin }: Pick<AuthSettings, "publicOrigin">): void {
-  if (request.headers.get("Origin") !== publicOrigin) {
-    throw new AuthFault("bad_origin", "With the cookie, only this server's own page may do this");
-  }
+export function requirePublicOrigin(
+  request: Request,
+  { publicOrigin }: Pick<AuthSettings, "publicOrigin">,
+  others: ReadonlySet<string> = new Set(),
+): void {
+  const origin = request.headers.get("Origin") ?? "";
+  if (origin === publicOrigin || others.has(origin)) return;
+  throw new AuthFault("bad_origin", "With the cookie, only this server's own page may do this");
 }
 
 /**
