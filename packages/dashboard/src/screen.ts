@@ -1,7 +1,7 @@
 // The terminal on the page: its renderer, its links, how many cells fit, and the frame around a PTY of another size.
 // It knows what fits and what the terminal has; what that is told to, its owner decides. No React.
 
-import { mendEraseToCursor, parseOnAfterFaults } from "@sbx/sandbox-stdio";
+import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "@sbx/sandbox-stdio";
 import { FitAddon } from "@xterm/addon-fit";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
@@ -70,7 +70,9 @@ export class Screen {
     const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
     terminal.loadAddon(new WebLinksAddon((_event, uri) => events.follow(uri), hover));
     mendEraseToCursor(terminal);
+    limitWork(terminal);
     parseOnAfterFaults(terminal, reportError);
+    parseInSlices(terminal, () => performance.now());
     // Programs ask at their start what a terminal is, and xterm.js does not say.
     terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
       if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);

@@ -48,7 +48,7 @@ export class StdioAddon implements ITerminalAddon {
    * counts as drawn, shows nothing until it is whole, and goes before whatever is written next.
    */
   #tail: Uint8Array = new Uint8Array(0);
-  /** The terminal is dealing with something that it may answer: what it sends until it has parsed the chunk is an answer. */
+  /** The terminal is dealing with something that it may answer: what it sends before anything else happens is an answer. */
   #isAtQuery = false;
   #epoch = 0;
   /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
@@ -78,9 +78,7 @@ export class StdioAddon implements ITerminalAddon {
     });
     this.#disposables = [
       { dispose: unsubscribe },
-      watchQueries(terminal, () => {
-        this.#isAtQuery = true;
-      }),
+      watchQueries(terminal, () => this.#atQuery()),
       terminal.onData((text) => this.#sent(text)),
       terminal.onBinary((binary) =>
         this.#type(
@@ -158,14 +156,20 @@ export class StdioAddon implements ITerminalAddon {
   }
 
   #drawn(): void {
-    // The terminal parses a chunk whole and calls back at once: no key can come between.
-    this.#isAtQuery = false;
     const chunk = this.#drawing.shift();
     if (chunk?.end !== undefined && chunk.epoch === this.#epoch) this.#link.dealtWith(chunk.end);
     if (this.#drawing.length === 0) this.#advance();
   }
 
   // ---- From the terminal ---------------------------------------------------------------------------------------
+
+  /** The answer comes while the terminal parses. It may stop in the middle of a chunk, and then a key may come. */
+  #atQuery(): void {
+    this.#isAtQuery = true;
+    queueMicrotask(() => {
+      this.#isAtQuery = false;
+    });
+  }
 
   /** Something to send: the emulator's answer, or what a person typed or pasted. */
   #sent(text: string): void {

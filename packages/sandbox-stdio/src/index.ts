@@ -41,6 +41,7 @@ export {
   type Retry,
   type ServerMessage,
 } from "./control.ts";
+export { COUNTS, type CountUnit, mostOf, type ScreenSize, withinScreen } from "./counts.ts";
 export {
   type AttachWish,
   type Begin,
@@ -97,8 +98,10 @@ export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
 export { Session } from "./session.ts";
 export type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+export { parseInSlices, Slices, worstNsPerByte } from "./slices.ts";
 export type { Snapshot } from "./snapshot.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
 export { splitUtf8 } from "./utf8-text.ts";
 export { Window } from "./window.ts";
 export { mendEraseToCursor, parseOnAfterFaults, type XtermTerminal } from "./xterm-fault.ts";
+export { limitWork } from "./xterm-limits.ts";

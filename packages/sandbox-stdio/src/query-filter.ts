@@ -19,6 +19,7 @@ const BACKSLASH = 0x5c;
 export class QueryFilter {
   readonly #mayAnswer: (at: number) => boolean;
   readonly #follow: ((sequence: Sequence) => void) | undefined;
+  readonly #mend: ((csi: string) => string) | undefined;
   readonly #parser = new VtParser();
   /** What of the sequence that is being read came in earlier calls, if it is held back. */
   #held = new Uint8Array(0);
@@ -39,10 +40,16 @@ export class QueryFilter {
    * @param mayAnswer Whether a query may stay whose last byte stands at this offset (the count of bytes before that byte;
    *   of a string's end ESC \ the first counts). Asked for each in order, when its last byte is there.
    * @param follow Is told each escape sequence and CSI that passes.
+   * @param mend What is to pass instead of a CSI, given and returned as its text. One of more than 4096 bytes is broken off.
    */
-  constructor(mayAnswer: (at: number) => boolean, follow?: (sequence: Sequence) => void) {
+  constructor(
+    mayAnswer: (at: number) => boolean,
+    follow?: (sequence: Sequence) => void,
+    mend?: (csi: string) => string,
+  ) {
     this.#mayAnswer = mayAnswer;
     this.#follow = follow;
+    this.#mend = mend;
   }
 
   /** Bytes that came and may still turn out to be a query. */
@@ -77,7 +84,7 @@ export class QueryFilter {
       i = Math.min(esc, enq, lead);
       if (i === length) break;
       if (i === enq) this.#asked(bytes, i, offset, this.#missingAt(bytes, i) > 0);
-      else if (this.#follow === undefined && i === esc && isHarmlessCsi(bytes, i)) i += 2;
+      else if (this.#follow === undefined && this.#mend === undefined && i === esc && isHarmlessCsi(bytes, i)) i += 2;
       else if (i === esc || mayBeControl(bytes[i + 1])) {
         const isTorn = this.#missingAt(bytes, i) > 0;
         this.#begin(i, isTorn ? (i === esc ? STRING_END : BREAK_OFF) : undefined);
@@ -160,7 +167,7 @@ export class QueryFilter {
 
   /** What is followed is held to its end, to be told whole. */
   #isToBeHeld(): boolean {
-    return this.#parser.canBeQuery || this.#follow !== undefined;
+    return this.#parser.canBeQuery || this.#follow !== undefined || this.#mend !== undefined;
   }
 
   /** An ENQ stands at `at`. */
@@ -182,7 +189,28 @@ export class QueryFilter {
       return;
     }
     this.#tell(this.#parser.kind, bytes, at + 1);
-    this.#release();
+    if (this.#mend === undefined || this.#parser.kind !== "csi" || !this.#hasMended(this.#mend, bytes, at))
+      this.#release();
+  }
+
+  /** @returns Whether something else was put out instead of the CSI that ends with the byte at `at`. */
+  #hasMended(mend: (csi: string) => string, bytes: Uint8Array, at: number): boolean {
+    const last = bytes[at] ?? 0;
+    if (last < 0x40 || last >= 0x7f) return false;
+    if (!this.#isHolding) {
+      // Its beginning is out already.
+      this.#put(bytes, at);
+      this.#parts.push(BREAK_OFF);
+      this.#drawn = at + 1;
+      return true;
+    }
+    const raw = this.#raw(bytes, at + 1);
+    const text = textOf("csi", raw);
+    const mended = mend(text);
+    if (mended === text) return false;
+    this.#leaveOut(bytes, at + 1);
+    this.#parts.push(fromLatin1(`\x1b[${mended}${raw.replace(NO_ASIDE, "")}`));
+    return true;
   }
 
   /**

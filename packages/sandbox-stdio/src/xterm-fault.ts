@@ -5,6 +5,8 @@
 export type XtermTerminal = {
   readonly cols: number;
   readonly rows: number;
+  /** Each takes part in every scrolling. */
+  readonly markers: readonly unknown[];
   readonly buffer: { readonly active: { readonly cursorX: number; readonly cursorY: number } };
   readonly parser: {
     registerCsiHandler(
@@ -54,7 +56,8 @@ export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unkn
   };
 }
 
-function inputHandlerOf(terminal: XtermTerminal): InputHandler {
+/** @throws {Error} Where the terminal is not the version that this was written for. */
+export function inputHandlerOf(terminal: XtermTerminal): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const input = core?._inputHandler;
   if (input?.eraseInDisplay === undefined || input.parse === undefined)

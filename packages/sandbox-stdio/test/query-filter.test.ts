@@ -4,7 +4,7 @@ import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { QueryFilter } from "../src/index.ts";
+import { QueryFilter, withinScreen } from "../src/index.ts";
 import { OTHERS, QUERIES } from "./query-samples.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -178,5 +178,44 @@ describe("in a real emulator", () => {
       }),
       { seed: 5, numRuns: 1500 },
     );
+  });
+});
+
+describe("counts", () => {
+  const size = { cols: 80, rows: 24 };
+  const clamp = (pieces: readonly string[]): string => {
+    const filter = new QueryFilter(always, undefined, (csi) => withinScreen(csi, size));
+    return text([...pieces.flatMap((piece) => [...filter.filter(bytes(piece), 0)]), filter.flush()]);
+  };
+
+  test.each([
+    ["\x1b[2147483647S", "\x1b[24S"],
+    ["\xc2\x9b2147483647T", "\x1b[24T"],
+    ["\x1b[00000099999;1b", "\x1b[1920;1b"],
+    ["\x1b[100:7I", "\x1b[80:7I"],
+    ["\x1b[999 @", "\x1b[80 @"],
+    ["\x1b[21474\n83647L", "\x1b[24L\n"],
+    // Too long to be held: it is broken off.
+    [`\x1b[${"0".repeat(5000)}2147483647M`, `\x1b[${"0".repeat(5000)}2147483647\x18`],
+  ])("35: %j draws what the screen can show, wherever it is cut", (sequence, drawn) => {
+    const step = sequence.length > 100 ? 499 : 1;
+    for (let cut = 0; cut <= sequence.length; cut += step) {
+      expect(clamp([`a${sequence.slice(0, cut)}`, `${sequence.slice(cut)}b`])).toBe(`a${drawn}b`);
+    }
+  });
+
+  test("35: what counts nothing, or not too far, passes byte for byte", () => {
+    for (const output of [
+      ...Object.values(OTHERS),
+      "\x1b[24S",
+      "\x1b[1920b",
+      "\x1b[?99999h",
+      "\x1b[>99999S",
+      "\x1b[99999m",
+    ]) {
+      for (let cut = 0; cut <= output.length; cut += 1) {
+        expect(clamp([output.slice(0, cut), `${output.slice(cut)}\x1b[m.`])).toBe(`${output}\x1b[m.`);
+      }
+    }
   });
 });

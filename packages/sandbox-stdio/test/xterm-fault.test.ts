@@ -39,6 +39,7 @@ test("what is no terminal of the version that this was written for is refused at
   const other = {
     cols: 1,
     rows: 1,
+    markers: [],
     buffer: { active: { cursorX: 0, cursorY: 0 } },
     parser: { registerCsiHandler: () => 0 },
   };

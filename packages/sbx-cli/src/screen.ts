@@ -1,8 +1,9 @@
-// What of a PTY's output is drawn on the person's terminal. Three reasons to look at it: a query that another client answers,
+// What of a PTY's output is drawn on the person's terminal. Four reasons to look at it: a query that another client answers,
 // or that is replayed, must not make this terminal type an answer into the shell; a line of our own must not fall into the
-// middle of a sequence; and what an application left switched on must be switched off when the terminal is given back.
+// middle of a sequence; what an application left switched on must be switched off when the terminal is given back; and some
+// terminals stand still for hours over a number that no screen can show.
 
-import { QueryFilter } from "@sbx/sandbox-stdio";
+import { MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "@sbx/sandbox-stdio";
 import { TerminalModes } from "./modes.ts";
 
 /** CAN. */
@@ -20,10 +21,18 @@ export type Drawing = {
 export class Screen {
   readonly modes = new TerminalModes();
   readonly #filter: QueryFilter;
+  readonly #size: () => ScreenSize;
 
-  /** @param mayAnswer Whether this terminal is the one to answer a query whose last byte stands at this offset. */
-  constructor(mayAnswer: (offset: number) => boolean) {
-    this.#filter = new QueryFilter(mayAnswer, (sequence) => this.modes.follow(sequence));
+  /**
+   * @param mayAnswer Whether this terminal is the one to answer a query whose last byte stands at this offset.
+   * @param size The terminal's.
+   */
+  constructor(
+    mayAnswer: (offset: number) => boolean,
+    size: () => ScreenSize = () => ({ cols: MAX_COLS, rows: MAX_ROWS }),
+  ) {
+    this.#size = size;
+    this.#filter = this.#filterFor(mayAnswer);
   }
 
   /** Whether text of our own may be drawn now without spoiling a sequence. */
@@ -42,10 +51,7 @@ export class Screen {
   redraw(snapshot: Uint8Array, offset: number): Drawing {
     const torn = this.#filter.isBetweenSequences ? [] : [BREAK_OFF];
     this.#filter.flush();
-    const filter = new QueryFilter(
-      () => false,
-      (sequence) => this.modes.follow(sequence),
-    );
+    const filter = this.#filterFor(() => false);
     const parts = filter.filter(snapshot, 0);
     this.#followShifts(snapshot);
     return { parts: [...torn, ...parts, filter.flush()], end: offset };
@@ -54,6 +60,14 @@ export class Screen {
   /** What is held back, since nothing follows: the output has ended, or is missing from here on. */
   flush(): Uint8Array {
     return this.#filter.breakOff();
+  }
+
+  #filterFor(mayAnswer: (offset: number) => boolean): QueryFilter {
+    return new QueryFilter(
+      mayAnswer,
+      (sequence) => this.modes.follow(sequence),
+      (csi) => withinScreen(csi, this.#size()),
+    );
   }
 
   /** Single bytes that switch the character set: the last one counts. */

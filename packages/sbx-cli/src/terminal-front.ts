@@ -1,6 +1,6 @@
 // A person at a terminal, and a PTY at the other end.
 
-import { MIB, type OutputStream, type StdioClient } from "@sbx/sandbox-stdio";
+import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "@sbx/sandbox-stdio";
 import { Company } from "./company.ts";
 import type { Front } from "./front.ts";
 import { KeyReader, readMenuKey } from "./keys.ts";
@@ -51,7 +51,11 @@ export class TerminalFront implements Front {
   constructor(parts: TerminalFrontParts) {
     this.#parts = parts;
     const { client, output, notices, streams } = parts;
-    this.#screen = new Screen((offset) => client.mayAnswer(offset));
+    this.#screen = new Screen(
+      (offset) => client.mayAnswer(offset),
+      // Kept by Node, and not asked of the system for each sequence.
+      () => ({ cols: streams.output.columns || MAX_COLS, rows: streams.output.rows || MAX_ROWS }),
+    );
     const draw = (text: string) => {
       if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
     };

@@ -6,7 +6,7 @@
 // as WebAssembly (ghostty-web 0.4.0) 59, 39, 32, 33, 30, 27, and it offers neither the saved cursor nor the scroll region,
 // the tab stops, the character sets or where a hyperlink leads.
 
-import { mendEraseToCursor, QueryFilter, type Snapshot } from "@sbx/sandbox-stdio";
+import { limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
 import { answerForAppearance } from "./appearance.ts";
@@ -101,6 +101,7 @@ export class Emulator {
       return false;
     });
     mendEraseToCursor(this.#terminal);
+    limitWork(this.#terminal);
     answerForAppearance(this.#terminal, (text) => this.#answer(text));
   }
 
@@ -127,6 +128,11 @@ export class Emulator {
     const answers = this.#answers;
     this.#answers = [];
     return answers;
+  }
+
+  /** What the next byte can cost, in nanoseconds. */
+  get worstNs(): number {
+    return worstNsPerByte(this.#terminal);
   }
 
   /** Goes over output that it does not get to see. What it shows is a guess until something proves it. */

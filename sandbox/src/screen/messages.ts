@@ -3,8 +3,12 @@
 import type { Snapshot } from "@sbx/sandbox-stdio";
 import type { Answer, Size, Skip } from "./emulator.ts";
 
-/** `id`: whose screen. Worked off in order. */
+/** `id`: whose screen. Worked off in order, each session's. */
 export type ToWorker =
+  /** The first: where the worker writes what it is doing. */
+  { readonly kind: "watch"; readonly shared: SharedArrayBuffer } | SessionMessage;
+
+export type SessionMessage =
   | {
       readonly kind: "open";
       readonly id: number;
@@ -16,10 +20,13 @@ export type ToWorker =
   | { readonly kind: "write"; readonly id: number; readonly size: Size; readonly bytes: Uint8Array }
   | { readonly kind: "skip"; readonly id: number; readonly skip: Skip }
   | { readonly kind: "draw"; readonly id: number }
+  /** At once: what is before it is dropped. */
   | { readonly kind: "close"; readonly id: number };
 
 export type FromWorker =
   | { readonly kind: "parsed"; readonly id: number; readonly answers: readonly Answer[]; readonly ms: number }
   | { readonly kind: "drawn"; readonly id: number; readonly snapshot: Snapshot }
   /** The screen is lost: open it anew. */
-  | { readonly kind: "failed"; readonly id: number; readonly reason: string };
+  | { readonly kind: "failed"; readonly id: number; readonly reason: string }
+  /** The same, because what was to be parsed takes too long: go on behind it. */
+  | { readonly kind: "exceeded"; readonly id: number };

@@ -127,25 +127,44 @@ export class SessionScreen implements ScreenClient {
         return;
       case "failed":
         console.error(`A screen is drawn anew: ${message.reason}`);
-        this.lost();
+        this.lost(true);
+        return;
+      case "exceeded":
+        this.exceeded();
     }
   }
 
-  lost(): void {
-    if (this.#isClosed || this.#id === undefined) return;
-    this.#losses += 1;
-    this.#forget();
+  lost(isOwnFault: boolean): void {
+    if (this.#isClosed || this.#id === undefined || this.#hasLost(isOwnFault)) return;
     this.#sent = this.#log.startOffset;
     // What was answered stays answered.
     if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
-    if (this.#losses >= MAX_LOSSES) {
-      this.#nextLook = Number.POSITIVE_INFINITY;
-      this.#resolve(undefined);
-      return;
-    }
     this.#nextLook = 0;
     if (this.#wanted !== undefined) this.#requestDrawing();
     else this.#look(this.#log.endOffset);
+  }
+
+  /** What has come so far is not parsed again: who waits gets the log's tail, and who asks later a guess. */
+  exceeded(): void {
+    if (this.#isClosed || this.#id === undefined) return;
+    console.error("A screen goes on behind output that took too long to parse");
+    if (this.#hasLost(true)) return;
+    this.#sent = this.#log.startOffset;
+    this.#resume(new FloodScanner(this.#log, this.#sent), this.#log.endOffset);
+    this.#parsed = Math.max(this.#parsed, this.#sent);
+    this.#dueTo = 0;
+    this.onParsed([], this.#parsed);
+    this.#resolve(undefined);
+  }
+
+  /** @returns Whether the screen is given up for it. */
+  #hasLost(isOwnFault: boolean): boolean {
+    if (isOwnFault) this.#losses += 1;
+    this.#forget();
+    if (this.#losses < MAX_LOSSES) return false;
+    this.#nextLook = Number.POSITIVE_INFINITY;
+    this.#resolve(undefined);
+    return true;
   }
 
   // ---- How far to parse ----------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
-// The thread in which the screens of all sessions are kept. Carries out what it is told; decides nothing.
+// The thread in which the screens of all sessions are kept. Carries out what it is told, each session in turn; decides
+// nothing.
 
-import { Emulator } from "./emulator.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
+import { Turns } from "./turns.ts";
+import { Watch } from "./watch.ts";
 
 declare const self: {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
@@ -11,43 +13,24 @@ declare const self: {
 // The emulator says so when tidying up after a change of size took it a few milliseconds longer than it meant to.
 console.warn = () => undefined;
 
-const emulators = new Map<number, Emulator>();
+let turns: Turns | undefined;
+let isScheduled = false;
 
 self.onmessage = ({ data }) => {
-  try {
-    carryOut(data);
-  } catch (error) {
-    // One session's output must not cost the others their screens.
-    emulators.delete(data.id);
-    self.postMessage({ kind: "failed", id: data.id, reason: String(error) });
-  }
-};
-
-function carryOut(message: ToWorker): void {
-  const { id } = message;
-  if (message.kind === "open") {
-    emulators.get(id)?.dispose();
-    emulators.set(id, new Emulator(message.size, message.offset, message.isExact));
+  if (data.kind === "watch") {
+    turns = new Turns(
+      new Watch(data.shared),
+      () => performance.now(),
+      (message) => self.postMessage(message),
+    );
     return;
   }
-  const emulator = emulators.get(id);
-  if (emulator === undefined) return;
-  switch (message.kind) {
-    case "write": {
-      const start = performance.now();
-      const answers = emulator.write(message.bytes, message.size);
-      self.postMessage({ kind: "parsed", id, answers, ms: performance.now() - start });
-      return;
-    }
-    case "skip":
-      emulator.skip(message.skip);
-      return;
-    case "draw":
-      self.postMessage({ kind: "drawn", id, snapshot: emulator.draw() });
-      return;
-    case "close":
-      emulator.dispose();
-      emulators.delete(id);
-      return;
-  }
+  turns?.add(data);
+  if (!isScheduled) work();
+};
+
+/** One turn; then the event loop, in which other sessions may have come. */
+function work(): void {
+  isScheduled = turns?.take() ?? false;
+  if (isScheduled) setImmediate(work);
 }

@@ -1,27 +1,49 @@
-// The one worker in which all sessions' screens are kept: started at the first need, anew when it dies, and ended with the
-// last screen. Knows nothing of what is in the messages beyond whose they are.
+// The one worker in which all sessions' screens are kept: started at the first need, anew when it dies or does not come back
+// from one session's output, and ended with the last screen. Knows nothing of what is in the messages beyond whose they are.
 
-import type { FromWorker, ToWorker } from "./messages.ts";
+import type { FromWorker, SessionMessage, ToWorker } from "./messages.ts";
+import { Watch } from "./watch.ts";
 
 /** One session's end. */
 export type ScreenClient = {
   received(message: FromWorker): void;
-  /** Everything that was sent is lost. */
-  lost(): void;
+  /** Everything that was sent is lost. `isOwnFault`: the worker died over this session's output, or nobody knows. */
+  lost(isOwnFault: boolean): void;
+  /** The same, and what was being parsed of this session took too long. */
+  exceeded(): void;
 };
 
 /** In the compiled bridge all modules are one, and the worker is its second entry point (scripts/build.ts). */
 const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
 const WORKER_URL = new URL(isCompiled ? "./src/screen/worker.js" : "./worker.ts", import.meta.url).href;
+/** While the worker has something to do it is looked at so often. */
+const LOOK_MS = 500;
+/** It is ended when it was found at the same piece of work this many times. Usually a piece takes milliseconds. */
+const MAX_LOOKS = 5;
+
+type Running = {
+  readonly worker: Worker;
+  readonly watch: Watch;
+  /** Messages, of sessions. */
+  sent: number;
+  lastSteps: number;
+  /** How often, and since when, it was found at the same piece of work. */
+  looks: number;
+  sinceMs: number;
+};
 
 export class ScreenWorkers {
   readonly #start: () => Worker;
+  readonly #lookMs: number;
   readonly #clients = new Map<number, ScreenClient>();
-  #worker: Worker | undefined;
+  #running: Running | undefined;
+  #lookTimer: ReturnType<typeof setTimeout> | undefined;
   #nextId = 1;
 
-  constructor(start: () => Worker = () => new Worker(WORKER_URL)) {
+  /** @param lookMs How often the worker is looked at while it is busy. */
+  constructor(start: () => Worker = () => new Worker(WORKER_URL), lookMs = LOOK_MS) {
     this.#start = start;
+    this.#lookMs = lookMs;
   }
 
   /** @returns The `id` for its messages. */
@@ -34,19 +56,25 @@ export class ScreenWorkers {
 
   detach(id: number): void {
     if (!this.#clients.delete(id)) return;
-    this.#worker?.postMessage({ kind: "close", id } satisfies ToWorker);
+    if (this.#running !== undefined) this.#post(this.#running, { kind: "close", id });
     if (this.#clients.size > 0) return;
-    const worker = this.#worker;
-    this.#worker = undefined;
-    worker?.terminate();
+    const running = this.#running;
+    this.#running = undefined;
+    running?.worker.terminate();
   }
 
-  send(message: ToWorker, transfer: ArrayBuffer[] = []): void {
-    this.#worker ??= this.#open();
-    this.#worker.postMessage(message, transfer);
+  send(message: SessionMessage, transfer: ArrayBuffer[] = []): void {
+    this.#running ??= this.#open();
+    this.#post(this.#running, message, transfer);
   }
 
-  #open(): Worker {
+  #post(running: Running, message: SessionMessage, transfer: ArrayBuffer[] = []): void {
+    running.sent += 1;
+    running.worker.postMessage(message satisfies ToWorker, transfer);
+    if (this.#lookTimer === undefined) this.#armLook();
+  }
+
+  #open(): Running {
     const worker = this.#start();
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#clients.get(data.id)?.received(data);
     worker.addEventListener("error", (event) => {
@@ -55,15 +83,51 @@ export class ScreenWorkers {
     });
     worker.addEventListener("close", () => this.#ended(worker, "it ended"));
     worker.unref();
-    return worker;
+    const watch = new Watch();
+    worker.postMessage({ kind: "watch", shared: watch.shared } satisfies ToWorker);
+    return { worker, watch, sent: 0, lastSteps: 0, looks: 0, sinceMs: 0 };
+  }
+
+  #armLook(): void {
+    this.#lookTimer = setTimeout(() => this.#look(), this.#lookMs);
+    this.#lookTimer.unref();
+  }
+
+  #look(): void {
+    this.#lookTimer = undefined;
+    const running = this.#running;
+    if (running === undefined || running.watch.done === running.sent) return;
+    const { steps, session } = running.watch;
+    if (steps === running.lastSteps && session !== 0) running.looks += 1;
+    else {
+      running.looks = 0;
+      running.sinceMs = performance.now();
+    }
+    running.lastSteps = steps;
+    // Both: this thread may have been held up itself.
+    const isStuck = running.looks >= MAX_LOOKS && performance.now() - running.sinceMs >= MAX_LOOKS * this.#lookMs;
+    if (!isStuck) this.#armLook();
+    else this.#stuck(running, session);
+  }
+
+  /** The others' screens are drawn from their logs again. */
+  #stuck(running: Running, session: number): void {
+    this.#running = undefined;
+    running.worker.terminate();
+    console.error("The worker that keeps the screens is started anew: one session's output took it too long");
+    for (const [id, client] of [...this.#clients]) {
+      if (id === session) client.exceeded();
+      else client.lost(false);
+    }
   }
 
   #ended(worker: Worker, reason: string): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
+    if (this.#running?.worker !== worker) return;
+    const { session } = this.#running.watch;
+    this.#running = undefined;
     worker.terminate();
     console.error(`The worker that keeps the screens is started anew: ${reason}`);
-    for (const client of [...this.#clients.values()]) client.lost();
+    for (const [id, client] of [...this.#clients]) client.lost(session === 0 || id === session);
   }
 }
 

@@ -1,0 +1,134 @@
+// What one sequence may cost xterm.js 6.0 in time and memory, where this project runs it: in the bridge's emulator and on the
+// page. A program may print any number and any length, and xterm.js works through all of it before it returns.
+
+import { COUNTS, mostOf } from "./counts.ts";
+import type { XtermTerminal } from "./xterm-fault.ts";
+
+/** OSC and DCS that are longer are ignored. xterm.js itself would keep ten million characters. */
+const MAX_STRING_LENGTH = 65_536;
+const STRING_LIMITS: ReadonlyMap<number, number> = new Map([
+  // xterm.js takes the first pair off the list again and again: its time grows with the square of the length.
+  [4, 16_384],
+  [104, 16_384],
+  [8, 4_096],
+  // A clipboard's text in base64: the page has a limit of its own.
+  [52, 524_288],
+]);
+/** UTF-16 units in one cell: combining characters beyond are not drawn. */
+const MAX_CELL_LENGTH = 32;
+/** Hyperlinks on screen and scrollback: each takes part in every scrolling. Text beyond is drawn without its link. */
+const MAX_LINKS = 10_000;
+/** Those at which xterm.js counts in a loop, or reserves memory. The others cost the same for any number. */
+const COUNTED_IN_LOOPS = ["I", "Z", "L", "M", "S", "T", "b"] as const;
+/** xterm.js reserves memory for the whole cell so many times. */
+const MAX_REPEATS = 65_536;
+/** States of the OSC parser: the payload is being read, and the rest is ignored. */
+const ABORTED = 3;
+
+type Params = { readonly params: Int32Array };
+type StringParser = { reset(): void; put(data: Uint32Array, start: number, end: number): void };
+type OscParser = StringParser & { readonly _id: number; _state: number; start(): void };
+type DcsParser = StringParser & { hook(ident: number, params: unknown): void };
+type Line = { readonly _combined: { readonly [column: number]: string | undefined } };
+type LinePrototype = { addCodepointToCell(this: Line, column: number, code: number, width: number): void };
+type Core = {
+  readonly _inputHandler: {
+    readonly _parser: {
+      readonly _oscParser: OscParser;
+      readonly _dcsParser: DcsParser;
+      registerCsiHandler(id: { readonly final: string }, handler: (params: Params) => boolean): unknown;
+    };
+  };
+  readonly _oscLinkService: {
+    readonly _dataByLinkId: { readonly size: number };
+    registerLink(link: unknown): number;
+  };
+  readonly buffers: { readonly normal: { readonly lines: { get(row: number): object | undefined } } };
+};
+
+const limited = new WeakSet<object>();
+
+/**
+ * Limits what a sequence can cost to what the terminal's screen can show. Text costs nothing more for it.
+ * @throws {Error} Where the terminal is not the version that this was written for.
+ */
+export function limitWork(terminal: XtermTerminal): void {
+  const core = coreOf(terminal);
+  const { _parser: parser } = core._inputHandler;
+  limitCounts(terminal, parser);
+  limitOsc(parser._oscParser);
+  limitDcs(parser._dcsParser);
+  limitLinks(core._oscLinkService);
+  const line = core.buffers.normal.lines.get(0);
+  if (line !== undefined) limitCells(Object.getPrototypeOf(line));
+}
+
+/** The handlers that come later see the lower number: the parser hands all of them the same object. */
+function limitCounts(terminal: XtermTerminal, parser: Core["_inputHandler"]["_parser"]): void {
+  for (const final of COUNTED_IN_LOOPS) {
+    const unit = COUNTS.get(final) ?? "cols";
+    parser.registerCsiHandler({ final }, ({ params }) => {
+      const most = Math.min(mostOf(unit, terminal), MAX_REPEATS);
+      if ((params[0] ?? 0) > most) params[0] = most;
+      return false;
+    });
+  }
+}
+
+function limitOsc(osc: OscParser): void {
+  const [start, put] = [osc.start.bind(osc), osc.put.bind(osc)];
+  let length = 0;
+  osc.start = () => {
+    length = 0;
+    start();
+  };
+  osc.put = (data, from, to) => {
+    length += to - from;
+    put(data, from, to);
+    if (length <= (STRING_LIMITS.get(osc._id) ?? MAX_STRING_LENGTH)) return;
+    // Lets the handlers forget what they have.
+    osc.reset();
+    osc._state = ABORTED;
+  };
+}
+
+function limitDcs(dcs: DcsParser): void {
+  const [hook, put] = [dcs.hook.bind(dcs), dcs.put.bind(dcs)];
+  let length = 0;
+  dcs.hook = (ident, params) => {
+    length = 0;
+    hook(ident, params);
+  };
+  dcs.put = (data, from, to) => {
+    if (length > MAX_STRING_LENGTH) return;
+    length += to - from;
+    put(data, from, to);
+    if (length > MAX_STRING_LENGTH) dcs.reset();
+  };
+}
+
+function limitLinks(links: Core["_oscLinkService"]): void {
+  const register = links.registerLink.bind(links);
+  links.registerLink = (link) => (links._dataByLinkId.size < MAX_LINKS ? register(link) : 0);
+}
+
+/** All terminals of one build share the class: once is enough. */
+function limitCells(prototype: LinePrototype): void {
+  if (limited.has(prototype)) return;
+  limited.add(prototype);
+  const { addCodepointToCell: add } = prototype;
+  prototype.addCodepointToCell = function (column, code, width) {
+    if ((this._combined[column]?.length ?? 0) < MAX_CELL_LENGTH) add.call(this, column, code, width);
+  };
+}
+
+function coreOf(terminal: XtermTerminal): Core {
+  const { _core: core } = terminal as { _core?: Core };
+  const parser = core?._inputHandler?._parser;
+  const isKnown =
+    parser?._oscParser?._state !== undefined &&
+    parser._dcsParser?.hook !== undefined &&
+    core?._oscLinkService?._dataByLinkId !== undefined;
+  if (core === undefined || !isKnown) throw new Error("Cannot limit the terminal: need xterm.js 6.0.0");
+  return core;
+}
