@@ -218,3 +218,16 @@ test("a shell that is killed is shown as killed, with the signal's name and 137"
     "Process killed by SIGKILL (137)",
   ]);
 });
+
+test("35: sequences with the highest count there is leave the page alive, and the screen right", async () => {
+  const { tab, directory } = await browser.shell();
+  const attack = `i=64; while [ $i -lt 127 ]; do f=$(printf '\\\\%o' $i); n=2147483647
+printf "ab\\033[$n$f\\302\\233$n;$n:$n$f\\033[?$n$f\\033[$n $f\\033[$n'$f\\033[$n\\"$f"; i=$((i + 1)); done
+printf '\\033c'; echo survived
+`;
+  writeFileSync(join(directory, "attack.sh"), attack);
+  await tab.run("sh attack.sh");
+  await tab.shows("survived");
+  await tab.run("echo typed $((40 + 2))");
+  await tab.shows("typed 42");
+});

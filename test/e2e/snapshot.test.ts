@@ -183,3 +183,37 @@ test("O7: whoever comes back after the log has moved on is told the gap and gets
   back.say({ type: "kill" });
   await back.end();
 });
+
+/** Each final byte of a CSI with the highest count, in both forms of the introducer, and a string without an end. */
+const HOSTILE = `stty -echo -onlcr; yes xxxxxxxxx | head -c 100000; i=64
+while [ $i -lt 127 ]; do f=$(printf '\\\\%o' $i); n=2147483647
+  printf "ab\\033[31mc\\033[$n$f\\302\\233$n;$n:$n$f\\033[?$n$f\\033[$n $f\\033[$n'$f\\033]2;title\\007"; i=$((i + 1))
+done; e=$(head -c 20000 /dev/zero | tr '\\000' x); printf "e\\314\\201\\033[999999999b\\033]4;$e\\033\\\\"
+printf '\\033[2J\\033[Hsurvived'; exec cat`;
+
+test("35: beside a session that prints every sequence with the highest count, late clients of both get the true screen", async () => {
+  const who = await person();
+  const quiet = fresh("quiet");
+  const neighbour = await connect(who, {
+    session: quiet,
+    cmd: "sh",
+    arg: ["-c", "seq 100000; exec cat"],
+    tty: 1,
+    ...SIZE,
+  });
+  await neighbour.until("the neighbour's last line", () => neighbour.endsWith("100000\r\n"));
+  const session = fresh("loud");
+  const loud = await connect(who, { session, cmd: "sh", arg: ["-c", HOSTILE], tty: 1, ...SIZE });
+  await loud.until("the end of the attack", () => loud.endsWith("survived"));
+  for (const [name, last] of [
+    [session, "survived"],
+    [quiet, "100000"],
+  ] as const) {
+    const late = await connect(who, { session: name, role: "viewer" });
+    const hello = await late.hello();
+    expect({ name, approximate: hello.approximate }).toEqual({ name, approximate: undefined });
+    await late.until("a snapshot", () => late.received.some((one) => one.kind === "output" && one.stream === SNAPSHOT));
+    const { lines } = await shown(viewOf(late).snapshot);
+    expect(lines.filter((line) => line !== "").at(-1)).toBe(last);
+  }
+});

@@ -156,6 +156,7 @@ export class StdioAddon implements ITerminalAddon {
   }
 
   #drawn(): void {
+    this.#isAtQuery = false;
     const chunk = this.#drawing.shift();
     if (chunk?.end !== undefined && chunk.epoch === this.#epoch) this.#link.dealtWith(chunk.end);
     if (this.#drawing.length === 0) this.#advance();

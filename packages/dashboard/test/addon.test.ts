@@ -67,6 +67,11 @@ function harness() {
       }
       undrawn.shift()?.();
     },
+    /** The emulator finds a query, and answers. */
+    ask: (answer: string) => {
+      queryHandlers[0]?.();
+      send(answer);
+    },
     press: (key: string) => send(key),
     answerFrom: (offset: number) => {
       answerableFrom = offset;
@@ -130,4 +135,15 @@ test("a snapshot starts on a clean screen, and what it asks is answered by nobod
   events.snapshot?.(encode("screen"), 500);
   draw("answer");
   expect(log).toEqual(['write "\\u0018\\u001bcscreen"', "dealt 500"]);
+});
+
+test("35: a key that is pressed while a chunk is half parsed, behind a query in it, is typed as a key", async () => {
+  const { events, log, ask, draw, press } = harness();
+  events.output?.(1, encode("ab"), 2);
+  ask("answer");
+  // The terminal stops in the middle of the chunk, and the page does something else.
+  await Promise.resolve();
+  press("k");
+  draw();
+  expect(log.slice(1)).toEqual(['type "answer"', 'type "k"', "dealt 2"]);
 });

@@ -1,7 +1,8 @@
-// What a terminal that nobody looks at says of its looks and its name: the page's colours, so that a program that has asked
-// with nobody there fits when somebody opens the page. xterm.js without a page answers none of this.
+// A terminal's colours and name, where nobody looks at it: the page's, and what the program has changed them to. So that a
+// program that has asked with nobody there fits when somebody opens the page. xterm.js without a page keeps none of this.
 
-import type { IDisposable, Terminal } from "@xterm/headless";
+import type { Terminal } from "@xterm/headless";
+import { coreOf } from "./internals.ts";
 
 /** As `packages/dashboard/src/theme.ts` has them; a test compares. */
 export const COLOURS = { 10: "#eaeaea", 11: "#1a1a2e", 12: "#8ab4ff" } as const;
@@ -15,38 +16,61 @@ const ESC = "\x1b";
 const ST = `${ESC}\\`;
 /** Levels of red, green and blue in the cube of 216 colours after the palette's first 16. */
 const CUBE = [0, 95, 135, 175, 215, 255] as const;
+/** The emulator counts foreground, background and cursor behind the palette; OSC calls them 10, 11 and 12. */
+const FIRST_SPECIAL = 256;
+const FIRST_SPECIAL_OSC = 10;
+/** The emulator's numbers for what is to be done with a colour. */
+const REPORT = 0;
+const SET = 1;
+/** Each setting back to the terminal's own: palette, foreground, background, cursor. */
+const RESTORE_ALL = [104, 110, 111, 112].map((code) => `${ESC}]${code}${ST}`).join("");
 
-/** Answers, in addition to what the emulator answers, through `answer`. */
-export function answerForAppearance(terminal: Terminal, answer: (text: string) => void): IDisposable {
-  const { parser } = terminal;
-  const special = (first: number) => (data: string) => {
-    // OSC 10 ; a ; b is OSC 10 ; a and OSC 11 ; b.
-    for (const [i, slot] of data.split(";").entries()) {
-      const code = first + i;
-      if (slot === "?" && code in COLOURS) answer(colourReport(`${code}`, COLOURS[code as keyof typeof COLOURS]));
-    }
-    return false;
-  };
-  const handlers = [
-    ...[10, 11, 12].map((code) => parser.registerOscHandler(code, special(code))),
-    parser.registerOscHandler(4, (data) => {
-      const slots = data.split(";");
-      for (let i = 0; i + 1 < slots.length; i += 2) {
-        const index = Number.parseInt(slots[i] ?? "", 10);
-        if (slots[i + 1] === "?" && index >= 0 && index < 256) answer(colourReport(`4;${index}`, paletteColour(index)));
+type Rgb = readonly [red: number, green: number, blue: number];
+
+export class Appearance {
+  /** What the program has set, by the emulator's index. The emulator's reset leaves it, as it does on the page. */
+  readonly #changed = new Map<number, Rgb>();
+  #hasEverChanged = false;
+
+  /** @param answer What the program is told that asks for a colour or a name. */
+  constructor(terminal: Terminal, answer: (text: string) => void) {
+    coreOf(terminal)._inputHandler.onColor((requests) => {
+      for (const { type, index, color } of requests) {
+        if (type === REPORT && index !== undefined) answer(colourReport(oscOf(index), this.#colour(index)));
+        else if (type === SET && index !== undefined && color !== undefined) this.#changed.set(index, color);
+        else if (index === undefined) this.#restorePalette();
+        else this.#changed.delete(index);
+        if (type === SET) this.#hasEverChanged = true;
       }
-      return false;
-    }),
-    parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
+    });
+    terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
       if (params[0] === 0) answer(`${ESC}P>|${NAME_AND_VERSION}${ST}`);
       return false;
-    }),
-  ];
-  return {
-    dispose: () => {
-      for (const handler of handlers) handler.dispose();
-    },
-  };
+    });
+  }
+
+  /** What sets the colours as the program has left them. "": it never changed any. */
+  get text(): string {
+    if (!this.#hasEverChanged) return "";
+    let text = RESTORE_ALL;
+    for (const [index, colour] of this.#changed) text += colourReport(oscOf(index), colour);
+    return text;
+  }
+
+  #restorePalette(): void {
+    for (const index of [...this.#changed.keys()]) if (index < FIRST_SPECIAL) this.#changed.delete(index);
+  }
+
+  #colour(index: number): Rgb {
+    const special = FIRST_SPECIAL_OSC + index - FIRST_SPECIAL;
+    const own = special in COLOURS ? COLOURS[special as keyof typeof COLOURS] : paletteColour(index);
+    return this.#changed.get(index) ?? rgbOf(own);
+  }
+}
+
+/** Under which number, and slot, a program asks for the colour. */
+function oscOf(index: number): string {
+  return index < FIRST_SPECIAL ? `4;${index}` : `${FIRST_SPECIAL_OSC + index - FIRST_SPECIAL}`;
 }
 
 /** xterm's 256 colours, the first 16 of them the page's. */
@@ -62,8 +86,13 @@ function hex(levels: readonly number[]): string {
   return `#${levels.map((level) => level.toString(16).padStart(2, "0")).join("")}`;
 }
 
+function rgbOf(colour: string): Rgb {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  return [red, green, blue];
+}
+
 /** Sixteen bits for each of the three, as X writes them. */
-function colourReport(what: string, colour: string): string {
-  const [red, green, blue] = [1, 3, 5].map((at) => colour.slice(at, at + 2).repeat(2));
+function colourReport(what: string, colour: Rgb): string {
+  const [red, green, blue] = colour.map((level) => level.toString(16).padStart(2, "0").repeat(2));
   return `${ESC}]${what};rgb:${red}/${green}/${blue}${ST}`;
 }

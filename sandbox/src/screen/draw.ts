@@ -4,7 +4,7 @@
 // wrapped rows are wrong where something was erased.
 
 import type { Terminal } from "@xterm/headless";
-import { attributesOf, currentAttributes, PLAIN, sgr } from "./attributes.ts";
+import { attributesOf, backgroundOf, currentAttributes, PLAIN, sgr, showsOnBlank } from "./attributes.ts";
 import { designate, shift } from "./charsets.ts";
 import { type Attributes, type Charset, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "./internals.ts";
 import { drawRows, hyperlink, printedWidth } from "./rows.ts";
@@ -20,7 +20,10 @@ const PLAIN_SGR = sgr(PLAIN);
 
 const MOUSE_MODES: { readonly [protocol: string]: number } = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 };
 const MOUSE_ENCODINGS: { readonly [encoding: string]: number } = { SGR: 1006, SGR_PIXELS: 1016 };
+/** DECSCUSR's numbers for one that blinks; one more is steady. */
 const CURSOR_STYLES = { block: 1, underline: 3, bar: 5 };
+/** A number without a style of its own: xterm.js takes the blinking all the same. */
+const NO_CURSOR_STYLE = 7;
 
 export type Drawing = {
   readonly text: string;
@@ -28,16 +31,20 @@ export type Drawing = {
   readonly isComplete: boolean;
 };
 
-/** @param remembered What sets the modes that the emulator does not keep. */
-export function draw(terminal: Terminal, remembered: string): Drawing {
+/** What sets the modes that the emulator does not keep: before the cursor's shape, and after it. */
+export type ModesBeside = { readonly beforeShape: string; readonly text: string };
+
+/** @param colours What sets them. */
+export function draw(terminal: Terminal, remembered: ModesBeside, colours: string): Drawing {
   const core = coreOf(terminal);
   const { normal, alt, active } = core.buffers;
   const isAlternate = active === alt;
-  const head = `\x1bc\x1b[20l${titles(core)}`;
+  const head = `\x1bc\x1b[20l${colours}${titles(core)}`;
   const middle =
-    bufferState(normal, terminal) +
-    (isAlternate ? `${goTo(normal.x, normal.y)}\x1b[?47h\x1b[H` : inactiveState(alt, terminal));
-  const tail = (isAlternate ? bufferState(alt, terminal) : "") + cursorAndModes(core, active, terminal, remembered);
+    bufferState(core, normal, terminal) +
+    (isAlternate ? `${goTo(normal.x, normal.y)}\x1b[?47h\x1b[H` : inactiveState(core, alt, terminal));
+  const tail =
+    (isAlternate ? bufferState(core, alt, terminal) : "") + cursorAndModes(core, active, terminal, remembered);
   // The screen that is seen comes first, where there is not room for both.
   let room = MAX_SNAPSHOT_BYTES - SPARE_BYTES - Buffer.byteLength(head + middle + tail);
   const above = isAlternate ? drawRows(core, alt, terminal, room) : undefined;
@@ -63,16 +70,16 @@ function titles(core: Core): string {
 }
 
 /** What a screen has of its own: tab stops, scroll region, saved cursor. Leaves nothing else set. */
-function bufferState(buffer: ScreenBuffer, terminal: Terminal): string {
+function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal): string {
   const { scrollTop, scrollBottom } = buffer;
   const isWhole = scrollTop === 0 && scrollBottom === terminal.rows - 1;
   const region = isWhole ? "" : `\x1b[${scrollTop + 1};${scrollBottom + 1}r`;
-  return tabStops(buffer, terminal.cols) + region + savedCursor(buffer, terminal);
+  return tabStops(buffer, terminal.cols) + region + savedCursor(core, buffer, terminal);
 }
 
 /** The alternate screen while it is not shown is blank, but its saved cursor stays. */
-function inactiveState(alt: ScreenBuffer, terminal: Terminal): string {
-  const saved = savedCursor(alt, terminal);
+function inactiveState(core: Core, alt: ScreenBuffer, terminal: Terminal): string {
+  const saved = savedCursor(core, alt, terminal);
   return saved === "" ? "" : `\x1b[?47h${saved}\x1b[?47l`;
 }
 
@@ -88,7 +95,7 @@ function tabStops(buffer: ScreenBuffer, cols: number): string {
   return `\x1b[3g${stops.map((column) => `\x1b[${column + 1}G\x1bH`).join("")}`;
 }
 
-function savedCursor(buffer: ScreenBuffer, terminal: Terminal): string {
+function savedCursor(core: Core, buffer: ScreenBuffer, terminal: Terminal): string {
   const row = Math.min(terminal.rows - 1, Math.max(0, buffer.savedY - buffer.ybase));
   const column = Math.min(buffer.savedX, terminal.cols - 1);
   const { fg, bg } = buffer.savedCurAttrData;
@@ -96,17 +103,31 @@ function savedCursor(buffer: ScreenBuffer, terminal: Terminal): string {
   const charset = buffer.savedCharset;
   if (row === 0 && column === 0 && attributes === PLAIN_SGR && charset === undefined) return "";
   const [before, after] = charset === undefined ? ["", ""] : [designate(0, charset), designate(0, undefined)];
-  return `${goTo(column, row)}${attributes}${before}\x1b7${after}${PLAIN_SGR}`;
+  // About to wrap it was behind the last column, where only a character leads: then that cell is drawn again.
+  const isWrapping = buffer.savedX === terminal.cols;
+  const [blank, redrawn] = isWrapping ? [" ", lastCell(core, buffer, row, terminal.cols)] : ["", ""];
+  return `${goTo(column, row)}${attributes}${before}${blank}\x1b7${after}${PLAIN_SGR}${redrawn}`;
 }
 
-function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, remembered: string): string {
+/** Draws the last cell of a row. Leaves nothing set. */
+function lastCell(core: Core, { lines, ybase }: ScreenBuffer, row: number, cols: number): string {
+  const line = lines.get(ybase + row);
+  const last = lastCharacter(core, { lines, ybase, x: cols, y: row }, cols);
+  if (line === undefined || last === undefined) return "";
+  const attributes = attributesOf(line.getFg(cols - 1), line.getBg(cols - 1), line._extendedAttrs[cols - 1]);
+  const isBlank = last.column === cols - 1 && last.key === "" && !showsOnBlank(attributes);
+  const drawn = isBlank ? `${sgr({ ...PLAIN, bg: backgroundOf(attributes.bg) })}\x1b[X` : last.drawn;
+  return goTo(last.column, row) + drawn + PLAIN_SGR;
+}
+
+function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, remembered: ModesBeside): string {
   const { x, y } = buffer;
   const { _curAttrData, _parser: parser } = core._inputHandler;
   const current = currentAttributes(_curAttrData);
   const { origin } = core.coreService.decPrivateModes;
   const originText = origin ? "\x1b[?6h" : "";
   const top = origin ? buffer.scrollTop : 0;
-  const modes = modeText(core, terminal) + remembered;
+  const modes = modeText(core, terminal, remembered.beforeShape) + remembered.text;
   const charsets = charsetText(core, buffer);
   const attributes = sgr(current) + (current.extended.urlId === 0 ? "" : hyperlink(core, current.extended.urlId));
   const last = lastCharacter(core, buffer, terminal.cols);
@@ -138,8 +159,10 @@ type LastCharacter = {
   readonly key: string;
 };
 
+type Place = Pick<ScreenBuffer, "lines" | "ybase" | "x" | "y">;
+
 /** What is drawn directly before the cursor. */
-function lastCharacter(core: Core, { lines, ybase, x, y }: ScreenBuffer, cols: number): LastCharacter | undefined {
+function lastCharacter(core: Core, { lines, ybase, x, y }: Place, cols: number): LastCharacter | undefined {
   const line: ScreenLine | undefined = lines.get(ybase + y);
   if (line === undefined || x === 0) return undefined;
   const isTail = x > 1 && line.getWidth(x - 1) === 0 && line.hasContent(x - 1) === 0 && line.getWidth(x - 2) === 2;
@@ -158,7 +181,7 @@ function keyOf(attributes: Attributes): string {
   return `${sgr(attributes)}${attributes.extended.urlId}`;
 }
 
-function modeText(core: Core, terminal: Terminal): string {
+function modeText(core: Core, terminal: Terminal, beforeShape: string): string {
   const { coreService, coreMouseService } = core;
   const modes = coreService.decPrivateModes;
   let text = "";
@@ -174,9 +197,9 @@ function modeText(core: Core, terminal: Terminal): string {
   if (encoding !== undefined) text += `\x1b[?${encoding}h`;
   if (modes.sendFocus) text += "\x1b[?1004h";
   if (modes.bracketedPasteMode) text += "\x1b[?2004h";
-  if (modes.cursorStyle !== undefined) {
-    text += `\x1b[${CURSOR_STYLES[modes.cursorStyle] + (modes.cursorBlink === true ? 0 : 1)} q`;
-  }
+  text += beforeShape;
+  const style = modes.cursorStyle === undefined ? NO_CURSOR_STYLE : CURSOR_STYLES[modes.cursorStyle];
+  if (modes.cursorBlink !== undefined) text += `\x1b[${style + (modes.cursorBlink ? 0 : 1)} q`;
   if (coreService.isCursorHidden) text += "\x1b[?25l";
   if (modes.synchronizedOutput) text += "\x1b[?2026h";
   return text;

@@ -9,7 +9,7 @@
 import { limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
-import { answerForAppearance } from "./appearance.ts";
+import { Appearance } from "./appearance.ts";
 import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
@@ -52,6 +52,7 @@ export class Emulator {
   readonly #terminal: Terminal;
   readonly #core: Core;
   readonly #remembered: RememberedModes;
+  readonly #appearance: Appearance;
   readonly #encoder = new TextEncoder();
   #boundary = new Boundary();
   /** Follows what is parsed: few batches ask anything, and these are parsed more slowly. */
@@ -102,7 +103,7 @@ export class Emulator {
     });
     mendEraseToCursor(this.#terminal);
     limitWork(this.#terminal);
-    answerForAppearance(this.#terminal, (text) => this.#answer(text));
+    this.#appearance = new Appearance(this.#terminal, (text) => this.#answer(text));
   }
 
   /** Takes the next output; the terminal has had `size` since before it. @returns What it answered. */
@@ -157,7 +158,7 @@ export class Emulator {
 
   /** The screen at the last safe place. */
   draw(): Snapshot {
-    const { text, isComplete } = draw(this.#terminal, this.#remembered.text);
+    const { text, isComplete } = draw(this.#terminal, this.#remembered, this.#appearance.text);
     return {
       offset: this.#offset,
       // A client that begins within a sequence must not draw the rest of it as text.

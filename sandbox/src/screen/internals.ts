@@ -76,6 +76,16 @@ export type Core = {
     readonly _windowTitle: string;
     readonly _iconName: string;
     readonly _parser: { readonly precedingJoinState: number };
+    /** Colours that are asked for, set or given back; the index undefined: all of the palette. */
+    onColor(
+      listener: (
+        requests: readonly {
+          readonly type: number;
+          readonly index?: number;
+          readonly color?: readonly [number, number, number];
+        }[],
+      ) => void,
+    ): unknown;
     /** At once, and without the queue of write(), which an exception would leave stuck. */
     parse(bytes: Uint8Array): void;
   };
@@ -104,6 +114,7 @@ const PATHS = [
   "_inputHandler._iconName",
   "_inputHandler._parser.precedingJoinState",
   "_inputHandler.parse",
+  "_inputHandler.onColor",
   "unicodeService.getStringCellWidth",
 ];
 

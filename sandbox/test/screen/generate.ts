@@ -57,6 +57,38 @@ export class Generator {
     return Array.from({ length: count }, () => this.#piece());
   }
 
+  /** What the pieces have nothing of: colours, every shape of the cursor, and cursors that are saved about to wrap. */
+  besides(): Piece {
+    const { hasLinks, hasSizes } = this.#features;
+    switch (this.below(4)) {
+      case 0:
+        return { text: `\x1b[${this.below(9)} q` };
+      case 1:
+        // Of each size, with whatever stands there, or erased again.
+        if (hasLinks || hasSizes) return { text: "\x1b[?12h" };
+        return {
+          text: `\x1b[99G${this.#of(["x", "\x1b[D漢", "\x1b[44mx", "e\u0301"])}\x1b7${this.#of(["", "\r\x1b[K", "\r\x1b[K\x1b[m", "\x1b8!"])}`,
+        };
+      default:
+        return { text: this.#colour() };
+    }
+  }
+
+  #colour(): string {
+    const colour = this.#of(["#123", "#102030", "rgb:1/2/3", "rgb:ffff/8000/0001", "rgb:0a/0b/0c", "no colour", ""]);
+    const [index, other] = [this.below(258), this.below(256)];
+    const text = this.#of([
+      `4;${index};${colour}`,
+      `4;${index};${colour};${other};#abcdef`,
+      `${10 + this.below(3)};${colour}`,
+      `10;#abc;${colour};#def`,
+      "104",
+      `104;${index};${other}`,
+      `${110 + this.below(3)}`,
+    ]);
+    return `\x1b]${text}${this.#of(["\x07", "\x1b\\"])}`;
+  }
+
   #of<Item>(items: readonly Item[]): Item {
     const item = items[this.below(items.length)];
     if (item === undefined) throw new Error("Nothing to choose from");

@@ -50,6 +50,68 @@ test("the screen from a snapshot is the screen that was drawn, and goes on like 
   }
 }, 120_000);
 
+test("41: colours, the cursor's shape and a cursor saved at the right margin are in the snapshot, at every boundary", () => {
+  for (let seed = 1; seed <= SEEDS / 5; seed += 1) {
+    const generator = new Generator(seed);
+    const size = { cols: 10 + generator.below(40), rows: 3 + generator.below(15) };
+    const emulator = new Emulator(size, 0, true);
+    const live = new Viewer(size, 0);
+    const texts = [
+      "one\r\ntwo 漢字",
+      "\r\x1b[?1049h",
+      "\x1b[41mthree\x1b[K",
+      "\x1b[3;1H",
+      "four\x1b[?1049l",
+      "\x1bc",
+      "\x1b[?12l",
+    ];
+    for (let step = 0; step < 30; step += 1) {
+      const piece =
+        generator.below(3) === 0 ? { text: texts[generator.below(texts.length)] ?? "" } : generator.besides();
+      if ("cols" in piece) continue;
+      emulator.write(encoder.encode(piece.text), size);
+      live.write(encoder.encode(piece.text));
+      const late = Viewer.of(emulator.draw());
+      expect({ seed, step, piece, ...late.state(late.scrollback) }).toEqual({
+        seed,
+        step,
+        piece,
+        ...live.state(live.scrollback),
+      });
+    }
+  }
+}, 120_000);
+
+test("41: a terminal takes the blinking from what came last, and kitty's keyboard flags as they are", () => {
+  const size = { cols: 20, rows: 5 };
+  const drawn = (text: string): string => {
+    const emulator = new Emulator(size, 0, true);
+    emulator.write(encoder.encode(text), size);
+    return new TextDecoder().decode(emulator.draw().bytes);
+  };
+  expect(drawn("\x1b[?12h\x1b[2 q")).toContain("\x1b[?12h\x1b[2 q");
+  expect(drawn("\x1b[2 q\x1b[?12h")).toContain("\x1b[2 q\x1b[?12h");
+  expect(drawn("\x1b[=5u")).toContain("\x1b[=5u");
+  expect(drawn("\x1b[=5u\x1b[>1u\x1b[=2;2u\x1b[=1;3u")).toContain("\x1b[=5u\x1b[>2u");
+  expect(drawn("\x1b[>1u\x1b[<1u\x1b[=4u\x1b[<u")).not.toContain("u");
+});
+
+test("41: who asks for a colour that was changed is told the new one", () => {
+  const size = { cols: 20, rows: 5 };
+  const emulator = new Emulator(size, 0, true);
+  const ask = (text: string): string =>
+    emulator
+      .write(encoder.encode(text), size)
+      .map((answer) => answer.text)
+      .join("");
+  expect(ask("\x1b]11;#102030\x07\x1b]11;?\x07")).toBe("\x1b]11;rgb:1010/2020/3030\x1b\\");
+  expect(ask("\x1b]4;1;rgb:f/0/8;1;?\x07")).toBe("\x1b]4;1;rgb:ffff/0000/8888\x1b\\");
+  expect(ask("\x1b]104\x07\x1b]111\x07\x1b]4;1;?\x07\x1b]11;?\x07")).toBe(
+    "\x1b]4;1;rgb:ffff/7a7a/9090\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+  );
+  expect(ask("\x1b]10;?;?\x07")).toBe("\x1b]10;rgb:eaea/eaea/eaea\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\");
+});
+
 test("output is only cut where the emulator's parser is between sequences and characters", () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const generator = new Generator(seed);

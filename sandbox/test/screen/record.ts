@@ -38,6 +38,12 @@ printf '\\033[?1049h\\033[H\\033[44m\\033[2J'; for r in $(seq 1 20); do printf '
 printf '\\033[5;15r\\033[15;1H\\n\\n\\n\\033[?1000h\\033[?1006h\\033[?1h\\033=\\033[?2004h\\033(0lqqk\\033(B\\0337\\033[2;2H\\033[1;4mtitle\\033[0m\\0338x'
 sleep 0.2; printf '\\033[r\\033[?1000l\\033[?1006l\\033[?1l\\033>\\033[?2004l\\033[?1049l\\033[0mback\\n'; for r in $(seq 1 30); do echo "line $r"; done; exit 0`;
 
+// As a colour scheme for terminals does: the palette, and the shape of the cursor, before the program and after it.
+const coloured = (
+  program: string,
+) => `printf '\\033]4;1;#ff0000;2;rgb:00/ff/00\\007\\033]11;#202020\\033\\\\\\033]12;#ffcc00\\007\\033[5 q\\033[?12h'
+printf '%80s\\0337' end; ${program}; printf '\\0338\\033]104;1\\007back\\n\\033]111\\007\\033]112\\007\\033[0 q'; printf 'done\\n\\033]104\\007'`;
+
 // Of its own processes only: what else runs is nobody's business.
 const watched = (program: string) => `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & done
 yes >/dev/null & yes | cat >/dev/null & ${program} -p $(jobs -p | paste -sd,); kill $(jobs -p)`;
@@ -69,6 +75,22 @@ function scenarios(directory: string): Record<string, Scenario> {
         "u",
         ":qa!\r",
       ],
+    },
+    "vim-colours": {
+      cols: 80,
+      rows: 24,
+      command: [
+        ...bash,
+        "-c",
+        coloured(`vim -u NONE -N -c 'let &t_SI="\\e[6 q"' -c 'let &t_EI="\\e[2 q"' -c 'syntax on' text.c`),
+      ],
+      steps: ["jjoinserted", ESC, "Aat the end", ESC, "dd", ":qa!\r", { waitMs: 200 }],
+    },
+    "less-colours": {
+      cols: 80,
+      rows: 24,
+      command: [...bash, "-c", coloured("less -R text.c")],
+      steps: ["  ", "/return\r", "n", "b", "q", { waitMs: 200 }],
     },
     less: {
       cols: 90,

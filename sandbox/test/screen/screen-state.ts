@@ -46,6 +46,8 @@ export class Viewer {
   readonly core: Core;
   #offset: number;
   readonly answers: string[] = [];
+  /** Colours that were changed, as the page keeps them: by index, 256 and on for foreground, background and cursor. */
+  readonly #colours = new Map<number, readonly number[]>();
 
   constructor(size: { readonly cols: number; readonly rows: number }, offset: number, scrollback = SCROLLBACK_LINES) {
     this.#offset = offset;
@@ -60,6 +62,13 @@ export class Viewer {
     this.#terminal.unicode.activeVersion = "11";
     this.core = coreOf(this.#terminal);
     this.#terminal.onData((text) => this.answers.push(text));
+    this.core._inputHandler.onColor((requests) => {
+      for (const { type, index, color } of requests) {
+        if (type === 1 && index !== undefined && color !== undefined) this.#colours.set(index, color);
+        else if (type === 2 && index !== undefined) this.#colours.delete(index);
+        else if (type === 2) for (const one of [...this.#colours.keys()]) if (one < 256) this.#colours.delete(one);
+      }
+    });
   }
 
   static of(snapshot: Snapshot): Viewer {
@@ -113,6 +122,7 @@ export class Viewer {
       size: [this.#terminal.cols, this.#terminal.rows],
       title: [input._windowTitle, input._iconName],
       isAlternate: active === alt,
+      colours: [...this.#colours].sort(([a], [b]) => a - b),
       cursor: [active.x, active.y],
       normal: bufferState(core, normal, this.#terminal, scrollback, isStrict),
       alt:
@@ -133,7 +143,8 @@ export class Viewer {
 function savedState(buffer: ScreenBuffer, terminal: Terminal): object {
   return {
     saved: [
-      Math.min(buffer.savedX, terminal.cols - 1),
+      // One column behind the last it is about to wrap; further than that, a smaller size has cut it off.
+      buffer.savedX > terminal.cols ? terminal.cols - 1 : buffer.savedX,
       Math.min(terminal.rows - 1, Math.max(0, buffer.savedY - buffer.ybase)),
       sgr({ ...buffer.savedCurAttrData, extended: { _ext: 0, urlId: 0 } }),
       buffer.savedCharset,
