@@ -137,5 +137,6 @@ function workerEnv(dir: string): NodeJS.ProcessEnv {
     WRANGLER_CACHE_DIR: join(dir, "cache"),
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     X_LOCAL_OBSERVABILITY: "false",
+    X_LOCAL_EXPLORER: "false",
   });
 }

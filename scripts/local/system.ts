@@ -13,6 +13,9 @@ import { Revival } from "./revival.ts";
 import { Server } from "./server.ts";
 import { type TokenMinter, tokenMinter } from "./token-minter.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
+import { bundleFile, bundleWorker } from "./worker-bundle.ts";
+
+const WORKER_SERVER = join(ROOT, "scripts/local/worker-server.ts");
 
 export interface SystemOptions {
   /** Directory of everything that this system keeps: state, sandboxes, logs. Made if missing. */
@@ -53,7 +56,7 @@ export interface System {
   readonly pids: { readonly worker: number; readonly bridge: number };
   /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
   readonly mintToken: TokenMinter;
-  /** kill -9 of wrangler and workerd, then a start in the same place. Stored Durable Object state survives. */
+  /** kill -9 of workerd and its starter, then a start in the same place. Stored Durable Object state survives. */
   restartWorker(): Promise<void>;
   /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
   restartBridge(): Promise<void>;
@@ -116,18 +119,25 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
   let revival: Revival | undefined;
   const varsFile = join(dir, "worker.env");
+  const env = workerEnv(dir);
+  const bundle = {
+    outDir: join(dir, "bundle"),
+    logFile: join(dir, "logs/bundle.log"),
+    entry: options.workerEntry,
+    env,
+  };
   const worker = new Server(
     keeper,
     {
       name: "Worker",
       command: process.execPath,
-      args: workerArgs(port, varsFile, join(dir, "state"), options.workerEntry),
+      args: [WORKER_SERVER, String(port), bundleFile(bundle), varsFile, join(dir, "state")],
       cwd: ROOT,
-      env: workerEnv(dir),
+      env,
       logFile: join(dir, "logs/worker.log"),
       healthUrl: `${origin}/healthz`,
       readyWithinMs: 120_000,
-      // wrangler starts a workerd that died again, but where that was its own proxy, no request gets through any more.
+      // It starts a workerd that died again, without end and without telling people.
       fatalLine: /Workers runtime crashed unexpectedly/,
       graceMs: 5_000,
     },
@@ -169,7 +179,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     };
     // A file, not --var: command lines are for all users of a machine to read.
     writePrivateFile(varsFile, dotenv(vars));
-    await Promise.all([bridge.start(), worker.start()]);
+    await Promise.all([bridge.start(), bundleWorker(keeper, bundle).then(() => worker.start())]);
     // Not before: one that crashes in its first start would do so in every other.
     if (options.onRevival !== undefined) {
       revival = new Revival({
@@ -206,17 +216,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
 }
 
-function workerArgs(port: number, varsFile: string, stateDir: string, entry?: string): string[] {
-  return [
-    join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
-    "dev",
-    ...(entry === undefined ? [] : [entry]),
-    ...["--local", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
-    ...["--enable-containers=false", "--env-file", varsFile, "--persist-to", stateDir],
-    ...["--show-interactive-dev-session=false", "--log-level", "info"],
-  ];
-}
-
 /** No network beyond loopback, no files outside `dir`, no questions. */
 function workerEnv(dir: string): NodeJS.ProcessEnv {
   return childEnv({
@@ -228,11 +227,7 @@ function workerEnv(dir: string): NodeJS.ProcessEnv {
     // The banner is what looks for a newer version.
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
-    WRANGLER_REGISTRY_PATH: join(dir, "registry"),
     WRANGLER_CACHE_DIR: join(dir, "cache"),
-    CLOUDFLARE_CF_FETCH_ENABLED: "false",
-    // Keeps every request, with its URL and headers, in a database.
-    X_LOCAL_OBSERVABILITY: "false",
   });
 }
 

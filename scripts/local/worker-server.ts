@@ -1,0 +1,70 @@
+// Runs the Worker in one workerd, as a process of its own: node worker-server.ts PORT BUNDLE VARS_FILE STATE_DIR.
+// Not `wrangler dev`: its proxy believes a client's MF-Original-URL, and it opens an inspector and a debug port.
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { ROOT } from "./paths.ts";
+
+interface Miniflare {
+  readonly ready: Promise<URL>;
+  dispose(): Promise<void>;
+}
+
+interface MiniflareModule {
+  readonly Miniflare: new (options: unknown) => Miniflare;
+  readonly convertV4MiniflareOptions: (options: unknown) => unknown;
+  readonly Log: new (level: number) => unknown;
+  readonly LogLevel: { readonly WARN: number };
+}
+
+/** wrangler's own, so that the options that wrangler makes fit it. */
+function miniflare(): MiniflareModule {
+  const ours = createRequire(import.meta.url);
+  return createRequire(ours.resolve("wrangler"))("miniflare") as MiniflareModule;
+}
+
+/** One line for each that the Worker logs, as it is; with the level before it where that is a warning or an error. */
+function log({ level, message }: { level: string; message: string }): void {
+  const mark = level === "error" ? "[ERROR] " : level === "warn" ? "[WARNING] " : "";
+  process.stdout.write(`${mark}${message}\n`);
+}
+
+const [port = "", bundle = "", varsFile = "", stateDir = ""] = process.argv.slice(2);
+const { Miniflare, convertV4MiniflareOptions, Log, LogLevel } = miniflare();
+const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
+// A variable, since the option is missing from wrangler's types. Without it `.env` files would count.
+const chosen = { envFiles: [varsFile], overrides: { enableContainers: false } };
+const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, chosen);
+// Without `modulesRules`: the bundle is one module, and Miniflare takes no rules for that.
+const { modulesRules: _, ...options } = workerOptions;
+const server = new Miniflare(
+  convertV4MiniflareOptions({
+    host: "127.0.0.1",
+    port: Number(port),
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    handleStructuredLogs: log,
+    resourcePersistencePath: join(stateDir, "v3"),
+    // What these would answer to any page of this machine: state, triggers, and requests with their headers.
+    unsafeLocalExplorer: false,
+    unsafeTriggerHandlers: false,
+    unsafeObservability: false,
+    telemetry: { enabled: false },
+    cf: false,
+    workers: [
+      {
+        ...options,
+        name: config.name,
+        modules: true,
+        scriptPath: bundle,
+        rootPath: ROOT,
+        modulesRoot: dirname(bundle),
+      },
+    ],
+  }),
+);
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => void server.dispose().finally(() => process.exit(0)));
+}
+await server.ready;
