@@ -1,6 +1,6 @@
 // What a client may not send: which messages are answered, which close the connection, and with what.
 import { expect, test } from "vitest";
-import { connect, type TestClient } from "./support/client.ts";
+import { connect, refusedSocket, type TestClient } from "./support/client.ts";
 import { holdInnerHop, person, releaseInnerHop } from "./support/system.ts";
 
 const KIB = 1024;
@@ -133,15 +133,18 @@ test("input beyond 256 KiB that waits for the process closes with 1008", async (
   await expectClosed(client, 1008, "more than 262144 bytes of input wait");
 });
 
-test("the 65th client on a session is told 1013 and may come back", async () => {
+test("L3: the 65th client is told 1013 and may come back; 8 places are kept for drivers with a token", async () => {
   const owner = await person();
   const params = { session: "full", cmd: "cat" };
   const first = await connect(owner, params);
   await first.hello();
-  const others = await Promise.all(
-    Array.from({ length: 63 }, () => connect(owner, { session: "full", role: "viewer" })),
-  );
+  const viewer = { session: "full", role: "viewer" };
+  const others = await Promise.all(Array.from({ length: 56 }, () => connect(owner, viewer)));
   await Promise.all(others.map((client) => client.hello()));
+  const reason = "the session is full: its last places are its drivers'";
+  expect(await refusedSocket(owner, viewer)).toMatchObject({ code: 1013, reason, bye: { retry: "after" } });
+  const drivers = await Promise.all(Array.from({ length: 7 }, () => connect(owner, params)));
+  await Promise.all(drivers.map((client) => client.hello()));
   const last = await connect(owner, params);
   expect(await last.end()).toEqual({
     exit: undefined,

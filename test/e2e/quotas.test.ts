@@ -36,6 +36,7 @@ beforeAll(async () => {
       LIMIT_CONNECTIONS_PER_IP: "3",
       LIMIT_JSON_CONNECTIONS_PER_IP: "2",
       LIMIT_ATTACHES_PER_MINUTE: "5",
+      LIMIT_CALLS_PER_MINUTE: "20",
       LIMIT_SANDBOXES: "2",
       LIMIT_SESSIONS: "3",
       LIMIT_CLIENTS: "4",
@@ -168,6 +169,65 @@ describe("attempts of one user", () => {
   });
 });
 
+describe("a client that shows a proof of its own and is refused all the same", () => {
+  test("counts as an attempt, and after the limit is not heard any more; one that can come back is", async () => {
+    const alice = await person();
+    const [ended, other] = [cat(), cat()];
+    const first = await attached(alice, ended);
+    const stale = { ...ended, resume: String((await first.hello()).resume) };
+    await first.leave();
+    const kept = await attached(alice, other);
+    const codes = [];
+    for (let i = 0; i < 8; i += 1) codes.push((await refusedSocket(alice, stale, from(newAddress()))).code);
+    expect(codes.slice(0, 3)).toEqual([4404, 4404, 4404]);
+    expect(codes.at(-1)).toBe(4429);
+    // They count among the attempts of the same person, of whom another client can still come back.
+    expect((await refusedSocket(alice, other, from(newAddress()))).code).toBe(4429);
+    const resume = String((await kept.hello()).resume);
+    await (await connect(alice, { ...other, resume, offset: 0 }, from(newAddress()))).hello();
+  });
+
+  test("counts also where it was revoked, and leaves its user's own attempts alone", async () => {
+    const alice = await person();
+    const params = cat();
+    await attached(alice, params);
+    const stolen = { ...alice, token: await small.mintToken({ sub: alice.sub, org: alice.org }) };
+    const thief = await attached(stolen, params);
+    const resume = String((await thief.hello()).resume);
+    const admin = await small.mintToken({ sub: fresh("admin"), org: alice.org, scope: "sandbox:admin" });
+    const { jti } = JSON.parse(Buffer.from(stolen.token.split(".")[1] ?? "", "base64url").toString());
+    const revoked = await fetch(`${small.origin}/api/revocations`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${admin}` },
+      body: JSON.stringify({ jti }),
+    });
+    expect(revoked.status).toBe(204);
+    const codes = [];
+    for (let i = 0; i < 7; i += 1) {
+      codes.push((await refusedSocket(stolen, { ...params, resume }, from(newAddress()))).code);
+    }
+    expect(codes).toEqual([4401, 4401, 4401, 4401, 4401, 4429, 4429]);
+    await attached(alice, params);
+  });
+});
+
+test("R3: calls of the API are counted by person; one too many is told when to call again, attaching goes on", async () => {
+  const caller = await person();
+  const other = await small.mintToken({ sub: caller.sub, org: caller.org });
+  const call = (token: string, path: string) =>
+    fetch(`${small.origin}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+  const tokens = Array.from({ length: 21 }, (_one, i) => (i % 2 === 0 ? caller.token : other));
+  const statuses = await Promise.all(tokens.map(async (token) => (await call(token, "/api/me")).status));
+  expect(statuses.sort()).toEqual([...Array(20).fill(200), 429]);
+  const response = await call(other, "/api/sandboxes/one/sessions");
+  const said = { error: "too_many_calls", message: "Too many calls within a minute" };
+  expect([response.status, await response.json()]).toEqual([429, said]);
+  const seconds = Number(response.headers.get("Retry-After"));
+  expect([seconds >= 1, seconds <= 60]).toEqual([true, true]);
+  expect((await call((await person(caller.org)).token, "/api/me")).status).toBe(200);
+  await attached(caller, cat({ sandbox: "one" }));
+});
+
 describe("sandboxes and sessions", () => {
   test("of one tenant: a third sandbox is refused until the sessions of another have ended", async () => {
     const org = fresh("org");
@@ -175,9 +235,12 @@ describe("sandboxes and sessions", () => {
     await attached(await person(org), cat({ sandbox: "two" }));
     const three = cat({ sandbox: "three" });
     const { bye, reason } = await refusedSocket(await person(org), three, from(newAddress()));
-    expect([bye, reason]).toEqual([expect.objectContaining(TOO_MANY), expect.stringMatching(/sandboxes/)]);
+    // Nobody knows when one ends: no time after which to come again is made up.
+    expect(bye).toEqual({ type: "bye", code: 4429, retry: "never", reason });
+    expect(reason).toMatch(/sandboxes/);
     const refusal = await refusedHttp(await person(org), three, from(newAddress(), { protocols: [] }));
     expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([429, "too_many_sandboxes"]);
+    expect(refusal.headers["retry-after"]).toBeUndefined();
     // In those that are there it goes on, and another tenant has its own.
     await attached(await person(org), cat({ sandbox: "two" }));
     await attached(await person(), cat({ sandbox: "three" }));
@@ -192,7 +255,8 @@ describe("sandboxes and sessions", () => {
     const names = [fresh("s"), fresh("s"), fresh("s")];
     for (const session of names) (await attached(await person(org), cat({ session, keep: 60 }))).drop();
     const more = cat();
-    expect((await refusedSocket(await person(org), more, from(newAddress()))).code).toBe(4429);
+    const { bye } = await refusedSocket(await person(org), more, from(newAddress()));
+    expect([bye?.code, bye?.retry, bye?.seconds]).toEqual([4429, "never", undefined]);
     // Those that are there can be attached to.
     await attached(await person(org), { session: names[0] ?? "" });
     const path = `${small.origin}/api/sandboxes/default/sessions/${names[1]}`;

@@ -9,7 +9,7 @@ import {
   type SocketRefusal,
 } from "./support/client.ts";
 import { loginCookie } from "./support/login.ts";
-import { api, fresh, type Person, person, restartWorker, system } from "./support/system.ts";
+import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "./support/system.ts";
 
 interface Share {
   readonly id: string;
@@ -46,6 +46,12 @@ const NOBODY: ConnectOptions = { tokenIn: "nowhere" };
 const refusedWith = async (ticket: string, params: Params = {}, options: ConnectOptions = NOBODY) =>
   codeOf(await refusedSocket(undefined, { ...params, ticket }, options));
 const codeOf = ({ bye, code }: SocketRefusal) => [code, bye?.code, bye?.retry];
+
+/** Whether a ticket lets one more in, or is refused. */
+async function firstWord(ticket: string): Promise<string> {
+  const client = await connect(undefined, { ticket }, NOBODY);
+  return client.until("an answer", () => (client.messages("hello")[0] ?? client.messages("bye")[0])?.type);
+}
 
 describe("an attach ticket", () => {
   test("attaches its maker once, and makes the session if it is not there", async () => {
@@ -264,6 +270,49 @@ describe("a share ticket", () => {
     expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
     await (await connect(alice, { session, cmd: "cat" })).hello();
     expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+  });
+
+  test("opens its own process and no later one of the same name: not one made after a loss either", async () => {
+    const { alice, session, creator } = await catSession();
+    const { ticket, id } = await share(alice, session, { role: "driver", guests: true });
+    await restartBridge();
+    await creator.end();
+    const next = await connect(alice, { session, cmd: "cat", tty: 1 });
+    await next.hello();
+    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+    const refusal = await refusedHttp(undefined, { ticket });
+    expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([401, "ticket_revoked"]);
+    const path = `/api/sandboxes/default/sessions/${session}/tickets`;
+    expect(await (await api(alice, path)).json()).toEqual({ tickets: [] });
+    expect((await api(alice, `${path}/${id}`, { method: "DELETE" })).status).toBe(404);
+    const fresher = await share(alice, session, { guests: true });
+    await (await connect(undefined, { ticket: fresher.ticket }, NOBODY)).hello();
+  });
+
+  test("lets 16 in at a time, or as many as its maker says; a driver with a token finds a place beside them", async () => {
+    const { alice, session } = await catSession();
+    const path = `/api/sandboxes/default/sessions/${session}`;
+    for (const maxClients of [0, 65, 1.5, "2"]) {
+      expect((await post(alice, `${path}/share`, { maxClients })).status).toBe(400);
+    }
+    const usual = await share(alice, session, { guests: true });
+    const two = await share(alice, session, { role: "driver", guests: true, maxClients: 2 });
+    const listed = (await (await api(alice, `${path}/tickets`)).json()) as { tickets: { maxClients: number }[] };
+    expect(listed.tickets.map(({ maxClients }) => maxClients)).toEqual([16, 2]);
+    for (const [{ ticket }, count] of [
+      [usual, 16],
+      [two, 2],
+    ] as const) {
+      const clients = await Promise.all(Array.from({ length: count }, () => connect(undefined, { ticket }, NOBODY)));
+      await Promise.all(clients.map((client) => client.hello()));
+      expect(await refusedWith(ticket)).toEqual([1013, 1013, "after"]);
+      await clients[0]?.leave();
+      await expect.poll(() => firstWord(ticket)).toBe("hello");
+    }
+    const greedy = await share(alice, session, { role: "driver", guests: true, maxClients: 64 });
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => firstWord(greedy.ticket)));
+    expect(outcomes.sort()).toEqual([...Array(2).fill("bye"), ...Array(38).fill("hello")]);
+    await (await connect(alice, { session })).hello();
   });
 
   test("is made by whoever may create sessions, within their tenant, and for at most 30 days", async () => {

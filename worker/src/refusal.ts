@@ -12,6 +12,8 @@ export type Refusal = {
   readonly retryAfterSeconds?: number;
   /** What the close says, in place of the dialect's own words for the code. */
   readonly reason?: string;
+  /** Absent: what the code says. `never` where waiting alone changes nothing. */
+  readonly retry?: Retry;
 };
 
 /** Refuses in the way that the client's route has for it. */
@@ -31,7 +33,8 @@ export function upgradeHeaders({ subprotocol }: Answering): Headers {
 export function refuseHttp(refusal: Refusal): Response {
   const headers = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
   const status = httpStatusOf(refusal.code);
-  const retryAfter = refusal.retryAfterSeconds ?? (status === 503 || status === 429 ? 5 : undefined);
+  const isPassing = (status === 503 || status === 429) && retryOf(refusal) !== "never";
+  const retryAfter = refusal.retryAfterSeconds ?? (isPassing ? 5 : undefined);
   if (retryAfter !== undefined) headers.set("Retry-After", String(retryAfter));
   if (status === 401) headers.set("WWW-Authenticate", "Bearer");
   return new Response(`${JSON.stringify({ error: refusal.error, message: refusal.message })}\n`, { status, headers });
@@ -40,7 +43,7 @@ export function refuseHttp(refusal: Refusal): Response {
 /** Says why, as far as the dialect has words for it, and closes. */
 export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal): void {
   const { code, message, retryAfterSeconds, reason } = refusal;
-  const retry = retryOf(code);
+  const retry = retryOf(refusal);
   const seconds = retry === "after" && retryAfterSeconds !== undefined ? { seconds: retryAfterSeconds } : {};
   const dialect = dialectNamed(dialectName);
   const { frames } = dialect.encode({ type: "bye", code, reason: message, retry, ...seconds }, dialect.start);
@@ -48,8 +51,9 @@ export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal)
   socket.close(code, clipUtf8(reason ?? dialect.reasons?.[code] ?? message, 123));
 }
 
-/** Whether a client that is refused with this code may come back. */
-export function retryOf(code: number): Retry {
+/** Whether a client that is refused like this may come back. */
+export function retryOf({ code, retry }: Pick<Refusal, "code" | "retry">): Retry {
+  if (retry !== undefined) return retry;
   if (code === CLOSE.restart) return "now";
   return code === CLOSE.unavailable || code === CLOSE.tooMany || code === CLOSE.tryLater ? "after" : "never";
 }

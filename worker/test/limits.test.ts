@@ -2,10 +2,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AuthFault } from "../src/auth/fault.ts";
+import { MAX_TOKEN_SECONDS } from "../src/auth/identity.ts";
 import { addressKey } from "../src/limits/address-object.ts";
 import { countAttempt } from "../src/limits/attempts.ts";
+import { CallCounter } from "../src/limits/call-counter.ts";
 import { idleMsOf, readLimits } from "../src/limits/limits.ts";
-import { concerns, KEPT_OUT_MS, type Revocation } from "../src/limits/revocation.ts";
+import { concerns, KEPT_OUT_MS, REVOCATION_KEEP_MS, type Revocation } from "../src/limits/revocation.ts";
+import { SHARE_SECONDS } from "../src/tickets/ticket-routes.ts";
 
 test("attempts: never more than the limit within any 60 s, and whoever waits as long as told gets in", () => {
   fc.assert(
@@ -43,6 +46,31 @@ test("attempts: 60 at once are let in, the next after a minute", () => {
   expect(countAttempt(times, 65_000, 60).ok).toBe(true);
 });
 
+test("calls: never more than the limit within any 60 s, whoever waits as long as told may, and the quiet are forgotten", () => {
+  const calls = fc.array(fc.tuple(fc.nat(30_000), fc.constantFrom("a", "b")), { maxLength: 200 });
+  fc.assert(
+    fc.property(calls, fc.integer({ min: 1, max: 20 }), (made, perMinute) => {
+      const counter = new CallCounter();
+      let now = 1_000_000;
+      const counted: [string, number][] = [];
+      for (const [wait, caller] of made) {
+        now += wait;
+        const waitSeconds = counter.count(caller, now, perMinute);
+        const recent = counted.filter(([who, time]) => who === caller && time > now - 60_000).length;
+        expect(waitSeconds === undefined).toBe(recent < perMinute);
+        if (waitSeconds === undefined) counted.push([caller, now]);
+        else expect([waitSeconds >= 1, waitSeconds <= 60]).toEqual([true, true]);
+      }
+      counter.count("c", now + 120_000, perMinute);
+      expect(counter.size).toBe(1);
+    }),
+  );
+  const counter = new CallCounter();
+  for (let i = 0; i < 600; i += 1) expect(counter.count("a", 5_000 + i, 600)).toBeUndefined();
+  expect([counter.count("a", 6_000, 600), counter.count("b", 6_000, 600)]).toEqual([59, undefined]);
+  expect([counter.count("a", 65_000, 600), counter.count("a", 65_000, 600)]).toEqual([undefined, 1]);
+});
+
 test.each([
   ["203.0.113.7", "203.0.113.7"],
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
@@ -61,6 +89,7 @@ test("limits: what is not set has the documented default; what is no count is re
     connectionsPerAddress: 200,
     jsonConnectionsPerAddress: 20,
     attachesPerMinute: 60,
+    callsPerMinute: 600,
     sandboxes: 10,
     sessions: 256,
     clients: 64,
@@ -74,6 +103,19 @@ test("limits: what is not set has the documented default; what is no count is re
     expect(() => readLimits({ LIMIT_SANDBOXES: value })).toThrow(AuthFault);
     expect(() => readLimits({ LIMIT_SANDBOXES: value })).toThrow(/LIMIT_SANDBOXES/);
   }
+});
+
+test("no token, and no link made at a token's end, is good for longer than a revocation is remembered", () => {
+  const shareSeconds = SHARE_SECONDS.max;
+  expect((MAX_TOKEN_SECONDS + shareSeconds) * 1000).toBeLessThanOrEqual(REVOCATION_KEEP_MS);
+});
+
+test("a login that was ended concerns what rests on it, and nothing else of its person", () => {
+  const ended: Revocation = { kind: "login", value: "one", atMs: 0 };
+  const alice = { persons: [{ subject: "alice" }], tokenIds: ["one"] };
+  expect([{ ...alice, login: "one" }, { ...alice, login: "two" }, alice].map((one) => concerns(ended, one, 1))).toEqual(
+    [true, false, false],
+  );
 });
 
 test("a revoked user is kept out for a day, and with tokens from before for good", () => {

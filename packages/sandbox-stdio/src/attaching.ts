@@ -24,14 +24,16 @@ export type AttachSurroundings = {
   /** As far as there has been output, whether or not it has come here. */
   readonly knownEnd: number;
   readonly maxClients: number;
+  readonly keptPlaces: number;
 };
 
 /** Why this client can't attach; undefined: it can. `old` is what is known of it. */
 export function refusalOf(
   request: AttachRequest,
   old: ClientRecord | undefined,
-  { roster, hasExited, knownEnd, maxClients }: AttachSurroundings,
+  at: AttachSurroundings,
 ): AttachResult | undefined {
+  const { roster, hasExited, knownEnd } = at;
   const refuse = (code: number, reason: string, retry: "never" | "after"): AttachResult => ({
     ok: false,
     code,
@@ -51,9 +53,24 @@ export function refusalOf(
     return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
   }
   const isNew = old === undefined || old.presence.phase === "absent";
-  // Whoever has been told the exit takes up no place, though it may come back.
-  const taken = hasExited ? roster.attachedCount : roster.presentCount;
-  if (isNew && taken >= maxClients) return refuse(CLOSE.tryLater, "the session is full", "after");
+  const full = isNew ? fullness(request, at) : undefined;
+  return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
+}
+
+/** Why there is no place for one client more; undefined: there is. */
+function fullness({ party, mayUseKept = true }: AttachRequest, at: AttachSurroundings): string | undefined {
+  const { roster, hasExited, maxClients, keptPlaces } = at;
+  let [taken, notKept, ofParty] = [0, 0, 0];
+  for (const client of roster.all) {
+    // Whoever has been told the exit takes up no place, though it may come back.
+    if (hasExited ? client.presence.phase !== "attached" : !client.isPresent) continue;
+    taken += 1;
+    if (!client.mayUseKept) notKept += 1;
+    if (party !== undefined && client.party === party.id) ofParty += 1;
+  }
+  if (taken >= maxClients) return "the session is full";
+  if (!mayUseKept && notKept >= maxClients - keptPlaces) return "the session is full: its last places are its drivers'";
+  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: as many came by it as may";
   return undefined;
 }
 

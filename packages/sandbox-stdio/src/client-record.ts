@@ -7,6 +7,7 @@ import type { KnownClient } from "./inner.ts";
 import type { InputQueue } from "./input.ts";
 import type { Delivery, Paced } from "./pacing.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
+import type { Party } from "./session-types.ts";
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
 
@@ -44,6 +45,9 @@ export class ClientRecord implements Paced {
   readonly acknowledges: boolean;
   /** Whether it can come back as itself: one that can't has left when its connection ends. */
   readonly canResume: boolean;
+  /** The party that it came with, by its id. */
+  readonly party: string | undefined;
+  readonly mayUseKept: boolean;
   /** Position in the order of arrival. */
   readonly order: number;
   readonly input: InputQueue;
@@ -74,6 +78,8 @@ export class ClientRecord implements Paced {
       delivery: Delivery;
       acknowledges: boolean;
       canResume?: boolean;
+      party?: Party;
+      mayUseKept?: boolean;
     },
     order: number,
     input: InputQueue,
@@ -86,6 +92,8 @@ export class ClientRecord implements Paced {
     this.delivery = who.delivery;
     this.acknowledges = who.acknowledges;
     this.canResume = who.canResume ?? true;
+    this.party = who.party?.id;
+    this.mayUseKept = who.mayUseKept ?? true;
     this.order = order;
     this.input = input;
     this.inputStart = input.taken;

@@ -83,19 +83,20 @@ export class ServerConnection implements Peer {
     return this.#phase.phase === "ended";
   }
 
-  /** Attaches to the session and takes in what came early. A refusal has been told to the client. */
-  attach(session: Session, request: AttachRequest): void {
+  /** Attaches to the session and takes in what came early. @returns Why not, of which the client has been told; else undefined. */
+  attach(session: Session, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
     const opening = this.#phase;
-    if (opening.phase !== "opening") return;
+    if (opening.phase !== "opening") return undefined;
     this.#say({ type: "found", hasExited: session.exit !== undefined });
     const result = this.#attachTo(session, request);
     if (!result.ok) {
       this.bye(result.code, result.reason, result.retry);
-      return;
+      return result;
     }
-    if (this.isEnded) return; // The session had exited, and its log is already out.
+    if (this.isEnded) return undefined; // The session had exited, and its log is already out.
     this.#phase = { phase: "attached", session, client: result.client };
     for (const frame of opening.early) this.receive(frame, this.heardAtMs);
+    return undefined;
   }
 
   /** A WebSocket message has come. Its bytes are the session's from here on, which may keep a view of them or release them. */

@@ -97,7 +97,7 @@ export { release } from "./release.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
 export { Session } from "./session.ts";
-export type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+export type { AttachRequest, AttachResult, Party, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./slices.ts";
 export type { Snapshot } from "./snapshot.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";

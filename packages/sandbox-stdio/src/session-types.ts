@@ -42,11 +42,18 @@ export type AttachRequest = {
   readonly stdin?: number | "new";
   /** Which of its connections this is, if it says so. */
   readonly attempt?: Attempt;
+  /** Those who come by one link, of whom only so many may be here at one time. */
+  readonly party?: Party;
+  /** Whether it may have one of the places that are kept. Absent: it may. */
+  readonly mayUseKept?: boolean;
   /** Whether it has shown that it is the client `id` coming back. */
   readonly isResume: boolean;
   /** Its proof for the next time, to be told in `hello`. */
   readonly resume: string;
 };
+
+/** Clients that are counted together. */
+export type Party = { readonly id: string; readonly maxClients: number };
 
 export type AttachResult =
   | { readonly ok: true; readonly client: ClientRecord }
@@ -81,6 +88,8 @@ export type SessionOptions = {
   readonly reuseFrames: boolean;
   /** Clients that may be here at one time. */
   readonly maxClients?: number;
+  /** Of these places, how many are for those alone who may use them. Absent: none. */
+  readonly keptPlaces?: number;
   /** The pace of a client that acknowledges nothing. */
   readonly plainBytesPerSecond?: number;
   readonly holder?: string;

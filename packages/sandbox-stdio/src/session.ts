@@ -44,6 +44,7 @@ export class Session {
   readonly #upstream: Upstream;
   readonly #now: () => number;
   readonly #maxClients: number;
+  readonly #keptPlaces: number;
   readonly #recorder: InputRecorder | undefined;
   readonly #roster = new Roster();
   readonly #intake: Intake;
@@ -70,6 +71,7 @@ export class Session {
     this.#upstream = options.upstream;
     this.#now = options.now;
     this.#maxClients = options.maxClients ?? MAX_CLIENTS;
+    this.#keptPlaces = options.keptPlaces ?? 0;
     this.#recorder = options.recorder;
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
@@ -197,6 +199,7 @@ export class Session {
       hasExited: this.#exit !== undefined,
       knownEnd: this.#end,
       maxClients: this.#maxClients,
+      keptPlaces: this.#keptPlaces,
     };
   }
 
@@ -262,7 +265,8 @@ export class Session {
   restore(known: KnownClient): void {
     const client = this.#roster.get(known.id);
     if (client === undefined) {
-      const who = { name: "", delivery: "live" as const, acknowledges: true, ...known, isAdmin: false };
+      const usual = { name: "", delivery: "live" as const, acknowledges: true };
+      const who = { ...usual, ...known, isAdmin: false, mayUseKept: known.role === "driver" };
       const input = new InputQueue(this.#hop, known.stdin, known.eof, known.received);
       const reach = { kind: "none" as const, acked: known.acked, windowBytes: MAX_FRAME_BYTES };
       const restored = new ClientRecord(who, this.#roster.nextOrder(), input, reach);

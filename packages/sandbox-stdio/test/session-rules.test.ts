@@ -58,6 +58,42 @@ describe("who is here", () => {
     join(at.session, "late");
   });
 
+  test("L3: kept places are for those alone who may use them, whoever came first", () => {
+    const at = rig(PTY, { maxClients: 6, keptPlaces: 2 });
+    const other = { mayUseKept: false, role: "viewer" } as const;
+    join(at.session, "driver");
+    for (let i = 0; i < 4; i += 1) join(at.session, `v${i}`, other);
+    const late = at.session.attach(request("late", other), new FakePeer());
+    expect(late).toMatchObject({ ok: false, code: 1013, retry: "after" });
+    join(at.session, "second");
+    expect(at.session.attach(request("third"), new FakePeer())).toMatchObject({ ok: false, code: 1013 });
+    const first = at.session.client("v0");
+    if (first !== undefined) at.session.leave(first);
+    join(at.session, "late", other);
+  });
+
+  test("T3: of one party only so many are here at a time, whatever else is free; one that comes back has its place", () => {
+    const at = rig(PTY);
+    const link = { role: "viewer", party: { id: "link", maxClients: 2 } } as const;
+    join(at.session, "a", link);
+    join(at.session, "b", link);
+    expect(at.session.attach(request("c", link), new FakePeer())).toMatchObject({
+      ok: false,
+      code: 1013,
+      retry: "after",
+    });
+    join(at.session, "d", { ...link, party: { id: "other", maxClients: 2 } });
+    const b = at.session.client("b");
+    if (b === undefined) throw new Error("unreachable");
+    at.session.command(b, { type: "ack", offset: 0 });
+    at.session.vanish(b);
+    expect(at.session.attach(request("c", link), new FakePeer()).ok).toBe(false);
+    join(at.session, "b", { ...link, isResume: true });
+    pass(at, RESUME_GRACE_MS);
+    at.session.leave(at.session.client("b") ?? b);
+    join(at.session, "c", link);
+  });
+
   test("R3: an offset beyond what has been written is refused, the end is not", () => {
     const at = rig();
     output(at, "abc");

@@ -6,7 +6,7 @@ import { AuthFault } from "../auth/fault.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import type { AttachTicket, ShareTicket } from "../auth/ticket.ts";
-import type { RevocableGrant } from "../limits/revocation.ts";
+import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
 
 export type Grant = RevocableGrant & {
   /** Whose connection it is: a person, or what stands for the guests of one ticket. A `resume` is bound to it. */
@@ -45,8 +45,12 @@ export function grantOfToken(identity: Identity, origin: string): Grant {
 }
 
 export function grantOfAttachTicket(ticket: AttachTicket, origin: string): Grant {
-  const { id, tenant, maker, makerToken, makerIssuedAt, role, opaque } = ticket;
-  const own = { persons: [person(maker, makerIssuedAt)], tokenIds: makerToken === undefined ? [id] : [id, makerToken] };
+  const { id, tenant, maker, makerToken, makerIssuedAt, role, opaque, login } = ticket;
+  const own = {
+    persons: [person(maker, makerIssuedAt)],
+    tokenIds: makerToken === undefined ? [id] : [id, makerToken],
+    ...(login === undefined ? {} : { login }),
+  };
   return {
     subject: maker,
     name: ticket.makerName,
@@ -105,12 +109,12 @@ export function displayName(identity: Identity): string {
 
 type BearerPart = Pick<
   Grant,
-  "subject" | "name" | "isGuest" | "bearer" | "own" | "expiresAtMs" | "persons" | "tokenIds" | "opaque"
+  "subject" | "name" | "isGuest" | "bearer" | "own" | "expiresAtMs" | "opaque" | keyof RevocableGrant
 >;
 
 function bearerPart(identity: Identity): BearerPart {
-  const { issuer, subject, tenantClaim, tenantValue, tokenId, issuedAt, opaque } = identity;
-  const own = { persons: [person(subject, issuedAt)], tokenIds: tokenId === undefined ? [] : [tokenId] };
+  const { issuer, subject, tenantClaim, tenantValue, opaque } = identity;
+  const own = revocableOf(identity);
   return {
     subject,
     name: displayName(identity),

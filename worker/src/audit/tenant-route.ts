@@ -1,17 +1,16 @@
 // `GET /api/audit`: what concerns the caller's tenant and no one session of it, page by page.
 
 import { Hono } from "hono";
-import { authenticate } from "../auth/authenticate.ts";
+import { identify } from "../auth/identify.ts";
 import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
-import { readAuthSettings } from "../auth/settings.ts";
 import type { Env } from "../env.ts";
 import { auditResponse, readAuditQuery } from "./route.ts";
 
 export const tenantAuditRoutes = new Hono<{ Bindings: Env }>();
 
 tenantAuditRoutes.get("/", async (c) => {
-  const { identity } = await authenticate(c.req.raw, readAuthSettings(c.env));
+  const { identity } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:admin");
   const query = readAuditQuery(new URL(c.req.url).searchParams);
   if (query instanceof Response) return query;

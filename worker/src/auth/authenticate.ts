@@ -19,7 +19,8 @@ export interface Authenticated {
 const NO_ORIGINS: ReadonlySet<string> = new Set();
 
 /**
- * Authenticates one request. Says who it is, not what they may do: see `requireScope`.
+ * Authenticates one request. Says who it is, not what they may do: see `requireScope`; nor whether that was revoked: routes
+ * ask `identify`.
  * @param cookieOrigins Whose pages may use the cookie, beside our own.
  * @throws {AuthFault}
  */
@@ -38,11 +39,12 @@ export async function authenticate(
   return { source, token: session.accessToken, identity: await identityOfSession(session, settings) };
 }
 
-async function identityOfSession(session: Session, settings: AuthSettings): Promise<Identity> {
+/** Who a cookie's session speaks for. @throws {AuthFault} */
+export async function identityOfSession(session: Session, settings: AuthSettings): Promise<Identity> {
   // An ID token carries no scopes: what the issuer granted at login stands in for them, and only then the default.
   const granted = parseScopes(session.scope);
   const defaultScopes = hasAnySandboxScope(granted) ? granted : (settings.defaultScopes ?? []);
   const identity = await verifyToken(session.accessToken, { ...settings, defaultScopes });
-  const { email, name } = session;
-  return { ...(email !== undefined && { email }), ...(name !== undefined && { name }), ...identity };
+  const { id: loginId, email, name } = session;
+  return { ...(email !== undefined && { email }), ...(name !== undefined && { name }), ...identity, loginId };
 }

@@ -1,10 +1,9 @@
 // What a route of the API asks first: who it is, what they may do, and whether the project is theirs.
 
 import type { Env } from "../env.ts";
-import { authenticate } from "./authenticate.ts";
+import { identify } from "./identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "./identity.ts";
 import { openProject, type Project } from "./project-gate.ts";
-import { readAuthSettings } from "./settings.ts";
 
 /** @throws {AuthFault} */
 export async function authorizeProject(
@@ -13,7 +12,7 @@ export async function authorizeProject(
   sandbox: string,
   scope: SandboxScope,
 ): Promise<{ readonly identity: Identity; readonly project: Project }> {
-  const { identity, token } = await authenticate(request, readAuthSettings(env));
+  const { identity, token } = await identify(request, env);
   requireScope(identity, scope);
   return { identity, project: await openProject(env, { tenant: identity, token }, sandbox) };
 }

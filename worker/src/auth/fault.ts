@@ -1,7 +1,7 @@
 // Why a request is refused: one fixed list of reasons, each with the HTTP status the contract gives it.
 // Knows nothing of tokens, cookies or routes.
 
-/** Every reason, with its HTTP status. 401: authenticate (again). 403: known, not allowed. 503: not the client's fault. */
+/** Every reason, with its HTTP status. 401: authenticate (again). 403: known, not allowed. 429: later. 503: not the client's fault. */
 export const FAULT_STATUS = {
   /** No credential in any of the four places. */
   no_token: 401,
@@ -30,6 +30,8 @@ export const FAULT_STATUS = {
   wrong_session: 401,
   /** An administrator has revoked the token, or its user. */
   revoked: 401,
+  /** More calls of one person within a minute than the setting allows. */
+  too_many_calls: 429,
   /** The login did not come back to the browser that began it, or came back too late. */
   bad_login: 400,
   /** The issuer refused the login or answered with something that is not one. */
@@ -66,11 +68,14 @@ export class AuthFault extends Error {
   override readonly name = "AuthFault";
   readonly code: FaultCode;
   readonly status: FaultStatus;
+  /** After how long another try makes sense, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
+  constructor(code: FaultCode, message: string, options?: ErrorOptions & { readonly retryAfterSeconds?: number }) {
     super(message, options);
     this.code = code;
     this.status = FAULT_STATUS[code];
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 
@@ -79,7 +84,7 @@ export function logFault(fault: AuthFault): void {
   if (fault.status === 503) console.error(`${fault.code}: ${fault.message}`, fault.cause ?? "");
 }
 
-const RETRY_AFTER_SECONDS = "5";
+const RETRY_AFTER_SECONDS = 5;
 
 /** The HTTP answer to a fault: one line of JSON, never cached. Logs it by `logFault`. */
 export function refusal(fault: AuthFault): Response {
@@ -90,7 +95,8 @@ export function refusal(fault: AuthFault): Response {
     headers.set("WWW-Authenticate", fault.code === "no_token" ? "Bearer" : 'Bearer error="invalid_token"');
   }
   if (fault.code === "insufficient_scope") headers.set("WWW-Authenticate", 'Bearer error="insufficient_scope"');
-  if (fault.status === 503) headers.set("Retry-After", RETRY_AFTER_SECONDS);
+  const retryAfterSeconds = fault.retryAfterSeconds ?? (fault.status === 503 ? RETRY_AFTER_SECONDS : undefined);
+  if (retryAfterSeconds !== undefined) headers.set("Retry-After", String(retryAfterSeconds));
   const body = `${JSON.stringify({ error: fault.code, message: fault.message })}\n`;
   return new Response(body, { status: fault.status, headers });
 }

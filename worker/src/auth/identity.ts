@@ -24,12 +24,14 @@ export interface Identity {
   readonly name?: string;
   /** As granted or by default; each `sandbox:*` scope brings those it includes. */
   readonly scopes: ReadonlySet<string>;
-  /** Seconds since 1970. From then on the identity counts for nothing. */
+  /** Seconds since 1970. From then on the identity counts for nothing. The token's end, or MAX_TOKEN_SECONDS after its start. */
   readonly expiresAt: number;
   /** The token's own id, where it has one. */
   readonly tokenId?: string;
   /** When the token was issued, in seconds since 1970, where it says so. */
   readonly issuedAt?: number;
+  /** The login whose cookie brought the token: ended by logging out. */
+  readonly loginId?: string;
   /** The client the token was issued to, where the token says so. */
   readonly clientId?: string;
   /** A token that only its issuer can judge, and until when its last answer is believed. For nobody but our own objects. */
@@ -52,6 +54,10 @@ export interface IdentityOptions {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
+/** How long a token counts at most, whatever it says. With a share ticket made at its end: no longer than REVOCATION_KEEP_MS. */
+export const MAX_TOKEN_SECONDS = 60 * 24 * 3600;
+/** Clocks of two machines differ. */
+const CLOCK_TOLERANCE_SECONDS = 5;
 /** Longest e-mail address or name kept, in UTF-16 units. */
 const MAX_DISPLAY_LENGTH = 256;
 /** OpenID Connect allows no more, and what a client resumes by holds the subject: longer, it could attach and never resume. */
@@ -86,6 +92,24 @@ export function identityFrom(claims: Claims, options: IdentityOptions): Identity
     ...(typeof iat === "number" && Number.isFinite(iat) && { issuedAt: iat }),
     ...(isNonEmptyText(clientId) && { clientId }),
   };
+}
+
+/**
+ * The same identity, ending no later than MAX_TOKEN_SECONDS after its token was issued: revocations are not remembered for
+ * ever, so no token may count for ever.
+ * @throws {AuthFault} `expired`; `missing_claim` where a long-lived token does not say since when it is.
+ */
+export function withEnd(identity: Identity): Identity {
+  const { expiresAt, issuedAt } = identity;
+  const now = Date.now() / 1000;
+  if (issuedAt === undefined || issuedAt > now + CLOCK_TOLERANCE_SECONDS) {
+    if (expiresAt <= now + MAX_TOKEN_SECONDS) return identity;
+    throw new AuthFault("missing_claim", "The token ends too late for one that does not say when it was issued");
+  }
+  const end = issuedAt + MAX_TOKEN_SECONDS;
+  if (expiresAt <= end) return identity;
+  if (end <= now) throw new AuthFault("expired", "The token is older than any is believed");
+  return { ...identity, expiresAt: end };
 }
 
 export function isSandboxScope(scope: string): scope is SandboxScope {

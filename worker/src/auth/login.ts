@@ -3,51 +3,81 @@
 
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
-import { authenticate } from "./authenticate.ts";
+import { actorOf } from "../audit/worker-log.ts";
+import { revocableOf } from "../limits/revocation.ts";
+import { identityOfSession } from "./authenticate.ts";
 import { authorizeUrl, clientId, exchangeCode, type IssuedTokens, randomText } from "./code-flow.ts";
 import { cookieValue } from "./cookie.ts";
 import { AuthFault, logFault, refusal } from "./fault.ts";
-import { identityFrom } from "./identity.ts";
+import { type IdentifyEnv, identify, requireUnrevoked } from "./identify.ts";
+import { type Identity, identityFrom } from "./identity.ts";
 import { verifyJwt } from "./jwt.ts";
+import { tenantKey } from "./names.ts";
 import { requireAllowedHost, requirePublicOrigin } from "./origin.ts";
 import { beginLogin, endLogin, loginCookieName, openLogin, type PendingLogin } from "./pending-login.ts";
-import { beginSession, endSession, type Session } from "./session.ts";
-import { type AuthEnv, type AuthSettings, readAuthSettings } from "./settings.ts";
+import { beginSession, endSession, openSession, type Session, sessionCookieName } from "./session.ts";
+import { type AuthSettings, readAuthSettings } from "./settings.ts";
 import { acceptedIssuers, isJwtShaped, verifyToken } from "./verify-token.ts";
 
-type LoginContext = Context<{ Bindings: AuthEnv }>;
+type LoginContext = Context<{ Bindings: IdentifyEnv }>;
 
 /** Longer than any address of ours, short enough for the cookie. */
 const MAX_RETURN_TO = 1024;
 
-export const loginRoutes = new Hono<{ Bindings: AuthEnv }>();
+export const loginRoutes = new Hono<{ Bindings: IdentifyEnv }>();
 
 loginRoutes.get("/login", (c) => asPage(c, startLogin));
 loginRoutes.get("/callback", (c) => asPage(c, finishLogin));
 
 loginRoutes.post("/logout", (c) =>
-  asJson(c, (settings) => {
+  asJson(c, async (settings) => {
     requirePublicOrigin(c.req.raw, settings);
+    await endLoginHere(c, settings);
     c.header("Set-Cookie", endSession(settings));
     return c.body(null, 204);
   }),
 );
 
 loginRoutes.get("/api/me", (c) =>
-  asJson(c, async (settings) => {
+  asJson(c, async () => {
     try {
-      const { identity } = await authenticate(c.req.raw, settings);
+      const { identity } = await identify(c.req.raw, c.env);
       const { subject, email, name, scopes, expiresAt } = identity;
       const sandboxScopes = [...scopes].filter((scope) => scope.startsWith("sandbox:")).sort();
       const until = new Date(expiresAt * 1000).toISOString();
       return c.json({ authenticated: true, subject, name, email, scopes: sandboxScopes, expiresAt: until });
     } catch (error) {
+      if (!(error instanceof AuthFault)) throw error;
+      if (error.code === "revoked") {
+        return c.json({ authenticated: false, error: error.code, message: error.message }, error.status);
+      }
       // Not to be logged in is an answer here, not an error.
-      if (error instanceof AuthFault && error.status === 401) return c.json({ authenticated: false });
+      if (error.status === 401) return c.json({ authenticated: false });
       throw error;
     }
   }),
 );
+
+/**
+ * Ends the cookie's login for every copy of the cookie, and the connections that rest on it.
+ * @throws {AuthFault} `issuer_unreachable`, where it can't be said whose it is: then it has not ended.
+ */
+async function endLoginHere(c: LoginContext, settings: AuthSettings): Promise<void> {
+  const cookie = cookieValue(c.req.raw, sessionCookieName(settings));
+  if (cookie === undefined) return;
+  let session: Session;
+  let identity: Identity;
+  try {
+    session = await openSession(cookie, settings);
+    identity = await identityOfSession(session, settings);
+  } catch (error) {
+    if (error instanceof AuthFault && error.status === 401) return; // It opens nothing any more.
+    throw error;
+  }
+  const tenant = c.env.TENANT.getByName(await tenantKey(identity));
+  const login = { kind: "login", value: session.id, untilMs: session.expiresAt } as const;
+  await tenant.revoke(login, actorOf(c.req.raw, identity));
+}
 
 async function startLogin(c: LoginContext, settings: AuthSettings): Promise<Response> {
   clientId(settings); // before anything else: without a client there is nowhere to go
@@ -84,12 +114,17 @@ async function finishLogin(c: LoginContext, settings: AuthSettings): Promise<Res
   }
   if (error !== undefined || !code) throw new AuthFault("login_failed", "The issuer refused the login");
   const tokens = await exchangeCode(code, pending.verifier, settings);
-  const session = await sessionFrom(tokens, pending.nonce, settings);
+  const session = await sessionFrom(tokens, pending.nonce, c.env, settings);
   c.header("Set-Cookie", await beginSession(session, settings), { append: true });
   return c.redirect(pending.returnTo);
 }
 
-async function sessionFrom(tokens: IssuedTokens, nonce: string, settings: AuthSettings): Promise<Session> {
+async function sessionFrom(
+  tokens: IssuedTokens,
+  nonce: string,
+  env: IdentifyEnv,
+  settings: AuthSettings,
+): Promise<Omit<Session, "id">> {
   const { accessToken, idToken, scope } = tokens;
   // An opaque access token would have to be asked about again and again; the ID token proves itself.
   const token = isJwtShaped(accessToken) ? accessToken : (idToken ?? accessToken);
@@ -98,6 +133,7 @@ async function sessionFrom(tokens: IssuedTokens, nonce: string, settings: AuthSe
   if (person.subject !== identity.subject) {
     throw new AuthFault("login_failed", "The issuer's tokens are of two different people");
   }
+  await requireUnrevoked(env, identity, identity.subject, revocableOf(identity));
   return {
     userId: identity.subject,
     accessToken: token,

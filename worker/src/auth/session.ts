@@ -9,6 +9,8 @@ import type { AuthSettings } from "./settings.ts";
 type SessionSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret">;
 
 export interface Session {
+  /** Of this login. Logging out ends it, for every copy of the cookie. */
+  readonly id: string;
   readonly userId: string;
   /** The access token, or the ID token where the access token is opaque. Verified on each use. */
   readonly accessToken: string;
@@ -28,8 +30,8 @@ export function sessionCookieName({ publicOrigin }: Pick<AuthSettings, "publicOr
  * The `Set-Cookie` value that begins a session.
  * @throws {AuthFault} `login_failed` when the token is too long for a cookie.
  */
-export async function beginSession(session: Session, settings: SessionSettings): Promise<string> {
-  const value = await seal({ ...session }, settings.sessionSecret);
+export async function beginSession(session: Omit<Session, "id">, settings: SessionSettings): Promise<string> {
+  const value = await seal({ ...session, id: crypto.randomUUID() }, settings.sessionSecret);
   const maxAgeSeconds = Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1000));
   return setCookie(sessionCookieName(settings), value, maxAgeSeconds, settings.publicOrigin);
 }
@@ -40,9 +42,11 @@ export async function beginSession(session: Session, settings: SessionSettings):
  */
 export async function openSession(value: string, settings: SessionSettings): Promise<Session> {
   const fields = await unseal(value, settings.sessionSecret);
-  if (fields === undefined) throw new AuthFault("bad_session", "The session has ended, log in again");
-  const { userId, accessToken, expiresAt, scope, email, name } = fields;
+  // One without an id, of an earlier version, could not be ended.
+  if (typeof fields?.id !== "string") throw new AuthFault("bad_session", "The session has ended, log in again");
+  const { id, userId, accessToken, expiresAt, scope, email, name } = fields;
   return {
+    id,
     userId,
     accessToken,
     expiresAt,

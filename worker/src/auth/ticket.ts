@@ -36,6 +36,8 @@ export interface AttachTicket extends TicketBase {
   /** The Origin of the request that made it; "" where it had none. */
   readonly origin: string;
   readonly makerName: string;
+  /** The login by cookie that it was made with: it ends with that. */
+  readonly login?: string;
   readonly isAdmin: boolean;
   /** When the maker's token runs out, in milliseconds since 1970: so does what the ticket opened. */
   readonly tokenExpiresAtMs: number;

@@ -2,7 +2,7 @@
 // oauth.do 0.3.3 has no verifyToken of its own; a later one can take this file's place.
 
 import { AuthFault } from "./fault.ts";
-import { type Identity, type IdentityOptions, identityFrom } from "./identity.ts";
+import { type Identity, type IdentityOptions, identityFrom, withEnd } from "./identity.ts";
 import { introspect } from "./introspection.ts";
 import { verifyJwt } from "./jwt.ts";
 
@@ -40,12 +40,12 @@ export async function verifyToken(token: string, options: VerifyOptions): Promis
   if (token.length <= MAX_TOKEN_CHARACTERS) {
     if (isJwtShaped(token)) {
       const jwksUri = options.jwksUri ?? `${base}/.well-known/jwks.json`;
-      return identityFrom(await verifyJwt(token, { issuers, audience, jwksUri }), options);
+      return withEnd(identityFrom(await verifyJwt(token, { issuers, audience, jwksUri }), options));
     }
     if (OPAQUE_SHAPE.test(token)) {
       const introspectionUri = options.introspectionUri ?? `${base}/oauth/introspect`;
       const { claims, believedUntilMs } = await introspect(token, { issuers, audience, introspectionUri });
-      return { ...identityFrom(claims, options), opaque: { token, believedUntilMs } };
+      return { ...withEnd(identityFrom(claims, options)), opaque: { token, believedUntilMs } };
     }
   }
   throw new AuthFault("malformed", "The token can't be read");

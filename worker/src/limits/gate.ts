@@ -9,7 +9,8 @@ import { tenantKey } from "../auth/names.ts";
 import type { Env } from "../env.ts";
 import type { Refusal } from "../refusal.ts";
 import { addressKey, type ConnectionKind } from "./address-object.ts";
-import type { TenantAnswer } from "./tenant-object.ts";
+import type { RevocableGrant } from "./revocation.ts";
+import type { Resuming, TenantAnswer } from "./tenant-object.ts";
 
 /** What the session's object has to know of a connection that was let in. */
 export type Pass = {
@@ -22,6 +23,8 @@ export type Pass = {
   readonly ownKey?: string;
   /** Why the session can't be made, should it not be there. */
   readonly noRoom?: Refusal;
+  /** Of a client that comes back as itself, and so was not counted: how it is to be, should it be refused. */
+  readonly uncounted?: Resuming;
 };
 
 export type Asked = {
@@ -47,17 +50,18 @@ export async function pass(env: Env, request: Request, right: AttachRight, asked
   const address = addressKey(addressOf(request));
   const connection = crypto.randomUUID();
   const places = env.ADDRESS.getByName(address);
-  const isResume = await isOwnResume(env, right, asked);
+  const client = await clientOf(env, right, asked);
   const homeKey = await tenantKey(tenant);
   const ownKey = await ownTenantKey(grant, homeKey);
   const user = grant.isGuest ? `${grant.subject} ${address}` : grant.subject;
-  const visit = { sessionKey, untilMs: grant.expiresAtMs, ...(isResume ? {} : { countAs: user }) };
-  const mayBeMade = grant.mayCreate && !isResume;
+  const uncounted = client === undefined ? undefined : { user, client };
+  const visit = { sessionKey, untilMs: grant.expiresAtMs, attempt: uncounted ?? { user } };
+  const mayBeMade = grant.mayCreate && client === undefined;
   const [hasPlace, atHome, atOwn] = await Promise.all([
     places.take({ id: connection, sessionKey, kind }),
     env.TENANT.getByName(homeKey).admit({
       ...visit,
-      grant: { persons: grant.persons, tokenIds: grant.tokenIds },
+      grant: revocablePart(grant),
       ...(mayBeMade ? { sandboxKey } : {}),
     }),
     // Somebody from elsewhere can be revoked there, too.
@@ -70,10 +74,16 @@ export async function pass(env: Env, request: Request, right: AttachRight, asked
       ...{ connection, address, homeKey },
       ...(ownKey === undefined ? {} : { ownKey }),
       ...(noRoom === undefined ? {} : { noRoom }),
+      ...(uncounted === undefined ? {} : { uncounted }),
     };
   }
   if (hasPlace) await places.giveBack(connection);
   return refusal;
+}
+
+/** What the session's tenant may revoke of a grant: all that it rests on. */
+export function revocablePart({ persons, tokenIds, login }: Grant): RevocableGrant {
+  return { persons, tokenIds, ...(login === undefined ? {} : { login }) };
 }
 
 /** The bearer's tenant, where it is not the session's. */
@@ -94,13 +104,14 @@ const NO_ROOM: Readonly<Record<"sandboxes" | "sessions", Refusal>> = {
     code: CLOSE.tooMany,
     error: "too_many_sandboxes",
     message: "too many sandboxes are in use: end the sessions of one",
-    retryAfterSeconds: FULL_RETRY_SECONDS,
+    // Sessions may go on for days: only ending one makes room for sure.
+    retry: "never",
   },
   sessions: {
     code: CLOSE.tooMany,
     error: "too_many_sessions",
     message: "too many sessions in this sandbox: end one",
-    retryAfterSeconds: FULL_RETRY_SECONDS,
+    retry: "never",
   },
 };
 
@@ -124,9 +135,10 @@ function refusalOf(answer: TenantAnswer): Refusal | undefined {
   }
 }
 
-/** Whether this is a client that comes back: told by its proof, which the session will check again. */
-async function isOwnResume(env: Env, { grant }: AttachRight, { resume, sessionKey }: Asked): Promise<boolean> {
-  if (resume === undefined) return false;
+/** The client that this one comes back as: told by its proof, which the session will check again. */
+async function clientOf(env: Env, { grant }: AttachRight, { resume, sessionKey }: Asked): Promise<string | undefined> {
+  if (resume === undefined) return undefined;
   const signer = new ResumeSigner(env.SESSION_SECRET ?? "", env.SESSION.idFromName(sessionKey).toString());
-  return (await signer.read(resume))?.subject === grant.subject;
+  const claim = await signer.read(resume);
+  return claim?.subject === grant.subject ? claim.client : undefined;
 }

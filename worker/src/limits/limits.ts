@@ -9,6 +9,7 @@ export interface LimitEnv {
   readonly LIMIT_CONNECTIONS_PER_IP?: string;
   readonly LIMIT_JSON_CONNECTIONS_PER_IP?: string;
   readonly LIMIT_ATTACHES_PER_MINUTE?: string;
+  readonly LIMIT_CALLS_PER_MINUTE?: string;
   readonly LIMIT_SANDBOXES?: string;
   readonly LIMIT_SESSIONS?: string;
   readonly LIMIT_CLIENTS?: string;
@@ -24,6 +25,8 @@ export interface Limits {
   readonly jsonConnectionsPerAddress: number;
   /** Attempts to attach that one user makes in a minute; a valid `resume` is not counted. */
   readonly attachesPerMinute: number;
+  /** Calls of the HTTP API that one person makes in a minute. */
+  readonly callsPerMinute: number;
   /** Sandboxes of one tenant with a session that lives. */
   readonly sandboxes: number;
   /** Living sessions of one sandbox. */
@@ -44,6 +47,7 @@ export function readLimits(env: LimitEnv): Limits {
     connectionsPerAddress: count("LIMIT_CONNECTIONS_PER_IP", env.LIMIT_CONNECTIONS_PER_IP, 200),
     jsonConnectionsPerAddress: count("LIMIT_JSON_CONNECTIONS_PER_IP", env.LIMIT_JSON_CONNECTIONS_PER_IP, 20),
     attachesPerMinute: count("LIMIT_ATTACHES_PER_MINUTE", env.LIMIT_ATTACHES_PER_MINUTE, 60),
+    callsPerMinute: count("LIMIT_CALLS_PER_MINUTE", env.LIMIT_CALLS_PER_MINUTE, 600),
     sandboxes: count("LIMIT_SANDBOXES", env.LIMIT_SANDBOXES, 10),
     sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 256),
     clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),

@@ -2,11 +2,10 @@
 
 import { Hono } from "hono";
 import { actorOf } from "../audit/worker-log.ts";
-import { authenticate } from "../auth/authenticate.ts";
 import { AuthFault } from "../auth/fault.ts";
+import { identify } from "../auth/identify.ts";
 import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
-import { readAuthSettings } from "../auth/settings.ts";
 import type { Env } from "../env.ts";
 import { bodyText, jsonBody } from "../json-body.ts";
 
@@ -15,7 +14,7 @@ const MAX_VALUE_CHARACTERS = 512;
 export const revocationRoutes = new Hono<{ Bindings: Env }>();
 
 revocationRoutes.post("/", async (c) => {
-  const { identity } = await authenticate(c.req.raw, readAuthSettings(c.env));
+  const { identity } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:admin");
   const body = await jsonBody(c.req.raw);
   const kind = body.sub === undefined ? "jti" : "sub";

@@ -1,10 +1,14 @@
 // What it means that a user or a token was revoked. Pure; who keeps the list is another matter.
 
+import type { Identity } from "../auth/identity.ts";
+
 export type Revocation = {
-  /** `sub`: a user. `jti`: a token, or a ticket, by its id. */
-  readonly kind: "sub" | "jti";
+  /** `sub`: a user. `jti`: a token, or a ticket, by its id. `login`: a login by cookie, which its person has ended. */
+  readonly kind: "sub" | "jti" | "login";
   readonly value: string;
   readonly atMs: number;
+  /** Until when it is remembered, in milliseconds since 1970. Absent: for REVOCATION_KEEP_MS. */
+  readonly untilMs?: number;
 };
 
 /** What of a grant can be revoked. */
@@ -17,13 +21,28 @@ export type RevocableGrant = {
   }[];
   /** The ids of the tokens and the ticket that it rests on. */
   readonly tokenIds: readonly string[];
+  /** The login by cookie that it rests on. */
+  readonly login?: string;
 };
+
+/** What of an identity can be revoked. */
+export function revocableOf({ subject, issuedAt, tokenId, loginId }: Identity): RevocableGrant {
+  return {
+    persons: [{ subject, ...(issuedAt === undefined ? {} : { issuedAt }) }],
+    tokenIds: tokenId === undefined ? [] : [tokenId],
+    ...(loginId === undefined ? {} : { login: loginId }),
+  };
+}
+
+/** How long a revocation is remembered: no token, and no ticket that was made with one, is good for longer. */
+export const REVOCATION_KEEP_MS = 90 * 24 * 3_600_000;
 
 /** A revoked user is kept out this long, with fresh tokens too; those from before the revocation never count again. */
 export const KEPT_OUT_MS = 24 * 3_600_000;
 
 /** Whether a revocation is about this grant. */
 export function concerns(revocation: Revocation, grant: RevocableGrant, nowMs: number): boolean {
+  if (revocation.kind === "login") return grant.login === revocation.value;
   if (revocation.kind === "jti") return grant.tokenIds.includes(revocation.value);
   return grant.persons.some(
     ({ subject, issuedAt }) =>
@@ -41,6 +60,7 @@ export function isRevoked(
   const found = [
     ...grant.persons.map(({ subject }) => find("sub", subject)),
     ...grant.tokenIds.map((id) => find("jti", id)),
+    ...(grant.login === undefined ? [] : [find("login", grant.login)]),
   ];
   return found.some((revocation) => revocation !== undefined && concerns(revocation, grant, nowMs));
 }

@@ -5,18 +5,22 @@
 // the sessions themselves are asked which of them live.
 
 import { DurableObject } from "cloudflare:workers";
-import type { Actor } from "../audit/record.ts";
+import type { Actor, Deed } from "../audit/record.ts";
 import { readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import type { Env } from "../env.ts";
 import { countAttempt } from "./attempts.ts";
+import { CallCounter } from "./call-counter.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
 import { readLimits } from "./limits.ts";
-import { isRevoked, type RevocableGrant, type Revocation } from "./revocation.ts";
+import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "./revocation.ts";
+
+/** A client that shows a proof of its user's. */
+export type Resuming = { readonly user: string; readonly client: string };
 
 export type AdmissionRequest = {
-  /** Whose attempts this one is counted among; undefined where it is not counted. */
-  readonly countAs?: string;
+  /** Whose attempt it is. Of a client that comes back as itself it is not counted, unless it is refused. */
+  readonly attempt: { readonly user: string } | Resuming;
   readonly grant: RevocableGrant;
   /** The session's name as a Durable Object, to be told of revocations, and until when. */
   readonly sessionKey: string;
@@ -38,12 +42,14 @@ type LiveSession = { readonly sandboxKey: string; readonly sinceMs: number };
 
 /** A session that was just let in may not have been reached yet. */
 const ARRIVAL_MS = 10_000;
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** How long a revocation is remembered: longer than any token is good. */
-const REVOCATION_KEEP_MS = 90 * 24 * HOUR_MS;
 
 export class TenantObject extends DurableObject<Env> {
   readonly #attempts = new Map<string, readonly number[]>();
+  #attemptsSweptMs = 0;
+  /** Of the API. In memory alone: whoever only asks leaves nothing behind. */
+  readonly #calls = new CallCounter();
   /** Sessions that were made and have not ended, as far as is known. */
   readonly #live = new Map<string, LiveSession>();
   /** Sessions with connections that rest on this tenant's tokens, and until when they may. */
@@ -61,18 +67,27 @@ export class TenantObject extends DurableObject<Env> {
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
 
+  /** Whether somebody may call the API; counts the call. @param caller Among whose calls it is counted. */
+  call(caller: string, grant: RevocableGrant): TenantAnswer {
+    const now = Date.now();
+    const retryAfterSeconds = this.#calls.count(caller, now, readLimits(this.env).callsPerMinute);
+    if (retryAfterSeconds !== undefined) return { kind: "too_many", retryAfterSeconds };
+    return this.#isRevoked(grant, now) ? { kind: "revoked" } : { kind: "admitted" };
+  }
+
   /** Whether somebody may attach; counts the attempt, and takes a place for the session if there is one. */
   async admit(request: AdmissionRequest): Promise<TenantAnswer> {
     const now = Date.now();
-    if (this.#isRevoked(request.grant, now)) return { kind: "revoked" };
-    const limits = readLimits(this.env);
-    const { countAs, sessionKey, sandboxKey } = request;
-    if (countAs !== undefined) {
-      const counted = countAttempt(this.#attempts.get(countAs) ?? [], now, limits.attachesPerMinute);
-      if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
-      this.#attempts.set(countAs, counted.times);
-      this.#writes.put(`attempts:${countAs}`, counted.times);
-    }
+    const { attempt, sessionKey, sandboxKey } = request;
+    const isRevoked = this.#isRevoked(request.grant, now);
+    // Apart, since what was revoked may be in other hands: they do not use up its user's attempts.
+    const refusal = isRevoked
+      ? this.#count(`revoked ${attempt.user}`, now)
+      : "client" in attempt
+        ? this.#look(refusedKey(attempt), now)
+        : this.#count(attempt.user, now);
+    if (refusal !== undefined) return refusal;
+    if (isRevoked) return { kind: "revoked" };
     this.#visit(sessionKey, request.untilMs);
     if (sandboxKey === undefined || this.#live.has(sessionKey)) return { kind: "admitted" };
     if (this.#fullness(sandboxKey) !== undefined) await this.#forgetEnded(sandboxKey);
@@ -82,6 +97,13 @@ export class TenantObject extends DurableObject<Env> {
     this.#live.set(sessionKey, live);
     this.#writes.put(`live:${sessionKey}`, live);
     return { kind: "admitted" };
+  }
+
+  /** A client that was let in as one that comes back could not: that was an attempt after all, and as such others of its. */
+  resumeRefused(resuming: Resuming): void {
+    const now = Date.now();
+    this.#count(resuming.user, now);
+    this.#count(refusedKey(resuming), now);
   }
 
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
@@ -96,8 +118,8 @@ export class TenantObject extends DurableObject<Env> {
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
   }
 
-  /** Revokes a user or a token, and has every session end what rests on it. Stored and on record before anybody is told. */
-  async revoke(what: Pick<Revocation, "kind" | "value">, by: Actor): Promise<void> {
+  /** Revokes a user, a token or a login, and has every session end what rests on it. Stored and on record before anybody is told. */
+  async revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void> {
     const revocation: Revocation = { ...what, atMs: Date.now() };
     const key = keyOf(revocation);
     this.#revocations.set(key, revocation);
@@ -122,8 +144,7 @@ export class TenantObject extends DurableObject<Env> {
 
   async #record({ kind, value, atMs }: Revocation, by: Actor): Promise<void> {
     if (readAuditSettings(this.env).mode === "off") return;
-    const deed = { type: "revoke", ...(kind === "sub" ? { sub: value } : { jti: value }) } as const;
-    await this.#trail.append([{ time: new Date(atMs).toISOString(), ...by, ...deed }], new Map());
+    await this.#trail.append([{ time: new Date(atMs).toISOString(), ...by, ...deedOf(kind, value) }], new Map());
     if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm();
   }
 
@@ -131,6 +152,33 @@ export class TenantObject extends DurableObject<Env> {
   async #setAlarm(): Promise<void> {
     const dueMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
     if (dueMs !== undefined) await this.ctx.storage.setAlarm(dueMs);
+  }
+
+  /** Counts an attempt, where there is room for one. */
+  #count(key: string, nowMs: number): TenantAnswer | undefined {
+    this.#forgetAttempts(nowMs);
+    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attachesPerMinute);
+    if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
+    this.#attempts.set(key, counted.times);
+    this.#writes.put(`attempts:${key}`, counted.times);
+    return undefined;
+  }
+
+  /** Whether there is room for an attempt. */
+  #look(key: string, nowMs: number): TenantAnswer | undefined {
+    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attachesPerMinute);
+    return counted.ok ? undefined : { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
+  }
+
+  /** Those that count no more, once a minute. */
+  #forgetAttempts(nowMs: number): void {
+    if (nowMs < this.#attemptsSweptMs + MINUTE_MS) return;
+    this.#attemptsSweptMs = nowMs;
+    for (const [key, times] of this.#attempts) {
+      if ((times.at(-1) ?? 0) > nowMs - MINUTE_MS) continue;
+      this.#attempts.delete(key);
+      this.#writes.delete(`attempts:${key}`);
+    }
   }
 
   #isRevoked(grant: RevocableGrant, nowMs: number): boolean {
@@ -180,12 +228,21 @@ export class TenantObject extends DurableObject<Env> {
         else into.set(key.slice(prefix.length), value);
       }
     };
-    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - 60_000);
+    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - MINUTE_MS);
     await read("live:", this.#live, () => false);
     await read("visited:", this.#visited, (until) => until <= now);
-    await read("revoked:", this.#revocations, ({ atMs }) => atMs + REVOCATION_KEEP_MS <= now);
+    await read("revoked:", this.#revocations, ({ atMs, untilMs = atMs + REVOCATION_KEEP_MS }) => untilMs <= now);
     for (let i = 0; i < stale.length; i += 128) await this.ctx.storage.delete(stale.slice(i, i + 128));
   }
+}
+
+function refusedKey({ user, client }: Resuming): string {
+  return `refused ${user} ${client}`;
+}
+
+function deedOf(kind: Revocation["kind"], value: string): Deed {
+  if (kind === "login") return { type: "logout" };
+  return kind === "sub" ? { type: "revoke", sub: value } : { type: "revoke", jti: value };
 }
 
 function keyOf({ kind, value }: Pick<Revocation, "kind" | "value">): string {

@@ -9,6 +9,7 @@ import { readAuthSettings } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
 import { verifyToken } from "../auth/verify-token.ts";
 import type { Env } from "../env.ts";
+import { revocablePart } from "../limits/gate.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
 import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
 
@@ -101,17 +102,18 @@ export class Renewals {
     if ((grant.mayExec && !fresh.mayExec) || (grant.isAdmin && !fresh.isAdmin)) {
       throw new AuthFault("insufficient_scope", "The ticket allows less than the token before it");
     }
-    if (tickets.admit(fresh, Date.now()) !== "good") throw new AuthFault("ticket_used", "The ticket has been used");
+    if (tickets.admit(fresh, undefined, Date.now()) !== "good")
+      throw new AuthFault("ticket_used", "The ticket has been used");
     const { mayExec, isAdmin, mayCreate, name } = grant;
     return { ...fresh, mayExec, isAdmin, mayCreate, name };
   }
 
   async #requireUnrevoked(grant: Grant, { pass }: Life): Promise<void> {
     const { env, sessionKey } = this.#options;
-    const { persons, tokenIds, own, expiresAtMs } = grant;
+    const { own, expiresAtMs } = grant;
     const { homeKey, ownKey } = pass;
     const answers = await Promise.all([
-      env.TENANT.getByName(homeKey).renew({ persons, tokenIds }, sessionKey, expiresAtMs),
+      env.TENANT.getByName(homeKey).renew(revocablePart(grant), sessionKey, expiresAtMs),
       ownKey === undefined || env.TENANT.getByName(ownKey).renew(own, sessionKey, expiresAtMs),
     ]);
     if (answers.includes(false)) throw new AuthFault("revoked", "It was revoked");

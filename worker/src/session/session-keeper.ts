@@ -26,6 +26,8 @@ import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** What runs where nothing is asked for. */
 const DEFAULT_COMMAND = "bash";
+/** Of a session's places, 8 of 64, are kept for drivers with a token: no link can shut out those whose session it is. */
+const KEPT_SHARE = 1 / 8;
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
 
@@ -214,6 +216,7 @@ export class SessionKeeper {
       recorder: audit,
       now: () => Date.now(),
       maxClients: limits.clients,
+      keptPlaces: Math.floor(limits.clients * KEPT_SHARE),
       plainBytesPerSecond: limits.plainBytesPerSecond,
       reuseFrames: false, // send() here may keep the memory that it is given.
       holder,

@@ -10,6 +10,7 @@ import {
   dialectNamed,
   PING_TEXT,
   PONG_TEXT,
+  type Retry,
   ServerConnection,
   type Session,
 } from "@sbx/sandbox-stdio";
@@ -124,7 +125,7 @@ export class SessionObject extends DurableObject<Env> {
     this.#pendingAttaches += 1;
     try {
       await this.#ending;
-      const ticket = this.#tickets.admit(spec.who, Date.now());
+      const ticket = this.#tickets.admit(spec.who, this.#store.record?.facts.incarnation, Date.now());
       if (ticket !== "good") return this.#refuse(spec, ticketRefusal(ticket));
       if (spec.upstream === "ttyd") return await this.#passOn(spec);
       const admission = await admit(spec, this.#store.record, this.#signer);
@@ -169,9 +170,16 @@ export class SessionObject extends DurableObject<Env> {
 
   #refuse(spec: AttachSpec, refusal: Refusal): Response {
     this.#giveBack(spec.pass);
+    this.#countRefused(spec, retryOf(refusal));
     const { error, message } = refusal;
     this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
     return refuseUpgrade(spec, refusal);
+  }
+
+  /** Whoever comes back as itself is not counted among those who try to attach, unless it turns out that it can't. */
+  #countRefused({ pass }: AttachSpec, retry: Retry): void {
+    if (pass.uncounted === undefined || retry !== "never") return;
+    this.ctx.waitUntil(this.env.TENANT.getByName(pass.homeKey).resumeRefused(pass.uncounted));
   }
 
   /** A connection has ended, or did not come to be: its address may have another. */
@@ -206,8 +214,10 @@ export class SessionObject extends DurableObject<Env> {
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
         const { code, error, message, retryAfterSeconds } = outcome.refusal;
+        const retry = retryOf(outcome.refusal);
         this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
-        connection.bye(code, message, retryOf(code), retryAfterSeconds);
+        this.#countRefused(spec, retry);
+        connection.bye(code, message, retry, retryAfterSeconds);
       }
     } finally {
       this.#attachDone(spec);
@@ -255,6 +265,14 @@ export class SessionObject extends DurableObject<Env> {
       subject: who.subject,
       role: query.role,
     });
+    // The process may be another than the one that was there when its ticket was looked at.
+    const party = who.share && this.#tickets.share(who.share.id, incarnation, Date.now());
+    if (who.share !== undefined && party === undefined) {
+      const { code, error, message } = ticketRefusal("revoked");
+      this.#audit?.note({ type: "refused", error, message }, undefined, spec.actor);
+      connection.bye(code, message, "never");
+      return;
+    }
     const request: AttachRequest = {
       id,
       name: query.name || who.name || `guest-${id.slice(0, 4)}`,
@@ -265,6 +283,8 @@ export class SessionObject extends DurableObject<Env> {
       canResume: connection.dialect.canResume,
       isResume: admission.isResume,
       resume,
+      ...(party === undefined ? {} : { party }),
+      mayUseKept: party === undefined && query.role === "driver",
       ...(query.size === undefined ? {} : { size: query.size }),
       ...(query.offset === undefined ? {} : { offset: query.offset }),
       ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
@@ -275,7 +295,8 @@ export class SessionObject extends DurableObject<Env> {
       return;
     }
     const undo = this.#audit?.admitted(connection, id, spec.actor);
-    connection.attach(session, request);
+    const refused = connection.attach(session, request);
+    if (refused !== undefined) this.#countRefused(spec, refused.retry);
     if (connection.client === undefined) undo?.();
     this.#lifetimes.tick(Date.now());
     this.#changed();
@@ -458,8 +479,9 @@ export class SessionObject extends DurableObject<Env> {
 
   /** Makes a share ticket count from now on. */
   addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many" {
-    if (this.#store.record === undefined) return "no_session";
-    if (!this.#tickets.add(ticket, Date.now())) return "too_many";
+    const incarnation = this.#store.record?.facts.incarnation;
+    if (incarnation === undefined) return "no_session";
+    if (!this.#tickets.add(ticket, incarnation, Date.now())) return "too_many";
     const { id, role, guests, expiresAtMs } = ticket;
     const expiresAt = new Date(expiresAtMs).toISOString();
     this.#audit?.note({ type: "share", ticket: id, role, guests, expiresAt }, undefined, by);
@@ -468,7 +490,8 @@ export class SessionObject extends DurableObject<Env> {
 
   /** The share tickets that are good now; undefined where there is no session. */
   listTickets(): TicketListing[] | undefined {
-    return this.#store.record && this.#tickets.list(Date.now());
+    const { record } = this.#store;
+    return record && this.#tickets.list(record.facts.incarnation, Date.now());
   }
 
   /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */

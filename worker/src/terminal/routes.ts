@@ -2,8 +2,9 @@
 // the dialects' matter.
 
 import { type Context, Hono } from "hono";
-import { type Authenticated, authenticate } from "../auth/authenticate.ts";
+import { grantOfAttachTicket } from "../attach/grant.ts";
 import { AuthFault } from "../auth/fault.ts";
+import { type Authenticated, identify, requireUnrevoked } from "../auth/identify.ts";
 import { openProject, type Project } from "../auth/project-gate.ts";
 import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type AttachTicket, openTicket } from "../auth/ticket.ts";
@@ -66,6 +67,7 @@ async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, sandbox: strin
   const shown = await goodTicket(c.req.query("ticket"), settings);
   if (shown?.sandbox === sandbox && shown.session === session) {
     const { tenant, user } = shown;
+    await requireUnrevoked(c.env, tenant, shown.maker, grantOfAttachTicket(shown, shown.origin).own);
     return passedOn(c, ttyd, await openProject(c.env, { tenant, asked: { user } }, sandbox), "/");
   }
   const { identity, source, project } = await admitted(c, sandbox);
@@ -89,7 +91,7 @@ async function goodTicket(text: string | undefined, settings: AuthSettings): Pro
 
 /** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
 async function admitted(c: TerminalContext, sandbox: string): Promise<Authenticated & { readonly project: Project }> {
-  const who = await authenticate(c.req.raw, readAuthSettings(c.env));
+  const who = await identify(c.req.raw, c.env);
   const { identity, token } = who;
   terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") }, c.req.query("role"));
   return { ...who, project: await openProject(c.env, { tenant: identity, token }, sandbox) };

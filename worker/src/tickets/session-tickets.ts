@@ -1,6 +1,7 @@
 // Which tickets of a session still count: the share tickets that were made and not revoked, and the attach tickets that have
 // been used. In the session's own storage, so that it survives a restart and one answer holds everywhere.
 
+import type { Party } from "@sbx/sandbox-stdio";
 import type { Grant } from "../attach/grant.ts";
 import type { Role } from "../auth/ticket.ts";
 
@@ -9,6 +10,8 @@ export type TicketListing = {
   readonly id: string;
   readonly role: Role;
   readonly guests: boolean;
+  /** Those who may be here by it at one time. */
+  readonly maxClients: number;
   /** Who made it. */
   readonly maker: string;
   readonly createdAt: string;
@@ -19,6 +22,7 @@ export type NewShareTicket = {
   readonly id: string;
   readonly role: Role;
   readonly guests: boolean;
+  readonly maxClients: number;
   readonly maker: string;
   readonly expiresAtMs: number;
 };
@@ -31,8 +35,11 @@ const USED_KEEP_MS = 60_000;
 
 type Row = {
   readonly id: string;
+  /** The process that it opens: another one under the session's name is none of its. */
+  readonly incarnation: string;
   readonly role: Role;
   readonly guests: number;
+  readonly max_clients: number;
   readonly maker: string;
   readonly made_ms: number;
   readonly expires_ms: number;
@@ -46,25 +53,26 @@ export class SessionTickets {
     this.#sql = storage.sql;
   }
 
-  /** @returns Whether there was room for it. */
-  add(ticket: NewShareTicket, nowMs: number): boolean {
-    if (this.list(nowMs).length >= MAX_SHARE_TICKETS) return false;
-    const { id, role, guests, maker, expiresAtMs } = ticket;
+  /** Makes a ticket for this process count. @returns Whether there was room for it. */
+  add(ticket: NewShareTicket, incarnation: string, nowMs: number): boolean {
+    if (this.list(incarnation, nowMs).length >= MAX_SHARE_TICKETS) return false;
+    const { id, role, guests, maxClients, maker, expiresAtMs } = ticket;
     this.#makeTables();
     this.#sql.exec(
-      "INSERT INTO share_tickets (id, role, guests, maker, made_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)",
-      ...[id, role, guests ? 1 : 0, maker, nowMs, expiresAtMs],
+      `INSERT INTO shares (id, incarnation, role, guests, max_clients, maker, made_ms, expires_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, incarnation, role, guests ? 1 : 0, maxClients, maker, nowMs, expiresAtMs],
     );
     return true;
   }
 
-  /** Those that are good now, oldest first. */
-  list(nowMs: number): TicketListing[] {
+  /** Those that open this process and are good now, oldest first. */
+  list(incarnation: string, nowMs: number): TicketListing[] {
     if (!this.#isUsed()) return [];
-    this.#sql.exec("DELETE FROM share_tickets WHERE expires_ms <= ?", nowMs);
-    const rows = this.#sql.exec<Row>("SELECT * FROM share_tickets ORDER BY made_ms, id").toArray();
-    return rows.map(({ id, role, guests, maker, made_ms, expires_ms }) => ({
-      ...{ id, role, guests: guests !== 0, maker },
+    this.#sql.exec("DELETE FROM shares WHERE expires_ms <= ? OR incarnation != ?", nowMs, incarnation);
+    const rows = this.#sql.exec<Row>("SELECT * FROM shares ORDER BY made_ms, id").toArray();
+    return rows.map(({ id, role, guests, max_clients, maker, made_ms, expires_ms }) => ({
+      ...{ id, role, guests: guests !== 0, maxClients: max_clients, maker },
       createdAt: new Date(made_ms).toISOString(),
       expiresAt: new Date(expires_ms).toISOString(),
     }));
@@ -73,22 +81,29 @@ export class SessionTickets {
   /** @returns Whether there was such a ticket. */
   revoke(id: string): boolean {
     if (!this.#isUsed()) return false;
-    return this.#sql.exec("DELETE FROM share_tickets WHERE id = ? RETURNING id", id).toArray().length > 0;
+    return this.#sql.exec("DELETE FROM shares WHERE id = ? RETURNING id", id).toArray().length > 0;
   }
 
   /** The session is forgotten: no ticket of it opens another of the same name. */
   clear(): void {
-    if (this.#isUsed()) this.#sql.exec("DELETE FROM share_tickets");
+    if (this.#isUsed()) this.#sql.exec("DELETE FROM shares");
   }
 
-  /** Whether the grant's ticket, if it rests on one, still counts. An attach ticket has then been used. */
-  admit(grant: Grant, nowMs: number): "good" | "used" | "revoked" {
+  /** The share ticket of this id, where it is good now, and opens this process. */
+  share(id: string, incarnation: string | undefined, nowMs: number): Party | undefined {
+    if (incarnation === undefined || !this.#isUsed()) return undefined;
+    const found = "SELECT max_clients FROM shares WHERE id = ? AND incarnation = ? AND expires_ms > ?";
+    const [row] = this.#sql.exec<Pick<Row, "max_clients">>(found, id, incarnation, nowMs).toArray();
+    return row && { id, maxClients: row.max_clients };
+  }
+
+  /**
+   * Whether the grant's ticket, if it rests on one, still counts. An attach ticket has then been used.
+   * @param incarnation The process that there is, if there is one.
+   */
+  admit(grant: Grant, incarnation: string | undefined, nowMs: number): "good" | "used" | "revoked" {
     const { attachTicket, share } = grant;
-    if (share !== undefined) {
-      if (!this.#isUsed()) return "revoked";
-      const rows = this.#sql.exec("SELECT id FROM share_tickets WHERE id = ? AND expires_ms > ?", share.id, nowMs);
-      return rows.toArray().length > 0 ? "good" : "revoked";
-    }
+    if (share !== undefined) return this.share(share.id, incarnation, nowMs) === undefined ? "revoked" : "good";
     if (attachTicket === undefined) return "good";
     this.#makeTables();
     this.#sql.exec("DELETE FROM used_tickets WHERE expires_ms <= ?", nowMs - USED_KEEP_MS);
@@ -102,15 +117,18 @@ export class SessionTickets {
   // Made with the first ticket: whoever waits for a new session does not wait for tables.
 
   #isUsed(): boolean {
-    this.#hasTables ??= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'used_tickets'").toArray().length > 0;
+    this.#hasTables ??= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'shares'").toArray().length > 0;
     return this.#hasTables;
   }
 
   #makeTables(): void {
     if (this.#isUsed()) return;
-    this.#sql.exec(`CREATE TABLE share_tickets (id TEXT PRIMARY KEY, role TEXT NOT NULL, guests INTEGER NOT NULL,
-      maker TEXT NOT NULL, made_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL)`);
-    this.#sql.exec("CREATE TABLE used_tickets (id TEXT PRIMARY KEY, expires_ms INTEGER NOT NULL)");
+    this.#sql.exec(`CREATE TABLE shares (id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, role TEXT NOT NULL,
+      guests INTEGER NOT NULL, max_clients INTEGER NOT NULL, maker TEXT NOT NULL, made_ms INTEGER NOT NULL,
+      expires_ms INTEGER NOT NULL)`);
+    // An earlier version's tickets were bound to no process: they count no more.
+    this.#sql.exec("DROP TABLE IF EXISTS share_tickets");
+    this.#sql.exec("CREATE TABLE IF NOT EXISTS used_tickets (id TEXT PRIMARY KEY, expires_ms INTEGER NOT NULL)");
     this.#hasTables = true;
   }
 }

@@ -1,13 +1,13 @@
 // The API's routes about tickets: one to attach once, and those that share a session. A ticket gives no more than its maker
 // has.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE, MAX_CLIENTS } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
 import { displayName } from "../attach/grant.ts";
 import { actorOf } from "../audit/worker-log.ts";
-import { authenticate } from "../auth/authenticate.ts";
 import { authorizeProject } from "../auth/authorize-project.ts";
 import { AuthFault } from "../auth/fault.ts";
+import { identify } from "../auth/identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
 import { checkName, type Tenant } from "../auth/names.ts";
 import { openProject } from "../auth/project-gate.ts";
@@ -23,14 +23,17 @@ type Names = { readonly sandbox: string; readonly session: string };
 
 const ATTACH_TICKET_SECONDS = 60;
 /** How long a share ticket is good, unless its maker says otherwise; and the most that they may say. */
-const SHARE_SECONDS = { min: 1, max: 30 * 24 * 3600, fallback: 24 * 3600 };
+export const SHARE_SECONDS = { min: 1, max: 30 * 24 * 3600, fallback: 24 * 3600 };
+
+/** How many may be there by one share ticket at a time. */
+const SHARE_CLIENTS = { min: 1, max: MAX_CLIENTS, fallback: 16 };
 
 /** To be mounted at `/api/tickets`. */
 export const attachTicketRoutes = new Hono<Bindings>();
 
 attachTicketRoutes.post("/", async (c) => {
   const settings = readAuthSettings(c.env);
-  const { identity, token } = await authenticate(c.req.raw, settings);
+  const { identity, token } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:connect");
   const body = await jsonBody(c.req.raw);
   const role = readRole(body, "driver");
@@ -59,6 +62,7 @@ export async function attachTicket(
       expiresAtMs,
       origin,
       makerName: displayName(identity),
+      ...(identity.loginId === undefined ? {} : { login: identity.loginId }),
       isAdmin: where.role === "driver" && identity.scopes.has("sandbox:admin"),
       tokenExpiresAtMs: identity.expiresAt * 1000,
       ...(identity.opaque === undefined ? {} : { opaque: identity.opaque }),
@@ -78,10 +82,11 @@ shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
   // Whoever does not say gives away the least.
   const role = readRole(body, "viewer");
   const guests = bodyBoolean(body, "guests");
+  const maxClients = bodyInteger(body, "maxClients", SHARE_CLIENTS);
   const expiresAtMs = Date.now() + bodyInteger(body, "seconds", SHARE_SECONDS) * 1000;
   const id = ticketId();
   const where = target(identity, c.req.param("sandbox"), c.req.param("session"), role);
-  const outcome = await stub.addTicket({ id, role, guests, maker: identity.subject, expiresAtMs }, actor);
+  const outcome = await stub.addTicket({ id, role, guests, maxClients, maker: identity.subject, expiresAtMs }, actor);
   if (outcome === "no_session") return noSession(c.req.param());
   if (outcome === "too_many") {
     const message = `the session has ${MAX_SHARE_TICKETS} tickets that are still good: revoke one`;

@@ -3,8 +3,15 @@ import { attachParams, parseAttachQuery } from "@sbx/sandbox-stdio";
 import { describe, expect, test } from "vitest";
 import { displayName } from "../../src/attach/grant.ts";
 import { ResumeSigner } from "../../src/attach/resume.ts";
-import { type IdentityOptions, identityFrom, requireScope, SANDBOX_SCOPES } from "../../src/auth/identity.ts";
-import { faultOf } from "./realm.ts";
+import {
+  type IdentityOptions,
+  identityFrom,
+  MAX_TOKEN_SECONDS,
+  requireScope,
+  SANDBOX_SCOPES,
+} from "../../src/auth/identity.ts";
+import { verifyToken } from "../../src/auth/verify-token.ts";
+import { faultOf, newRealm, seconds } from "./realm.ts";
 
 const OPTIONS: IdentityOptions = { issuer: "https://issuer.example" };
 const CLAIMS = { sub: "alice", exp: 2_000_000_000 };
@@ -42,6 +49,34 @@ describe("subject", () => {
     const resume = await new ResumeSigner("secret", "key").make({ incarnation, client, subject, role: "driver" });
     expect(parseAttachQuery(new URLSearchParams(attachParams({ resume })))).toMatchObject({ ok: true });
   });
+});
+
+describe("a token that says it is good for ever", () => {
+  const DAY = 24 * 3600;
+
+  test.each(["jwt", "opaque"])(
+    "counts for 60 days from its issue, and is then as good as expired: %s",
+    async (kind) => {
+      const realm = newRealm();
+      const verify = async (claims: Record<string, unknown>) => {
+        const token = kind === "jwt" ? await realm.sign(claims) : `at_${crypto.randomUUID()}`;
+        const answer = { active: true, client_id: "sbx-cli", sub: "alice", ...claims };
+        if (kind === "opaque") await realm.set({ opaque: { [token]: answer } });
+        return verifyToken(token, realm);
+      };
+      const issued = seconds(-10 * DAY);
+      for (const exp of [1e10, 1e300]) {
+        expect((await verify({ iat: issued, exp })).expiresAt).toBe(issued + MAX_TOKEN_SECONDS);
+        expect(await faultOf(() => verify({ iat: seconds(-61 * DAY), exp }))).toBe("expired");
+        // Nor does leaving out, or lying about, its beginning help.
+        expect(await faultOf(() => verify({ exp }))).toBe("missing_claim");
+        expect(await faultOf(() => verify({ iat: seconds(DAY), exp }))).toBe("missing_claim");
+      }
+      const usual = seconds(3600);
+      expect((await verify({ iat: issued, exp: usual })).expiresAt).toBe(usual);
+      expect((await verify({ exp: usual })).expiresAt).toBe(usual);
+    },
+  );
 });
 
 describe("scopes", () => {

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import { seal } from "../../src/auth/envelope.ts";
 import { loginRoutes, returnTarget } from "../../src/auth/login.ts";
+import { tenantKey } from "../../src/auth/names.ts";
 import { openLogin } from "../../src/auth/pending-login.ts";
 import { readAuthSettings } from "../../src/auth/settings.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
@@ -271,6 +272,17 @@ describe("a callback is refused", () => {
   });
 });
 
+test("a login of somebody who was revoked is none", async () => {
+  const realm = newRealm();
+  const tenant = { issuer: realm.issuer, tenantClaim: "sub", tenantValue: "alice" } as const;
+  const by = { tenant: "alice", user: "admin", address: "" };
+  await realm.env.TENANT.getByName(await tenantKey(tenant)).revoke({ kind: "sub", value: "alice" }, by);
+  const browser = new Browser(realm);
+  const response = await browser.request(await browser.throughIssuer());
+  expect([response.status, await response.text()]).toEqual([401, expect.stringContaining("(revoked)")]);
+  expect([...browser.cookies.keys()]).toEqual([]);
+});
+
 describe("logout", () => {
   test("from our own page ends the session", async () => {
     const browser = new Browser(newRealm());
@@ -278,6 +290,37 @@ describe("logout", () => {
     const response = await browser.request("/logout", { method: "POST", headers: { Origin: ORIGIN } });
     expect([response.status, browser.cookies.size]).toEqual([204, 0]);
     expect(await browser.me()).toEqual({ authenticated: false });
+  });
+
+  test("ends the login for every copy of its cookie, for good, and no other login of the person", async () => {
+    const realm = newRealm();
+    const [browser, other] = [new Browser(realm), new Browser(realm)];
+    for (const one of [browser, other]) await one.request(await one.throughIssuer());
+    const copy = new Browser(realm);
+    for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
+    expect(await copy.me()).toMatchObject({ authenticated: true });
+    await browser.request("/logout", { method: "POST", headers: { Origin: ORIGIN } });
+    expect(await copy.me()).toEqual({ authenticated: false, error: "revoked", message: expect.any(String) });
+    expect((await copy.request("/api/me")).status).toBe(401);
+    expect(await other.me()).toMatchObject({ authenticated: true });
+    // Once more changes nothing; nor does it with a cookie that never was one.
+    const again = await copy.request("/logout", { method: "POST", headers: { Origin: ORIGIN } });
+    expect(again.status).toBe(204);
+    copy.cookies.set(SESSION, "garbage");
+    expect((await copy.request("/logout", { method: "POST", headers: { Origin: ORIGIN } })).status).toBe(204);
+    expect(await other.me()).toMatchObject({ authenticated: true });
+  });
+
+  test("whose person can't be told, since the issuer is away, is not said to have ended", async () => {
+    const realm = newRealm();
+    const answer = { active: true, client_id: OTHER_CLIENT, sub: "alice", exp: seconds(600) };
+    await realm.set({ accessToken: "opaque", idToken: false, opaque: { [`at_${"0".repeat(48)}`]: answer } });
+    const browser = new Browser(realm);
+    await browser.request(await browser.throughIssuer());
+    await realm.set({ down: true });
+    advanceClock(61_000);
+    const response = await browser.request("/logout", { method: "POST", headers: { Origin: ORIGIN } });
+    expect([response.status, browser.cookies.size]).toEqual([503, 1]);
   });
 
   test("from another page, or by a link, does nothing", async () => {

@@ -1,8 +1,10 @@
 // An issuer of one test's own, seen from inside workerd: its settings, its knobs, and tokens signed at will.
+import { env } from "cloudflare:test";
 import { importJWK, SignJWT } from "jose";
 import { expect, inject } from "vitest";
 import { AuthFault, type FaultCode } from "../../src/auth/fault.ts";
-import type { AuthEnv } from "../../src/auth/settings.ts";
+import type { IdentifyEnv } from "../../src/auth/identify.ts";
+import type { Env } from "../../src/env.ts";
 import type { IssuerKeys, RealmCounts, RealmKnobs } from "../issuer-knobs.ts";
 
 export const CLIENT = "sbx-cli";
@@ -14,7 +16,7 @@ export interface Realm {
   readonly issuer: string;
   readonly audience: readonly string[];
   /** The Worker's variables for this issuer. */
-  readonly env: AuthEnv;
+  readonly env: IdentifyEnv;
   /** A token signed with one of the issuer's keys (default `a`). Claims replace the default ones; undefined removes. */
   sign(claims?: Record<string, unknown>, key?: keyof IssuerKeys, header?: Record<string, unknown>): Promise<string>;
   set(knobs: RealmKnobs): Promise<void>;
@@ -28,6 +30,7 @@ export function newRealm(): Realm {
     issuer,
     audience: [CLIENT, OTHER_CLIENT],
     env: {
+      TENANT: (env as unknown as Env).TENANT,
       OAUTH_ISSUER: issuer,
       OAUTH_AUDIENCE: `${CLIENT}, ${OTHER_CLIENT}`,
       OAUTH_CLIENT_ID: OTHER_CLIENT,

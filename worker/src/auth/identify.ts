@@ -1,0 +1,46 @@
+// Who asks, in every respect: authenticated, not revoked, and not asking too often. Routes of the API ask here and nowhere
+// else; whoever attaches is asked about by the gate, which counts otherwise.
+
+import type { Env } from "../env.ts";
+import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
+import { type Authenticated, authenticate } from "./authenticate.ts";
+import { AuthFault } from "./fault.ts";
+import { type Tenant, tenantKey } from "./names.ts";
+import { readAuthSettings } from "./settings.ts";
+
+export type { Authenticated };
+
+/** The bindings that identifying needs. */
+export type IdentifyEnv = Parameters<typeof readAuthSettings>[0] & Pick<Env, "TENANT">;
+
+/**
+ * Authenticates one request and asks the bearer's tenant about them. Says who it is, not what they may do: see `requireScope`.
+ * @throws {AuthFault} As `authenticate`; `revoked`, `too_many_calls`.
+ */
+export async function identify(request: Request, env: IdentifyEnv): Promise<Authenticated> {
+  const who = await authenticate(request, readAuthSettings(env));
+  await requireUnrevoked(env, who.identity, who.identity.subject, revocableOf(who.identity));
+  return who;
+}
+
+/**
+ * Asks a tenant whether something of its was revoked. Counts as a call of the API.
+ * @param caller Among whose calls it counts.
+ * @throws {AuthFault} `revoked`, `too_many_calls`.
+ */
+export async function requireUnrevoked(
+  env: Pick<Env, "TENANT">,
+  tenant: Tenant,
+  caller: string,
+  grant: RevocableGrant,
+): Promise<void> {
+  const answer = await env.TENANT.getByName(await tenantKey(tenant)).call(caller, grant);
+  switch (answer.kind) {
+    case "admitted":
+      return;
+    case "revoked":
+      throw new AuthFault("revoked", "The token, its user or the login was revoked");
+    case "too_many":
+      throw new AuthFault("too_many_calls", "Too many calls within a minute", answer);
+  }
+}

@@ -1,0 +1,55 @@
+// Whoever only asks leaves nothing behind: an object that has stored anything is kept for good.
+import { env, runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import { sandboxKey, sessionKey, tenantKey } from "../src/auth/names.ts";
+import type { Env } from "../src/env.ts";
+import app from "../src/index.ts";
+import { newRealm, ORIGIN } from "./auth/realm.ts";
+
+const real = env as unknown as Env;
+
+/** What an object has stored, and whether it is to wake. Looking stores nothing. */
+function stored(stub: DurableObjectStub): Promise<unknown> {
+  return runInDurableObject(stub, async (_object, { storage }) => {
+    const tables = storage.sql.exec("SELECT name FROM sqlite_master ORDER BY name").toArray();
+    return { tables, keys: (await storage.list()).size, alarm: await storage.getAlarm() };
+  });
+}
+
+const NOTHING = { tables: [], keys: 0, alarm: null };
+
+test("asking about sandboxes and sessions that are not there stores nothing, whatever is asked", async () => {
+  const realm = newRealm();
+  const settings = { ...real, ...realm.env, BRIDGE_URL: "http://127.0.0.1:9", STDIO_TOKEN: "a secret of 16 and more" };
+  const Authorization = `Bearer ${await realm.sign({ scope: "sandbox:admin", sub: crypto.randomUUID() })}`;
+  const ask = async (path: string, method = "GET", body?: object): Promise<number> => {
+    const init = { method, headers: { Authorization }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    return (await app.request(`${ORIGIN}${path}`, init, settings)).status;
+  };
+  const at = "/api/sandboxes/box/sessions";
+  expect([await ask(at), await ask(`${at}/s`), await ask(`${at}/s`, "DELETE"), await ask(`${at}/s/audit`)]).toEqual([
+    ...[200, 404, 404, 404],
+  ]);
+  expect([await ask(`${at}/s/tickets`), await ask(`${at}/s/tickets/t`, "DELETE")]).toEqual([404, 404]);
+  expect(await ask(`${at}/s/share`, "POST", {})).toBe(404);
+  expect([await ask("/api/audit"), await ask("/api/me")]).toEqual([200, 200]);
+  expect(await ask("/api/tickets", "POST", { session: "s", sandbox: "box" })).toBe(200);
+  const me = (await (await app.request(`${ORIGIN}/api/me`, { headers: { Authorization } }, settings)).json()) as {
+    subject: string;
+  };
+  const tenant = { issuer: realm.issuer, tenantClaim: "sub", tenantValue: me.subject } as const;
+  expect(await stored(real.DIRECTORY.getByName(await sandboxKey(tenant, "box")))).toEqual(NOTHING);
+  expect(await stored(real.SESSION.getByName(await sessionKey(tenant, "box", "s")))).toEqual(NOTHING);
+  expect(await stored(real.TENANT.getByName(await tenantKey(tenant)))).toEqual(NOTHING);
+});
+
+test("a sandbox's list is there from its first session on, and read by a later life of its object", async () => {
+  const stub = real.DIRECTORY.getByName(crypto.randomUUID());
+  expect(await stub.list()).toEqual([]);
+  await stub.remove("none");
+  expect(await stored(stub)).toEqual(NOTHING);
+  await stub.add("one", "2026-01-01T00:00:00.000Z");
+  await stub.add("two", "2026-01-02T00:00:00.000Z");
+  await stub.remove("one");
+  expect(await stub.list()).toEqual(["two"]);
+});
