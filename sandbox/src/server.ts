@@ -8,6 +8,7 @@ import {
   INNER_PROTOCOL,
   InnerServer,
   isName,
+  MAX_FED_FRAME_BYTES,
   OUTER_PROTOCOL,
   PLAIN,
   parseAttachQuery,
@@ -26,7 +27,8 @@ const HIGH_WATER_BYTES = 256 * 1024;
 /** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
 const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
 const NAME_LENGTH = 20;
-const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** More than any client may send at once: what is too long is refused with the code of its dialect. */
+const MAX_MESSAGE_BYTES = MAX_FED_FRAME_BYTES + 1024 * 1024;
 /** How long the end of all sessions is waited for: a little longer than it takes to get to SIGKILL. */
 const STOP_PATIENCE_MS = 4_000;
 /** How long after that what was said last may take to go out. */

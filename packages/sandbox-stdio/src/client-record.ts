@@ -2,6 +2,7 @@
 
 import type { Attempt } from "./attach.ts";
 import type { Participant } from "./control.ts";
+import { InputFeed } from "./feed.ts";
 import type { Role } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
 import type { InputQueue } from "./input.ts";
@@ -51,6 +52,10 @@ export class ClientRecord implements Paced {
   /** Position in the order of arrival. */
   readonly order: number;
   readonly input: InputQueue;
+  /** What it has sent and `input` has no room for yet; always empty for a client that acknowledges. */
+  feed: InputFeed = new InputFeed();
+  /** Its connection has ended, and it goes when the process has taken what it sent. */
+  isLeaving = false;
   size: TerminalSize | undefined;
   /** Its newest connection, as it has numbered it. */
   attempt: Attempt | undefined;

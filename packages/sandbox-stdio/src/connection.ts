@@ -2,7 +2,7 @@
 // session says. Knows the order of a connection's life; knows no socket but through three verbs.
 
 import type { ClientRecord, Peer } from "./client-record.ts";
-import { CLOSE, KIB, SILENCE_MS } from "./constants.ts";
+import { CLOSE, KIB, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
 import { QueryGate } from "./query-gate.ts";
@@ -32,6 +32,8 @@ export interface ConnectionHooks {
 const MAX_REASON_BYTES = 123;
 /** What a client may send before its session is ready. */
 const MAX_EARLY_BYTES = 256 * KIB;
+/** A client that is not told when to begin, or that it has to wait, may have sent all that may wait. */
+const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
 
 /** What shows that somebody is there. */
@@ -129,8 +131,7 @@ export class ServerConnection implements Peer {
     const phase = this.#phase;
     this.#phase = { phase: "ended" };
     if (phase.phase !== "attached" || phase.client.peer !== this) return;
-    if (code === CLOSE.normal) phase.session.leave(phase.client);
-    else phase.session.vanish(phase.client);
+    phase.session.closed(phase.client, code === CLOSE.normal ? "left" : "vanished");
   }
 
   /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */
@@ -257,7 +258,7 @@ export class ServerConnection implements Peer {
     switch (command.type) {
       case "stdin": {
         if (!this.dialect.acknowledges) {
-          session.stdin(client, command.bytes);
+          session.feed(client, command.bytes);
           return;
         }
         if (!this.#isGreeted) {
@@ -274,7 +275,16 @@ export class ServerConnection implements Peer {
         this.#hooks.auth?.(command.token);
         return;
       case "eof":
-        session.command(client, { type: "eof", offset: command.offset ?? this.#endOfInput(client) });
+        if (!this.dialect.acknowledges) session.feedMessage(client, command);
+        else session.command(client, { type: "eof", offset: command.offset ?? this.#stdinOffset });
+        return;
+      case "request_stdin":
+      case "release_stdin":
+      case "grant_stdin":
+      case "force_take":
+      case "secret":
+        // Also where what was typed before waits: those who can't acknowledge say it in order.
+        session.feedMessage(client, command);
         return;
       case "pause":
         this.isPaused = true;
@@ -290,10 +300,6 @@ export class ServerConnection implements Peer {
     }
   }
 
-  #endOfInput(client: ClientRecord): number {
-    return this.dialect.acknowledges ? this.#stdinOffset : client.input.received;
-  }
-
   #early(opening: Extract<Phase, { phase: "opening" }>, frame: Frame, command: ClientCommand): void {
     if (this.dialect.acknowledges && command.type === "stdin") {
       this.bye(CLOSE.policy, STDIN_BEFORE_HELLO, "never");
@@ -301,7 +307,7 @@ export class ServerConnection implements Peer {
     }
     opening.early.push(frame);
     opening.earlyBytes += frame.length + 16;
-    if (opening.earlyBytes > MAX_EARLY_BYTES)
+    if (opening.earlyBytes > (this.dialect.acknowledges ? MAX_EARLY_BYTES : MAX_EARLY_FED_BYTES))
       this.bye(CLOSE.policy, "too much came before the session was ready", "never");
   }
 }

@@ -38,6 +38,12 @@ export const ACK_DELAY_MS = 50;
 export const MAX_UNACKED_INPUT_BYTES = 256 * KIB;
 /** Bytes of one stdin frame at most. */
 export const MAX_STDIN_FRAME_BYTES = 64 * KIB;
+/** Bytes of one frame of input of a client that can't acknowledge: a paste is one frame to the stock terminals. */
+export const MAX_FED_FRAME_BYTES = 4 * MIB;
+/** Bytes of such a client's input that may wait beside those on their way to the process. */
+export const MAX_WAITING_INPUT_BYTES = 4 * MIB;
+/** Messages of such a client that may wait between its input. */
+export const MAX_FED_MESSAGES = 256;
 /** UTF-8 bytes of one control message from a client at most. */
 export const MAX_CONTROL_IN_BYTES = 16 * KIB;
 /** UTF-8 bytes of one control message from a server at most. */

@@ -1,8 +1,8 @@
 // What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
 
 import type { ClientRecord } from "./client-record.ts";
-import { CLOSE, MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "./constants.ts";
-import type { ServerMessage } from "./control.ts";
+import { CLOSE, MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES, MAX_WAITING_INPUT_BYTES } from "./constants.ts";
+import type { ClientMessage, ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
 import type { InputFate, InputRecorder } from "./input-recorder.ts";
@@ -18,6 +18,7 @@ const INPUT_ACK_DELAY_MS = 20;
 const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 /** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
+const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait`;
 const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
 
 /** What the intake needs of its session. */
@@ -36,6 +37,10 @@ export interface IntakePorts {
   /** Whose end of input counts on pipes, whoever else is here. */
   creator(): string;
   tell(client: ClientRecord, message: ServerMessage): void;
+  /** Follows a message that waited between pieces of input. */
+  follow(client: ClientRecord, message: ClientMessage): void;
+  /** Some of the input that waits has been taken in. */
+  fed(client: ClientRecord): void;
   /** Closes a client that does what is forbidden. */
   refuse(client: ClientRecord, code: number, reason: string): void;
 }
@@ -79,6 +84,47 @@ export class Intake {
     if (!isRefused) record("typed");
     if (isTooMuch) this.#at.refuse(client, CLOSE.policy, TOO_MUCH);
     else this.ack(client, false);
+  }
+
+  /**
+   * Input of a client that can't be told to wait, in a frame of any length: taken in as the process takes it, at most
+   * {@link MAX_UNACKED_INPUT_BYTES} ahead of it.
+   */
+  feed(client: ClientRecord, bytes: Uint8Array): void {
+    const isShort = bytes.length <= MAX_STDIN_FRAME_BYTES;
+    if (isShort && client.feed.isEmpty && this.#hasRoom(client)) this.stdin(client, bytes, client.input.received);
+    else if (client.feed.push(bytes)) this.pump(client);
+    else this.#at.refuse(client, CLOSE.policy, TOO_MUCH_WAITS);
+  }
+
+  /** A message of such a client that counts from its place among the input on. */
+  feedMessage(client: ClientRecord, message: ClientMessage): void {
+    if (client.feed.isEmpty) this.#at.follow(client, message);
+    else if (!client.feed.pushMessage(message)) this.#at.refuse(client, CLOSE.policy, "too many messages wait");
+  }
+
+  /** Takes in what there is room for by now. */
+  pump(client: ClientRecord): void {
+    const { feed } = client;
+    if (feed.isEmpty || feed.isPumping) return;
+    feed.isPumping = true;
+    try {
+      let hasFed = false;
+      while (this.#hasRoom(client)) {
+        const next = feed.shift();
+        if (next === undefined) break;
+        hasFed = true;
+        if (next.kind === "bytes") this.stdin(client, next.bytes, client.input.received);
+        else this.#at.follow(client, next.message);
+      }
+      if (hasFed) this.#at.fed(client);
+    } finally {
+      feed.isPumping = false;
+    }
+  }
+
+  #hasRoom(client: ClientRecord): boolean {
+    return client.input.received - this.settled(client) < MAX_UNACKED_INPUT_BYTES;
   }
 
   eof(client: ClientRecord, offset: number): void {
@@ -134,6 +180,7 @@ export class Intake {
    * client with its window full sends as much as it was told of, so that smaller steps would make smaller frames.
    */
   ack(client: ClientRecord, isDue: boolean): void {
+    this.pump(client);
     // Its greeting, which is on the way, says the same.
     if (client.reach.kind === "direct" && !client.isGreeted) return;
     const settled = this.settled(client);

@@ -113,6 +113,8 @@ export class Session {
       mayReport: (client, bytes) => this.#answering.mayReport(client, bytes),
       creator: () => this.#creator,
       tell: (client, message) => this.#tell(client, message),
+      follow: (client, message) => this.command(client, message),
+      fed: (client) => this.#fed(client),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
     });
   }
@@ -254,11 +256,36 @@ export class Session {
       this.leave(client);
       return;
     }
+    client.feed.clear();
     const { acked, windowBytes } = client;
     client.presence = { phase: "vanished", sinceMs: this.#now() };
     client.reach = { kind: "none", acked, windowBytes };
     if (!client.isActive && !isSure) this.expire(client);
     else if (this.#exit === undefined) this.#answering.choose();
+  }
+
+  /**
+   * The client's connection has ended. What it sent and the process has no room for yet is still taken in, unless nothing of
+   * it is for as long as a grace.
+   */
+  closed(client: ClientRecord, how: "left" | "vanished"): void {
+    if (client.feed.isEmpty || client.presence.phase !== "attached" || !this.#roster.isCurrent(client)) {
+      if (how === "left") this.leave(client);
+      else this.vanish(client);
+      return;
+    }
+    client.isLeaving = how === "left" || !client.canResume;
+    const { acked, windowBytes } = client;
+    client.presence = { phase: "vanished", sinceMs: this.#now() };
+    client.reach = { kind: "none", acked, windowBytes };
+    this.#answering.choose();
+  }
+
+  /** More of what waits has been taken in. */
+  #fed(client: ClientRecord): void {
+    if (client.presence.phase !== "vanished") return;
+    client.presence = { phase: "vanished", sinceMs: this.#now() };
+    if (client.isLeaving && client.feed.isEmpty) this.leave(client);
   }
 
   /** What a relay is told of a client that the bridge knows. Unknown here, it has vanished just now, or long ago. */
@@ -288,6 +315,16 @@ export class Session {
    */
   stdin(client: ClientRecord, bytes: Uint8Array, offset = client.input.received): void {
     this.#intake.stdin(client, bytes, offset);
+  }
+
+  /** Input of a client that can't be told to wait, in a frame of any length. Otherwise as {@link stdin}. */
+  feed(client: ClientRecord, bytes: Uint8Array): void {
+    this.#intake.feed(client, bytes);
+  }
+
+  /** What a client says that counts from its place among what it types on. */
+  feedMessage(client: ClientRecord, message: ClientMessage): void {
+    this.#intake.feedMessage(client, message);
   }
 
   /** Everything a client may say in text, but `ping` and `auth`, which are its connection's business. */
@@ -552,7 +589,10 @@ export class Session {
     for (const [client, { sinceMs }] of [...this.#unheld]) if (sinceMs + HOLD_PATIENCE_MS <= now) this.#held(client);
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
-      if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) this.expire(client);
+      if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) {
+        if (client.isLeaving) this.leave(client);
+        else this.expire(client);
+      }
       this.#outflow.tick(client, now);
     }
   }
@@ -575,6 +615,7 @@ export class Session {
     const size = request.size ?? old?.size;
     client.size = size;
     client.attempt = request.attempt ?? old?.attempt;
+    if (old !== undefined) client.feed = old.feed;
     client.isActive = old?.isActive ?? false;
     if (this.#creator === "" && client.role === "driver") this.#creator = client.id;
     const announce: Presence = { phase: "attached" };
@@ -644,6 +685,7 @@ export class Session {
   }
 
   #depart(client: ClientRecord, how: "left" | "vanished"): void {
+    client.feed.clear();
     const wasFreed = this.floor.leave(client.id, client.isActive);
     // One that never took part may have gone before it was greeted: whoever comes next is the first, itself perhaps.
     if (!client.isActive && this.#creator === client.id) this.#creator = "";

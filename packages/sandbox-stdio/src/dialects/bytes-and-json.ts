@@ -1,18 +1,16 @@
 // What the dialects have in common whose clients type in binary frames and say the rest as JSON.
 
-import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_STDIN_FRAME_BYTES } from "../constants.ts";
+import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_FED_FRAME_BYTES } from "../constants.ts";
 import { type ClientMessage, parseClientMessage } from "../control.ts";
 import type { DecodedCommand, Frame } from "../dialect.ts";
 
-/** Reads a frame of a client that may say these messages and no others. */
-export function decodeBytesAndJson(frame: Frame, messages: readonly ClientMessage["type"][]): DecodedCommand {
-  if (typeof frame !== "string") {
-    if (frame.length > MAX_STDIN_FRAME_BYTES) {
-      const reason = `stdin frame of ${frame.length} bytes: limit ${MAX_STDIN_FRAME_BYTES}`;
-      return { kind: "close", code: CLOSE.tooBig, reason };
-    }
-    return frame.length === 0 ? { kind: "nothing" } : { kind: "command", command: { type: "stdin", bytes: frame } };
-  }
+/** Reads a frame of a client that may say these messages and no others. @param maxBytes Of one frame of stdin. */
+export function decodeBytesAndJson(
+  frame: Frame,
+  messages: readonly ClientMessage["type"][],
+  maxBytes = MAX_FED_FRAME_BYTES,
+): DecodedCommand {
+  if (typeof frame !== "string") return decodeStdin(frame, maxBytes);
   const result = parseClientMessage(frame, MAX_CONTROL_IN_BYTES);
   if (result.ok) {
     const { type } = result.message;
@@ -23,4 +21,12 @@ export function decodeBytesAndJson(frame: Frame, messages: readonly ClientMessag
     return { kind: "error", code: result.fault, message: result.detail };
   }
   return { kind: "close", code: CLOSE.policy, reason: result.detail };
+}
+
+/** What was typed, in one frame. */
+export function decodeStdin(bytes: Uint8Array, maxBytes = MAX_FED_FRAME_BYTES): DecodedCommand {
+  if (bytes.length > maxBytes) {
+    return { kind: "close", code: CLOSE.tooBig, reason: `stdin frame of ${bytes.length} bytes: limit ${maxBytes}` };
+  }
+  return bytes.length === 0 ? { kind: "nothing" } : { kind: "command", command: { type: "stdin", bytes } };
 }

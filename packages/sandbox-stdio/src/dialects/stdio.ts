@@ -2,9 +2,9 @@
 // neither acknowledgements nor most messages (it ignores them).
 
 import { parseAttachQuery } from "../attach.ts";
-import { CLOSE, OUTER_PROTOCOL } from "../constants.ts";
+import { CLOSE, MAX_STDIN_FRAME_BYTES, OUTER_PROTOCOL } from "../constants.ts";
 import { CLIENT_MESSAGES } from "../control.ts";
-import type { AttachWish, Dialect, DialectRoute, Encoded, Frame, RouteRequest, SessionEvent } from "../dialect.ts";
+import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../dialect.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
@@ -19,15 +19,13 @@ function encode(event: SessionEvent): Encoded<undefined> {
   return { frames: [JSON.stringify(isWithoutTime ? { ...event, seconds: RETRY_SECONDS } : event)], state: undefined };
 }
 
-const decode = (frame: Frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES);
-
 export const STDIO: Dialect<undefined> = {
   name: "stdio",
   acknowledges: true,
   canResume: true,
   start: undefined,
   encode,
-  decode,
+  decode: (frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES, MAX_STDIN_FRAME_BYTES),
 };
 
 export const PLAIN: Dialect<undefined> = {
@@ -38,7 +36,7 @@ export const PLAIN: Dialect<undefined> = {
   readsFrameByFrame: true,
   start: undefined,
   encode: (event) => (event.type === "bye" ? NOTHING : encode(event)),
-  decode,
+  decode: (frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES),
 };
 
 function wish({ search }: RouteRequest): AttachWish {

@@ -6,7 +6,6 @@ import {
   MAX_COLS,
   MAX_CONTROL_IN_BYTES,
   MAX_ROWS,
-  MAX_STDIN_FRAME_BYTES,
   STREAM_SNAPSHOT,
   STREAM_STDERR,
   STREAM_STDOUT,
@@ -23,6 +22,7 @@ import type {
   SessionEvent,
 } from "../dialect.ts";
 import { decodeUtf8, encodeUtf8 } from "../utf8-text.ts";
+import { decodeStdin } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
 /** What a server's message starts with. */
@@ -77,7 +77,7 @@ function decode(frame: Frame): DecodedCommand {
   const prefix = typeof frame === "string" ? frame.charAt(0) : String.fromCharCode(frame[0] ?? 0);
   switch (prefix) {
     case INPUT:
-      return decodeInput(typeof frame === "string" ? encodeUtf8(frame.slice(1)) : frame.subarray(1));
+      return decodeStdin(typeof frame === "string" ? encodeUtf8(frame.slice(1)) : frame.subarray(1));
     case RESIZE:
       return decodeResize(frame);
     case PAUSE:
@@ -89,14 +89,6 @@ function decode(frame: Frame): DecodedCommand {
     default:
       return IGNORED; // As ttyd does.
   }
-}
-
-function decodeInput(bytes: Uint8Array): DecodedCommand {
-  if (bytes.length > MAX_STDIN_FRAME_BYTES) {
-    const reason = `input of ${bytes.length} bytes: limit ${MAX_STDIN_FRAME_BYTES}`;
-    return { kind: "close", code: CLOSE.tooBig, reason };
-  }
-  return bytes.length === 0 ? IGNORED : { kind: "command", command: { type: "stdin", bytes } };
 }
 
 function decodeResize(frame: Frame): DecodedCommand {
