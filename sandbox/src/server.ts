@@ -4,6 +4,7 @@ import {
   type AttachQuery,
   CLOSE,
   clipUtf8,
+  type Dialect,
   httpStatusOf,
   INNER_PROTOCOL,
   InnerServer,
@@ -11,6 +12,7 @@ import {
   MAX_FED_FRAME_BYTES,
   OUTER_PROTOCOL,
   PLAIN,
+  PLAIN_TEXT,
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
@@ -184,19 +186,20 @@ function attach(
     }
     return accept(innerSocket(host, query.offset));
   }
-  return accept(outerSocket(host, query, proof?.client, protocol === OUTER_PROTOCOL, settings.token));
+  const plain = url.searchParams.get("text") === "1" ? PLAIN_TEXT : PLAIN;
+  const dialect = protocol === OUTER_PROTOCOL ? STDIO : plain;
+  return accept(outerSocket(host, query, proof?.client, dialect, settings.token));
 }
 
 function outerSocket(
   host: SessionHost,
   query: AttachQuery,
   resumed: string | undefined,
-  isStdio: boolean,
+  dialect: Dialect,
   secret: string,
 ): SocketData {
   const data: SocketData = {
     open: (socket) => {
-      const dialect = isStdio ? STDIO : PLAIN;
       const connection = new ServerConnection(dialect, socketOf(socket), performance.now());
       host.addConnection(connection);
       data.receive = (frame) => {

@@ -91,7 +91,7 @@ describe("a client that speaks another dialect than its route's is refused, and 
       { type: "error", message: expect.stringContaining('"input"') },
     ],
     ["addon", addonPath, '{"type":"kill"}', { type: "error", message: expect.stringContaining('"kill"') }],
-    ["addon", addonPath, TTYD_HELLO, { code: 1008 }],
+    ["addon", addonPath, '{"type":"resize","cols":"80"}', { code: 1008 }],
   ];
 
   test.each(refusals)("%s, which is sent %3$s", async (_route, path, frame, told) => {

@@ -201,7 +201,7 @@ describe("who is refused", () => {
   test.each<[string, string | Buffer, number]>([
     ["a first message that is no JSON", "{", 1008],
     ["a resize that is none", "1x", 1008],
-    ["input that is too long", Buffer.alloc(64 * 1024 + 2, "0"), 1009],
+    ["input that is too long", Buffer.alloc(4 * 1024 * 1024 + 2, "0"), 1009],
   ])("%s closes its own connection, and harms no other", async (_name, frame, code) => {
     const [who, project] = [await person(), fresh("project")];
     const [bad, good] = [await terminal(who, project), await terminal(who, project)];

@@ -205,6 +205,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["mode", "collaborative", "exclusive"],
     ["delivery", "live", "lossless"],
     ["wake", "0", "1"],
+    ["text", "0", "1"],
   ] as const) {
     const value = params.get(name);
     if (value !== null && !(allowed as readonly string[]).includes(value)) {

@@ -78,6 +78,8 @@ export type AttachWish =
       readonly command?: readonly [string, ...string[]];
       /** The command line that was asked for, where `query` has a shell read one: a policy on commands is about it, too. */
       readonly line?: string;
+      /** What is spoken where the query asks for another dialect than the row's. */
+      readonly dialect?: Dialect;
       /** Whether this client may take the keyboard by force, if its token allows it. Absent: it may. */
       readonly mayForce?: boolean;
     }

@@ -78,9 +78,10 @@ describe("before the session is there", () => {
     expect(at.upstream.of("resize")).toEqual([["resize", "", 100, 40]]);
   });
 
-  test("L1: more than 256 KiB close it", () => {
+  test("L4: a plain client's 4 MiB of input wait for it, more than that and 256 KiB close it", () => {
     const one = connected(rig(), { dialect: PLAIN });
-    for (let i = 0; i < 4; i += 1) one.connection.receive(new Uint8Array(65_000), 0);
+    one.connection.receive(new Uint8Array(4 * 1024 * 1024), 0);
+    one.connection.receive(new Uint8Array(250_000), 0);
     expect(one.closed).toBeUndefined();
     one.connection.receive(new Uint8Array(65_000), 0);
     expect(one.closed?.[0]).toBe(1008);
@@ -88,7 +89,7 @@ describe("before the session is there", () => {
 
   test("many small messages count too", () => {
     const one = connected(rig(), { dialect: PLAIN });
-    for (let i = 0; i < 20_000 && one.closed === undefined; i += 1) one.say({ type: "kill" });
+    for (let i = 0; i < 300_000 && one.closed === undefined; i += 1) one.say({ type: "kill" });
     expect(one.closed?.[0]).toBe(1008);
   });
 

@@ -75,7 +75,7 @@ async function attach(
   request: Request,
   right: AttachRight,
   row: DialectRoute,
-  { query, command, line, mayForce = true }: Extract<AttachWish, { ok: true }>,
+  { query, command, line, dialect = row.dialect, mayForce = true }: Extract<AttachWish, { ok: true }>,
   offered: readonly string[],
   { user, sandboxKey, sessionKey }: Project,
   isProxied: boolean,
@@ -88,7 +88,7 @@ async function attach(
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
   return env.SESSION.getByName(keys.sessionKey).fetch(
     requestOf({
-      ...answering(row, offered),
+      ...answering({ ...row, dialect }, offered),
       sandboxKey,
       session,
       query,

@@ -17,7 +17,8 @@ const TICKET_PROTOCOL = "ticket.";
 const TICKET_HEADER = "X-Stdio-Ticket";
 
 /**
- * The request's credential: the header, then the subprotocol, then the cookie, then `?token=`. The first one
+ * The request's credential: the header, then the subprotocol, then the cookie, then `?token=`, as PandaStack's
+ * dashboard names it `?access_token=`. The first one
  * found counts; that it is refused does not give another one a chance.
  * @param cookieName The session cookie's.
  * @throws {AuthFault} `bad_subprotocol`, `malformed`.
@@ -29,7 +30,8 @@ export function findCredential(request: Request, cookieName: string): Credential
   if (offered !== undefined) return { source: "subprotocol", value: offered };
   const cookie = cookieValue(request, cookieName);
   if (cookie !== undefined) return { source: "cookie", value: cookie };
-  const query = new URL(request.url).searchParams.get("token");
+  const { searchParams } = new URL(request.url);
+  const query = searchParams.get("token") ?? searchParams.get("access_token");
   return query ? { source: "query", value: query } : undefined;
 }
 

@@ -1,6 +1,6 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
-import { MAX_CLIENTS, PLAIN_RATE } from "@sbx/sandbox-stdio";
+import { MAX_CLIENTS, MIB, PLAIN_RATE } from "@sbx/sandbox-stdio";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { AuthFault } from "../auth/fault.ts";
 
@@ -14,6 +14,7 @@ export interface LimitEnv {
   readonly LIMIT_SESSIONS?: string;
   readonly LIMIT_CLIENTS?: string;
   readonly LIMIT_PLAIN_BYTES_PER_SECOND?: string;
+  readonly LIMIT_UNHEARD_BYTES?: string;
   readonly IDLE_SECONDS?: string;
   readonly IDLE_SECONDS_PTY?: string;
 }
@@ -35,6 +36,8 @@ export interface Limits {
   readonly clients: number;
   /** Bytes a second to a client that acknowledges nothing, where nobody better paces. */
   readonly plainBytesPerSecond: number;
+  /** Bytes to clients of which nothing shows that they read, together, beyond a MiB each. */
+  readonly unheardBytes: number;
   /** After so long without input, output or resize a connection is closed. */
   readonly idleSeconds: number;
   /** The same of the `pty` dialect. */
@@ -52,6 +55,7 @@ export function readLimits(env: LimitEnv): Limits {
     sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 256),
     clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),
     plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
+    unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
     idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
     ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
   };

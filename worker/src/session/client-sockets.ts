@@ -1,6 +1,7 @@
 // The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
 
-import type { ServerSocket } from "@sbx/sandbox-stdio";
+import { CLOSE, type ServerSocket } from "@sbx/sandbox-stdio";
+import type { Unheard, UnheardPool } from "./unheard.ts";
 
 /** Above this a socket has enough queued, where the runtime can tell. */
 const HIGH_WATER_BYTES = 1024 * 1024;
@@ -11,6 +12,8 @@ const HIGH_WATER_BYTES = 1024 * 1024;
  */
 const SILENT_CLIENT_CLOSE_MS = 1_000;
 const SILENT_CLIENT_LOOK_MS = 20;
+/** Whether the runtime says how much of what was sent to a socket waits. */
+const TELLS_QUEUE = "bufferedAmount" in WebSocket.prototype;
 
 /** What a socket's owner is told of it. */
 export interface SocketEvents {
@@ -25,9 +28,14 @@ export class ClientSockets {
   readonly #heard = new WeakSet<WebSocket>();
   /** Sockets that live no longer than this object. */
   readonly #own = new WeakSet<WebSocket>();
+  /** Of own sockets whose queue the runtime does not tell: what was sent with nothing heard since. */
+  readonly #unheard = new WeakMap<WebSocket, Unheard>();
+  readonly #pool: UnheardPool | undefined;
 
-  constructor(ctx: DurableObjectState) {
+  /** @param pool Shared by all who share this memory; absent where nothing is to be limited. */
+  constructor(ctx: DurableObjectState, pool: UnheardPool | undefined) {
     this.#ctx = ctx;
+    this.#pool = TELLS_QUEUE ? undefined : pool;
   }
 
   /** Takes a socket that outlives this object, and whose pings are answered without waking it. */
@@ -41,16 +49,32 @@ export class ClientSockets {
    */
   acceptOwn(socket: WebSocket, events: SocketEvents): void {
     this.#own.add(socket);
+    const unheard = this.#pool?.join();
+    if (unheard !== undefined) this.#unheard.set(socket, unheard);
     socket.binaryType = "arraybuffer";
     socket.accept();
     socket.addEventListener("message", ({ data }) => events.webSocketMessage(socket, data));
-    socket.addEventListener("close", ({ code, reason }) => events.webSocketClose(socket, code, reason));
-    socket.addEventListener("error", () => events.webSocketError(socket));
+    socket.addEventListener("close", ({ code, reason }) => {
+      unheard?.end();
+      events.webSocketClose(socket, code, reason);
+    });
+    socket.addEventListener("error", () => {
+      unheard?.end();
+      events.webSocketError(socket);
+    });
   }
 
   /** A message has come. */
   heard(socket: WebSocket): void {
     this.#heard.add(socket);
+    this.#unheard.get(socket)?.heard();
+  }
+
+  /** Answers a client's close. The runtime leaves that to us where a socket outlives this object. */
+  answerClose(socket: WebSocket, code: number, reason: string): void {
+    // 1005 and 1006 are no codes, and others that a client may have sent can't be either: unanswered, TCP stays open.
+    const isSendable = code === CLOSE.normal || (code >= 3000 && code <= 4999);
+    quietly(() => socket.close(isSendable ? code : CLOSE.normal, isSendable ? reason : ""));
   }
 
   /** When the last ping came, which is answered without waking this object; 0 for never. */
@@ -66,10 +90,17 @@ export class ClientSockets {
       if (hasSpoken || Date.now() >= deadlineMs) quietly(() => socket.close(code, reason));
       else setTimeout(() => close(code, reason, deadlineMs), SILENT_CLIENT_LOOK_MS);
     };
+    const unheard = this.#unheard.get(socket);
     return {
-      send: (frame) => quietly(() => socket.send(frame)),
+      send: (frame) => {
+        unheard?.sent(frame.length);
+        quietly(() => socket.send(frame));
+      },
       close: (code, reason) => close(code, reason, Date.now() + SILENT_CLIENT_CLOSE_MS),
-      isWritable: () => ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES,
+      isWritable: () => {
+        if (unheard !== undefined) return unheard.isSmall;
+        return ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES;
+      },
     };
   }
 }

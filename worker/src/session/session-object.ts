@@ -36,6 +36,7 @@ import { Renewals } from "./renewals.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
+import { sharedPool } from "./unheard.ts";
 
 /** How long the log and status of an ended process can be read. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
@@ -77,7 +78,7 @@ export class SessionObject extends DurableObject<Env> {
       sandbox: () => this.#store.record?.facts.sandbox,
       changed: () => this.#changed(),
     });
-    this.#sockets = new ClientSockets(ctx);
+    this.#sockets = new ClientSockets(ctx, sharedPool(this.#limits.unheardBytes));
     this.#trail = new AuditTrail(ctx.storage);
     this.#auditSettings = readAuditSettings(env);
     if (this.#auditSettings.mode !== "off") this.#audit = this.#openAudit(this.#auditSettings);
@@ -130,12 +131,13 @@ export class SessionObject extends DurableObject<Env> {
       if (spec.upstream === "ttyd") return await this.#passOn(spec);
       const admission = await admit(spec, this.#store.record, this.#signer);
       if ("code" in admission) return this.#refuse(spec, admission);
-      if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission);
-      if (spec.refusal === "close") return this.#attachEarly(spec, admission);
+      if (dialectNamed(spec.dialect).clientBegins === true)
+        return this.#attachOnceBegun(spec, admission, request.signal);
+      if (spec.refusal === "close") return this.#attachEarly(spec, admission, request.signal);
       // Such a client can be refused only before its upgrade.
       const outcome = await this.#keeper.ensure(spec, admission);
       if (!outcome.ok) return this.#refuse(spec, outcome.refusal);
-      const [response, connection] = this.#accept(spec);
+      const [response, connection] = this.#accept(spec, request.signal);
       await this.#orDismiss(connection, this.#attach(connection, spec, admission, outcome.session));
       return response;
     } finally {
@@ -187,19 +189,19 @@ export class SessionObject extends DurableObject<Env> {
     this.ctx.waitUntil(this.env.ADDRESS.getByName(address).giveBack(connection));
   }
 
-  #attachEarly(spec: AttachSpec, admission: Admission): Response {
-    const [response, connection] = this.#accept(spec);
+  #attachEarly(spec: AttachSpec, admission: Admission, signal: AbortSignal): Response {
+    const [response, connection] = this.#accept(spec, signal);
     this.ctx.waitUntil(this.#orDismiss(connection, this.#attachLater(connection, spec, admission)));
     return response;
   }
 
   /** What its first message says counts for the attach. */
-  #attachOnceBegun(spec: AttachSpec, admission: Admission): Response {
+  #attachOnceBegun(spec: AttachSpec, admission: Admission, signal: AbortSignal): Response {
     const begin = ({ size }: Begin): void => {
       const query = size === undefined ? spec.query : { ...spec.query, size };
       this.ctx.waitUntil(this.#orDismiss(connection, this.#attachLater(connection, { ...spec, query }, admission)));
     };
-    const [response, connection] = this.#accept(spec, begin);
+    const [response, connection] = this.#accept(spec, signal, begin);
     return response;
   }
 
@@ -235,11 +237,12 @@ export class SessionObject extends DurableObject<Env> {
     }
   }
 
-  #accept(spec: AttachSpec, begin?: (begin: Begin) => void): [Response, ServerConnection] {
+  /** @param signal Says that the client is gone before its upgrade was answered: no event of its socket ever does. */
+  #accept(spec: AttachSpec, signal: AbortSignal, begin?: (begin: Begin) => void): [Response, ServerConnection] {
     const pair = new WebSocketPair();
     const socket = pair[1];
     const dialect = dialectNamed(spec.dialect);
-    if (dialect.canResume) this.#sockets.acceptLasting(socket, dialect.name);
+    if (dialect.acknowledges) this.#sockets.acceptLasting(socket, dialect.name);
     else this.#sockets.acceptOwn(socket, this);
     const now = Date.now();
     const connection: ServerConnection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), now, {
@@ -250,6 +253,8 @@ export class SessionObject extends DurableObject<Env> {
     this.#connections.set(socket, connection);
     this.#lifetimes.add(connection, spec.who, spec.pass);
     this.#idle.add(connection, idleMsOf(this.#limits, spec.limits), now);
+    if (signal.aborted) connection.drop();
+    signal.addEventListener("abort", () => this.webSocketClose(socket, 1006, ""));
     return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
   }
 
@@ -322,9 +327,7 @@ export class SessionObject extends DurableObject<Env> {
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
     this.#socketEnded(socket, code);
-    // The runtime leaves the closing handshake of these sockets to us, and does not send 1005 or 1006.
-    const answer = code === 1005 || code === 1006 ? CLOSE.normal : code;
-    quietly(() => socket.close(answer, clipUtf8(reason, 123)));
+    this.#sockets.answerClose(socket, code, clipUtf8(reason, 123));
   }
 
   override webSocketError(socket: WebSocket): void {

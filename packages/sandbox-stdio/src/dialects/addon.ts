@@ -2,7 +2,7 @@
 
 import { CLOSE } from "../constants.ts";
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../dialect.ts";
-import { decodeBytesAndJson } from "./bytes-and-json.ts";
+import { decodeBytesAndJson, decodeTyped, hasType } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
 /** Whether the process has ended: then it is not told that it is ready, which would make it come back for ever. */
@@ -44,7 +44,9 @@ export const ADDON: Dialect<AddonState> = {
   canResume: false,
   start: { hasExited: false },
   encode,
-  decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
+  decode: (frame) =>
+    // xterm.js's own AttachAddon types in text, and says nothing else.
+    typeof frame === "string" && !hasType(frame) ? decodeTyped(frame) : decodeBytesAndJson(frame, ["resize"]),
 };
 
 function wish({ search }: RouteRequest): AttachWish {

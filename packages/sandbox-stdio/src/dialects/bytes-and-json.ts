@@ -3,6 +3,7 @@
 import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_FED_FRAME_BYTES } from "../constants.ts";
 import { type ClientMessage, parseClientMessage } from "../control.ts";
 import type { DecodedCommand, Frame } from "../dialect.ts";
+import { encodeUtf8 } from "../utf8-text.ts";
 
 /** Reads a frame of a client that may say these messages and no others. @param maxBytes Of one frame of stdin. */
 export function decodeBytesAndJson(
@@ -21,6 +22,22 @@ export function decodeBytesAndJson(
     return { kind: "error", code: result.fault, message: result.detail };
   }
   return { kind: "close", code: CLOSE.policy, reason: result.detail };
+}
+
+/** Whether a text says what it is, as every message does: else somebody has typed it. */
+export function hasType(text: string): boolean {
+  if (text.length > MAX_CONTROL_IN_BYTES || !text.startsWith("{")) return false;
+  try {
+    const value = JSON.parse(text) as { type?: unknown } | null;
+    return typeof value?.type === "string";
+  } catch {
+    return false;
+  }
+}
+
+/** A text that was typed, in one frame. */
+export function decodeTyped(text: string): DecodedCommand {
+  return decodeStdin(encodeUtf8(text));
 }
 
 /** What was typed, in one frame. */

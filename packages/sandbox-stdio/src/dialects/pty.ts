@@ -54,17 +54,24 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
 
 /** A resize with no size says only that somebody is there. */
 function decode(frame: Frame, messages: readonly ClientMessage["type"][]): DecodedCommand {
-  if (typeof frame === "string" && isEmptyResize(frame)) return { kind: "command", command: { type: "keep_alive" } };
-  return decodeBytesAndJson(frame, messages);
+  const resize = typeof frame === "string" ? readResize(frame) : undefined;
+  if (resize === undefined) return decodeBytesAndJson(frame, messages);
+  if (!resize.cols && !resize.rows) return { kind: "command", command: { type: "keep_alive" } };
+  return decodeBytesAndJson(JSON.stringify({ type: "resize", cols: resize.cols, rows: resize.rows }), messages);
 }
 
-function isEmptyResize(text: string): boolean {
-  if (text.length > 128 || !text.includes("resize")) return false;
+type Resize = { readonly cols?: unknown; readonly rows?: unknown };
+
+/** PandaStack's own dashboard says it in another way than its documents. */
+function readResize(text: string): Resize | undefined {
+  if (text.length > 128 || !text.includes("resize")) return undefined;
   try {
-    const value = JSON.parse(text) as { type?: unknown; cols?: unknown; rows?: unknown } | null;
-    return value?.type === "resize" && !value.cols && !value.rows;
+    const value = JSON.parse(text) as ({ type?: unknown; resize?: unknown } & Resize) | null;
+    if (value?.type === "resize") return value;
+    const isDashboards = value?.type === undefined && typeof value?.resize === "object" && value.resize !== null;
+    return isDashboards ? (value.resize as Resize) : undefined;
   } catch {
-    return false; // Not JSON: whoever reads it next says so.
+    return undefined; // Not JSON: whoever reads it next says so.
   }
 }
 

@@ -5,7 +5,7 @@ import { parseAttachQuery } from "../attach.ts";
 import { CLOSE, MAX_STDIN_FRAME_BYTES, OUTER_PROTOCOL } from "../constants.ts";
 import { CLIENT_MESSAGES } from "../control.ts";
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../dialect.ts";
-import { decodeBytesAndJson } from "./bytes-and-json.ts";
+import { decodeBytesAndJson, decodeStdin, decodeTyped } from "./bytes-and-json.ts";
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
 
@@ -39,9 +39,21 @@ export const PLAIN: Dialect<undefined> = {
   decode: (frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES),
 };
 
+/** For terminals that type in text, and say nothing else: `wscat`, xterm.js's AttachAddon. */
+export const PLAIN_TEXT: Dialect<undefined> = {
+  ...PLAIN,
+  name: "plain-text",
+  decode: (frame) => (typeof frame === "string" ? decodeTyped(frame) : decodeStdin(frame)),
+};
+
 function wish({ search }: RouteRequest): AttachWish {
   const parsed = parseAttachQuery(search);
   return parsed.ok ? parsed : { ...parsed, code: CLOSE.badRequest, error: "bad_request" };
+}
+
+function plainWish(request: RouteRequest): AttachWish {
+  const wished = wish(request);
+  return wished.ok && request.search.get("text") === "1" ? { ...wished, dialect: PLAIN_TEXT } : wished;
 }
 
 export const STDIO_ROUTES: readonly DialectRoute[] = [
@@ -52,5 +64,5 @@ export const STDIO_ROUTES: readonly DialectRoute[] = [
     refusal: "close",
     wish,
   },
-  { path: "/attach", dialect: PLAIN, refusal: "status", wish },
+  { path: "/attach", dialect: PLAIN, refusal: "status", wish: plainWish },
 ];

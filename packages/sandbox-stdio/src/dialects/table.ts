@@ -4,7 +4,7 @@ import type { Dialect, DialectRoute } from "../dialect.ts";
 import { ADDON_ROUTES } from "./addon.ts";
 import { JSON_ROUTES } from "./json.ts";
 import { PTY_ROUTES } from "./pty.ts";
-import { STDIO_ROUTES } from "./stdio.ts";
+import { PLAIN_TEXT, STDIO_ROUTES } from "./stdio.ts";
 import { TTYD_ROUTES } from "./ttyd.ts";
 
 export const DIALECT_ROUTES: readonly DialectRoute[] = [
@@ -17,6 +17,7 @@ export const DIALECT_ROUTES: readonly DialectRoute[] = [
 
 /** @throws {RangeError} If no route of the table speaks it. */
 export function dialectNamed(name: string): Dialect {
+  if (name === PLAIN_TEXT.name) return PLAIN_TEXT;
   const route = DIALECT_ROUTES.find(({ dialect }) => dialect.name === name);
   if (route === undefined) throw new RangeError(`Cannot speak "${name}": no route does`);
   return route.dialect;

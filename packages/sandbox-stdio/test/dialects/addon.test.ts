@@ -23,8 +23,11 @@ describe("what it says", () => {
       { kind: "error", code: "bad_size", message: expect.any(String) },
     ],
     ["it says nothing else", '{"type":"kill"}', { kind: "error", code: "unknown_type", message: expect.any(String) }],
-    ["what is not JSON", '0{"x"', { kind: "close", code: 1008, reason: expect.stringContaining("not JSON") }],
-    ["over 64 KiB of stdin", new Uint8Array(65_537), { kind: "close", code: 1009, reason: expect.any(String) }],
+    ["a resize of another shape", '{"type":"resize"}', { kind: "close", code: 1008, reason: expect.any(String) }],
+    ["xterm.js's AttachAddon: a key", "\r", "stdin:\r"],
+    ["xterm.js's AttachAddon: a paste that begins like JSON", '{"x":1}é', 'stdin:{"x":1}é'],
+    ["xterm.js's AttachAddon: a paste of JSON that says no type", '{"x":1}', 'stdin:{"x":1}'],
+    ["over 4 MiB of stdin", new Uint8Array(4_194_305), { kind: "close", code: 1009, reason: expect.any(String) }],
   ])("%s", (_line, frame, command) => {
     expect(heard(ADDON, frame)).toEqual(command);
   });

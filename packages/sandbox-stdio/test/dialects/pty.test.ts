@@ -29,6 +29,12 @@ describe("/exec/pty", () => {
       '{"type":"resize","rows":40,"cols":5000}',
       { kind: "error", code: "bad_size", message: expect.stringContaining("5000 by 40") },
     ],
+    ["its own dashboard's size", '{"resize":{"cols":120,"rows":40}}', { type: "resize", cols: 120, rows: 40 }],
+    [
+      "its own dashboard's size, that no terminal has",
+      '{"resize":{"cols":5000,"rows":40}}',
+      { kind: "error", code: "bad_size", message: expect.stringContaining("5000 by 40") },
+    ],
     ["the keyboard is not handed on here", '{"type":"request_stdin"}', unknown],
     ["another dialect's message", '{"type":"input","data":"ls"}', unknown],
     ["what is not JSON", "ls\r", { kind: "close", code: 1008, reason: expect.stringContaining("not JSON") }],
@@ -37,7 +43,7 @@ describe("/exec/pty", () => {
       " ".repeat(16_385),
       { kind: "close", code: 1008, reason: expect.stringContaining("16384") },
     ],
-    ["over 64 KiB of stdin", new Uint8Array(65_537), { kind: "close", code: 1009, reason: expect.any(String) }],
+    ["over 4 MiB of stdin", new Uint8Array(4_194_305), { kind: "close", code: 1009, reason: expect.any(String) }],
   ])("client → server: %s", (_line, frame, command) => {
     expect(heard(PTY, frame)).toEqual(command);
   });

@@ -1,0 +1,57 @@
+// What was sent to clients that never say that they read, where the runtime does not tell what waits in their sockets: it may
+// all lie in this memory. Bounded for all of them together (W11).
+
+/** Each may have so much, however much the others have: a screenful does not depend on strangers. */
+const OWN_BYTES = 1024 * 1024;
+
+/** What was sent to one client since it was last heard of. */
+export interface Unheard {
+  /** Whether more may be sent. */
+  readonly isSmall: boolean;
+  sent(bytes: number): void;
+  /** A message came: whoever says something reads, as far as anybody can tell. */
+  heard(): void;
+  /** The connection is gone, and the runtime has given back what waited. */
+  end(): void;
+}
+
+export class UnheardPool {
+  readonly #capacityBytes: number;
+  #usedBytes = 0;
+
+  /** @param capacityBytes What all may have beyond their own MiB. */
+  constructor(capacityBytes: number) {
+    this.#capacityBytes = capacityBytes;
+  }
+
+  join(): Unheard {
+    let bytes = 0;
+    let isEnded = false;
+    const set = (next: number) => {
+      this.#usedBytes += Math.max(0, next - OWN_BYTES) - Math.max(0, bytes - OWN_BYTES);
+      bytes = next;
+    };
+    const hasRoom = () => this.#usedBytes < this.#capacityBytes;
+    return {
+      get isSmall() {
+        return bytes < OWN_BYTES || hasRoom();
+      },
+      sent: (count) => {
+        if (!isEnded) set(bytes + count);
+      },
+      heard: () => set(0),
+      end: () => {
+        isEnded = true;
+        set(0);
+      },
+    };
+  }
+}
+
+let shared: UnheardPool | undefined;
+
+/** The one pool of all objects that share this memory. */
+export function sharedPool(capacityBytes: number): UnheardPool {
+  shared ??= new UnheardPool(capacityBytes);
+  return shared;
+}
