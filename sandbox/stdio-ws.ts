@@ -1,14 +1,17 @@
 // The bridge's entry: settings from the environment, the server, and what a signal does. Nothing here to test.
 
 import { constants } from "node:os";
+import { hideMemory, receiveSecret } from "./src/secret.ts";
 import { startBridge } from "./src/server.ts";
 import { readSettings } from "./src/settings.ts";
 
-const settings = readSettings(process.env);
+const secret = receiveSecret(process.env);
+const settings = secret.ok ? readSettings(process.env, secret.token) : secret;
 if (!settings.ok) {
   console.error(`stdio-ws: ${settings.problem}`);
   process.exit(2);
 }
+hideMemory();
 const bridge = startBridge(settings.settings);
 // One line of JSON, so that whoever started it on port 0 can read where it listens.
 console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));

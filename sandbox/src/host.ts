@@ -17,6 +17,7 @@ import {
   type TerminalSize,
 } from "@sbx/sandbox-stdio";
 import { Answers } from "./answers.ts";
+import type { ChildUser } from "./child-user.ts";
 import { InputWriter } from "./input-writer.ts";
 import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
 import { SessionScreen } from "./screen/session-screen.ts";
@@ -62,7 +63,7 @@ export class SessionHost {
   static start(
     names: HostNames,
     query: AttachQuery,
-    surroundings: { env: Record<string, string>; home: string },
+    surroundings: { env: Record<string, string>; home: string; user?: ChildUser },
     onEnd: (host: SessionHost) => void,
   ): SessionHost | StartFault {
     const wish = query.process;
@@ -80,6 +81,7 @@ export class SessionHost {
         cwd: wish.cwd ?? surroundings.home,
         tty: wish.tty,
         ...size,
+        ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
       },
       {
         reserve: () => log.reserve(readBytes),

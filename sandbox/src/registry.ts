@@ -55,7 +55,9 @@ export class Registry {
     if (!mayStart) return { ok: false, fault: "not_found", detail: `no session "${names.session}"` };
     const home = homeOf(this.#settings, names.sandbox, names.label);
     const env = environmentOf(this.#settings, home, query.process);
-    const started = SessionHost.start(names, query, { env, home }, (host) => {
+    const { childUser: user } = this.#settings;
+    const around = { env, home, ...(user === undefined ? {} : { user }) };
+    const started = SessionHost.start(names, query, around, (host) => {
       const key = keyOf(host.names.sandbox, host.names.session);
       if (this.#hosts.get(key) === host) this.#hosts.delete(key);
     });
@@ -64,8 +66,11 @@ export class Registry {
     return { ok: true, host: started };
   }
 
-  list(sandbox: string): SessionListing[] {
-    return [...this.#hosts.values()].filter((host) => host.names.sandbox === sandbox).map(listingOf);
+  /** Of one sandbox: all, or the one of this name. */
+  list(sandbox: string, session?: string): SessionListing[] {
+    const isAsked = ({ names }: SessionHost) =>
+      names.sandbox === sandbox && (session === undefined || names.session === session);
+    return [...this.#hosts.values()].filter(isAsked).map(listingOf);
   }
 }
 

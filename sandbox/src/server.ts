@@ -122,8 +122,9 @@ async function route(
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
   if (url.pathname === "/attach") return attach(request, url, server, settings, registry);
-  if (url.pathname === "/sessions" && request.method === "GET")
-    return Response.json({ sessions: registry.list(sandbox) });
+  if (url.pathname === "/sessions" && request.method === "GET") {
+    return Response.json({ sessions: registry.list(sandbox, url.searchParams.get("session") ?? undefined) });
+  }
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
     const host = registry.find(sandbox, name);

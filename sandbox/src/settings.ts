@@ -1,5 +1,7 @@
 // What the bridge is told by its environment.
 
+import { type ChildUser, readChildUser } from "./child-user.ts";
+
 export type BridgeSettings = {
   readonly hostname: string;
   readonly port: number;
@@ -9,24 +11,22 @@ export type BridgeSettings = {
   readonly sandboxRoot?: string;
   /** Where a process starts unless its creator says otherwise, in a container. */
   readonly workspace: string;
+  /** Whose processes are started, where that is not the bridge's own user. */
+  readonly childUser?: ChildUser;
 };
 
 export type SettingsResult =
   | { readonly ok: true; readonly settings: BridgeSettings }
   | { readonly ok: false; readonly problem: string };
 
-/** Below this a secret can be guessed. */
-const MIN_TOKEN_LENGTH = 16;
-
-export function readSettings(env: Readonly<Record<string, string | undefined>>): SettingsResult {
-  const token = env.STDIO_TOKEN ?? "";
-  if (token.length < MIN_TOKEN_LENGTH) {
-    return { ok: false, problem: `STDIO_TOKEN must be set, to a secret of at least ${MIN_TOKEN_LENGTH} characters` };
-  }
+/** @param token The secret, which is in the environment no more. */
+export function readSettings(env: Readonly<Record<string, string | undefined>>, token: string): SettingsResult {
   const port = Number(env.PORT ?? "8080");
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
     return { ok: false, problem: `PORT must be a port number, not "${env.PORT}"` };
   }
+  const child = readChildUser(env.CHILD_USER);
+  if (!child.ok) return child;
   const sandboxRoot = env.SANDBOX_ROOT;
   return {
     ok: true,
@@ -35,6 +35,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       port,
       token,
       workspace: env.STDIO_WORKSPACE ?? "/workspace",
+      ...(child.user === undefined ? {} : { childUser: child.user }),
       ...(sandboxRoot === undefined ? {} : { sandboxRoot }),
     },
   };

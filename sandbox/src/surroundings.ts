@@ -1,27 +1,38 @@
 // What a process finds around it: its directory and its environment.
 
-import { existsSync, mkdirSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessWish } from "@sbx/sandbox-stdio";
 import type { BridgeSettings } from "./settings.ts";
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */
 const PRIVATE_PREFIX = "STDIO_";
-const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT"]);
+const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT", "CHILD_USER"]);
 
 /** @param label A readable name for the directory; `sandbox` is the qualified one. */
 export function homeOf(settings: BridgeSettings, sandbox: string, label: string): string {
+  const { childUser } = settings;
   if (settings.sandboxRoot === undefined) {
-    return existsSync(settings.workspace) ? settings.workspace : (process.env.HOME ?? "/");
+    if (!existsSync(settings.workspace)) return childUser?.home ?? process.env.HOME ?? "/";
+    // What lies in it stays its owner's.
+    if (childUser !== undefined) chownSync(settings.workspace, childUser.uid, childUser.gid);
+    return settings.workspace;
   }
   const directory = join(settings.sandboxRoot, label === sandbox ? sandbox : `${label}-${sandbox.slice(0, 12)}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (childUser !== undefined) chownSync(directory, childUser.uid, childUser.gid);
   return directory;
 }
 
 export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
   usual ??= usualEnvironment();
   const env = { ...usual };
+  const { childUser } = settings;
+  if (childUser !== undefined) {
+    env.HOME = childUser.home ?? home;
+    env.USER = env.LOGNAME = childUser.name ?? String(childUser.uid);
+    delete env.MAIL;
+  }
   if (settings.sandboxRoot !== undefined) env.HOME = home;
   env.HOME ??= home;
   for (const [name, value] of wish.env) env[name] = value;

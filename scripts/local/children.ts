@@ -29,6 +29,8 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  /** What it reads from descriptor 3, to its end: a secret, which would be seen in its environment. */
+  readonly secret?: string;
   /** Gets stdout and stderr; started anew, mode 600, and what it held kept once as `.old`. Absent: they go to ours. */
   readonly logFile?: string;
   /** Without a log file: stderr goes to ours by way of this process, which remembers its end for `lastLines`. */
@@ -101,8 +103,16 @@ export class ChildKeeper {
       cwd: options.cwd,
       env: options.env,
       detached: true,
-      stdio: ["ignore", log, options.remembersStderr === true && log === "inherit" ? "pipe" : log],
+      stdio: [
+        "ignore",
+        log,
+        options.remembersStderr === true && log === "inherit" ? "pipe" : log,
+        ...(options.secret === undefined ? [] : ["pipe" as const]),
+      ],
     });
+    const handed = child.stdio[3];
+    // One that died already does not read it.
+    if (handed instanceof Socket) handed.on("error", () => undefined).end(options.secret ?? "");
     if (typeof log === "number") closeSync(log);
     let stderrEnd = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {

@@ -103,11 +103,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       env: childEnv({
         HOST: "127.0.0.1",
         PORT: String(bridgePort),
-        STDIO_TOKEN: bridgeToken,
+        STDIO_TOKEN_FD: "3",
         SANDBOX_ROOT: sandboxesDir,
         [RUN_MARK]: keeper.runId,
         ...options.bridgeEnv,
       }),
+      secret: bridgeToken,
       logFile: join(dir, "logs/bridge.log"),
       healthUrl: `${bridgeUrl}/healthz`,
       readyWithinMs: 30_000,

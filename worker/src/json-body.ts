@@ -1,16 +1,24 @@
 // The JSON object that a request to the API brings.
 
 import { AuthFault } from "./auth/fault.ts";
+import { readText } from "./read-text.ts";
 
-const MAX_BODY_CHARACTERS = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
+const BODY_PATIENCE_MS = 10_000;
 
 export type JsonBody = Readonly<Record<string, unknown>>;
 
 /** @throws {AuthFault} `bad_request` for anything but a JSON object of at most 16 KiB. */
 export async function jsonBody(request: Request): Promise<JsonBody> {
-  if (Number(request.headers.get("Content-Length") ?? 0) > MAX_BODY_CHARACTERS) throw tooLong();
-  const text = await request.text();
-  if (text.length > MAX_BODY_CHARACTERS) throw tooLong();
+  const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
+  if (body.kind === "cut") {
+    const isLong = body.reason === "too_long";
+    throw new AuthFault(
+      "bad_request",
+      isLong ? `The body is longer than ${MAX_BODY_BYTES} bytes` : `The body did not come in ${BODY_PATIENCE_MS} ms`,
+    );
+  }
+  const { text } = body;
   let value: unknown;
   try {
     value = JSON.parse(text === "" ? "{}" : text);
@@ -21,10 +29,6 @@ export async function jsonBody(request: Request): Promise<JsonBody> {
     throw new AuthFault("bad_request", "The body must be a JSON object");
   }
   return value as JsonBody;
-}
-
-function tooLong(): AuthFault {
-  return new AuthFault("bad_request", `The body is longer than ${MAX_BODY_CHARACTERS} characters`);
 }
 
 /** @throws {AuthFault} `bad_request` naming the field. */

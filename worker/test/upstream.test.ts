@@ -1,6 +1,7 @@
 // The way to a container's bridge, over a stand-in for the SDK's object: what its answers mean to a client.
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import type { BridgeQuestion } from "../src/bridge/question.ts";
 import { askBridge, attachBridge, isAwake } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
 import { containerToken, type Sandbox } from "../src/sandbox/sandbox.ts";
@@ -11,7 +12,7 @@ const real = env as unknown as Env;
 /** An environment whose containers answer every upgrade with `answer`. */
 function withContainer(answer: () => Response | Promise<Response>, isRunning = true) {
   const requests: Request[] = [];
-  const asked: [string, string][] = [];
+  const asked: [BridgeQuestion, string][] = [];
   const stub = {
     fetch: async (request: Request) => {
       requests.push(request);
@@ -19,8 +20,8 @@ function withContainer(answer: () => Response | Promise<Response>, isRunning = t
     },
     configure: async () => undefined,
     isRunning: async () => isRunning,
-    askBridge: async (method: string, path: string) => {
-      asked.push([method, path]);
+    askBridge: async (question: BridgeQuestion, sandbox: string) => {
+      asked.push([question, sandbox]);
       return isRunning ? { status: 200, text: '{"sessions":[]}' } : undefined;
     },
   };
@@ -191,13 +192,13 @@ test("a new process starts the container", async () => {
 
 test("a question reaches the bridge of a container that runs, and starts none", async () => {
   const running = withContainer(() => new Response());
-  const answer = await askBridge(running.env, KEY, "GET", "/sessions");
-  expect([answer?.status, await answer?.text()]).toEqual([200, '{"sessions":[]}']);
-  expect(running.asked).toEqual([["GET", `/sessions?sandbox=${KEY}`]]);
+  const answer = await askBridge(running.env, KEY, { ask: "sessions", session: "s" });
+  expect(answer).toEqual({ status: 200, text: '{"sessions":[]}' });
+  expect(running.asked).toEqual([[{ ask: "sessions", session: "s" }, KEY]]);
   expect(await isAwake(running.env, KEY)).toBe(true);
 
   const stopped = withContainer(() => new Response(), false);
-  expect(await askBridge(stopped.env, KEY, "DELETE", "/sessions/s")).toBeUndefined();
+  expect(await askBridge(stopped.env, KEY, { ask: "end", session: "s" })).toBeUndefined();
   expect(await isAwake(stopped.env, KEY)).toBe(false);
   expect(stopped.requests).toEqual([]);
 });

@@ -76,6 +76,7 @@ export { InnerClient, type InnerClientEvents, type InnerHello, type InnerSocket 
 export { InnerServer, type ProcessFacts } from "./inner-server.ts";
 export { type InputEntry, InputQueue } from "./input.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./input-recorder.ts";
+export { type BridgeListing, MAX_LISTING_BYTES, parseListings } from "./listing.ts";
 export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
 export { Outbox } from "./outbox.ts";
 export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";

@@ -4,10 +4,11 @@
 import type { Answerer } from "./answerers.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
-import { CLOSE, MAX_FRAME_BYTES, SILENCE_MS } from "./constants.ts";
+import { CLOSE, MAX_CONTROL_OUT_BYTES, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, SILENCE_MS } from "./constants.ts";
 import type { Frame } from "./dialect.ts";
 import { decodeFrame, encodeStdin } from "./frames.ts";
-import { type InnerCommand, type InnerMessage, parseInnerMessage } from "./inner.ts";
+import { HopAllowance } from "./hop-allowance.ts";
+import { type InnerCommand, type InnerMessage, MAX_INNER_TEXT_BYTES, parseInnerMessage } from "./inner.ts";
 import type { InputEntry } from "./input.ts";
 import type { ScreenSource } from "./screens.ts";
 import type { Session } from "./session.ts";
@@ -35,6 +36,8 @@ export interface InnerClientEvents {
  * they may have in flight, and the others, which decide nothing, only now and then. */
 const PACE_ACK_BYTES = 2 * MAX_FRAME_BYTES;
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
+const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set(["resize", "gap", "error", "bye"]);
+const TOO_MANY = "more messages than anybody asked for";
 
 export class InnerClient implements Upstream, ScreenSource {
   readonly #events: InnerClientEvents;
@@ -52,6 +55,7 @@ export class InnerClient implements Upstream, ScreenSource {
   #pacing: string | undefined;
   /** What the next snapshot frame is. */
   #snapshot: Omit<Snapshot, "bytes"> | undefined;
+  #allowance = new HopAllowance(0);
   heardAtMs = 0;
 
   constructor(events: InnerClientEvents) {
@@ -73,6 +77,7 @@ export class InnerClient implements Upstream, ScreenSource {
     this.#isReady = false;
     this.#isFaulty = false;
     this.#snapshot = undefined;
+    this.#allowance = new HopAllowance(nowMs);
     this.#slots.clear();
     this.#relayed.clear();
   }
@@ -138,6 +143,11 @@ export class InnerClient implements Upstream, ScreenSource {
     if (this.#isFaulty) return;
     if (typeof frame !== "string") {
       const output = decodeFrame(frame);
+      const maxBytes = output.kind === "snapshot" ? MAX_SNAPSHOT_BYTES : MAX_FRAME_BYTES;
+      if (frame.length > 1 + maxBytes) {
+        this.#fault(`a frame of ${frame.length} bytes`);
+        return;
+      }
       const session = this.#isReady ? this.#session : undefined;
       if (output.kind === "output" && session?.exit === undefined) session?.frameArrived(frame, output.stream);
       else if (output.kind === "snapshot") {
@@ -146,8 +156,11 @@ export class InnerClient implements Upstream, ScreenSource {
       }
       return;
     }
-    const result = parseInnerMessage(frame);
-    if (result.ok) this.#message(result.message);
+    const result = parseInnerMessage(frame, this.#isReady ? MAX_CONTROL_OUT_BYTES : MAX_INNER_TEXT_BYTES);
+    if (result.ok) {
+      if (this.#isToldOn(result.message) && !this.#allowance.take(nowMs)) this.#fault(TOO_MANY);
+      else this.#message(result.message);
+    }
     // A newer bridge may say more.
     else if (result.fault !== "unknown_type") this.#fault(result.detail);
   }
@@ -271,6 +284,13 @@ export class InnerClient implements Upstream, ScreenSource {
     this.#events.bye(CLOSE.policy, `Cannot follow the bridge: ${detail}`);
   }
 
+  /** Whether clients are told of it at the bridge's own pace: not in a window, and not once for each thing that they said. */
+  #isToldOn(message: InnerMessage): boolean {
+    if (message.type !== "stdin_ack") return TOLD_ON.has(message.type);
+    const input = this.#session?.client(message.client)?.input;
+    return input !== undefined && message.offset > input.received;
+  }
+
   #message(message: InnerMessage): void {
     if (message.type === "hello") {
       if (this.#isReady) this.#fault("it greets twice");
@@ -311,7 +331,8 @@ export class InnerClient implements Upstream, ScreenSource {
       }
       case "bye": {
         const client = session?.client(message.client ?? "");
-        if (client !== undefined) this.#events.clientBye(client, message.code, message.reason);
+        const code = isSendable(message.code) ? message.code : CLOSE.internal;
+        if (client !== undefined) this.#events.clientBye(client, code, message.reason);
         return;
       }
       case "snapshot": {
@@ -326,6 +347,11 @@ export class InnerClient implements Upstream, ScreenSource {
         return;
     }
   }
+}
+
+/** Whether a WebSocket may be closed with it: the reserved ones can't be sent, and the socket would stay open. */
+function isSendable(code: number): boolean {
+  return code === CLOSE.normal || (code >= 1001 && code <= 1003) || (code >= 1007 && code <= 1014) || code >= 3000;
 }
 
 type Waiting = { readonly client: ClientRecord; readonly entry: InputEntry; readonly turn: number };

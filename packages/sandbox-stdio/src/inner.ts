@@ -8,6 +8,7 @@ import {
   isArrayOf,
   isBoolean,
   isInteger,
+  isMatch,
   isNumber,
   isObject,
   isOffset,
@@ -108,6 +109,8 @@ export type InnerMessage =
   | { readonly type: "pong" };
 
 const isId = isString(128);
+/** What ended a process: a name of signal(7), or one of the real-time signals. */
+export const isExitSignal = isMatch(/^SIG[A-Z0-9]{1,16}(\+\d{1,2})?$/);
 
 const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   attach: {
@@ -149,7 +152,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     holder: isString(128),
     creator: isString(128),
     cmd: isArrayOf(isString(MIB), 2048),
-    createdAt: isString(64),
+    createdAt: isMatch(/^\d{4}-\d\d-\d\dT[\d:.]{5,16}Z$/),
     clients: isArrayOf(
       isObject({
         id: isId,
@@ -169,9 +172,9 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },
-  exit: { code: isInteger(0, 255), "signal?": isString(32), offset: isOffset },
+  exit: { code: isInteger(0, 255), "signal?": isExitSignal, offset: isOffset },
   stdin_ack: { client: isId, offset: isOffset },
-  error: { client: isId, code: isString(64), message: isString() },
+  error: { client: isId, code: isMatch(/^\w{1,64}$/), message: isString(1024) },
   bye: { code: isInteger(1000, 4999), reason: isString(), "client?": isId },
   snapshot: {
     offset: isOffset,
@@ -188,6 +191,7 @@ export function parseInnerCommand(text: string): ControlResult<InnerCommand> {
   return parse<InnerCommand>(text, COMMAND_SHAPES, MAX_INNER_TEXT_BYTES);
 }
 
-export function parseInnerMessage(text: string): ControlResult<InnerMessage> {
-  return parse<InnerMessage>(text, MESSAGE_SHAPES, MAX_INNER_TEXT_BYTES);
+/** @param maxBytes UTF-8 bytes of the text at most: only a greeting is long. */
+export function parseInnerMessage(text: string, maxBytes = MAX_INNER_TEXT_BYTES): ControlResult<InnerMessage> {
+  return parse<InnerMessage>(text, MESSAGE_SHAPES, maxBytes);
 }

@@ -14,6 +14,12 @@ export const isString =
       ? undefined
       : `must be a string of at most ${maxLength} characters`;
 
+/** A text of one form: the pattern says where it begins and ends. */
+export const isMatch =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value === "string" && pattern.test(value) ? undefined : `must match ${pattern.source}`;
+
 export const isInteger =
   (min: number, max: number): Check =>
   (value) =>

@@ -63,7 +63,7 @@ const INNER_COMMANDS = [
 ];
 
 const INNER_MESSAGES = [
-  '{"type":"hello","protocol":"stdio.inner.v1","incarnation":"i","tty":false,"mode":"exclusive","delivery":"lossless","cols":80,"rows":24,"offset":0,"live":5,"holder":"","creator":"","cmd":["bash","-c",""],"createdAt":"","clients":[{"id":"c","role":"driver","stdin":1,"received":2,"eof":1,"acked":0,"isAbsent":true,"name":"n","delivery":"live","acknowledges":true},{"id":"d","role":"viewer","stdin":0,"acked":0,"isAbsent":false}],"gone":["e"]}',
+  '{"type":"hello","protocol":"stdio.inner.v1","incarnation":"i","tty":false,"mode":"exclusive","delivery":"lossless","cols":80,"rows":24,"offset":0,"live":5,"holder":"","creator":"","cmd":["bash","-c",""],"createdAt":"2026-01-01T00:00:00.000Z","clients":[{"id":"c","role":"driver","stdin":1,"received":2,"eof":1,"acked":0,"isAbsent":true,"name":"n","delivery":"live","acknowledges":true},{"id":"d","role":"viewer","stdin":0,"acked":0,"isAbsent":false}],"gone":["e"]}',
   '{"type":"resize","cols":80,"rows":24,"offset":0}',
   '{"type":"gap","from":0,"to":1}',
   '{"type":"exit","code":255,"offset":1}',

@@ -239,7 +239,7 @@ export class InnerRig {
     );
     this.server = server;
     this.inner.opened({ send: (frame) => void this.toBridge.push(frame) }, clock.ms);
-    server.open({ cmd: ["bash"], createdAt: "" }, this.relay?.log.endOffset);
+    server.open({ cmd: ["bash"], createdAt: "2026-01-01T00:00:00.000Z" }, this.relay?.log.endOffset);
     return this;
   }
 

@@ -1,6 +1,8 @@
 // A program on a PTY or on three pipes: the interface the bridge uses, and its one implementation.
 // Knows nothing of sessions, clients or sockets. Single-threaded; no callback runs inside startProcess.
 
+import { fchownSync } from "node:fs";
+import { type ChildUser, commandAs } from "../child-user.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
 import { Input } from "./input.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
@@ -26,6 +28,8 @@ export type ProcessSpec = {
   tty: boolean;
   cols: number;
   rows: number;
+  /** Absent: our own user. */
+  user?: ChildUser;
 };
 
 export type ProcessEvents = {
@@ -77,7 +81,13 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
   if ("fault" in command) return command;
   try {
     const streams = spec.tty ? ptyStreams(spec.cols, spec.rows) : pipeStreams();
-    const pid = spawn(command.path, [spec.cmd, ...spec.args], spec.env, spec.cwd, streams.given);
+    const { user } = spec;
+    // Who runs as somebody else must be able to open what it was given: /dev/tty, /dev/stdout.
+    if (user !== undefined)
+      for (const fd of [...streams.untilStart, ...streams.untilExit]) fchownSync(fd, user.uid, user.gid);
+    const [path, argv] =
+      user === undefined ? [command.path, [spec.cmd, ...spec.args]] : commandAs(user, command.path, spec.args);
+    const pid = spawn(path, argv, spec.env, spec.cwd, streams.given);
     for (const fd of streams.untilStart) libc.close(fd);
     if (typeof pid === "number") return takeOver(pid, streams, sink, events);
     closeOurs(streams);

@@ -1,5 +1,6 @@
 // One question to the issuer: a form posted, a JSON object answered. Knows nothing of what is asked.
 
+import { readText } from "../read-text.ts";
 import { AuthFault } from "./fault.ts";
 import type { Claims } from "./identity.ts";
 
@@ -9,6 +10,7 @@ export interface IssuerAnswer {
 }
 
 const TIMEOUT_MS = 5000;
+const MAX_ANSWER_BYTES = 256 * 1024;
 
 /**
  * Posts a form to one of the issuer's endpoints; any status below 500 is an answer.
@@ -28,7 +30,8 @@ export async function askIssuer(uri: string, form: Readonly<Record<string, strin
       await response.body?.cancel();
       throw new Error(`Cannot use an answer of status ${response.status}`);
     }
-    const body: unknown = await response.json();
+    const { text } = await readText(response, MAX_ANSWER_BYTES, TIMEOUT_MS);
+    const body: unknown = JSON.parse(text);
     if (!isObject(body)) throw new TypeError("Cannot use an answer that is not a JSON object");
     return { status: response.status, body };
   } catch (error) {

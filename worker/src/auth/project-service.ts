@@ -1,7 +1,9 @@
 // Asks the Project Service whether a token's user owns a project. Its answer is all that is known of it.
 
 import { AuthFault } from "../auth/fault.ts";
+import { readText } from "../read-text.ts";
 
+const MAX_ANSWER_BYTES = 64 * 1024;
 const TIMEOUT_MS = 5_000;
 const MAX_USER_CHARACTERS = 256;
 
@@ -32,7 +34,8 @@ async function ask(url: string, project: string, token: string): Promise<{ statu
       await response.body?.cancel();
       return { status: response.status };
     }
-    const body = (await response.json()) as { user_id?: unknown } | null;
+    const { text } = await readText(response, MAX_ANSWER_BYTES, TIMEOUT_MS);
+    const body = JSON.parse(text) as { user_id?: unknown } | null;
     return { status: 200, userId: body?.user_id };
   } catch (error) {
     throw unreachable(error);

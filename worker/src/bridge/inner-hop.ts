@@ -18,8 +18,8 @@ export type HopOutcome =
   | Exclude<AttachOutcome, { kind: "open" }>;
 
 export interface InnerHopEvents {
-  /** Opens a WebSocket to the bridge, for the process that is known or to be made. */
-  attach(): Promise<AttachOutcome>;
+  /** Opens a WebSocket to the bridge, for the process that is known or to be made. `signal`: nobody waits any more. */
+  attach(signal: AbortSignal): Promise<AttachOutcome>;
   /** Whether a container may have to be started for that, which takes its time. */
   mayStart(): boolean;
   /** The bridge has greeted. */
@@ -37,6 +37,11 @@ export interface InnerHopEvents {
 const FAULT_RETRY_MS = 1_000;
 /** How long a container may take to start: more than the SDK gives it. */
 const START_PATIENCE_MS = 150_000;
+/** A connection that broke sooner after its greeting than this has brought nobody further … */
+const SHORT_LIVED_MS = 1_000;
+/** … and after so many in a row, the next is waited for: a bridge that greets and hangs up would keep us busy for ever. */
+const FREE_SHORT_LIVED = 20;
+const MOST_ATTEMPTS = 4;
 const GIVEN_UP = { kind: "unreachable", message: "nobody needs the bridge any more", retryAfterSeconds: 1 } as const;
 
 export class InnerHop {
@@ -48,6 +53,9 @@ export class InnerHop {
   /** Counts releases: what was begun before the last one is given up. */
   #era = 0;
   #attempt = 0;
+  /** Connections in a row that were short-lived, and when the last greeting came. */
+  #shortLived = 0;
+  #greetedAtMs = 0;
   #nextPingMs = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -55,7 +63,8 @@ export class InnerHop {
     this.#events = events;
     this.client = new InnerClient({
       hello: (hello) => {
-        this.#attempt = 0;
+        this.#attempt = Math.min(MOST_ATTEMPTS, Math.max(0, this.#shortLived - FREE_SHORT_LIVED));
+        this.#greetedAtMs = Date.now();
         this.#events.hello(hello);
         this.#settle?.({ kind: "open", hello });
       },
@@ -154,10 +163,12 @@ export class InnerHop {
 
   /** A bridge that says nothing at all may never do so: the connection may be half open. */
   async #attachInTime(patienceMs: number): Promise<AttachOutcome> {
-    const attached = this.#events.attach();
+    const given = new AbortController();
+    const attached = this.#events.attach(given.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tooLate = new Promise<AttachOutcome>((resolve) => {
       timer = setTimeout(() => {
+        given.abort();
         resolve({ kind: "unreachable", message: `no answer in ${patienceMs / 1000} s`, retryAfterSeconds: 1 });
         // Should it answer after all, it has come too late.
         attached.then((outcome) => outcome.kind === "open" && discard(outcome.socket), ignore);
@@ -176,6 +187,7 @@ export class InnerHop {
     this.client.closed();
     closeQuietly(socket, CLOSE.goingAway, "");
     this.#failGreeting(`the bridge closed with ${code}`);
+    this.#shortLived = Date.now() - this.#greetedAtMs < SHORT_LIVED_MS ? this.#shortLived + 1 : 0;
     const isFault = code === CLOSE.policy || code === CLOSE.internal;
     if (this.#events.broken()) this.#retryLater(isFault ? FAULT_RETRY_MS : 0);
     this.#events.received();

@@ -2,12 +2,19 @@
 
 import { getSandbox } from "@cloudflare/sandbox";
 import { INNER_PROTOCOL } from "@sbx/sandbox-stdio";
+import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
-import { BRIDGE_PORT, containerToken } from "../sandbox/sandbox.ts";
+import { readText } from "../read-text.ts";
+import { BRIDGE_PORT, bridgeSecret, containerToken } from "../sandbox/sandbox.ts";
+import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
 
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;
 const MAX_MESSAGE_CHARACTERS = 200;
+const MAX_LOGGED_CHARACTERS = 1_000;
+/** Of an answer that is no WebSocket. A refusal is one line; what is longer, or comes a byte at a time, is nobody's we know. */
+const MAX_REFUSAL_BYTES = 16 * 1024;
+const REFUSAL_PATIENCE_MS = 5_000;
 /** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */
 const PASSING: readonly number[] = [408, 425, 429];
 
@@ -27,11 +34,13 @@ export type AttachOutcome =
 /**
  * Opens the inner hop. Starts the container where there is one, unless `params` name an incarnation: its process ended with
  * the container that it ran in.
+ * @param signal Nobody waits for it any more.
  */
 export async function attachBridge(
   env: Env,
   sandboxKey: string,
   params: readonly (readonly [string, string])[],
+  signal?: AbortSignal,
 ): Promise<AttachOutcome> {
   const query = new URLSearchParams(params.map(([name, value]) => [name, value]));
   query.set("sandbox", sandboxKey);
@@ -45,38 +54,35 @@ export async function attachBridge(
       Authorization: await authorization(env, sandboxKey),
     };
     const path = `/attach?${query}`;
-    if (env.BRIDGE_URL) response = await fetch(`${env.BRIDGE_URL}${path}`, { headers });
+    // A redirect would carry the secret to another address.
+    const init = { headers, redirect: "manual", ...(signal === undefined ? {} : { signal }) } as const;
+    if (env.BRIDGE_URL) response = await fetch(`${env.BRIDGE_URL}${path}`, init);
     else if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
     else {
-      const request = new Request(`http://bridge${path}`, { headers });
+      const request = new Request(`http://bridge${path}`, init);
       response = await getSandbox(env.Sandbox, sandboxKey).wsConnect(request, BRIDGE_PORT);
     }
     return await outcomeOf(response);
   } catch (error) {
+    if (error instanceof AuthFault) return { kind: "refused", status: 500, error: error.code, message: error.message };
     console.error("no way to the bridge:", error);
     return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
 }
 
-/** Asks the bridge something else. @returns undefined where it does not run: asking never starts a container. */
+/** Asks the bridge something else. @returns undefined where none answers in time: asking never starts a container. */
 export async function askBridge(
   env: Env,
   sandboxKey: string,
-  method: "GET" | "DELETE",
-  path: string,
-): Promise<Response | undefined> {
-  const target = `${path}?${new URLSearchParams({ sandbox: sandboxKey })}`;
-  if (!env.BRIDGE_URL) {
-    const answer = await env.Sandbox.getByName(sandboxKey).askBridge(method, target);
-    return answer && new Response(answer.text, { status: answer.status });
-  }
+  question: BridgeQuestion,
+): Promise<BridgeAnswer | undefined> {
+  if (!env.BRIDGE_URL) return env.Sandbox.getByName(sandboxKey).askBridge(question, sandboxKey);
   try {
-    return await fetch(`${env.BRIDGE_URL}${target}`, {
-      method,
-      headers: { Authorization: `Bearer ${env.STDIO_TOKEN}` },
-    });
-  } catch {
-    return undefined; // The local bridge is down.
+    const { path, init } = questionTo(question, sandboxKey, bridgeSecret(env));
+    return await readAnswer(await fetch(`${env.BRIDGE_URL}${path}`, init));
+  } catch (error) {
+    console.warn("no answer from the bridge:", error);
+    return undefined; // It is down, or took too long.
   }
 }
 
@@ -94,7 +100,7 @@ const PROCESS_LOST: AttachOutcome = {
 
 async function authorization(env: Env, sandboxKey: string): Promise<string> {
   // The local bridge is shared, and so is its secret.
-  const token = env.BRIDGE_URL ? env.STDIO_TOKEN : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
+  const token = env.BRIDGE_URL ? bridgeSecret(env) : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
   return `Bearer ${token}`;
 }
 
@@ -106,7 +112,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
     socket.binaryType = "arraybuffer";
     return { kind: "open", socket };
   }
-  const text = await response.text();
+  const { text } = await readText(response, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
   const said = readJson(text);
   const message = (typeof said.message === "string" ? said.message : text).slice(0, MAX_MESSAGE_CHARACTERS);
   if (status < 500 && typeof said.error === "string") {
@@ -115,7 +121,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
     return { kind: "refused", status, error: said.error, message };
   }
   // The client is told the message; what the platform says beyond it stays in the log.
-  console.warn(`the bridge was not reached (${status}): ${text}`);
+  console.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
   const retryAfter = response.headers.get("Retry-After");
   if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.

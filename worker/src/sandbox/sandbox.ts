@@ -2,6 +2,9 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
+import { parseListings } from "@sbx/sandbox-stdio";
+import { AuthFault } from "../auth/fault.ts";
+import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
 import type { Env } from "../env.ts";
 import { readEgress } from "./egress.ts";
 
@@ -9,8 +12,6 @@ import { readEgress } from "./egress.ts";
 export const BRIDGE_PORT = 8080;
 /** How long a container with nothing to do is kept, unless SLEEP_AFTER says otherwise. */
 const SLEEP_AFTER = "10m";
-
-export type BridgeAnswer = { readonly status: number; readonly text: string };
 
 export class Sandbox extends SandboxBase<Env> {
   constructor(ctx: DurableObjectState<Record<string, never>>, env: Env) {
@@ -34,18 +35,20 @@ export class Sandbox extends SandboxBase<Env> {
     return this.ctx.container?.running === true;
   }
 
-  /** Asks the bridge something. @returns undefined where none answers: the container is never started for it. */
-  async askBridge(method: "GET" | "DELETE", path: string): Promise<BridgeAnswer | undefined> {
+  /**
+   * Asks the bridge something. @returns undefined where none answers: the container is never started for it.
+   * @param sandbox The name that the bridge lists by, since a local one serves several.
+   */
+  async askBridge(question: BridgeQuestion, sandbox = this.ctx.id.name ?? ""): Promise<BridgeAnswer | undefined> {
     if (!this.isRunning()) return undefined;
-    const headers = { Authorization: `Bearer ${await containerToken(this.env, this.ctx.id)}` };
+    const token = await containerToken(this.env, this.ctx.id);
+    const { path, init } = questionTo(question, sandbox, token);
     try {
-      const response = await this.ctx.container
-        ?.getTcpPort(BRIDGE_PORT)
-        .fetch(`http://bridge${path}`, { method, headers });
-      return response === undefined ? undefined : { status: response.status, text: await response.text() };
+      const response = await this.ctx.container?.getTcpPort(BRIDGE_PORT).fetch(`http://bridge${path}`, init);
+      return response === undefined ? undefined : await readAnswer(response);
     } catch (error) {
       console.warn(`no answer from the bridge in container ${this.ctx.id}:`, error);
-      return undefined; // It is starting, or stopped just now.
+      return undefined; // It is starting, took too long, or stopped just now.
     }
   }
 
@@ -54,15 +57,22 @@ export class Sandbox extends SandboxBase<Env> {
    * and forgets it when its exit has been told. Until then this is asked again after each such while.
    */
   override async onActivityExpired(): Promise<void> {
-    // The bridge lists by sandbox, since a local one serves several.
-    const query = new URLSearchParams({ sandbox: this.ctx.id.name ?? "" });
-    const answer = await this.askBridge("GET", `/sessions?${query}`);
-    // No answer says nothing of what runs there. A bridge that is gone for good takes its container along.
-    if (answer === undefined && this.isRunning()) return;
-    const hasSessions =
-      answer?.status === 200 && (JSON.parse(answer.text) as { sessions: unknown[] }).sessions.length > 0;
+    const answer = await this.askBridge({ ask: "sessions" });
+    // No answer says nothing of what runs there, nor does one too long to read. A bridge that is gone takes its container along.
+    if (this.isRunning() && (answer === undefined || answer.text === undefined)) return;
+    const hasSessions = answer?.status === 200 && (parseListings(answer.text ?? "")?.length ?? 0) > 0;
     if (!hasSessions) await super.onActivityExpired();
   }
+}
+
+/** Below this it can be guessed, and with it the secret of every bridge. */
+const MIN_SECRET_CHARACTERS = 16;
+
+/** @throws {AuthFault} `misconfigured`. */
+export function bridgeSecret({ STDIO_TOKEN = "" }: Pick<Env, "STDIO_TOKEN">): string {
+  if (STDIO_TOKEN.length >= MIN_SECRET_CHARACTERS) return STDIO_TOKEN;
+  const need = `STDIO_TOKEN must have at least ${MIN_SECRET_CHARACTERS} characters`;
+  throw new AuthFault("misconfigured", `This server is not set up: ${need}`);
 }
 
 /**
@@ -71,8 +81,7 @@ export class Sandbox extends SandboxBase<Env> {
  */
 export async function containerToken(env: Pick<Env, "STDIO_TOKEN">, id: DurableObjectId): Promise<string> {
   const bytes = new TextEncoder();
-  const secret = bytes.encode(env.STDIO_TOKEN ?? "");
-  if (secret.length === 0) throw new Error("STDIO_TOKEN is not set");
+  const secret = bytes.encode(bridgeSecret(env));
   const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(id.toString())));
   return Array.from(signature, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -59,7 +59,7 @@ export class SessionKeeper {
   constructor(ports: KeeperPorts) {
     this.#at = ports;
     this.hop = new InnerHop({
-      attach: () => this.#attachBridge(),
+      attach: (signal) => this.#attachBridge(signal),
       // A process that is known runs, and so does its container.
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
@@ -142,8 +142,7 @@ export class SessionKeeper {
   /** Ends the process, if it has not ended; its name is free in the bridge. */
   async end(record: SessionRecord): Promise<void> {
     // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
-    const path = `/sessions/${encodeURIComponent(record.facts.session)}`;
-    await askBridge(this.#at.env, record.sandboxKey, "DELETE", path);
+    await askBridge(this.#at.env, record.sandboxKey, { ask: "end", session: record.facts.session });
     if (record.exit === undefined) await this.#exitTold();
   }
 
@@ -226,7 +225,7 @@ export class SessionKeeper {
 
   // ---- The inner hop ---------------------------------------------------------------------------------------------
 
-  async #attachBridge() {
+  async #attachBridge(signal: AbortSignal) {
     const { env, store } = this.#at;
     const { record } = store;
     const spec = this.#wish;
@@ -241,7 +240,7 @@ export class SessionKeeper {
       params.push(["label", spec.query.sandbox]);
       params.push(...attachParams({ session: spec.session, process, ...(size === undefined ? {} : { size }) }));
     }
-    return attachBridge(env, sandboxKey, params);
+    return attachBridge(env, sandboxKey, params, signal);
   }
 
   /** The bridge has greeted: the session is made, or goes on. */

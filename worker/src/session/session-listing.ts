@@ -1,6 +1,6 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
-import type { Session } from "@sbx/sandbox-stdio";
+import { parseListings, type Session } from "@sbx/sandbox-stdio";
 import { askBridge } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
 import type { SessionRecord } from "./session-store.ts";
@@ -43,8 +43,8 @@ export async function describeSession(
   if (session !== undefined) {
     return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
   }
-  const response = await askBridge(env, record.sandboxKey, "GET", "/sessions");
-  const listed = response?.ok ? ((await response.json()) as { sessions: SessionListing[] }).sessions : [];
+  const answer = await askBridge(env, record.sandboxKey, { ask: "sessions", session: facts.session });
+  const listed = answer?.status === 200 ? (parseListings(answer.text ?? "") ?? []) : [];
   const found = listed.find((one) => one.incarnation === facts.incarnation);
   if (found === undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
   return {

@@ -47,7 +47,7 @@ async function ask(
       if (address.kind === "local") return fetch(`${address.url}${path}`, { headers, redirect: "manual" });
       const { sandboxKey, port } = address;
       if (!(await isAwake(env, sandboxKey))) return undefined;
-      const request = new Request(`http://ttyd${path}`, { headers });
+      const request = new Request(`http://ttyd${path}`, { headers, redirect: "manual" });
       const sandbox = getSandbox(env.Sandbox, sandboxKey);
       return "Upgrade" in headers ? sandbox.wsConnect(request, port) : sandbox.containerFetch(request, port);
     });

@@ -1,0 +1,26 @@
+// How often a bridge may say what clients are told at once: such a message goes to up to 64 of them and counts in no window.
+// One that a process has taken over must not fill the memory of the Durable Object with them.
+
+/** Messages a second, for ever: several people who drag their windows at once are well below it. */
+export const HOP_MESSAGES_PER_SECOND = 1_000;
+/** Messages at once. */
+export const HOP_MESSAGES_BURST = 4_000;
+
+export class HopAllowance {
+  #left = HOP_MESSAGES_BURST;
+  #atMs: number;
+
+  constructor(nowMs: number) {
+    this.#atMs = nowMs;
+  }
+
+  /** Counts one. @returns Whether it was allowed. */
+  take(nowMs: number): boolean {
+    const earned = (Math.max(0, nowMs - this.#atMs) * HOP_MESSAGES_PER_SECOND) / 1000;
+    this.#left = Math.min(HOP_MESSAGES_BURST, this.#left + earned);
+    this.#atMs = nowMs;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
