@@ -75,7 +75,8 @@ async function start({ secret, uid, childUser }: Way): Promise<string> {
 
 async function run(url: string, command: readonly string[], tty: 0 | 1): Promise<string> {
   const [cmd = "", ...args] = command;
-  const query = new URLSearchParams([["cmd", cmd], ...args.map((arg) => ["arg", arg]), ["tty", String(tty)]]);
+  const query = new URLSearchParams({ cmd, tty: String(tty) });
+  for (const arg of args) query.append("arg", arg);
   const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
     headers: { Authorization: `Bearer ${SECRET}` },
   });

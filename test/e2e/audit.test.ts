@@ -53,6 +53,55 @@ test("who attached, typed, signalled, was refused and left is on record, with wh
   }
 });
 
+test("where a process was started and with which variables, sizes and the end of input are on record; values are not", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const env = ["API_KEY=hunter2", "EMPTY="];
+  const client = await connect(who, { session, tty: 1, cmd: "cat", cwd: "/tmp", env, cols: 80, rows: 24 });
+  await client.hello();
+  client.say({ type: "resize", cols: 100, rows: 30 });
+  await client.until("the size", () => client.messages("resize").some(({ cols }) => cols === 100));
+  client.say({ type: "eof" });
+  await client.end();
+  const records = await until("the exit", async () => {
+    const all = await auditOf(who, session);
+    return all.some(({ type }) => type === "exit") && all;
+  });
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+  const of = (type: string) => records.filter((record) => record.type === type).map(said);
+  expect(of("start")).toEqual([
+    expect.objectContaining({
+      cwd: "/tmp",
+      env: [
+        { name: "API_KEY", sha256: sha256("hunter2") },
+        { name: "EMPTY", sha256: sha256("") },
+      ],
+    }),
+  ]);
+  expect(of("resize")).toEqual([expect.objectContaining({ user: who.sub, cols: 100, rows: 30 })]);
+  expect(of("eof")).toEqual([expect.objectContaining({ user: who.sub, offset: 0 })]);
+  expect(JSON.stringify(records)).not.toContain("hunter2");
+});
+
+test("who comes by a link from another tenant is on record with that tenant and the ticket's id", async () => {
+  const [who, stranger] = [await person(), await person()];
+  const session = fresh("s");
+  await (await connect(who, { session, cmd: "cat" })).hello();
+  const body = JSON.stringify({ role: "driver", seconds: 60 });
+  const shared = await api(who, `/api/sandboxes/default/sessions/${session}/share`, { method: "POST", body });
+  const { id, ticket } = (await shared.json()) as { id: string; ticket: string };
+  const guest = await connect(stranger, { ticket, session });
+  const client = await idOf(guest);
+  guest.type("x");
+  await guest.until("its ack", () => acked(guest) === 1);
+  const records = (await auditOf(who, session)).filter((record) => record.client === client);
+  const actor = { tenant: stranger.org, user: stranger.sub, address: expect.any(String), ticket: id, client };
+  expect(records.map(said)).toEqual([
+    { ...actor, type: "attach", name: expect.any(String), role: "driver" },
+    { ...actor, type: "input", offset: 0, length: 1, sha256: expect.any(String) },
+  ]);
+});
+
 test("of input on pipes the length and the SHA-256 of each batch are on record", async () => {
   const who = await person();
   const session = fresh("s");
@@ -165,7 +214,7 @@ test("a link that is made and revoked is on record: who made it, whom it let in,
     return all.some(({ type }) => type === "detach") && all;
   });
   const actor = { tenant: who.org, address: expect.any(String) };
-  const theirs = { ...actor, user: expect.stringContaining(id), client };
+  const theirs = { ...actor, user: expect.stringContaining(id), ticket: id, client };
   expect(records.map(said)).toEqual([
     { ...actor, user: who.sub, type: "share", ticket: id, role: "viewer", guests: true, expiresAt },
     { ...theirs, type: "attach", name: "guest", role: "viewer" },

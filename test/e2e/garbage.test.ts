@@ -13,11 +13,12 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** Of another run: `SEED=… vitest …`. A failure tells it too. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const LIMIT_MS = 5_000;
+/** `FUZZ_RUNS=N FUZZ_SECONDS=S` searches longer: so many clients of each kind, or for so long. */
+const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 5) * 1000;
 const settings = {
   seed,
   // Each may be a session with a Durable Object of its own, whose memory stays: so many at most, however fast.
-  numRuns: 120,
+  numRuns: Number(process.env.FUZZ_RUNS ?? 120),
   // A run that is cut short has passed.
   interruptAfterTimeLimit: LIMIT_MS,
   markInterruptAsFailure: false,

@@ -190,6 +190,18 @@ test("a new process starts the container", async () => {
   expect((await attachBridge(container.env, KEY, [])).kind).toBe("open");
 });
 
+test("a secret that can be guessed opens no bridge, and is said to be too short", async () => {
+  const message = "This server is not set up: STDIO_TOKEN must have at least 16 characters";
+  for (const BRIDGE_URL of ["", "http://127.0.0.1:1"]) {
+    for (const STDIO_TOKEN of ["", "fifteen-letters"]) {
+      const container = withContainer(() => new Response());
+      const outcome = await attachBridge({ ...container.env, BRIDGE_URL, STDIO_TOKEN }, KEY, []);
+      expect(outcome).toEqual({ kind: "refused", status: 500, error: "misconfigured", message });
+      expect(container.requests).toEqual([]);
+    }
+  }
+});
+
 test("a question reaches the bridge of a container that runs, and starts none", async () => {
   const running = withContainer(() => new Response());
   const answer = await askBridge(running.env, KEY, { ask: "sessions", session: "s" });

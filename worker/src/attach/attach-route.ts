@@ -86,6 +86,7 @@ async function attach(
   const kind = row.limits === "json" ? "json" : "other";
   const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume });
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
+  const ticket = (grant.share ?? grant.attachTicket)?.id;
   return env.SESSION.getByName(keys.sessionKey).fetch(
     requestOf({
       ...answering({ ...row, dialect }, offered),
@@ -99,9 +100,11 @@ async function attach(
       ...(isProxied ? { upstream: "ttyd" } : {}),
       who: { ...grant, isAdmin: mayForce && grant.isAdmin },
       actor: {
-        tenant: tenant.tenantValue,
+        // Whoever comes by a link may be of another tenant than the session.
+        tenant: grant.bearer?.tenantValue ?? tenant.tenantValue,
         user: grant.isGuest ? grant.subject : (user ?? grant.subject),
         address: addressOf(request),
+        ...(ticket === undefined ? {} : { ticket }),
       },
       pass: passed,
     }),

@@ -1,5 +1,5 @@
 // Stands between a session and its way to the process, and notes what goes there: who came and went, who holds the
-// keyboard, signals, kills. Changes nothing.
+// keyboard, signals, kills, ends of input, sizes. Changes nothing.
 
 import type { Answerer, ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "@sbx/sandbox-stdio";
 import type { SessionAudit } from "./session-audit.ts";
@@ -21,6 +21,7 @@ export class AuditedUpstream implements Upstream {
   }
 
   input(client: ClientRecord, entry: InputEntry): void {
+    if (entry.kind === "eof") this.#audit.note({ type: "eof", offset: entry.end }, client.id);
     this.#upstream.input(client, entry);
   }
 
@@ -30,6 +31,7 @@ export class AuditedUpstream implements Upstream {
   }
 
   resize(client: ClientRecord | undefined, size: TerminalSize): void {
+    if (client?.role === "driver") this.#audit.note({ type: "resize", ...size }, client.id);
     this.#upstream.resize(client, size);
   }
 

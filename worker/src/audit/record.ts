@@ -5,19 +5,31 @@ import type { ChainPoint } from "./chain.ts";
 /** Who did something, as their token and connection say. */
 export type Actor = {
   readonly tenant: string;
-  /** The token's subject. */
+  /** The token's subject; `guest:` and the ticket's id for somebody without a token. */
   readonly user: string;
   /** Where the connection came from; empty where the platform does not say. */
   readonly address: string;
+  /** The id of the ticket that let them in, where one did. */
+  readonly ticket?: string;
 };
 
 /** Which session it was done in. */
 export type Place = { readonly sandbox: string; readonly session: string };
 
+/** A variable that a process was started with. Its value may be a secret: only who has it too can tell that it was this one. */
+export type RecordedVariable = { readonly name: string; readonly sha256: string };
+
 /** What happened. */
 export type Deed =
-  /** The process began. */
-  | { readonly type: "start"; readonly incarnation: string; readonly command: readonly string[]; readonly tty: boolean }
+  /** The process began. `cwd` and `env` are what was asked for beyond the sandbox's own. */
+  | {
+      readonly type: "start";
+      readonly incarnation: string;
+      readonly command: readonly string[];
+      readonly tty: boolean;
+      readonly cwd?: string;
+      readonly env?: readonly RecordedVariable[];
+    }
   /** Its process ended. */
   | { readonly type: "exit"; readonly code: number; readonly signal?: string }
   /** Its process is gone without an exit. */
@@ -35,6 +47,10 @@ export type Deed =
   | { readonly type: "holder"; readonly from: string; readonly to: string }
   | { readonly type: "signal"; readonly signal: string }
   | { readonly type: "kill" }
+  /** The end of a client's input, which stands at this offset. */
+  | { readonly type: "eof"; readonly offset: number }
+  /** A driver's window has this size: the terminal is fitted to those of all. */
+  | { readonly type: "resize"; readonly cols: number; readonly rows: number }
   /** The session was deleted by the API. */
   | { readonly type: "delete" }
   /** From here on, or no more, this client's input is secret. */

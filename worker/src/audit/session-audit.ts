@@ -80,6 +80,10 @@ export class SessionAudit implements InputRecorder {
       this.#pending[this.#pending.length - 1] = { ...last, times: (last.times ?? 1) + 1 };
       return;
     }
+    if (deed.type === "resize" && isSameResize(last, client)) {
+      this.#pending[this.#pending.length - 1] = { ...last, ...deed };
+      return;
+    }
     this.#add(
       { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed },
       GATHER_MS,
@@ -277,6 +281,11 @@ function isSameRefusal(
 ): last is AuditEvent & { type: "refused" } {
   if (last === undefined || "batch" in last || last.type !== "refused" || client === undefined) return false;
   return last.client === client && last.error === deed.error && last.message === deed.message;
+}
+
+/** Of a window that is being dragged the last size counts, of those that came at about the same time. */
+function isSameResize(last: Pending | undefined, client: string | undefined): last is AuditEvent & { type: "resize" } {
+  return last !== undefined && !("batch" in last) && last.type === "resize" && last.client === client;
 }
 
 function now(): string {

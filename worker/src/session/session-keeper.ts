@@ -16,6 +16,7 @@ import type { AttachSpec } from "../attach/attach-spec.ts";
 import { commandRefusal } from "../attach/command-policy.ts";
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
+import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, isAwake } from "../bridge/upstream.ts";
@@ -173,6 +174,7 @@ export class SessionKeeper {
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
     if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
     const { store, audit, waitUntil } = this.#at;
+    const surroundings = recordedSurroundings(wish.query.process);
     const record: SessionRecord = {
       homeKey: wish.pass.homeKey,
       sandboxKey: wish.sandboxKey,
@@ -193,7 +195,7 @@ export class SessionKeeper {
     };
     store.record = record;
     const { incarnation, tty } = record.facts;
-    audit?.began({ type: "start", incarnation, command: record.cmd, tty }, wish.actor);
+    audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...surroundings }, wish.actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
     return record;
   }

@@ -1,0 +1,14 @@
+// What the record says of the surroundings that a process was asked for with.
+
+import { createHash } from "node:crypto";
+import type { ProcessWish } from "@sbx/sandbox-stdio";
+import type { RecordedVariable } from "./record.ts";
+
+/** Absent where nothing was asked for. Variables as they were given: of one that is given twice the last counts. */
+export function recordedSurroundings({ cwd, env }: Pick<ProcessWish, "cwd" | "env">): {
+  cwd?: string;
+  env?: readonly RecordedVariable[];
+} {
+  const variables = env.map(([name, value]) => ({ name, sha256: createHash("sha256").update(value).digest("hex") }));
+  return { ...(cwd === undefined ? {} : { cwd }), ...(variables.length === 0 ? {} : { env: variables }) };
+}
