@@ -8,6 +8,7 @@ import type { Dialect } from "../../src/dialect.ts";
 import { DIALECT_ROUTES } from "../../src/dialects/table.ts";
 import { decodeFrame, decodeStdin, encodeFrame, encodeStdin } from "../../src/frames.ts";
 import { parseInnerCommand, parseInnerMessage } from "../../src/inner.ts";
+import { parseListings } from "../../src/listing.ts";
 import { OutputLog } from "../../src/log.ts";
 import { QueryFilter } from "../../src/query-filter.ts";
 import { decodeUtf8, splitUtf8 } from "../../src/utf8-text.ts";
@@ -140,6 +141,26 @@ const queries: Target = {
   },
 };
 
+const listings: Target = {
+  name: "listings of a bridge",
+  seeds: [
+    '{"sessions":[]}',
+    '{"sessions":[{"incarnation":"i","state":"running","offset":3,"cmd":["cat"]}]}',
+    '{"sessions":[{"incarnation":"i","state":"exited","offset":3,"exit":{"code":143,"signal":"SIGTERM"}}]}',
+  ],
+  check: (input) => {
+    const listed = parseListings(decodeUtf8(input));
+    if (listed === undefined) return "none";
+    for (const one of listed) {
+      const extra = Object.keys(one).filter((key) => !["incarnation", "state", "offset", "exit"].includes(key));
+      if (extra.length > 0) throw new Error(`passed on ${extra}`);
+    }
+    if (JSON.stringify(parseListings(JSON.stringify({ sessions: listed }))) !== JSON.stringify(listed))
+      throw new Error("not the same when read again");
+    return listed.map(({ state, exit }) => `${state} ${exit?.signal === undefined}`).join();
+  },
+};
+
 const archives: Target = {
   name: "stored logs",
   seeds: [new OutputLog({ cols: 80, rows: 24 }), loggedSome()].map((log) => Buffer.concat(encodeArchive(log))),
@@ -214,6 +235,7 @@ export const TARGETS: readonly Target[] = [
   frames,
   stdinFrames,
   queries,
+  listings,
   archives,
   characters,
   filter,
