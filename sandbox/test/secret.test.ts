@@ -99,6 +99,37 @@ describe("a process of the bridge's own user finds the secret nowhere, and can't
   });
 });
 
+test("hidden from its own user, a bridge that is not root still makes terminals and redraws their screens", async () => {
+  const url = await start(isRoot ? { secret: "fd", uid: NOBODY } : { secret: "fd" });
+  const query = "session=s&tty=1&cmd=sh&arg=-c&arg=seq+30000;+sleep+60";
+  const attach = (until: (frame: Uint8Array | string) => boolean) =>
+    new Promise<void>((resolve) => {
+      const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
+        protocols: ["stdio.v1"],
+        headers: { Authorization: `Bearer ${SECRET}` },
+      });
+      socket.binaryType = "arraybuffer";
+      let offset = 0;
+      socket.addEventListener("message", ({ data }) => {
+        const frame = typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer);
+        if (typeof frame !== "string") {
+          offset += frame.length - 1;
+          if (frame[0] === 1) socket.send(JSON.stringify({ type: "ack", offset }));
+        }
+        if (!until(frame)) return;
+        socket.close(1000);
+        resolve();
+      });
+    });
+  let text = "";
+  await attach((frame) => {
+    if (typeof frame !== "string") text += Buffer.from(frame.subarray(1)).toString("latin1");
+    return text.includes("30000\r\n");
+  });
+  // The log is longer than what would be replayed: what comes is a drawing of the screen.
+  await attach((frame) => typeof frame !== "string" && frame[0] === 3 && Buffer.from(frame).includes("30000"));
+});
+
 describe.runIf(isRoot)("with CHILD_USER a process", () => {
   test.each(["nobody", String(NOBODY), `${NOBODY}:${NOBODY}`])("runs as %s, and finds nothing", async (childUser) => {
     const stolen = await steal({ secret: "env", childUser });
