@@ -2,6 +2,7 @@
 // answer. Everything else passes byte for byte; what does not contain the beginning of a sequence is not even copied.
 
 import { canEndQuery, withoutQuestions } from "./queries.ts";
+import { asidesOf, fromLatin1, latin1, textOf } from "./sequence-text.ts";
 import { C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
 
 /** A sequence that passes. `text`: without its introducer and the end of a string; Latin-1, without controls. */
@@ -209,7 +210,7 @@ export class QueryFilter {
     const mended = mend(text);
     if (mended === text) return false;
     this.#leaveOut(bytes, at + 1);
-    this.#parts.push(fromLatin1(`\x1b[${mended}${raw.replace(NO_ASIDE, "")}`));
+    this.#parts.push(fromLatin1(`\x1b[${mended}${asidesOf(raw)}`));
     return true;
   }
 
@@ -247,7 +248,7 @@ export class QueryFilter {
     }
     // In the middle of these the terminal carries out control characters.
     if (kind === "csi" || kind === "escape") {
-      const controls = raw.replace(NO_ASIDE, "");
+      const controls = asidesOf(raw);
       if (controls !== "") this.#parts.push(fromLatin1(controls));
     }
   }
@@ -350,32 +351,4 @@ function endOfAscii(bytes: Uint8Array, from: number): number {
     if (byte < 0x20 || byte >= 0x80) break;
   }
   return end;
-}
-
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: these are what terminals deal with
-const CONTROLS = /[\x00-\x1f\x7f]/g;
-/** All but the controls that a terminal carries out in the middle of a sequence. */
-const NO_ASIDE = /[^\x00-\x1a\x1c-\x1f]/g;
-/** ESC [ and the like, with whatever a terminal passes over between the two; or a C1 control, in UTF-8. */
-const INTRODUCER = /^(?:\x1b[^[\]]*[[\]]|[^\x9b\x9d]*[\x9b\x9d])/;
-// biome-ignore-end lint/suspicious/noControlCharactersInRegex: above
-
-function textOf(kind: SequenceKind, raw: string): string {
-  if (kind === "osc")
-    return raw
-      .replace(INTRODUCER, "")
-      .replace(CONTROLS, "")
-      .replace(/\xc2\x9c$/, "");
-  const text = kind === "csi" ? raw.replace(INTRODUCER, "") : raw;
-  return text.replace(CONTROLS, "").replace(/[\x80-\xff]/g, "");
-}
-
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
-}
-
-function fromLatin1(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -5,10 +5,12 @@ import { unfinishedBytes } from "./utf8-text.ts";
 import { inputHandlerOf, type XtermTerminal } from "./xterm-fault.ts";
 
 /** What a piece should take. */
-const PIECE_MS = 4;
+const PIECE_MS = 8;
 /** What it may take if it is nothing but the costliest sequences. */
 const WORST_PIECE_NS = 250_000_000;
-const MIN_BYTES = 64;
+const MIN_WORST_BYTES = 64;
+/** Smaller ones would cost more than they are worth, and a machine that is busy elsewhere makes all of them slow. */
+const MIN_BYTES = 4_096;
 const MAX_BYTES = 65_536;
 const FIRST_BYTES = 16_384;
 /** So many times as much as the last piece, at most: its successor may be of another kind. */
@@ -22,7 +24,8 @@ export class Slices {
    * @returns Where the piece that begins at `from` ends: not within a character, where that can be known.
    */
   endOf(bytes: Uint8Array, from: number, worstNs: number): number {
-    const end = from + Math.max(MIN_BYTES, Math.min(this.#bytes, Math.floor(WORST_PIECE_NS / worstNs)));
+    const most = Math.max(MIN_WORST_BYTES, Math.floor(WORST_PIECE_NS / worstNs));
+    const end = from + Math.min(this.#bytes, most);
     if (end >= bytes.length) return bytes.length;
     return end - unfinishedBytes(bytes.subarray(from, end));
   }
