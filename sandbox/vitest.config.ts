@@ -1,7 +1,17 @@
 // The bridge's tests. They need Bun: `bun --bun vitest run --config sandbox/vitest.config.ts`.
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
+/** Shell scripts are imported as text, as Bun itself does. */
+const scriptsAsText = {
+  name: "scripts-as-text",
+  enforce: "pre" as const,
+  load: (id: string) =>
+    /\.(bash|zsh|fish)$/.test(id) ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : undefined,
+};
+
 export default defineConfig({
+  plugins: [scriptsAsText],
   test: {
     name: "bridge",
     root: import.meta.dirname,

@@ -42,6 +42,8 @@ const PREREQUISITES: readonly Prerequisite[] = [
   program("vim", "the terminal tests"),
   program("less", "the terminal tests"),
   program("tmux", "the terminal tests"),
+  program("zsh", "the tests of the shells' marks"),
+  program("fish", "the tests of the shells' marks"),
   program("top", "the terminal tests", ["procps"]),
 ];
 

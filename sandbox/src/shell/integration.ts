@@ -1,0 +1,77 @@
+// Switches the marks of command boundaries on (C2): how a shell is started so that it reads our script beside the user's own
+// files. Nothing of the user's is written to; the scripts lie in a directory of ours.
+
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import bashScript from "./stdio.bash" with { type: "text" };
+import fishScript from "./stdio.fish" with { type: "text" };
+import zshScript from "./zshenv.zsh" with { type: "text" };
+
+/** How a program is started. */
+export type ShellStart = { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> };
+
+/** Options of a shell that has no script of its own: interactive, login, or both. */
+const PLAIN_OPTION = /^(-[il]{1,2}|--login|--interactive)$/;
+
+/** Writes the scripts where every user's shell can read them. @returns The directory. */
+export function writeScripts(parent = tmpdir()): string {
+  const directory = mkdtempSync(join(parent, "stdio-shell-"));
+  const zsh = join(directory, "zsh");
+  mkdirSync(zsh);
+  const scripts: readonly (readonly [string, string])[] = [
+    [join(directory, "stdio.bash"), bashScript],
+    [join(directory, "stdio.fish"), fishScript],
+    [join(zsh, ".zshenv"), zshScript],
+  ];
+  for (const [path, text] of scripts) writeFileSync(path, text, { mode: 0o644 });
+  for (const path of [directory, zsh]) chmodSync(path, 0o755);
+  return directory;
+}
+
+/**
+ * How to start `cmd` on a PTY so that it marks its commands; undefined where it is no such shell, or has a script of its own.
+ *
+ * @param directory Where {@link writeScripts} has put the scripts.
+ */
+export function withMarks(
+  cmd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  directory: string,
+): ShellStart | undefined {
+  if (!args.every((arg) => PLAIN_OPTION.test(arg))) return undefined;
+  const isLogin = args.some((arg) => arg === "--login" || (/^-[il]+$/.test(arg) && arg.includes("l")));
+  switch (basename(cmd)) {
+    case "bash":
+      return bashWithMarks(args, env, join(directory, "stdio.bash"), isLogin);
+    case "zsh":
+      if (args.some((arg) => arg === "--interactive")) return undefined;
+      return {
+        args,
+        env: {
+          ...env,
+          ZDOTDIR: join(directory, "zsh"),
+          ...(env.ZDOTDIR === undefined ? {} : { STDIO_ZDOTDIR: env.ZDOTDIR }),
+        },
+      };
+    case "fish":
+      return { args: [...args, "--init-command", `source ${join(directory, "stdio.fish")}`], env };
+    default:
+      return undefined;
+  }
+}
+
+function bashWithMarks(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  script: string,
+  isLogin: boolean,
+): ShellStart | undefined {
+  // bash knows no such option; a caller with its own start-up file in POSIX mode keeps it.
+  if (args.includes("--interactive") || env.POSIXLY_CORRECT !== undefined) return undefined;
+  if (!isLogin) return { args: ["--rcfile", script, ...args], env };
+  // A login shell has no --rcfile. In POSIX mode it reads $ENV and nothing else.
+  if (env.ENV !== undefined) return undefined;
+  return { args: ["--posix", ...args], env: { ...env, ENV: script, STDIO_SHELL_LOGIN: "1" } };
+}

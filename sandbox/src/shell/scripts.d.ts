@@ -1,0 +1,14 @@
+// Shell scripts, imported as text: `bun build --compile` puts them into the one file.
+
+declare module "*.bash" {
+  const text: string;
+  export default text;
+}
+declare module "*.zsh" {
+  const text: string;
+  export default text;
+}
+declare module "*.fish" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,197 @@
+// C1 and C2: shells on a real PTY mark their commands, and nothing else about them changes.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { plainTextOf } from "@sbx/sandbox-stdio/programs";
+import { describe, expect, test } from "vitest";
+import { withMarks } from "../src/shell/integration.ts";
+import { commandsOf, marksOf, PROMPT, startShell, withoutMarks } from "./shell-harness.ts";
+
+type Files = Record<string, string>;
+
+const FISH_PROMPT = `function fish_prompt; echo -n '${PROMPT}'; end; set -g fish_greeting\n`;
+const SHELLS: Record<string, { command: [string, ...string[]]; files: Files }> = {
+  bash: { command: ["bash"], files: { ".bashrc": `PS1='${PROMPT}'\n` } },
+  "bash -l": { command: ["bash", "-l"], files: { ".bash_profile": `PS1='${PROMPT}'\n` } },
+  zsh: { command: ["zsh"], files: { ".zshrc": `PS1='${PROMPT}'\n` } },
+  fish: { command: ["fish"], files: { ".config/fish/config.fish": FISH_PROMPT } },
+};
+const shellOf = (name: string) => SHELLS[name] ?? { command: [name] as [string], files: {} };
+const BASH = shellOf("bash");
+
+/** Output without what differs between two runs of the same: the directory. */
+const comparable = (output: string, home: string) => withoutMarks(output).replaceAll(home, "HOME");
+
+async function transcript(name: string, lines: readonly string[], isMarked: boolean): Promise<string> {
+  const { command, files } = shellOf(name);
+  const shell = await startShell(command, files, { isMarked });
+  for (const line of lines) await shell.line(line);
+  await shell.end();
+  return comparable(shell.output(), shell.home);
+}
+
+for (const name of Object.keys(SHELLS)) {
+  describe(name, () => {
+    test("C2: each of 200 commands is marked, with its line, its exact output and its status", async () => {
+      const { command, files } = shellOf(name);
+      const shell = await startShell(command, files);
+      const expected: { line: string; output: string; status: number }[] = [];
+      for (let i = 0; i < 200; i += 1) {
+        const status = (i * 7) % 256;
+        await shell.line(`sh -c 'echo out ${i}; exit ${status}'`);
+        expected.push({ line: `sh -c 'echo out ${i}\\x3b exit ${status}'`, output: `out ${i}\r\n`, status });
+      }
+      await shell.end();
+      const commands = commandsOf(shell.output());
+      // fish sets its title behind mark C: its output is exact as `plain` has it.
+      const isPlain = name === "fish";
+      const seen = commands.map((of) => (isPlain ? { ...of, output: plainTextOf(Buffer.from(of.output)) } : of));
+      const wanted = expected.map((of) => (isPlain ? { ...of, output: of.output.replace("\r", "") } : of));
+      expect(seen).toEqual(wanted);
+    }, 120_000);
+
+    test("C2: nothing visible changes: the output without the marks is what the shell prints without us", async () => {
+      const lines = ["echo one", "false", "", "printf 'no line end'", "cd /", "echo 'a;b'", "nonesuch-command"];
+      expect(await transcript(name, lines, true)).toBe(await transcript(name, lines, false));
+    });
+
+    test("C2: a shell that starts a shell marks only its own commands", async () => {
+      const { command, files } = shellOf(name);
+      const shell = await startShell(command, files);
+      await shell.line(name === "bash -l" ? "PS1=$'ready\\x3e ' bash --norc" : command[0]);
+      await shell.line("echo inner");
+      await shell.line("exit 3");
+      await shell.end();
+      expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([3]);
+    });
+  });
+}
+
+describe("bash", () => {
+  test("C2: a user's own PROMPT_COMMAND goes on, and sees the status; so do traps and `set -e`", async () => {
+    const rc = `PS1='${PROMPT}'; PROMPT_COMMAND='echo "status $?"'; trap 'echo "err $?"' ERR\n`;
+    const shell = await startShell(["bash"], { ".bashrc": rc });
+    await shell.line("(exit 7)");
+    await shell.line("trap - ERR; trap 'true' DEBUG");
+    await shell.line("set -e");
+    await shell.line("! true");
+    await shell.line("echo still here");
+    await shell.run.type("false\r");
+    expect(await shell.run.exited).toEqual({ code: 1 });
+    expect(withoutMarks(shell.output())).toContain("err 7\r\nstatus 7\r\n");
+    expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([7, 0, 0, 1, 0]);
+  });
+
+  test("C2: a new PS1, and one that PROMPT_COMMAND makes each time, keep the marks", async () => {
+    const rc = `PS1='${PROMPT}'; n=0; PROMPT_COMMAND='n=$((n+1)); PS1="[$n] ${PROMPT}"'\n`;
+    const shell = await startShell(["bash"], { ".bashrc": rc });
+    await shell.line("true");
+    await shell.line("PROMPT_COMMAND=; PS1='$(echo new) ready'$'\\x3e '");
+    await shell.line("(exit 4)");
+    await shell.line("(exit 5)");
+    await shell.end();
+    expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([0, 0, 4, 5]);
+    expect(withoutMarks(shell.output())).toContain("new ready> ");
+  });
+
+  test("C2: lines of more than one row, subshells and functions are one command each", async () => {
+    const shell = await startShell(BASH.command, BASH.files);
+    await shell.run.type("for i in 1 2; do\r");
+    await shell.line("echo $i; done");
+    await shell.line("(echo sub; exit 9)");
+    await shell.line("f() { echo in f; return 8; }; f");
+    await shell.line("a=$(echo x; exit 6)");
+    await shell.end();
+    expect(commandsOf(shell.output())).toEqual([
+      { line: "for i in 1 2\\x3b do echo $i\\x3b done", output: "1\r\n2\r\n", status: 0 },
+      { line: "(echo sub\\x3b exit 9)", output: "sub\r\n", status: 9 },
+      { line: "f() { echo in f\\x3b return 8\\x3b }\\x3b f", output: "in f\r\n", status: 8 },
+      { line: "a=$(echo x\\x3b exit 6)", output: "", status: 6 },
+    ]);
+  });
+
+  test("C2: a line that the history leaves out is not told", async () => {
+    const shell = await startShell(["bash"], { ".bashrc": `PS1='${PROMPT}'; HISTCONTROL=ignorespace\n` });
+    await shell.line("echo known");
+    await shell.line(" echo secret");
+    await shell.end();
+    expect(commandsOf(shell.output()).map(({ line, output }) => [line, output])).toEqual([
+      ["echo known", "known\r\n"],
+      ["", "secret\r\n"],
+    ]);
+  });
+
+  test("C2: the user's files and history are as without us", async () => {
+    const rc = `PS1='${PROMPT}'\n`;
+    const shell = await startShell(["bash", "-l"], { ".bash_profile": rc, ".bash_logout": "echo bye\n" });
+    await shell.line("echo one; shopt -q login_shell && echo login");
+    await shell.line("echo $ENV$STDIO_SHELL_LOGIN$POSIXLY_CORRECT-$HISTFILE; shopt -o posix");
+    await shell.run.type("\x04");
+    await shell.run.exited;
+    const output = withoutMarks(shell.output());
+    expect(output).toContain("login\r\n");
+    expect(output).toContain(`-${shell.home}/.bash_history\r\nposix          \toff\r\n`);
+    expect(output).toContain("bye");
+    expect(readFileSync(join(shell.home, ".bash_history"), "utf8").split("\n")[0]).toBe(
+      "echo one; shopt -q login_shell && echo login",
+    );
+    expect(readFileSync(join(shell.home, ".bash_profile"), "utf8")).toBe(rc);
+    expect(readdirSync(shell.home).sort()).toEqual([".bash_history", ".bash_logout", ".bash_profile"]);
+  });
+
+  test("C2: not where the shell has marks of its own", async () => {
+    const own = `PS1='\\[\\e]133;A\\a\\]${PROMPT}\\[\\e]133;B\\a\\]'\n`;
+    const shell = await startShell(["bash"], { ".bashrc": own });
+    await shell.line("true");
+    await shell.end();
+    expect(marksOf(shell.output()).slice(0, 4)).toEqual(["133;A", "133;B", "133;A", "133;B"]);
+  });
+});
+
+test("zsh: C2: the user's ZDOTDIR, hooks and prompt are theirs again", async () => {
+  const rc = `PS1='${PROMPT}'; precmd() { echo "mine $?" }\n`;
+  const shell = await startShell(["zsh"], { ".zshenv": "export FROM_ENV=1\n", ".zshrc": rc });
+  await shell.line('echo "[$ZDOTDIR$STDIO_ZDOTDIR] $FROM_ENV $PS1".; (exit 4)');
+  await shell.end();
+  expect(withoutMarks(shell.output())).toContain(`[] 1 ${PROMPT}.\r\n`);
+  expect(withoutMarks(shell.output())).toContain("mine 4\r\n");
+  expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([4]);
+});
+
+test("zsh: C2: ^C at the prompt and an empty line end no command; ^C in a command does, with 130", async () => {
+  const { command, files } = shellOf("zsh");
+  const shell = await startShell(command, files);
+  await shell.line("");
+  await shell.line("echo never run\x03");
+  await shell.run.type("sh -c 'echo began >&2 && exec sleep 100'\r");
+  await shell.run.sink.until(/began\r\n/);
+  await shell.line("\x03");
+  await shell.end();
+  expect(commandsOf(shell.output()).map(({ line, status }) => [line, status])).toEqual([
+    ["sh -c 'echo began >&2 && exec sleep 100'", 130],
+  ]);
+  expect(marksOf(shell.output()).filter((mark) => mark.startsWith("133;D"))).toEqual(["133;D;130"]);
+});
+
+test("C2: a shell with a script of its own, and any other program, is started as it is", () => {
+  const env = { HOME: "/root" };
+  for (const args of [
+    ["-c", "true"],
+    ["script.sh"],
+    ["-lc", "true"],
+    ["--norc"],
+    ["--rcfile", "x"],
+    ["-s"],
+    ["--posix"],
+  ]) {
+    expect([args, withMarks("/usr/bin/bash", args, env, "/d")]).toEqual([args, undefined]);
+  }
+  expect(withMarks("sh", [], env, "/d")).toBe(undefined);
+  expect(withMarks("python3", ["-i"], env, "/d")).toBe(undefined);
+  expect(withMarks("bash", ["-l"], { ...env, ENV: "/own" }, "/d")).toBe(undefined);
+  expect(withMarks("/bin/bash", ["-i"], env, "/d")).toEqual({ args: ["--rcfile", "/d/stdio.bash", "-i"], env });
+  expect(withMarks("zsh", ["-l"], { ZDOTDIR: "/z" }, "/d")).toEqual({
+    args: ["-l"],
+    env: { ZDOTDIR: "/d/zsh", STDIO_ZDOTDIR: "/z" },
+  });
+});
