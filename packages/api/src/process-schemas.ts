@@ -1,0 +1,90 @@
+// Schemas of requests that start or name a process (P, U1). Units and limits as in the contract; field names are its own.
+
+import { z } from "zod";
+
+/** Bytes of one word of a command. */
+const MAX_WORD = 131_071;
+const word = z.string().max(MAX_WORD);
+export const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const waitMs = (usual: number) => z.int().min(0).max(600_000).default(usual);
+export const maxBytes = (usual: number) => z.int().min(16).max(1_048_576).default(usual);
+
+const process = {
+  cmd: word.optional(),
+  args: z.array(word).optional(),
+  command: word.optional().describe('Given to bash: ["bash", "-lc", command]'),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), word).optional(),
+  tty: z.boolean().default(false),
+  cols: z.int().min(1).max(1_000).optional(),
+  rows: z.int().min(1).max(1_000).optional(),
+  mode: z.enum(["collaborative", "exclusive"]).optional(),
+  shellIntegration: z.boolean().optional(),
+  keepSeconds: z.int().min(0).default(1_800),
+  keepExitedSeconds: z.int().min(0).default(600),
+  ended: z.literal("replace").optional(),
+  attempt: z.string().min(1).max(256).optional(),
+};
+
+type ProcessFields = { cmd?: string | undefined; command?: string | undefined; args?: string[] | undefined };
+type ReplaceFields = { ended?: "replace" | undefined; attempt?: string | undefined };
+
+const isOneProcess = ({ cmd, command, args }: ProcessFields) =>
+  (cmd === undefined) !== (command === undefined) && (args === undefined || cmd !== undefined);
+const ONE_PROCESS = "needs exactly one of cmd (with args) and command";
+const mayReplace = ({ ended, attempt }: ReplaceFields) => ended === undefined || attempt !== undefined;
+const NEEDS_ATTEMPT = 'ended "replace" needs attempt';
+
+export const createRequest = z.object(process).refine(isOneProcess, ONE_PROCESS).refine(mayReplace, NEEDS_ATTEMPT);
+
+export const runRequest = z
+  .object({
+    ...process,
+    session: z.string().optional(),
+    stdin: z.string().nullable().optional(),
+    stdinBase64: z.base64().optional(),
+    waitMs: waitMs(10_000),
+    maxBytes: maxBytes(65_536),
+  })
+  .refine(isOneProcess, ONE_PROCESS)
+  .refine(mayReplace, NEEDS_ATTEMPT)
+  .refine(
+    ({ stdin, stdinBase64 }) => stdin === undefined || stdinBase64 === undefined,
+    "has both stdin and stdinBase64",
+  );
+
+export const exit = z.object({ code: z.int(), signal: z.string().optional() });
+export const gap = z.object({ from: offset, to: offset });
+export const state = z.enum(["running", "exited", "lost"]);
+
+export const description = z.object({
+  session: z.string(),
+  incarnation: z.string(),
+  state,
+  tty: z.boolean(),
+  cmd: z.string(),
+  args: z.array(z.string()),
+  createdAt: z.iso.datetime(),
+  cols: z.int().optional(),
+  rows: z.int().optional(),
+  title: z.string().optional(),
+  clients: z.int(),
+  offset,
+  inputOffset: offset,
+  exit: exit.optional(),
+});
+
+export const runAnswer = z.object({
+  session: z.string(),
+  incarnation: z.string(),
+  state,
+  exit: exit.optional(),
+  from: offset,
+  next: offset,
+  end: offset,
+  output: z.string(),
+  stdout: z.string().optional(),
+  stderr: z.string().optional(),
+  truncated: z.object({ from: offset, to: offset, bytes: z.int() }).optional(),
+  gap: gap.optional(),
+});

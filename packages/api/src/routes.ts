@@ -1,0 +1,104 @@
+// The table of routes (section 1 of the contract): method, path, scope, and the schemas of request and answer. Routes, MCP tools
+// and the OpenAPI document are made of it.
+
+import { z } from "zod";
+import { createRequest, description, runAnswer, runRequest } from "./process-schemas.ts";
+import * as session from "./session-schemas.ts";
+
+export type Scope = "connect" | "exec";
+
+export type Route = {
+  readonly operation: string;
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
+  /** Below `/api/sandboxes/SANDBOX`. */
+  readonly path: string;
+  /** A keyboard that is taken needs `admin` besides. */
+  readonly scope: Scope;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** Absent: 204. */
+  readonly answer?: z.ZodType;
+};
+
+const named = z.object({ incarnation: z.string().optional() });
+const list = z.object({ sessions: z.array(description), next: z.string().optional() });
+
+export const ROUTES = [
+  { operation: "list", method: "GET", path: "/sessions", scope: "connect", query: session.listQuery, answer: list },
+  {
+    operation: "describe",
+    method: "GET",
+    path: "/sessions/{name}",
+    scope: "connect",
+    query: named,
+    answer: description,
+  },
+  {
+    operation: "create",
+    method: "PUT",
+    path: "/sessions/{name}",
+    scope: "exec",
+    body: createRequest,
+    answer: description,
+  },
+  {
+    operation: "createFresh",
+    method: "POST",
+    path: "/sessions",
+    scope: "exec",
+    body: createRequest,
+    answer: description,
+  },
+  { operation: "run", method: "POST", path: "/run", scope: "exec", body: runRequest, answer: runAnswer },
+  {
+    operation: "read",
+    method: "GET",
+    path: "/sessions/{name}/output",
+    scope: "connect",
+    query: session.readQuery,
+    answer: session.readAnswer,
+  },
+  {
+    operation: "write",
+    method: "POST",
+    path: "/sessions/{name}/input",
+    scope: "exec",
+    body: session.writeRequest,
+    answer: session.writeAnswer,
+  },
+  {
+    operation: "wait",
+    method: "POST",
+    path: "/sessions/{name}/wait",
+    scope: "connect",
+    body: session.waitRequest,
+    answer: session.waitAnswer,
+  },
+  {
+    operation: "screen",
+    method: "GET",
+    path: "/sessions/{name}/screen",
+    scope: "connect",
+    query: session.screenQuery,
+    answer: session.screenAnswer,
+  },
+  {
+    operation: "commands",
+    method: "GET",
+    path: "/sessions/{name}/commands",
+    scope: "connect",
+    query: session.commandsQuery,
+    answer: session.commandsAnswer,
+  },
+  { operation: "signal", method: "POST", path: "/sessions/{name}/signal", scope: "exec", body: session.signalRequest },
+  { operation: "resize", method: "POST", path: "/sessions/{name}/resize", scope: "exec", body: session.resizeRequest },
+  {
+    operation: "keyboard",
+    method: "POST",
+    path: "/sessions/{name}/keyboard",
+    scope: "exec",
+    body: session.keyboardRequest,
+    answer: session.keyboardAnswer,
+  },
+  { operation: "end", method: "DELETE", path: "/sessions/{name}", scope: "exec", query: named },
+] as const satisfies readonly Route[];

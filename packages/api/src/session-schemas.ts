@@ -1,0 +1,158 @@
+// Schemas of requests to a session that is there (D, W, T, S, C), and of their answers. A query comes as text: its numbers are
+// coerced.
+
+import { z } from "zod";
+import { exit, gap, maxBytes, offset, state, waitMs } from "./process-schemas.ts";
+
+const incarnation = z.string().optional();
+const writer = z.string().min(1).max(64).default("api");
+const queried = {
+  offset: z.coerce.number().pipe(offset),
+  count: (min: number, max: number) => z.coerce.number().int().min(min).max(max),
+};
+
+export const listQuery = z.object({ limit: queried.count(1, 1_000).default(100), after: z.string().optional() });
+
+export const readQuery = z
+  .object({
+    incarnation,
+    from: queried.offset.optional(),
+    tail: queried.offset.optional(),
+    to: queried.offset.optional(),
+    maxBytes: queried.count(16, 1_048_576).default(65_536),
+    waitMs: queried.count(0, 600_000).default(0),
+    stream: z.enum(["all", "stdout", "stderr"]).default("all"),
+    format: z.enum(["text", "base64", "plain"]).default("text"),
+  })
+  .refine(({ from, tail }) => from === undefined || tail === undefined, "has both from and tail");
+
+export const readAnswer = z.object({
+  incarnation: z.string(),
+  state,
+  exit: exit.optional(),
+  from: offset,
+  next: offset,
+  end: offset,
+  output: z.string(),
+  gap: gap.optional(),
+});
+
+type WriteFields = {
+  text?: string | undefined;
+  keys?: string[] | undefined;
+  paste?: string | undefined;
+  base64?: string | undefined;
+  enter?: boolean | undefined;
+  eof?: boolean | undefined;
+};
+const inputs = ({ text, keys, paste, base64 }: WriteFields) =>
+  [text, keys, paste, base64].filter((input) => input !== undefined).length;
+
+export const writeRequest = z
+  .object({
+    incarnation,
+    text: z.string().optional(),
+    keys: z.array(z.string().min(1)).optional(),
+    paste: z.string().optional(),
+    base64: z.base64().optional(),
+    enter: z.boolean().optional(),
+    eof: z.boolean().optional(),
+    writer,
+    at: offset.optional(),
+    waitMs: waitMs(10_000),
+  })
+  .refine((body) => inputs(body) <= 1, "has more than one of text, keys, paste and base64")
+  .refine((body) => inputs(body) === 1 || body.enter === true || body.eof === true, "has nothing to write")
+  .refine(({ enter, eof }) => enter !== true || eof !== true, "has both enter and eof");
+
+export const writeAnswer = z.object({
+  writer: z.string(),
+  from: offset,
+  to: offset,
+  outputOffset: offset.optional(),
+  taken: offset.optional(),
+  duplicate: z.literal(true).optional(),
+});
+
+const until = z.union([
+  z.strictObject({ exit: z.literal(true) }),
+  z.strictObject({
+    match: z.string().max(1_000),
+    flags: z
+      .string()
+      .regex(/^[ims]*$/)
+      .optional(),
+  }),
+  z.strictObject({ text: z.string().min(1).max(1_000) }),
+  z.strictObject({ idleMs: z.int().min(1).max(3_600_000) }),
+  z.strictObject({ commandEnd: z.literal(true) }),
+  z.strictObject({
+    screen: z.string().max(1_000),
+    flags: z
+      .string()
+      .regex(/^[ims]*$/)
+      .optional(),
+  }),
+  z.strictObject({ keyboard: z.literal(true) }),
+]);
+
+export const waitRequest = z.object({
+  incarnation,
+  until,
+  from: offset.optional(),
+  timeoutMs: z.int().min(0).max(3_600_000).default(30_000),
+  maxBytes: maxBytes(8_192),
+});
+
+export const waitAnswer = z.object({
+  outcome: z.enum(["met", "timeout", "exited", "lost"]),
+  offset,
+  match: z.object({ from: offset, to: offset, text: z.string(), groups: z.array(z.string().nullable()) }).optional(),
+  exit: exit.optional(),
+  output: z.string(),
+});
+
+export const screenQuery = z.object({
+  incarnation,
+  format: z.enum(["text", "ansi", "json"]).default("text"),
+  scrollback: queried.count(0, 1_000_000).optional(),
+});
+export const screenAnswer = z.looseObject({
+  offset,
+  cols: z.int(),
+  rows: z.int(),
+  cursor: z.object({ x: z.int(), y: z.int(), visible: z.boolean() }),
+  alternate: z.boolean(),
+  title: z.string(),
+  modes: z.looseObject({ bracketedPaste: z.boolean(), applicationCursor: z.boolean(), mouse: z.unknown() }),
+  lines: z.array(z.string()),
+  scrollback: z.array(z.string()).optional(),
+  approximate: z.boolean().optional(),
+  truncated: z.boolean().optional(),
+});
+
+export const commandsQuery = z.object({ incarnation });
+export const commandsAnswer = z.object({
+  commands: z.array(
+    z.object({
+      line: z.string().optional(),
+      cwd: z.string().optional(),
+      from: offset.optional(),
+      to: offset.optional(),
+      exit: z.int().optional(),
+      startedAt: z.iso.datetime(),
+      endedAt: z.iso.datetime().optional(),
+    }),
+  ),
+  next: offset,
+});
+
+export const signalRequest = z.object({ incarnation, writer, signal: z.string().regex(/^SIG[A-Z0-9]+$/) });
+export const resizeRequest = z.object({
+  incarnation,
+  writer,
+  cols: z.int().min(1).max(1_000),
+  rows: z.int().min(1).max(1_000),
+});
+export const keyboardRequest = z.object({ incarnation, writer, do: z.enum(["request", "release", "take"]) });
+export const keyboardAnswer = z.object({ holder: z.string() });
