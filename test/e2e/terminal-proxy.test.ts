@@ -440,6 +440,31 @@ describe("beyond the seed", () => {
     expect(asked(who.project)).toHaveLength(1);
   });
 
+  test("somebody who was revoked gets neither page nor token, nor the page by a ticket from before", async () => {
+    const who = await owner();
+    const plain = `${system.origin}/terminal/${who.project}`;
+    const location = (await fetch(`${plain}?token=${who.token}`, { redirect: "manual" })).headers.get("location");
+    const page = new URL(location ?? "", system.origin);
+    expect((await fetch(page, { redirect: "manual" })).status).toBe(200);
+    // Each is a tenant of their own here, and so their own administrator.
+    const admin = await system.mintToken({ sub: who.sub, scope: "sandbox:admin" });
+    const revoked = await fetch(`${system.origin}/api/revocations`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${admin}` },
+      body: JSON.stringify({ sub: who.sub }),
+    });
+    expect(revoked.status).toBe(204);
+    const refused = [
+      await fetch(plain, bearer(who)),
+      await fetch(`${plain}/token`, bearer(who)),
+      await fetch(`${plain}?token=${who.token}`, { redirect: "manual" }),
+      await fetch(page, { redirect: "manual" }),
+    ];
+    for (const response of refused) {
+      expect([response.status, await response.json()]).toEqual([401, expect.objectContaining({ error: "revoked" })]);
+    }
+  });
+
   test("nothing of the client's request reaches the sandbox", async () => {
     const who = await owner();
     const headers = { Cookie: "a=b", "X-Forwarded-For": "1.2.3.4", "X-Secret": "s", Origin: system.origin };
