@@ -1,7 +1,9 @@
-// `npm run bench` before it measures anything: a wrong word must not cost a run, nor the README its table.
+// `npm run bench` before it measures anything: a wrong word must not cost a run, nor the page its table.
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { TABLE_FILE, withTable } from "../../packages/bench/src/table-file.ts";
 
 const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 
@@ -17,4 +19,17 @@ test.each([
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, "--no-write", ...args], { encoding: "utf8" });
   expect([status, stdout, stderr.trim().split("\n").length]).toEqual([2, "", 1]);
   expect(stderr).toContain(words);
+});
+
+test("the table takes the place of the one in docs/benchmark.md, and all else stays", () => {
+  const page = readFileSync(TABLE_FILE, "utf8");
+  const [before, , after] = page.split(/<!-- \/?bench -->/);
+  expect(withTable(page, "| $& | 1 |")).toBe(`${before}<!-- bench -->\n| $& | 1 |\n<!-- /bench -->${after}`);
+});
+
+test.each([
+  ["none", "", 0],
+  ["two pairs of", "<!-- bench --><!-- /bench --><!-- bench --><!-- /bench -->", 2],
+])("a page with %s markers is not written", (_what, page, count) => {
+  expect(() => withTable(page, "table")).toThrow(`Cannot place the table: the page has ${count} places for it`);
 });

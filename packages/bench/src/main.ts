@@ -1,15 +1,13 @@
-// `npm run bench`: measures this project and the floors beneath it in turn, and writes the README's table.
+// `npm run bench`: measures this project and the floors beneath it in turn, and writes the table of docs/benchmark.md.
 
-import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { ROOT } from "../../../scripts/local/paths.ts";
 import { exit } from "../../sbx-cli/src/exit.ts";
 import { keepAwake } from "./awake.ts";
 import * as measures from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
+import { writeTable } from "./table-file.ts";
 
 const WRONG_USAGE = 2;
 const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", "node-pty", "ssh"];
@@ -43,7 +41,7 @@ const options = new Command("bench")
   .option("--only <names>", "measurements, comma separated", namesOf(names), names)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
-  .option("--no-write", "leave the README alone")
+  .option("--no-write", "leave docs/benchmark.md alone")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   .parse()
   .opts<{ rounds: number; only: readonly string[]; subjects: readonly string[]; awake: boolean; write: boolean }>();
@@ -123,13 +121,4 @@ function makeTable(): string {
     lines.push(`| ${row} | ${cells.join(" | ")} |`);
   }
   return lines.join("\n");
-}
-
-function writeTable(text: string): void {
-  const path = join(ROOT, "README.md");
-  const readme = readFileSync(path, "utf8");
-  writeFileSync(
-    path,
-    readme.replace(/<!-- bench -->[\s\S]*<!-- \/bench -->/, () => `<!-- bench -->\n${text}\n<!-- /bench -->`),
-  );
 }

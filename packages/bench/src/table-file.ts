@@ -1,0 +1,22 @@
+// Where the benchmark's table stands: between two markers of a page that people read.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../../scripts/local/paths.ts";
+
+export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
+
+/**
+ * The page with this table in place of the one it has.
+ * @throws {Error} If it has no markers, or more than one pair: a run must not lose its table, nor the page its text.
+ */
+export function withTable(page: string, table: string): string {
+  const places = page.match(/<!-- bench -->[\s\S]*?<!-- \/bench -->/g) ?? [];
+  if (places.length !== 1) throw new Error(`Cannot place the table: the page has ${places.length} places for it`);
+  // A function, since a table may hold `$`.
+  return page.replace(places[0] ?? "", () => `<!-- bench -->\n${table}\n<!-- /bench -->`);
+}
+
+export function writeTable(table: string): void {
+  writeFileSync(TABLE_FILE, withTable(readFileSync(TABLE_FILE, "utf8"), table));
+}

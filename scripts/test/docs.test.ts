@@ -1,0 +1,94 @@
+// The documents: what they link to and name is there, each variable is explained, and each rule that a test quotes exists.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../local/paths.ts";
+
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
+  .toString()
+  .trim()
+  .split("\n")
+  .filter((file) => existsSync(join(ROOT, file)));
+const pages = files.filter((file) => file.endsWith(".md"));
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+/** Of a page, what stands outside of code blocks. */
+const proseOf = (page: string): string => read(page).replace(/^```[\s\S]*?^```/gm, "");
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): Set<string> {
+  const headings = proseOf(page).matchAll(/^#+ (.*)$/gm);
+  const anchor = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-");
+  return new Set([...headings].map(([, heading = ""]) => anchor(heading)));
+}
+
+test("each link between the documents and into the tree leads somewhere", () => {
+  const broken: string[] = [];
+  for (const page of pages) {
+    for (const [, target = ""] of proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : normalize(join(dirname(page), path));
+      const isThere = existsSync(join(ROOT, file)) && (anchor === undefined || anchorsOf(file).has(anchor));
+      if (!isThere) broken.push(`${page}: ${target}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+test("each file and directory of the tree that a document names is there", () => {
+  const missing: string[] = [];
+  for (const page of pages) {
+    for (const [, path = ""] of proseOf(page).matchAll(
+      /`((?:packages|worker|sandbox|scripts|test|docs)\/[\w./-]*)`/g,
+    )) {
+      // A package's own page may count from the package.
+      const isThere = [ROOT, join(ROOT, dirname(page))].some((from) => existsSync(join(from, path)));
+      if (!isThere && !path.includes("/dist")) missing.push(`${page}: ${path}`);
+    }
+  }
+  expect(missing).toEqual([]);
+});
+
+test("each variable of the Worker and of the bridge has its row in docs/settings.md", () => {
+  const settings = read("docs/settings.md");
+  const sources = (place: RegExp) => files.filter((file) => place.test(file)).map(read);
+  const ofWorker = sources(/^worker\/src\/.*\.ts$/).flatMap((source) =>
+    [...source.matchAll(/^ {2}(?:readonly )?([A-Z][A-Z0-9_]+)\??: string;/gm)].map(([, name]) => name),
+  );
+  // surroundings.ts speaks of the process's variables, not of the bridge's.
+  const ofBridge = sources(/^sandbox\/src\/(settings|secret|child-user)\.ts$/).flatMap((source) =>
+    [...source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name),
+  );
+  expect(ofWorker.length).toBeGreaterThan(30);
+  expect(ofBridge.length).toBeGreaterThan(3);
+  expect([...ofWorker, ...ofBridge].filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("each rule of the protocol has a number of its own, and each that a test's title quotes exists", () => {
+  const rules = [...read("packages/sandbox-stdio/PROTOCOL.md").matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(
+    ([, rule = ""]) => rule,
+  );
+  expect(rules.length).toBeGreaterThan(90);
+  expect(rules.filter((rule, i) => rules.indexOf(rule) !== i)).toEqual([]);
+  const letters = new Set(rules.map((rule) => rule[0]));
+  const unknown: string[] = [];
+  let count = 0;
+  for (const file of files.filter((name) => name.endsWith(".test.ts"))) {
+    const titles = read(file).matchAll(
+      /\b(?:test|describe|it)(?:\.each\([\s\S]*?\))?\(\s*["'`]((?:[A-Z]\d+[a-z]?(?:, | and )?)+):/g,
+    );
+    for (const [, quoted = ""] of titles) {
+      for (const [rule] of quoted.matchAll(/[A-Z]\d+[a-z]?/g)) {
+        count += 1;
+        if (letters.has(rule[0]) && !rules.includes(rule)) unknown.push(`${file}: ${rule}`);
+      }
+    }
+  }
+  expect(count).toBeGreaterThan(200);
+  expect(unknown).toEqual([]);
+});
