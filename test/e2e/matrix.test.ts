@@ -149,7 +149,7 @@ function placeOf(about: NonNullable<Question["about"]>, lives: Place): Place {
 
 const ptyBox = ({ sandbox }: Place) => `${sandbox}-pty`;
 
-test("every route and dialect answers every kind of identity as docs/matrix.md says, and none is missing there", async () => {
+test("every route and dialect answers every kind of identity as docs/matrix.md says, and none is missing", async () => {
   expect(Object.keys(QUESTIONS).sort()).toEqual((await routesOfCode()).sort());
   for (const { path, dialect } of DIALECT_ROUTES) {
     const whats = QUESTIONS[`GET ${path}`]?.map(({ what = "" }) => what.split(":")[0]);

@@ -211,7 +211,7 @@ describe("a client that shows a proof of its own and is refused all the same", (
   });
 });
 
-test("R3: calls of the API are counted by person; one too many is told when to call again, attaching goes on", async () => {
+test("R3: calls of the API are counted by person; one too many is told when to come again", async () => {
   const caller = await person();
   const other = await small.mintToken({ sub: caller.sub, org: caller.org });
   const call = (token: string, path: string) =>

@@ -72,7 +72,7 @@ describe("who is here", () => {
     join(at.session, "late", other);
   });
 
-  test("T3: of one party only so many are here at a time, whatever else is free; one that comes back has its place", () => {
+  test("T3: of one party only so many are here at a time, and one that comes back has its place", () => {
     const at = rig(PTY);
     const link = { role: "viewer", party: { id: "link", maxClients: 2 } } as const;
     join(at.session, "a", link);

@@ -227,6 +227,6 @@ describe("garbage", () => {
   test.each(cases)("%j is malformed, and nobody is asked about it", async (token) => {
     const realm = newRealm();
     expect(await faultOf(() => verifyToken(token, realm))).toBe("malformed");
-    expect(await realm.counts()).toEqual({ jwks: 0, introspect: 0, token: 0 });
+    expect(await realm.counts()).toEqual({ jwks: 0, introspect: 0, token: 0, validate: 0 });
   });
 });

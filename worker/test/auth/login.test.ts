@@ -76,7 +76,7 @@ describe("a login", () => {
     const browser = new Browser(realm);
     expect((await browser.request(await browser.throughIssuer())).status).toBe(302);
     expect(await browser.me()).toMatchObject({ subject: "alice", scopes: ["sandbox:connect", "sandbox:exec"] });
-    expect(await realm.counts()).toEqual({ jwks: 1, introspect: 0, token: 1 });
+    expect(await realm.counts()).toEqual({ jwks: 1, introspect: 0, token: 1, validate: 0 });
   });
 
   test("with an opaque access token and no ID token asks about it on each use", async () => {
