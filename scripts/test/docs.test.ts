@@ -26,6 +26,10 @@ function anchorsOf(page: string): Set<string> {
   return new Set([...headings].map(([, heading = ""]) => anchor(heading)));
 }
 
+test("the README stays short: at most 150 lines", () => {
+  expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+});
+
 test("each link between the documents and into the tree leads somewhere", () => {
   const broken: string[] = [];
   for (const page of pages) {
