@@ -6,7 +6,7 @@ import { TTYD, TTYD_ROUTES } from "../src/dialects/ttyd.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Frame) => (typeof frame === "string" ? `text:${frame}` : new TextDecoder().decode(frame));
 
-const HELLO: SessionEvent = {
+const HELLO: SessionEvent & { type: "hello" } = {
   type: "hello",
   protocol: "stdio.v1",
   sandbox: "dev",
@@ -87,6 +87,11 @@ describe("client to server", () => {
     expect(taken.kind === "command" && taken.command.type === "stdin" && taken.command.bytes.length).toBe(4_194_304);
     expect(TTYD.decode(frame)).toEqual(close(1009, "stdin frame of 4194305 bytes: limit 4194304"));
   });
+});
+
+test("D14: a viewer reads in the title that it can only look on", () => {
+  const { frames } = TTYD.encode({ ...HELLO, you: { id: "b", name: "Bob", role: "viewer" } }, undefined);
+  expect(frames.map(text)[0]).toBe("1view only: main (dev)");
 });
 
 describe("server to client, always in bytes", () => {

@@ -32,6 +32,8 @@ const SHAPES: Readonly<Record<JsonMessage["type"], Shape>> = {
 type JsonState = {
   /** Who is attached, this client too. */
   readonly clients: number;
+  /** Whether it only looks on. */
+  readonly isViewer: boolean;
   /** The start of a character whose rest has not come yet. */
   readonly tail: Uint8Array;
 };
@@ -41,11 +43,15 @@ const NO_BYTES = new Uint8Array(0);
 function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
   switch (event.type) {
     case "hello":
-      return status("connected", event.participants.length, state);
+      return status("connected", event.participants.length, { ...state, isViewer: event.you.role === "viewer" });
     case "join":
       return status("connected", state.clients + 1, state);
     case "leave":
       return status("disconnected", state.clients - 1, state);
+    case "error":
+      // It knows no errors. A viewer that types is told once more how things stand.
+      if (!state.isViewer || event.code !== "not_stdin_holder") return { frames: [], state };
+      return status("connected", state.clients, state);
     case "output": {
       const { whole, tail } = splitUtf8(state.tail, event.frame.subarray(1));
       return { frames: outputOf(whole), state: { ...state, tail } };
@@ -65,7 +71,11 @@ function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
 }
 
 function status(word: "connected" | "disconnected", clients: number, state: JsonState): Encoded<JsonState> {
-  return { frames: [JSON.stringify({ type: "status", status: word, clients })], state: { ...state, clients } };
+  const readOnly = state.isViewer ? { readOnly: true } : {};
+  return {
+    frames: [JSON.stringify({ type: "status", status: word, clients, ...readOnly })],
+    state: { ...state, clients },
+  };
 }
 
 function outputOf(bytes: Uint8Array): Frame[] {
@@ -90,7 +100,7 @@ export const JSON_GATEWAY: Dialect<JsonState> = {
   name: "json",
   acknowledges: false,
   canResume: false,
-  start: { clients: 0, tail: NO_BYTES },
+  start: { clients: 0, isViewer: false, tail: NO_BYTES },
   encode,
   decode,
 };

@@ -10,7 +10,7 @@ import {
   STREAM_STDERR,
   STREAM_STDOUT,
 } from "../constants.ts";
-import { isSize } from "../control.ts";
+import { type Hello, isSize } from "../control.ts";
 import type {
   AttachWish,
   DecodedCommand,
@@ -45,7 +45,7 @@ function encode(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "hello":
       // Its page warns on leaving that the command will end. Here it goes on.
-      return say(`${TITLE}${event.session} (${event.sandbox})`, `${PREFERENCES}{"disableLeaveAlert":true}`);
+      return say(`${TITLE}${titleOf(event)}`, `${PREFERENCES}{"disableLeaveAlert":true}`);
     case "output":
       return isShown(event.frame[0]) ? { frames: [asOutput(event.frame)], state: undefined } : NOTHING;
     case "bye":
@@ -54,6 +54,11 @@ function encode(event: SessionEvent): Encoded<undefined> {
     default:
       return NOTHING;
   }
+}
+
+/** All that its page can be told of who may type. */
+function titleOf({ session, sandbox, you }: Hello): string {
+  return `${you.role === "viewer" ? "view only: " : ""}${session} (${sandbox})`;
 }
 
 function say(...texts: string[]): Encoded<undefined> {

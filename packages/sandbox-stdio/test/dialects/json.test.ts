@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { JSON_GATEWAY, JSON_ROUTES, type SessionEvent } from "../../src/index.ts";
 import { bytes } from "../fixtures.ts";
-import { bob, found, heard, hello, out, said } from "./speaking.ts";
+import { alice, bob, found, heard, hello, out, said } from "./speaking.ts";
 
 const close = (reason: unknown) => ({ kind: "close", code: 1008, reason });
 
@@ -148,4 +148,12 @@ describe("the route", () => {
       { path: "/sandbox/terminal", limits: "json", checksOrigin: true, refusal: "status" },
     ]);
   });
+});
+
+test("D10: a viewer reads that it can only look on, again when it types", () => {
+  const refused = { type: "error", code: "not_stdin_holder", message: "not stdin holder" } as const;
+  const status = '{"type":"status","status":"connected","clients":2,"readOnly":true}';
+  expect(said(JSON_GATEWAY, hello({ you: bob, participants: [alice, bob] }), refused)).toEqual([status, status]);
+  const driver = said(JSON_GATEWAY, hello({ participants: [alice] }));
+  expect(driver).toEqual(['{"type":"status","status":"connected","clients":1}']);
 });
