@@ -99,6 +99,33 @@ test("W: beside an active driver a reader that stops holds nobody back, and is t
   expectCounting(driver.text());
 });
 
+test("W8: viewers alone, whatever they acknowledge, hold no live process back; they get gap and screen", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const driver = await connect(who, { session, ...COUNTING, tty: 1 });
+  const pid = await pidOf(driver);
+  const deaf = await connect(who, { session, role: "viewer" }, { acks: false });
+  const plain = await connect(who, { session, role: "viewer" }, { dialect: "plain" });
+  await deaf.hello();
+  await plain.hello();
+  await driver.leave();
+  const reached = () => Number(/(\d+)\r?\n[^\n]*$/.exec(plain.text())?.[1]);
+  await until("output after the driver has left", () => plain.messages("leave").length > 0);
+  const from = reached();
+  // Of 8 MB a second a plain viewer gets; the process writes on beyond what anybody's window and the log hold.
+  await until("the process to be far ahead", () => reached() > from + 4 * MIB);
+  expect(ticksOf(pid)).toBeGreaterThan(0);
+  const told = deaf.offset;
+  expect(deaf.messages("gap")).toEqual([]);
+  deaf.say({ type: "ack", offset: told });
+  const gap = await deaf.message("gap");
+  expect([gap.from, Number(gap.to) > told]).toEqual([told, true]);
+  const back = await connect(who, { session });
+  await back.hello();
+  back.say({ type: "kill" });
+  await back.end();
+}, 120_000);
+
 test("W: on pipes the slowest lossless driver sets the pace, and a viewer does not", async () => {
   const who = await person();
   const session = fresh("s");

@@ -1,6 +1,7 @@
 // What a session knows of one client: who it is, how far its output and input have come, and whether it is there.
 
 import type { Attempt } from "./attach.ts";
+import type { Budget } from "./budget.ts";
 import type { Participant } from "./control.ts";
 import { InputFeed } from "./feed.ts";
 import type { Role } from "./floor.ts";
@@ -16,6 +17,8 @@ export type TerminalSize = { readonly cols: number; readonly rows: number };
 export interface Peer extends OutputPeer {
   /** Whether the client itself wants nothing sent for now: that it can't be written to is not its fault. */
   readonly isPaused?: boolean;
+  /** So many bytes of its input were accepted, or refused; those that had come before are not told again. */
+  typed?(bytes: number, isAccepted: boolean, nowMs: number): void;
   /** Says `bye`, where the client's dialect can, and closes. Nothing is sent to it afterwards. */
   bye(code: number, reason: string, retry: "never" | "now" | "after", seconds?: number): void;
   /** The exit has been sent: closes with 1000. */
@@ -60,6 +63,8 @@ export class ClientRecord implements Paced {
   /** Its newest connection, as it has numbered it. */
   attempt: Attempt | undefined;
   presence: Presence = { phase: "attached" };
+  /** What it may still say that nobody needs, over all its connections; undefined where its connection does not ask. */
+  budget: Budget | undefined;
   reach: Reach;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;

@@ -380,6 +380,7 @@ export class StdioClient {
         return;
       default:
         this.#watchEof(message);
+        this.#watchRefusal(message);
         this.#events.message(message);
     }
   }
@@ -393,6 +394,15 @@ export class StdioClient {
       this.#eofSentIn = -1;
       this.#flushInput();
     }
+  }
+
+  /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
+  #watchRefusal(message: ServerMessage): void {
+    if (message.type !== "error") return;
+    const isOfInput = message.code === "stdin_closed" || message.code === "not_stdin_holder";
+    if (!isOfInput || this.#outbox.isAllSent) return;
+    for (const bytes of this.#outbox.dropUnsent()) this.#events.discarded(bytes);
+    if (this.#eofAt !== undefined) this.#eofAt = Math.min(this.#eofAt, this.#outbox.end);
   }
 
   #greeted(hello: Hello): void {

@@ -1,6 +1,7 @@
 // One client's WebSocket on the server's side: decodes what comes by its dialect, asks the session, and sends what the
 // session says. Knows the order of a connection's life; knows no socket but through three verbs.
 
+import { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./budget.ts";
 import type { ClientRecord, Peer } from "./client-record.ts";
 import { CLOSE, KIB, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
@@ -36,8 +37,8 @@ const MAX_EARLY_BYTES = 256 * KIB;
 const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
 
-/** What shows that somebody is there. */
-const ACTIVITY: ReadonlySet<ClientCommand["type"]> = new Set(["stdin", "resize", "keep_alive"]);
+const TOO_MUCH_SAID = "too many messages";
+const TOO_MUCH_REFUSED = "too much input was refused";
 
 type Phase =
   | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
@@ -53,8 +54,13 @@ export class ServerConnection implements Peer {
   readonly #gate: QueryGate | undefined;
   /** When the client was last heard of. */
   heardAtMs: number;
-  /** Counts its input, output and changes of size: a connection for which it stands still is idle. */
+  /**
+   * Counts its output, and what of its input and changes of size is authorised: a connection for which it stands still is
+   * idle.
+   */
   activity = 0;
+  /** Its own until it is known whose connection it is, then its client's. */
+  #budget: Budget;
   #isGreeted = false;
   /** This connection's place in its client's input, from its greeting on. */
   #stdinOffset = 0;
@@ -67,12 +73,19 @@ export class ServerConnection implements Peer {
   /** Whether its client wants nothing sent for now. */
   isPaused = false;
 
-  constructor(dialect: Dialect, socket: ServerSocket, nowMs: number, hooks: ConnectionHooks = {}) {
+  constructor(
+    dialect: Dialect,
+    socket: ServerSocket,
+    nowMs: number,
+    hooks: ConnectionHooks = {},
+    limits: BudgetLimits = DEFAULT_BUDGET,
+  ) {
     this.dialect = dialect;
     this.#gate = dialect.acknowledges ? undefined : new QueryGate(dialect.readsFrameByFrame);
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
+    this.#budget = new Budget(limits, nowMs);
     this.#state = dialect.start;
     this.#isSilent = dialect.clientBegins === true;
   }
@@ -97,6 +110,9 @@ export class ServerConnection implements Peer {
     }
     if (this.isEnded) return undefined; // The session had exited, and its log is already out.
     this.#phase = { phase: "attached", session, client: result.client };
+    result.client.budget?.join(this.#budget, this.heardAtMs);
+    result.client.budget ??= this.#budget;
+    this.#budget = result.client.budget;
     for (const frame of opening.early) this.receive(frame, this.heardAtMs);
     return undefined;
   }
@@ -109,21 +125,42 @@ export class ServerConnection implements Peer {
     const decoded = this.dialect.decode(frame);
     switch (decoded.kind) {
       case "nothing":
+        this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID);
         return;
       case "close":
         this.bye(decoded.code, decoded.reason, "never");
         if (phase.phase === "attached") phase.session.leave(phase.client);
         return;
       case "error":
+        if (!this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID)) return;
         this.send({ type: "error", code: decoded.code, message: decoded.message });
         return;
       case "command":
-        if (ACTIVITY.has(decoded.command.type)) this.activity += 1;
         if (decoded.command.type === "ping") this.send({ type: "pong" });
-        else if (decoded.command.type === "begin") this.#begin(decoded.command);
-        else if (phase.phase === "attached") this.#command(phase.session, phase.client, decoded.command);
-        else this.#early(phase, frame, decoded.command);
+        else if (phase.phase === "opening" && decoded.command.type !== "begin")
+          this.#early(phase, frame, decoded.command);
+        else this.#obey(phase, decoded.command, nowMs);
     }
+  }
+
+  /** Does what a command asks for, unless that is more than its client may say. */
+  #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
+    // What these two cost shows when they have been dealt with.
+    const isPaidLater = command.type === "stdin" || command.type === "ack";
+    if (!isPaidLater && !this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID)) return;
+    if (command.type === "begin") this.#begin(command);
+    else if (phase.phase === "attached") this.#command(phase.session, phase.client, command, nowMs);
+  }
+
+  /** @returns Whether the client may go on; else it has been closed. */
+  #spend(isWithin: boolean, reason: string): boolean {
+    if (!isWithin) this.#forbid(reason);
+    return isWithin;
+  }
+
+  /** The client does what it must not: closed, and its place is given up. */
+  #forbid(reason: string): void {
+    this.dismiss(CLOSE.policy, reason, "never", "left");
   }
 
   /** The socket has closed. */
@@ -196,6 +233,12 @@ export class ServerConnection implements Peer {
     return !this.isPaused && this.#socket.isWritable();
   }
 
+  typed(bytes: number, isAccepted: boolean, nowMs: number): void {
+    if (this.isEnded) return;
+    if (isAccepted) this.activity += 1;
+    else this.#spend(this.#budget.message(nowMs, bytes), TOO_MUCH_REFUSED);
+  }
+
   bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
     if (this.isEnded) return;
     this.#hooks.told?.({ type: "bye", code, text: reason });
@@ -254,23 +297,28 @@ export class ServerConnection implements Peer {
     this.drained();
   }
 
-  #command(session: Session, client: ClientRecord, command: ClientCommand): void {
+  #stdin(session: Session, client: ClientRecord, bytes: Uint8Array): void {
+    if (this.dialect.acknowledges && !this.#isGreeted) {
+      this.#forbid(STDIN_BEFORE_HELLO);
+      return;
+    }
+    if (!this.dialect.acknowledges) {
+      session.feed(client, bytes);
+      return;
+    }
+    const offset = this.#stdinOffset;
+    this.#stdinOffset += bytes.length;
+    session.stdin(client, bytes, offset);
+  }
+
+  #command(session: Session, client: ClientRecord, command: ClientCommand, nowMs: number): void {
     switch (command.type) {
-      case "stdin": {
-        if (!this.dialect.acknowledges) {
-          session.feed(client, command.bytes);
-          return;
-        }
-        if (!this.#isGreeted) {
-          this.bye(CLOSE.policy, STDIN_BEFORE_HELLO, "never");
-          session.leave(client);
-          return;
-        }
-        const offset = this.#stdinOffset;
-        this.#stdinOffset += command.bytes.length;
-        session.stdin(client, command.bytes, offset);
+      case "stdin":
+        this.#stdin(session, client, command.bytes);
         return;
-      }
+      case "ack":
+        this.#spend(this.#budget.ack(nowMs, session.ack(client, command.offset)), TOO_MUCH_SAID);
+        return;
       case "auth":
         this.#hooks.auth?.(command.token);
         return;
@@ -293,7 +341,12 @@ export class ServerConnection implements Peer {
         this.#unpause(client);
         return;
       case "begin":
+        return;
       case "keep_alive":
+      case "resize":
+        // What a viewer sends keeps nobody awake.
+        if (session.mayDrive(client)) this.activity += 1;
+        if (command.type === "resize") session.command(client, command);
         return;
       default:
         session.command(client, command);

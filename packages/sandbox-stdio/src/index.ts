@@ -12,6 +12,7 @@ export {
   parseAttachQuery,
   seenName,
 } from "./attach.ts";
+export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./budget.ts";
 export { StdioClient } from "./client.ts";
 export { ClientRecord, knownOf, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
 export type {
@@ -93,7 +94,7 @@ export {
 } from "./people.ts";
 export { announcementOf, keyboardWords, nameOf } from "./people-words.ts";
 export { QueryFilter, type Sequence } from "./query-filter.ts";
-export { type Flow, FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+export { type Flow, FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 export { release } from "./release.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";

@@ -55,7 +55,9 @@ export class Intake {
 
   /** @see Session.stdin */
   stdin(client: ClientRecord, bytes: Uint8Array, offset: number): void {
-    const end = offset + bytes.length;
+    // Whoever feeds the process may release them while they are taken.
+    const { length } = bytes;
+    const end = offset + length;
     client.isActive = true;
     const isDuplicate = end < client.input.received || (end === client.input.received && bytes.length > 0);
     const isAllowed = this.#at.floor.mayDrive(client.id).ok || this.#at.mayReport(client, bytes);
@@ -84,6 +86,7 @@ export class Intake {
     if (!isRefused) record("typed");
     if (isTooMuch) this.#at.refuse(client, CLOSE.policy, TOO_MUCH);
     else this.ack(client, false);
+    client.peer?.typed?.(length, !isRefused, this.#at.now());
   }
 
   /**
@@ -110,7 +113,8 @@ export class Intake {
     feed.isPumping = true;
     try {
       let hasFed = false;
-      while (this.#hasRoom(client)) {
+      // What it says may cost it its place.
+      while (this.#hasRoom(client) && this.#at.roster.isCurrent(client)) {
         const next = feed.shift();
         if (next === undefined) break;
         hasFed = true;

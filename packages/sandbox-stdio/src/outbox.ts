@@ -56,6 +56,23 @@ export class Outbox {
     return this.#sent >= this.#end;
   }
 
+  /** Gives up what this connection has not been handed yet. @returns Those bytes. */
+  dropUnsent(): Uint8Array[] {
+    if (this.#sent >= this.#end) return [];
+    const rest = [this.#rest(), ...this.#chunks.slice(this.#sentChunk + 1)];
+    this.#chunks.length = this.#sentChunk + 1;
+    const [first] = rest;
+    const last = this.#chunks.at(-1);
+    if (first !== undefined && last !== undefined) this.#chunks[this.#sentChunk] = last.subarray(0, this.#sentInChunk);
+    if (this.#sentInChunk === 0) this.#chunks.pop();
+    else {
+      this.#sentChunk += 1;
+      this.#sentInChunk = 0;
+    }
+    this.#end = this.#sent;
+    return rest;
+  }
+
   /** Keeps a view of `bytes`. */
   write(bytes: Uint8Array): void {
     const ahead = Math.min(bytes.length, Math.max(0, this.#acked - this.#end));

@@ -6,7 +6,7 @@ import { CLOSE, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "./constants.t
 import type { ExitStatus } from "./control.ts";
 import type { Role } from "./floor.ts";
 import type { OutputLog } from "./log.ts";
-import { FrameSource, OpenFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
+import { FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
 import type { Roster } from "./roster.ts";
 import type { ScreenFrame, Screens } from "./screens.ts";
 import type { Upstream } from "./session-types.ts";
@@ -31,6 +31,8 @@ export interface OutflowPorts {
   readonly plainBytesPerSecond: number | undefined;
   /** How the process ended, where it has; for a client, where it may be told that now. */
   exit(client?: ClientRecord): ExitStatus | undefined;
+  /** Whether the process waits for somebody. */
+  isPaced(): boolean;
   vanish(client: ClientRecord, isSure?: boolean): void;
   /** Closes a client that does what is forbidden. */
   refuse(client: ClientRecord, code: number, reason: string): void;
@@ -84,7 +86,8 @@ export class Outflow {
 
   /** @see Session.addLink */
   addLink(offset: number, peer: OutputPeer): OutputReader {
-    const reader = new OutputReader(this.#at.log, this.#frames, offset, new OpenFlow(offset), peer);
+    const flow = new LinkFlow(offset, this.#at.now(), this.#at.isPaced);
+    const reader = new OutputReader(this.#at.log, this.#frames, offset, flow, peer);
     this.#links.add(reader);
     return reader;
   }
@@ -110,20 +113,34 @@ export class Outflow {
   }
 
   /** The client has dealt with everything before `offset`. */
-  ack(client: ClientRecord, offset: number): void {
+  ack(client: ClientRecord, offset: number): boolean {
     client.isActive = true;
-    if (client.reach.kind !== "direct" || !client.isGreeted) return;
+    if (client.reach.kind !== "direct" || !client.isGreeted) return false;
     const { reader } = client.reach;
     if (offset > reader.cursor) {
       this.#at.refuse(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);
-      return;
+      return false;
     }
     const now = this.#at.now();
     // A window that has shrunk stays full for longer than its client takes to deal with something.
     if (offset > reader.flow.acked && reader.blockedSinceMs !== undefined) reader.blockedSinceMs = now;
-    reader.flow.ack(offset, now);
+    const isWeighty = reader.flow.ack(offset, now);
     this.#pump(client, reader, now);
     this.#at.upstream.acked(client);
+    return isWeighty;
+  }
+
+  /** When {@link tickLinks} is to be called; undefined while no link waits for its rate. */
+  get nextLinkTickMs(): number | undefined {
+    return this.#ratedLinks.length === 0 ? undefined : this.#at.now() + RATE_TICK_MS;
+  }
+
+  tickLinks(now: number): void {
+    for (const link of this.#ratedLinks) link.pump(now, this.#at.exit(), this.#announcedOffset);
+  }
+
+  get #ratedLinks(): OutputReader[] {
+    return [...this.#links].filter((link) => link.blockedSinceMs !== undefined && link.peer.isWritable());
   }
 
   /** When {@link tick} is to be called for this client; undefined while nothing of it waits for time to pass. */

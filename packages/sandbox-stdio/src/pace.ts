@@ -30,14 +30,19 @@ export class Pace {
 
   /** The client whose unacknowledged bytes hold the process back. */
   get pacer(): ClientRecord | undefined {
-    return pacingClient(this.#roster.all, this.#floor.holder);
+    return pacingClient(this.#roster.all, this.#floor.holder, this.#delivery);
+  }
+
+  /** Whether the process waits for somebody, be it for who comes next: with nobody but viewers a live one does not. */
+  get isPaced(): boolean {
+    return this.#delivery === "lossless" || this.#roster.isUnused || this.pacer !== undefined;
   }
 
   /** @see Session.shouldHold */
   get shouldHold(): boolean {
     const { pacer } = this;
     if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
-    // A live session runs on with nobody attached, but not before its creator has come: that one is on the way.
+    // A live session runs on with nobody there but viewers, but not before its creator has come: that one is on the way.
     if (this.#delivery === "live" && !this.#roster.isUnused) return false;
     return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
   }

@@ -19,13 +19,16 @@ export type Paced = {
   readonly windowBytes: number;
 };
 
-/** The client that sets the pace: the slowest lossless driver, else the holder, else the fastest live driver, else the
- * fastest viewer. Those that acknowledge go before those that do not. */
-export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: string): C | undefined {
+/**
+ * The client that sets the pace: the slowest lossless driver, else the holder, else the fastest live driver, else, where the
+ * session is lossless, the fastest viewer. Those that acknowledge go before those that do not.
+ * @param delivery The session's, not a client's: a live one waits for no viewer, whatever that one acknowledges.
+ */
+export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: string, delivery: Delivery): C | undefined {
   let best: C | undefined;
   let bestRank = Number.POSITIVE_INFINITY;
   for (const client of clients) {
-    if (!client.isPresent) continue;
+    if (!client.isPresent || (client.role === "viewer" && delivery === "live")) continue;
     const rank = rankOf(client, holder);
     if (best === undefined || rank < bestRank) {
       best = client;

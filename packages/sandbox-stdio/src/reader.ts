@@ -17,6 +17,9 @@ export interface OutputPeer {
   isWritable(): boolean;
 }
 
+/** Fewer bytes than any window has: a client need not acknowledge in smaller steps. */
+export const WEIGHTY_ACK_BYTES = MIN_WINDOW_BYTES;
+
 /** How much may be in flight to a reader. */
 export interface Flow {
   readonly acked: number;
@@ -31,7 +34,8 @@ export interface Flow {
   readonly isPatient: boolean;
   noteFull(): void;
   sent(end: number, nowMs: number): void;
-  ack(offset: number, nowMs: number): void;
+  /** @returns Whether that sets much free: {@link WEIGHTY_ACK_BYTES} or more, or a snapshot. */
+  ack(offset: number, nowMs: number): boolean;
   /** Bytes that will never be sent. */
   skipped(from: number, to: number): void;
   /** Whether a snapshot, however long, may be sent now. */
@@ -40,45 +44,10 @@ export interface Flow {
   drew(offset: number, bytes: number): void;
 }
 
-/** No limit but the socket's own: the inner hop, whose far end relays its clients' acknowledgements. */
-export class OpenFlow implements Flow {
-  acked: number;
-  readonly bytes = MIB;
-  readonly frameBytes = MAX_FRAME_BYTES;
-  readonly isPatient = false;
-  constructor(offset: number) {
-    this.acked = offset;
-  }
-  room(): number {
-    return Number.POSITIVE_INFINITY;
-  }
-  isBusy(): boolean {
-    return false; // Nobody acknowledges here.
-  }
-  noteFull(): void {
-    // Never full.
-  }
-  sent(end: number): void {
-    this.acked = end;
-  }
-  ack(): void {
-    // Nobody acknowledges here.
-  }
-  skipped(_from: number, to: number): void {
-    this.acked = to;
-  }
-  hasScreenRoom(): boolean {
-    return true;
-  }
-  drew(): void {
-    // Never full.
-  }
-}
-
 /** A client that can't acknowledge: its bytes count as dealt with when handed to its socket, at so many a second at most. */
 export class RatedFlow implements Flow {
   acked: number;
-  readonly bytes = 64 * KIB;
+  readonly bytes: number = 64 * KIB;
   readonly frameBytes = MAX_FRAME_BYTES;
   readonly isPatient = false;
   /** How long a burst may be, at the rate, or one snapshot. */
@@ -112,8 +81,8 @@ export class RatedFlow implements Flow {
     this.#tokens -= end - this.acked;
     this.acked = end;
   }
-  ack(): void {
-    // It can't.
+  ack(): boolean {
+    return false; // It can't.
   }
   skipped(_from: number, to: number): void {
     this.acked = to;
@@ -123,6 +92,29 @@ export class RatedFlow implements Flow {
   }
   drew(_offset: number, bytes: number): void {
     this.#tokens -= bytes;
+  }
+}
+
+/**
+ * The inner hop, whose far end relays its clients' acknowledgements: no limit but the socket's own while somebody paces the
+ * process. Where nobody does, what lies between would take in whatever a process can write, and the rate holds.
+ */
+export class LinkFlow extends RatedFlow {
+  override readonly bytes = MIB;
+  readonly #isPaced: () => boolean;
+
+  constructor(offset: number, nowMs: number, isPaced: () => boolean) {
+    super(offset, nowMs);
+    this.#isPaced = isPaced;
+  }
+
+  override room(cursor: number, nowMs: number): number {
+    const rated = super.room(cursor, nowMs);
+    return this.#isPaced() ? Number.POSITIVE_INFINITY : rated;
+  }
+  override sent(end: number): void {
+    if (this.#isPaced()) this.acked = end;
+    else super.sent(end);
   }
 }
 

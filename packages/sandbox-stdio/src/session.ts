@@ -90,6 +90,7 @@ export class Session {
         const isAwaited = client?.acknowledges === true && this.#recorder?.isBehind(client.id) === true;
         return isAwaited ? undefined : this.#exit;
       },
+      isPaced: () => this.#pace.isPaced,
       vanish: (client, isSure) => this.vanish(client, isSure),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
     });
@@ -317,6 +318,16 @@ export class Session {
     this.#intake.stdin(client, bytes, offset);
   }
 
+  /** The client has dealt with output before `offset`. @returns Whether that sets much free: 16 KiB or more, or a snapshot. */
+  ack(client: ClientRecord, offset: number): boolean {
+    return this.#outflow.ack(client, offset);
+  }
+
+  /** Whether what this client asks of the process, beside its input, may have an effect. */
+  mayDrive(client: ClientRecord): boolean {
+    return this.floor.mayDrive(client.id).ok;
+  }
+
   /** Input of a client that can't be told to wait, in a frame of any length. Otherwise as {@link stdin}. */
   feed(client: ClientRecord, bytes: Uint8Array): void {
     this.#intake.feed(client, bytes);
@@ -345,7 +356,7 @@ export class Session {
         this.#intake.eof(client, message.offset ?? client.input.received);
         return;
       case "ack":
-        this.#outflow.ack(client, message.offset);
+        this.ack(client, message.offset);
         return;
       case "request_stdin": {
         const result = this.floor.request(client.id);
@@ -573,6 +584,7 @@ export class Session {
       if (atMs !== undefined && (next === undefined || atMs < next)) next = atMs;
     };
     wish(this.#screens.nextTickMs);
+    wish(this.#outflow.nextLinkTickMs);
     for (const { sinceMs } of this.#unheld.values()) wish(sinceMs + HOLD_PATIENCE_MS);
     for (const client of this.#roster.all) {
       wish(client.inputAckDueMs);
@@ -586,6 +598,7 @@ export class Session {
   tick(): void {
     const now = this.#now();
     this.#screens.tick(now);
+    this.#outflow.tickLinks(now);
     for (const [client, { sinceMs }] of [...this.#unheld]) if (sinceMs + HOLD_PATIENCE_MS <= now) this.#held(client);
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
@@ -617,6 +630,7 @@ export class Session {
     client.attempt = request.attempt ?? old?.attempt;
     if (old !== undefined) client.feed = old.feed;
     client.isActive = old?.isActive ?? false;
+    client.budget = old?.budget;
     if (this.#creator === "" && client.role === "driver") this.#creator = client.id;
     const announce: Presence = { phase: "attached" };
     client.presence = announce;

@@ -11,7 +11,7 @@ import {
   MIN_WINDOW_BYTES,
 } from "./constants.ts";
 import type { Role } from "./floor.ts";
-import type { Flow } from "./reader.ts";
+import { type Flow, WEIGHTY_ACK_BYTES } from "./reader.ts";
 
 /**
  * How long bytes are to wait on the way beyond the least round trip: what hides a delayed acknowledgement, and what ^C waits
@@ -147,9 +147,15 @@ export class Window implements Flow {
   }
 
   /** The client says that it has dealt with everything before `offset`. Going back is ignored: acknowledgements may cross. */
-  ack(offset: number, nowMs: number): void {
-    if (this.#screens.length > 0) this.#screens = this.#screens.filter((screen) => screen.offset > offset);
-    if (offset <= this.#acked) return;
+  ack(offset: number, nowMs: number): boolean {
+    const screens = this.#screens.length;
+    if (screens > 0) this.#screens = this.#screens.filter((screen) => screen.offset > offset);
+    const isWeighty = this.#screens.length < screens || offset - this.#acked >= WEIGHTY_ACK_BYTES;
+    if (offset > this.#acked) this.#advance(offset, nowMs);
+    return isWeighty;
+  }
+
+  #advance(offset: number, nowMs: number): void {
     const count = this.#sentBefore(offset) - this.#sentBefore(this.#acked);
     const first = this.#flights[0];
     let last: Flight | undefined;

@@ -116,6 +116,33 @@ function hello(offset: number, stdin: number) {
   };
 }
 
+describe("L10: input that is refused", () => {
+  test.each(["not_stdin_holder", "stdin_closed"])(
+    "%s: what is not sent yet is dropped, and nothing of it is sent later",
+    (code) => {
+      const { client, greet, socket } = harness();
+      greet(0);
+      const sentBytes = () =>
+        socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
+      const paste = new Uint8Array(1_000_001).map((_, i) => i % 251);
+      for (let at = 0; at < paste.length; at += 100_000) client.write(paste.subarray(at, at + 100_000));
+      expect([sentBytes(), client.unackedInput]).toEqual([262_144, 1_000_001]);
+      // The server tells of the refusal before it counts the bytes as taken.
+      socket().events.text(JSON.stringify({ type: "error", code, message: "" }));
+      expect([sentBytes(), client.unackedInput]).toEqual([262_144, 262_144]);
+      socket().events.text('{"type":"stdin_ack","offset":262144}');
+      expect([sentBytes(), client.unackedInput]).toEqual([262_144, 0]);
+      // What is written then goes on where that ended.
+      client.write(new Uint8Array([7, 8]));
+      client.write(new Uint8Array([9]));
+      const last = socket().sent.slice(-2);
+      expect(last).toEqual([new Uint8Array([7, 8]), new Uint8Array([9])]);
+      client.endInput();
+      expect(socket().sent.at(-1)).toBe('{"type":"eof","offset":262147}');
+    },
+  );
+});
+
 describe("a connection that breaks often", () => {
   test("as long as each one moves bytes, the waits do not grow", () => {
     const { greet, socket, cut } = harness();

@@ -204,6 +204,77 @@ describe("pace across the inner hop", () => {
   });
 });
 
+describe("a live session with viewers alone", () => {
+  const MIB = 1024 * 1024;
+  /** A flood of so much, in pieces, at `perMs` bytes a millisecond. @returns Whether the process was ever to be held. */
+  function flood(hop: InnerRig, bytes: number, perMs: number): boolean {
+    let wasHeld = false;
+    for (let done = 0; done < bytes; done += perMs) {
+      output(hop.bridge, "x".repeat(perMs));
+      hop.bridge.clock.ms += 1;
+      hop.bridge.session.tick();
+      hop.flush();
+      wasHeld ||= hop.bridge.session.shouldHold;
+    }
+    return wasHeld;
+  }
+
+  test("W8: is held for none of them, whatever they acknowledge, and they go on with a gap", () => {
+    const hop = new InnerRig({ delivery: "live" }).connect().flush();
+    const creator = join(hop.session, "creator", { delivery: "live" }).client;
+    hop.flush();
+    const deaf = join(hop.session, "deaf", { role: "viewer" });
+    const plain = join(hop.session, "plain", { role: "viewer", acknowledges: false });
+    hop.session.leave(creator);
+    hop.flush();
+    expect([flood(hop, 3 * MIB, 100_000), hop.bridge.session.pacer]).toEqual([false, undefined]);
+    const reached = deaf.peer.output.length;
+    hop.session.command(deaf.client, { type: "ack", offset: reached });
+    expect([deaf.peer.of("gap").map(({ from }) => from), plain.peer.output.length > 0]).toEqual([[reached], true]);
+  });
+
+  test("W8: waits for them where it is lossless, and so does one for a plain driver", () => {
+    for (const [delivery, role] of [
+      ["lossless", "viewer"],
+      ["live", "driver"],
+    ] as const) {
+      const hop = new InnerRig({ delivery }).connect().flush();
+      const creator = join(hop.session, "creator", { delivery: "live" }).client;
+      join(hop.session, "reader", { role, acknowledges: role === "viewer", delivery: "live" });
+      hop.session.leave(creator);
+      hop.flush();
+      expect([delivery, flood(hop, MIB, 100_000), hop.bridge.session.pacer?.id]).toEqual([delivery, true, "reader"]);
+    }
+  });
+
+  test("H2: brings the Durable Object 8 MiB/s at most, all that is left when it pauses, and the exit", () => {
+    const hop = new InnerRig({ delivery: "live" }).connect().flush();
+    const creator = join(hop.session, "creator", { delivery: "live" }).client;
+    join(hop.session, "viewer", { role: "viewer", acknowledges: false });
+    hop.session.leave(creator);
+    hop.flush();
+    let carried = 0;
+    hop.session.frameArrived = new Proxy(hop.session.frameArrived, {
+      apply: (target, self, [frame, stream]: Parameters<Session["frameArrived"]>) => {
+        carried += frame.length - 1;
+        return Reflect.apply(target, self, [frame, stream]);
+      },
+    });
+    flood(hop, 20_000_000, 100_000);
+    // A fifth of a second, and the burst of a tenth.
+    expect(carried).toBeLessThan(0.3 * 8 * MIB + 2 * MAX_FRAME_BYTES);
+    expect(carried).toBeGreaterThan(0.2 * 8 * MIB);
+    hop.exited({ code: 0 });
+    for (let at = hop.bridge.session.nextTickMs; at !== undefined; at = hop.bridge.session.nextTickMs) {
+      hop.bridge.clock.ms = at;
+      hop.bridge.session.tick();
+      hop.flush();
+      if (hop.session.exit !== undefined) break;
+    }
+    expect([hop.session.log.endOffset, hop.session.exit]).toEqual([20_000_000, { code: 0 }]);
+  });
+});
+
 describe("who is known after a break of the inner hop", () => {
   test("H6: a client that left while it was broken can't be resumed, and the bridge forgets it", () => {
     const hop = new InnerRig().connect().flush();

@@ -25,28 +25,41 @@ describe("W8: the pace is set by", () => {
     ["holder", [driver, holder, quick, viewer, plain], "holder"],
     ["quick driver", [driver, holder, quick, viewer], ""],
     ["quick driver", [driver, quick, viewer], "somebody else"],
-    ["quick viewer", [viewer, watcher, plain, plainViewer], ""],
-    ["viewer", [viewer, plain], ""],
     ["plain", [plainViewer, plain, plainHolder], ""],
     ["plain holder", [plain, plainHolder, plainViewer], "plain holder"],
-    ["plain viewer", [plainViewer], ""],
   ] as const) {
     test(`${who}, of ${among.map(({ id }) => id).join(", ")}`, () => {
-      for (const order of [among, among.toReversed()]) expect(pacingClient(order, holds)?.id).toBe(who);
+      for (const order of [among, among.toReversed()]) {
+        for (const delivery of ["live", "lossless"] as const) {
+          expect(pacingClient(order, holds, delivery)?.id).toBe(who);
+        }
+      }
+    });
+  }
+
+  for (const [delivery, who, among] of [
+    ["lossless", "quick viewer", [viewer, watcher, plain, plainViewer]],
+    ["lossless", "viewer", [viewer, plain]],
+    ["lossless", "plain viewer", [plainViewer]],
+    ["live", "plain", [viewer, watcher, plain, plainViewer]],
+    ["live", undefined, [viewer, watcher, plainViewer]],
+  ] as const) {
+    test(`${who ?? "nobody"} in a ${delivery} session, of ${among.map(({ id }) => id).join(", ")}`, () => {
+      for (const order of [among, among.toReversed()]) expect(pacingClient(order, "", delivery)?.id).toBe(who);
     });
   }
 
   test("nobody, where nobody is there", () => {
-    expect(pacingClient([], "")).toBeUndefined();
+    expect(pacingClient([], "", "lossless")).toBeUndefined();
   });
 
   test("nobody who is absent", () => {
     const absent = client("absent", { delivery: "lossless", isPresent: false });
-    expect(pacingClient([absent, driver], "absent")?.id).toBe("driver");
+    expect(pacingClient([absent, driver], "absent", "live")?.id).toBe("driver");
   });
 
   test("the same one, whoever came first, where two stand at the same place", () => {
-    expect(pacingClient([client("a"), client("b")], "")?.id).toBe("a");
+    expect(pacingClient([client("a"), client("b")], "", "live")?.id).toBe("a");
   });
 });
 

@@ -5,8 +5,8 @@ import {
   ACK_BYTES,
   ACK_DELAY_MS,
   FrameSource,
+  LinkFlow,
   MAX_FRAME_BYTES,
-  OpenFlow,
   OutputLog,
   OutputReader,
   PLAIN_RATE,
@@ -16,11 +16,14 @@ import {
 import { bytes, FakePeer } from "./fixtures.ts";
 import { Random, Scheduler } from "./simulation/scheduler.ts";
 
+/** A flow without a limit of its own. */
+const open = (offset: number) => new LinkFlow(offset, 0, () => true);
+
 function reading(options: { logBytes?: number; cursor?: number; flow?: "open" | "window" } = {}) {
   const log = new OutputLog({ cols: 80, rows: 24 }, options.logBytes ?? 65_536);
   const peer = new FakePeer();
   const cursor = options.cursor ?? 0;
-  const flow = options.flow === "window" ? new Window(cursor) : new OpenFlow(cursor);
+  const flow = options.flow === "window" ? new Window(cursor) : open(cursor);
   const reader = new OutputReader(log, new FrameSource(log, false), cursor, flow, peer);
   return { log, peer, flow, reader };
 }
@@ -50,7 +53,7 @@ describe("order", () => {
     const log = new OutputLog({ cols: 80, rows: 24 });
     log.markSize(100, 40);
     const peer = new FakePeer();
-    const reader = new OutputReader(log, new FrameSource(log, false), 0, new OpenFlow(0), peer);
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, open(0), peer);
     reader.pump(0, undefined);
     expect(peer.told).toEqual([]);
     log.markSize(90, 30);
@@ -130,7 +133,7 @@ describe("how much", () => {
       const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
       let acked = 0;
       const isBusy = (cursor: number) => cursor - acked >= ACK_BYTES;
-      const flow = Object.assign(new OpenFlow(0), { isBusy, isPatient: true });
+      const flow = Object.assign(open(0), { isBusy, isPatient: true });
       const peer = new FakePeer();
       const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
       const come = (length: number, stream: 1 | 2 = 1) => {
@@ -190,7 +193,7 @@ describe("how much", () => {
   test("F5: while as much as a frame of full length is in flight, a frame to a driver waits for room for all of it, and for nothing else", () => {
     const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
     let [limit, isBusy] = [60_000, false];
-    const flow = Object.assign(new OpenFlow(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
+    const flow = Object.assign(open(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
     const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, new FakePeer());
     const reached = (newLimit: number, busy: boolean) => {
       [limit, isBusy] = [newLimit, busy];

@@ -4,6 +4,8 @@
 import {
   type AttachRequest,
   type Attempt,
+  type BudgetLimits,
+  DEFAULT_BUDGET,
   type Delivery,
   type Mode,
   PLAIN,
@@ -81,6 +83,9 @@ export type Outcome = {
   readonly snapshots: number;
   readonly approximations: number;
 };
+
+/** Those who behave stay far within what they have (L10): a tenth of it does. */
+const BUDGET: BudgetLimits = { ...DEFAULT_BUDGET, messagesPerSecond: 20, messageBurst: 200 };
 
 /** After the last fault everything must have come to its end within this: two silences, a grace, a backoff, the work. */
 const LIVENESS_MS = 400_000;
@@ -364,7 +369,7 @@ export class Simulation {
         },
       },
       open: () => {
-        const made = new ServerConnection(dialect, serverSocket, time.now);
+        const made = new ServerConnection(dialect, serverSocket, time.now, {}, BUDGET);
         connection = made;
         const relay = this.#relay;
         if (relay !== undefined && socket !== undefined) {

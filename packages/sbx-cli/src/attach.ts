@@ -214,7 +214,11 @@ class Attachment {
         if (message.code === "stdin_closed") {
           this.#front?.inputClosed();
           this.#notices.detail(message.message);
-        } else this.#notices.say(errorWords(message));
+          return;
+        }
+        // A pipeline's next bytes would be refused as well, without end.
+        if (message.code === "not_stdin_holder" && this.#front instanceof PipeFront) this.#front.inputClosed();
+        this.#notices.say(errorWords(message));
         return;
       case "secret":
         // Asked for by an earlier run; that it is not to be had is said in an error.

@@ -1,6 +1,6 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
-import { MAX_CLIENTS, MIB, PLAIN_RATE } from "@sbx/sandbox-stdio";
+import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MIB, PLAIN_RATE } from "@sbx/sandbox-stdio";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { AuthFault } from "../auth/fault.ts";
 
@@ -15,6 +15,10 @@ export interface LimitEnv {
   readonly LIMIT_CLIENTS?: string;
   readonly LIMIT_PLAIN_BYTES_PER_SECOND?: string;
   readonly LIMIT_UNHEARD_BYTES?: string;
+  readonly LIMIT_MESSAGES_PER_SECOND?: string;
+  readonly LIMIT_MESSAGES_BURST?: string;
+  readonly LIMIT_REFUSED_BYTES_PER_SECOND?: string;
+  readonly LIMIT_REFUSED_BYTES?: string;
   readonly IDLE_SECONDS?: string;
   readonly IDLE_SECONDS_PTY?: string;
 }
@@ -38,6 +42,8 @@ export interface Limits {
   readonly plainBytesPerSecond: number;
   /** Bytes to clients of which nothing shows that they read, together, beyond a MiB each. */
   readonly unheardBytes: number;
+  /** What one client may say that is no use to anybody. */
+  readonly budget: BudgetLimits;
   /** After so long without input, output or resize a connection is closed. */
   readonly idleSeconds: number;
   /** The same of the `pty` dialect. */
@@ -56,8 +62,23 @@ export function readLimits(env: LimitEnv): Limits {
     clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),
     plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
     unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
+    budget: readBudget(env),
     idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
     ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
+  };
+}
+
+function readBudget(env: LimitEnv): BudgetLimits {
+  const usual = DEFAULT_BUDGET;
+  return {
+    messagesPerSecond: count("LIMIT_MESSAGES_PER_SECOND", env.LIMIT_MESSAGES_PER_SECOND, usual.messagesPerSecond),
+    messageBurst: count("LIMIT_MESSAGES_BURST", env.LIMIT_MESSAGES_BURST, usual.messageBurst),
+    refusedBytesPerSecond: count(
+      "LIMIT_REFUSED_BYTES_PER_SECOND",
+      env.LIMIT_REFUSED_BYTES_PER_SECOND,
+      usual.refusedBytesPerSecond,
+    ),
+    refusedBurstBytes: count("LIMIT_REFUSED_BYTES", env.LIMIT_REFUSED_BYTES, usual.refusedBurstBytes),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type AttachRequest,
   type Begin,
   CLOSE,
+  type ConnectionHooks,
   clipUtf8,
   dialectNamed,
   PING_TEXT,
@@ -245,11 +246,13 @@ export class SessionObject extends DurableObject<Env> {
     if (dialect.acknowledges) this.#sockets.acceptLasting(socket, dialect.name);
     else this.#sockets.acceptOwn(socket, this);
     const now = Date.now();
-    const connection: ServerConnection = new ServerConnection(dialect, this.#sockets.serverSocket(socket), now, {
+    const hooks: ConnectionHooks = {
       auth: (token) => this.ctx.waitUntil(this.#renewals.auth(connection, token)),
       told: (said) => this.#audit?.told(connection, said, spec.actor),
       ...(begin === undefined ? {} : { begin }),
-    });
+    };
+    const to = this.#sockets.serverSocket(socket);
+    const connection: ServerConnection = new ServerConnection(dialect, to, now, hooks, this.#limits.budget);
     this.#connections.set(socket, connection);
     this.#lifetimes.add(connection, spec.who, spec.pass);
     this.#idle.add(connection, idleMsOf(this.#limits, spec.limits), now);
