@@ -36,10 +36,10 @@ test("who attached, typed, signalled, was refused and left is on record, with wh
   const theirs = { ...actor, client: viewerId };
   expect(records.map(said)).toEqual([
     { ...actor, type: "start", incarnation: (await client.hello()).incarnation, command: ["cat"], tty: true },
-    { ...mine, type: "attach", name: "first", role: "driver" },
+    { ...mine, type: "attach", name: "first", role: "driver", kind: "person" },
     { ...mine, type: "input", offset: 0, length: 6, text: "hello\r" },
-    { ...theirs, type: "attach", name: expect.any(String), role: "viewer" },
-    { ...theirs, type: "input", offset: 0, length: 1, text: "x", refused: true },
+    { ...theirs, type: "attach", name: expect.any(String), role: "viewer", kind: "person" },
+    { ...theirs, type: "input", offset: 0, length: 1, refused: true },
     { ...theirs, type: "refused", error: "not_stdin_holder", message: "not stdin holder" },
     { ...theirs, type: "detach", code: 1000 },
     { ...theirs, type: "leave", how: "left" },
@@ -217,7 +217,7 @@ test("a link that is made and revoked is on record: who made it, whom it let in,
   const theirs = { ...actor, user: expect.stringContaining(id), ticket: id, client };
   expect(records.map(said)).toEqual([
     { ...actor, user: who.sub, type: "share", ticket: id, role: "viewer", guests: true, expiresAt },
-    { ...theirs, type: "attach", name: "guest", role: "viewer" },
+    { ...theirs, type: "attach", name: "guest", role: "viewer", kind: "guest" },
     { ...actor, user: bob.sub, type: "revoke", ticket: id },
     { ...theirs, type: "closed", code: 4401, reason: "the ticket was revoked" },
     { ...theirs, type: "leave", how: "left" },

@@ -47,11 +47,11 @@ test("hello comes before the first binary frame, once, with every field of the c
     resume: expect.stringMatching(/^[\w-]+\.[\w-]+$/),
     window: 524_288,
     delivery: "live",
-    you: { id, name: "Alice of Accounts", role: "driver" },
+    you: { id, name: "Alice of Accounts", role: "driver", kind: "person" },
     answerer: { id, offset: 0 },
     holder: "",
     mode: "collaborative",
-    participants: [{ id, name: "Alice of Accounts", role: "driver" }],
+    participants: [{ id, name: "Alice of Accounts", role: "driver", kind: "person" }],
   });
 });
 

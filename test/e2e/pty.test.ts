@@ -94,13 +94,13 @@ describe("/exec/pty/shared", () => {
     const who = await person();
     const sandbox = fresh("box");
     const alice = await shared(who, sandbox, { name: "alice", rows: 40, cols: 120 });
-    const you = { id: await idOf(alice), name: "alice", role: "driver" };
+    const you = { id: await idOf(alice), name: "alice", role: "driver", kind: "person" };
     expect(alice.received[0]).toBe(
       JSON.stringify({ type: "hello", you, holder: you.id, participants: [you], rows: 40, cols: 120 }),
     );
 
     const bob = await shared(who, sandbox, { name: "bob", rows: 20, cols: 50 });
-    const his = { id: await idOf(bob), name: "bob", role: "driver" };
+    const his = { id: await idOf(bob), name: "bob", role: "driver", kind: "person" };
     expect(await bob.message("hello")).toMatchObject({ you: his, holder: you.id, participants: [you, his], rows: 40 });
     expect(await alice.message("join")).toEqual({ type: "join", participant: his });
 
@@ -125,6 +125,29 @@ describe("/exec/pty/shared", () => {
     expect(await bob.message("stdin_holder", 3)).toEqual({ type: "stdin_holder", id: "" });
     bob.say({ type: "request_stdin" });
     expect(await bob.message("stdin_holder", 4)).toEqual({ type: "stdin_holder", id: his.id });
+  });
+
+  test("D9: is refused where everybody may type in a living main, and not once that has ended", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const other = await connect(who, { sandbox, session: "main", tty: 1, cmd: "cat" });
+    await other.hello();
+    for (const query of [{}, { role: "viewer" }]) {
+      const refusal = await foreignRefused(who, sharedPath(sandbox, query));
+      expect(refusal).toMatchObject({ status: 409 });
+    }
+    // Whoever types there goes on as before, and nobody was told that they hold anything.
+    other.type("still mine\r");
+    await other.output("still mine\r\nstill mine\r\n");
+    expect([other.messages("join"), other.messages("stdin_holder")]).toEqual([[], []]);
+
+    const exclusive = fresh("box");
+    const mine = await connect(who, { sandbox: exclusive, session: "main", tty: 1, cmd: "cat", mode: "exclusive" });
+    const { you } = await mine.hello();
+    const guest = await shared(who, exclusive);
+    expect(await guest.message("hello")).toMatchObject({ holder: (you as { id: string }).id });
+    guest.type("x");
+    expect(await guest.message("error")).toEqual({ type: "error", message: "not stdin holder" });
   });
 
   test("force_take needs sandbox:admin and ?resolve=1", async () => {

@@ -330,6 +330,28 @@ describe("an idle connection", () => {
     await attached(await person(org), params);
   });
 
+  test("is one whose client types and resizes without a right to: a viewer, a driver without the keyboard", async () => {
+    const who = await person();
+    const session = fresh("s");
+    const params = cat({ session, tty: 1, mode: "exclusive" });
+    const holder = await attached(who, params);
+    const viewer = await attached(who, { session, role: "viewer" });
+    const other = await attached(who, { session });
+    const acting = setInterval(() => {
+      for (const one of [viewer, other]) {
+        one.type("x");
+        one.say({ type: "resize", cols: 90, rows: 30 });
+        one.say({ type: "ack", offset: 0 });
+      }
+    }, 500);
+    try {
+      const ends = await Promise.all([holder, viewer, other].map((one) => one.end()));
+      expect(ends.map(({ code }) => code)).toEqual([4408, 4408, 4408]);
+    } finally {
+      clearInterval(acting);
+    }
+  });
+
   test.each(["pty", "pty/shared"])("of /exec/%s has its own limit, and is closed with the code alone", async (path) => {
     const socket = await ptySocket(path);
     const since = Date.now();

@@ -1,5 +1,6 @@
 // Tickets over the whole system: to attach once, and to share a session; and how they end.
 import { describe, expect, test } from "vitest";
+import { auditOf } from "./support/audit.ts";
 import {
   type ConnectOptions,
   connect,
@@ -10,6 +11,7 @@ import {
 } from "./support/client.ts";
 import { loginCookie } from "./support/login.ts";
 import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "./support/system.ts";
+import { until } from "./support/wait.ts";
 
 interface Share {
   readonly id: string;
@@ -206,6 +208,31 @@ describe("a share ticket", () => {
     expect((await back.hello()).you).toEqual(hello.you);
     const other = await share(alice, session, { guests: true });
     expect(await refusedWith(other.ticket, { resume: String(hello.resume) })).toEqual([4403, 4403, "never"]);
+  });
+
+  test("L11: a guest with its host's name has a number and its kind; the record says who everybody is", async () => {
+    const { alice, session, creator } = await catSession({ name: "Alice" });
+    const { ticket } = await share(alice, session, { guests: true });
+    const mimic = await connect(undefined, { ticket, name: "\u0410l\u0456ce" }, NOBODY);
+    const { you, participants } = await mimic.hello();
+    expect(you).toMatchObject({ name: "\u0410l\u0456ce (2)", kind: "guest" });
+    expect(participants).toContainEqual({ id: expect.any(String), name: "Alice", role: "driver", kind: "person" });
+    expect(await creator.message("join")).toEqual({ type: "join", participant: you });
+    const posing = await connect(alice, { session, name: "Somebody else" });
+    await posing.hello();
+    await restartWorker();
+    // Kind and name are the bridge's to tell to the object's next life.
+    const back = await until("an attach", () => connect(alice, { session, name: "ALICE" }).catch(() => undefined));
+    const hello = await back.hello();
+    expect((hello.you as { name: string }).name).toMatch(/^ALICE \(\d\)$/);
+    const names = (hello.participants as { name: string; kind: string }[]).map(({ name, kind }) => [name, kind]);
+    expect(names).toContainEqual(["Alice", "person"]);
+    const attached = (await auditOf(alice, session)).filter(({ type }) => type === "attach");
+    expect(attached.slice(0, 3).map(({ name, kind, user }) => [name, kind, user])).toEqual([
+      ["Alice", "person", alice.sub],
+      ["\u0410l\u0456ce (2)", "guest", expect.stringMatching(/^guest:/)],
+      ["Somebody else", "person", alice.sub],
+    ]);
   });
 
   test("is listed, and gone from the list when it was revoked: whom it let in is out within a second", async () => {

@@ -56,7 +56,7 @@ type PersonProps = {
 };
 
 function Person({ people, participant, onGive }: PersonProps) {
-  const { id, role } = participant;
+  const { id, role, kind = "person" } = participant;
   const name = nameOf(people, id);
   const isYou = id === people.you;
   const isHolder = people.mode === "exclusive" && id === people.holder;
@@ -65,7 +65,15 @@ function Person({ people, participant, onGive }: PersonProps) {
   const title = [name, ...facts.filter((fact) => fact !== "")].join(", ");
   const style: CSSProperties & Record<"--who", string> = { "--who": colourOf(id) };
   return (
-    <li className="sbx-person" style={style} data-id={id} data-role={role} data-holder={isHolder} data-you={isYou}>
+    <li
+      className="sbx-person"
+      style={style}
+      data-id={id}
+      data-role={role}
+      data-kind={kind}
+      data-holder={isHolder}
+      data-you={isYou}
+    >
       <span className="sbx-face" aria-hidden="true">
         {[...name][0]?.toUpperCase()}
       </span>

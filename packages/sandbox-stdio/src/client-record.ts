@@ -2,7 +2,7 @@
 
 import type { Attempt } from "./attach.ts";
 import type { Budget } from "./budget.ts";
-import type { Participant } from "./control.ts";
+import type { Participant, ParticipantKind } from "./control.ts";
 import { InputFeed } from "./feed.ts";
 import type { Role } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
@@ -44,6 +44,7 @@ export class ClientRecord implements Paced {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
+  readonly kind: ParticipantKind;
   readonly isAdmin: boolean;
   readonly delivery: Delivery;
   readonly acknowledges: boolean;
@@ -84,6 +85,7 @@ export class ClientRecord implements Paced {
       id: string;
       name: string;
       role: Role;
+      kind?: ParticipantKind | undefined;
       isAdmin: boolean;
       delivery: Delivery;
       acknowledges: boolean;
@@ -98,6 +100,7 @@ export class ClientRecord implements Paced {
     this.id = who.id;
     this.name = who.name;
     this.role = who.role;
+    this.kind = who.kind ?? "person";
     this.isAdmin = who.isAdmin;
     this.delivery = who.delivery;
     this.acknowledges = who.acknowledges;
@@ -129,17 +132,18 @@ export class ClientRecord implements Paced {
   }
 
   get participant(): Participant {
-    return { id: this.id, name: this.name, role: this.role };
+    return { id: this.id, name: this.name, role: this.role, kind: this.kind };
   }
 }
 
 /** What is kept of a client beyond this life of its session: its place in the input above all. */
 export function knownOf(client: ClientRecord): KnownClient {
   const { eof, taken, received } = client.input;
-  const { id, role, name, delivery, acknowledges } = client;
+  const { id, role, kind, name, delivery, acknowledges } = client;
   return {
     id,
     role,
+    kind,
     name,
     delivery,
     acknowledges,

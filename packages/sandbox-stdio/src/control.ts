@@ -27,8 +27,17 @@ import {
 } from "./schema.ts";
 import { utf8Length } from "./utf8.ts";
 
-/** One party attached to a session, as the others see it. */
-export type Participant = { readonly id: string; readonly name: string; readonly role: Role };
+/** Who a participant is: somebody with a token, whoever opened a share link without one, or an HTTP client. */
+export type ParticipantKind = "person" | "guest" | "program";
+
+/** One party attached to a session, as the others see it. No two that are here have the same name. */
+export type Participant = {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Absent from an older server. */
+  readonly kind?: ParticipantKind;
+};
 
 /** How a process ended: its own code, or the signal that killed it and 128 plus its number. */
 export type ExitStatus = { readonly code: number; readonly signal?: string };
@@ -117,7 +126,13 @@ export type ControlResult<M> =
   | { readonly ok: false; readonly fault: ControlFault; readonly detail: string };
 
 const isId: Check = isString(128);
-const isParticipant: Check = isObject({ id: isId, name: isString(256), role: isOneOf("driver", "viewer") });
+export const isKind: Check = isOneOf("person", "guest", "program");
+const isParticipant: Check = isObject({
+  id: isId,
+  name: isString(256),
+  role: isOneOf("driver", "viewer"),
+  "kind?": isKind,
+});
 
 const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
   resize: { cols: isNumber, rows: isNumber },

@@ -105,6 +105,8 @@ export interface DialectRoute {
    * it is known, and may not (403).
    */
   readonly authenticatesSession?: boolean;
+  /** Whether its clients rely on one holder who alone types: a living session in which everybody may is refused (409). */
+  readonly needsHolder?: boolean;
   /** Which limits hold here, where the settings have some of their own for it. Absent: the usual ones. */
   readonly limits?: "json" | "pty";
   /**

@@ -35,6 +35,7 @@ export {
   type Hello,
   isSize,
   type Participant,
+  type ParticipantKind,
   PING_TEXT,
   PONG_TEXT,
   parseClientMessage,
@@ -79,6 +80,7 @@ export { type InputEntry, InputQueue } from "./input.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./input-recorder.ts";
 export { type BridgeListing, MAX_LISTING_BYTES, parseListings } from "./listing.ts";
 export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
+export { areAlike, distinctName } from "./names.ts";
 export { Outbox } from "./outbox.ts";
 export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";
 export {

@@ -192,6 +192,7 @@ export class InnerClient implements Upstream, ScreenSource {
       slot,
       name: client.name,
       role: client.role,
+      kind: client.kind,
       admin: client.isAdmin,
       delivery: client.delivery,
       acknowledges: client.acknowledges,

@@ -223,6 +223,7 @@ export class InnerServer implements OutputPeer {
       id: command.client,
       name: command.name,
       role: command.role,
+      kind: command.kind,
       isAdmin: command.admin,
       delivery: command.delivery,
       acknowledges: command.acknowledges,

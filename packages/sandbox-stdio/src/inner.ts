@@ -1,7 +1,7 @@
 // The messages of the inner hop, Durable Object to bridge: what a client says or is told, with whose it is.
 
 import { MAX_COLS, MAX_ROWS, MIB, SIGNALS, type SignalName } from "./constants.ts";
-import { type ControlResult, parse } from "./control.ts";
+import { type ControlResult, isKind, type ParticipantKind, parse } from "./control.ts";
 import type { Mode, Role } from "./floor.ts";
 import type { Delivery } from "./pacing.ts";
 import {
@@ -29,6 +29,7 @@ export type InnerCommand =
       readonly slot: number;
       readonly name: string;
       readonly role: Role;
+      readonly kind?: ParticipantKind;
       readonly admin: boolean;
       readonly delivery: Delivery;
       readonly acknowledges: boolean;
@@ -61,7 +62,8 @@ export type KnownClient = {
   readonly isAbsent: boolean;
   /** Input before this waits at the bridge, if it is not taken yet. Absent from an older bridge: nothing waits. */
   readonly received?: number;
-  /** Absent from an older bridge: nameless, live, and one that acknowledges. */
+  /** Absent from an older bridge: a nameless person, live, and one that acknowledges. */
+  readonly kind?: ParticipantKind;
   readonly name?: string;
   readonly delivery?: Delivery;
   readonly acknowledges?: boolean;
@@ -118,6 +120,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
     slot: isInteger(0, 0xffff_ffff),
     name: isString(256),
     role: isOneOf("driver", "viewer"),
+    "kind?": isKind,
     admin: isBoolean,
     delivery: isOneOf("live", "lossless"),
     acknowledges: isBoolean,
@@ -162,6 +165,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
         acked: isOffset,
         isAbsent: isBoolean,
         "received?": isOffset,
+        "kind?": isKind,
         "name?": isString(256),
         "delivery?": isOneOf("live", "lossless"),
         "acknowledges?": isBoolean,

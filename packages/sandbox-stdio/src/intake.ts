@@ -67,8 +67,8 @@ export class Intake {
       if (bytes.length > 0) this.#at.recorder?.input(client, received, offset, bytes, fate);
     };
     if (isDuplicate) {
-      // What an earlier life of this object passed on, it may not have stored (I10).
-      record("resent");
+      // What an earlier life of this object passed on, it may not have stored (I10). Of a viewer it passed nothing on.
+      record(client.role === "viewer" ? "refused" : "resent");
       return;
     }
     let entry: InputEntry | undefined;

@@ -1,25 +1,33 @@
 // What a person is told of who is here and who types: the same words in the page and on the command line. Pure.
 
-import type { ServerMessage } from "./control.ts";
+import type { ParticipantKind, ServerMessage } from "./control.ts";
 import { keyboardOf, type People, participantOf } from "./people.ts";
 
 const NAMELESS = "Somebody";
 
-/** A name for a person to read; those who have the same one are told apart by a number, in the order in which they came. */
+/**
+ * A name for a person to read: what a guest calls itself never stands without saying that it is one. Those who have the same
+ * (nobody does who has a name, since servers see to that) are told apart by a number, in the order in which they came.
+ */
 export function nameOf(people: People, id: string): string {
-  const name = participantOf(people, id)?.name || NAMELESS;
-  const namesakes = people.participants.filter((participant) => (participant.name || NAMELESS) === name);
-  const at = namesakes.findIndex((participant) => participant.id === id);
-  return at > 0 ? `${name} ${at + 1}` : name;
+  const participant = participantOf(people, id);
+  const name = participant?.name || NAMELESS;
+  const namesakes = people.participants.filter((other) => (other.name || NAMELESS) === name);
+  const at = namesakes.findIndex((other) => other.id === id);
+  return marked(at > 0 ? `${name} ${at + 1}` : name, participant?.kind);
+}
+
+function marked(name: string, kind: ParticipantKind | undefined): string {
+  return kind === undefined || kind === "person" ? name : `${name} (${kind})`;
 }
 
 /** What has just happened, where somebody would want to know. `people` is what was known before the message. */
 export function announcementOf(people: People, message: ServerMessage): string | undefined {
   switch (message.type) {
     case "join": {
-      const { id, name, role } = message.participant;
+      const { id, name, role, kind } = message.participant;
       if (participantOf(people, id) !== undefined) return undefined;
-      return `${name || NAMELESS} joined${role === "viewer" ? " as a viewer" : ""}`;
+      return `${marked(name || NAMELESS, kind)} joined${role === "viewer" ? " as a viewer" : ""}`;
     }
     case "leave":
       return participantOf(people, message.id) === undefined ? undefined : `${nameOf(people, message.id)} left`;

@@ -4,6 +4,7 @@ import type { Answerer } from "./answerers.ts";
 import type { Attempt } from "./attach.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
+import type { ParticipantKind } from "./control.ts";
 import type { Mode, Role } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
 import type { InputRecorder } from "./input-recorder.ts";
@@ -26,8 +27,11 @@ export type SessionFacts = {
 
 export type AttachRequest = {
   readonly id: string;
+  /** As it is asked for: whoever has one that looks like it goes first. */
   readonly name: string;
   readonly role: Role;
+  /** Absent: a person. */
+  readonly kind?: ParticipantKind | undefined;
   readonly isAdmin: boolean;
   /** Absent: live on a PTY, lossless on pipes. A viewer's is always live. */
   readonly delivery?: Delivery | undefined;

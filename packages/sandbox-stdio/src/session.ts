@@ -22,6 +22,7 @@ import { InputQueue } from "./input.ts";
 import type { InputRecorder } from "./input-recorder.ts";
 import { Intake } from "./intake.ts";
 import type { OutputLog, OutputStream } from "./log.ts";
+import { distinctName } from "./names.ts";
 import { Outflow } from "./outflow.ts";
 import { Pace } from "./pace.ts";
 import type { Delivery } from "./pacing.ts";
@@ -619,8 +620,7 @@ export class Session {
   ): ClientRecord {
     const wasPresent = old !== undefined && old.presence.phase !== "absent";
     const client = new ClientRecord(
-      // The others know it by the name that it came with.
-      wasPresent ? { ...request, name: old.name } : request,
+      { ...request, name: this.#nameOf(request, old) },
       wasPresent ? old.order : this.#roster.nextOrder(),
       old?.input ?? new InputQueue(this.#hop),
       reach,
@@ -645,6 +645,13 @@ export class Session {
     if (this.floor.holder !== holder) this.#upstream.holder(this.floor.holder);
     if (this.#hop === "process") this.#fitSize();
     return client;
+  }
+
+  /** The others know it by the name that it had, unless somebody took that while it was away. */
+  #nameOf(request: AttachRequest, old: ClientRecord | undefined): string {
+    if (old?.isPresent) return old.name;
+    const others = [...this.#roster.present()].map(({ name }) => name);
+    return distinctName(old?.name || request.name, others);
   }
 
   /** Where a remote client's messages go: set by the shell that serves the inner hop. */

@@ -1,7 +1,7 @@
 // The inner hop, both ends and their sessions: what survives its breaks.
 
 import { describe, expect, test } from "vitest";
-import { type ClientRecord, Floor, InnerServer, MAX_FRAME_BYTES, RESUME_GRACE_MS } from "../src/index.ts";
+import { type ClientRecord, Floor, InnerServer, MAX_FRAME_BYTES, RESUME_GRACE_MS, type Session } from "../src/index.ts";
 import { bytes, FakePeer, InnerRig, join, output, request, takeAll } from "./fixtures.ts";
 
 describe("input across breaks of the inner hop", () => {

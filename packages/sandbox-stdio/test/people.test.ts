@@ -57,6 +57,19 @@ function hear(before: People, ...messages: ServerMessage[]): { words: string[]; 
   return { words, after };
 }
 
+test("L11: a guest's name never stands without saying that it is one's, and a program's neither", () => {
+  const guest: Participant = { id: "g", name: "Ann", role: "driver", kind: "guest" };
+  const program: Participant = { id: "p", name: "deploy", role: "viewer", kind: "program" };
+  const all = people(ann, { participants: [{ ...ann, kind: "person" }, guest, program], holder: "g" });
+  expect(["a", "g", "p"].map((id) => nameOf(all, id))).toEqual(["Ann", "Ann 2 (guest)", "deploy (program)"]);
+  expect(keyboardWords(all)).toBe("Ann 2 (guest) has the keyboard");
+  const eve: Participant = { ...guest, id: "e", name: "Eve" };
+  expect(hear(all, { type: "join", participant: eve }, { type: "leave", id: "e" }).words).toEqual([
+    "Eve (guest) joined",
+    "Eve (guest) left",
+  ]);
+});
+
 describe("the keyboard", () => {
   test("is yours, taken, free, shared or none of a viewer's business", () => {
     expect(keyboardOf(people(ann))).toBe("yours");

@@ -12,11 +12,43 @@ function pass(at: Rig, ms: number): void {
 }
 
 describe("who is here", () => {
+  test("L11: the later of two with one name, or names that look alike, gets a number, also a guest of a person", () => {
+    const at = rig();
+    const name = (id: string, over: Parameters<typeof join>[2]) => join(at.session, id, over).client.name;
+    expect(name("a", { name: "Bob" })).toBe("Bob");
+    expect(name("b", { name: "bob", kind: "guest" })).toBe("bob (2)");
+    expect(name("c", { name: "\u0412\u043eb" })).toBe("\u0412\u043eb (3)");
+    expect(name("d", { name: "Bob (2)" })).toBe("Bob (2) (2)");
+    expect(name("e", { name: "Bobby" })).toBe("Bobby");
+    const { participants } = join(at.session, "f", { name: "Bob", kind: "program" }).peer.hello;
+    expect(participants.map(({ kind }) => kind)).toEqual(["person", "guest", "person", "person", "person", "program"]);
+    expect(new Set(participants.map((one) => one.name)).size).toBe(6);
+  });
+
+  test("L11: a client that comes back has the name that it had, unless somebody took that while it was away", () => {
+    const at = rig();
+    const { client } = join(at.session, "a", { name: "Bob" });
+    at.session.stdin(client, bytes("x"));
+    at.session.vanish(client);
+    // Within its grace it is here.
+    expect(join(at.session, "b", { name: "Bob" }).client.name).toBe("Bob (2)");
+    expect(join(at.session, "a", { name: "Eve", isResume: true }).client.name).toBe("Bob");
+    const again = at.session.client("a");
+    if (again === undefined) throw new Error("unreachable");
+    at.session.vanish(again);
+    at.clock.ms += 60_000;
+    at.session.tick();
+    expect(join(at.session, "c", { name: "Bob" }).client.name).toBe("Bob");
+    expect(join(at.session, "a", { name: "Bob", isResume: true }).client.name).toBe("Bob (3)");
+  });
+
   test("C2: the others hear of who comes and who leaves, and the newcomer reads of them in its hello", () => {
     const at = rig(PTY);
     const a = join(at.session, "a");
     const b = join(at.session, "b", { role: "viewer", name: "Bob" });
-    expect(a.peer.of("join")).toEqual([{ type: "join", participant: { id: "b", name: "Bob", role: "viewer" } }]);
+    expect(a.peer.of("join")).toEqual([
+      { type: "join", participant: { id: "b", name: "Bob", role: "viewer", kind: "person" } },
+    ]);
     expect([b.peer.hello.participants.map(({ id }) => id), b.peer.of("join")]).toEqual([["a", "b"], []]);
     at.session.leave(b.client);
     expect(a.peer.of("leave")).toEqual([{ type: "leave", id: "b" }]);
@@ -131,7 +163,7 @@ describe("K4: the size of the PTY", () => {
     output(at, "abc");
     const b = join(at.session, "b", { size: { cols: 50, rows: 50 } });
     expect(a.peer.told.slice(-2)).toEqual([
-      { type: "join", participant: { id: "b", name: "b", role: "driver" } },
+      { type: "join", participant: { id: "b", name: "b", role: "driver", kind: "person" } },
       { type: "resize", cols: 50, rows: 40, offset: 3 },
     ]);
     at.session.stdin(b.client, bytes("x"), 0);

@@ -1,7 +1,7 @@
 // What somebody may do with one session, and for how long: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
-import { clipUtf8, MAX_NAME_BYTES, seenName } from "@sbx/sandbox-stdio";
+import { clipUtf8, MAX_NAME_BYTES, type ParticipantKind, seenName } from "@sbx/sandbox-stdio";
 import { AuthFault } from "../auth/fault.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
@@ -100,6 +100,11 @@ export function renewed(grant: Grant, identity: Identity): Grant {
   if (isLess) throw new AuthFault("insufficient_scope", "The fresh token may do less than the one before it");
   const { mayExec, isAdmin, mayCreate, name } = grant;
   return { ...fresh, mayExec, isAdmin, mayCreate, name };
+}
+
+/** What the others are told of who this is. */
+export function kindOf({ isGuest }: Pick<Grant, "isGuest">): ParticipantKind {
+  return isGuest ? "guest" : "person";
 }
 
 /** The name of whoever gave none in the query, under the same rule (L2). "" where nothing of it would be seen. */

@@ -16,7 +16,8 @@ export class AuditedUpstream implements Upstream {
   }
 
   attached(client: ClientRecord): void {
-    this.#audit.note({ type: "attach", name: client.name, role: client.role }, client.id);
+    const { name, role, kind } = client;
+    this.#audit.note({ type: "attach", name, role, kind }, client.id);
     this.#upstream.attached(client);
   }
 

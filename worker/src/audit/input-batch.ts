@@ -25,7 +25,8 @@ export class InputBatch {
     this.client = client;
     this.offset = offset;
     this.#fate = fate;
-    this.#keeping = isSecret ? "length" : keeping;
+    // What somebody could not say is nobody's business, nor a way to fill the record.
+    this.#keeping = isSecret || fate === "refused" ? "length" : keeping;
     this.#isSecret = isSecret;
     this.#hash = this.#keeping === "hash" ? createHash("sha256") : undefined;
   }

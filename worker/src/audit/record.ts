@@ -1,5 +1,6 @@
 // What an audit record says. Types only.
 
+import type { ParticipantKind } from "@sbx/sandbox-stdio";
 import type { ChainPoint } from "./chain.ts";
 
 /** Who did something, as their token and connection say. */
@@ -34,13 +35,13 @@ export type Deed =
   | { readonly type: "exit"; readonly code: number; readonly signal?: string }
   /** Its process is gone without an exit. */
   | { readonly type: "lost" }
-  | { readonly type: "attach"; readonly name: string; readonly role: string }
+  | AttachDeed
   /** A connection ended, with this WebSocket code. */
   | { readonly type: "detach"; readonly code: number }
   /** The client's place in the session was given up: it left, or its grace passed. */
   | { readonly type: "leave"; readonly how: "left" | "vanished" }
-  /** Something was refused: an attach, or what an attached client asked for. `times`: as often in a row. */
-  | { readonly type: "refused"; readonly error: string; readonly message: string; readonly times?: number }
+  /** Something was refused: an attach, or what an attached client asked for. */
+  | ({ readonly type: "refused"; readonly error: string; readonly message: string } & Repeated)
   /** The server closed a client's connection. */
   | { readonly type: "closed"; readonly code: number; readonly reason: string }
   /** The keyboard changed hands; "" is nobody. The client is the new holder, or else the old one. */
@@ -70,11 +71,22 @@ export type Deed =
   | { readonly type: "logout" }
   | InputDeed;
 
+/** `name` is what the others see; who it is, the {@link Actor} says. */
+export type AttachDeed = {
+  readonly type: "attach";
+  readonly name: string;
+  readonly role: string;
+  readonly kind: ParticipantKind;
+};
+
+/** What came more than once is one record: so many times, from its `time` until then. */
+export type Repeated = { readonly times?: number; readonly until?: string };
+
 /**
  * A batch of one client's input. On a terminal `text`, or `base64` where the bytes are no UTF-8; on pipes `sha256`; neither
- * where it is secret or content is switched off. The text is stored as the bytes that it came in, and read as a string.
+ * where it is secret, was refused or content is switched off. The text is stored as the bytes that it came in, and read as a string.
  */
-export type InputDeed = {
+export type InputDeed = Repeated & {
   readonly type: "input";
   /** Of the batch's first byte in all of this client's input. */
   readonly offset: number;

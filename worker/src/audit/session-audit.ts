@@ -11,6 +11,7 @@ import {
 } from "@sbx/sandbox-stdio";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
 import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
+import { type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";
 import type { AuditTrail } from "./trail.ts";
 
@@ -55,6 +56,10 @@ export class SessionAudit implements InputRecorder {
   #pending: Pending[] = [];
   #pendingBytes = 0;
   #left: string[] = [];
+  readonly #refusals = new Refusals();
+  #refusalTimer: ReturnType<typeof setTimeout> | undefined;
+  /** How far refused input goes whose record waits in its run: counted as stored without it, since none of it is kept. */
+  readonly #refusedEnds = new Map<string, number>();
   #writing: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When input last came, and when what waits is stored at the latest, as Date.now(). */
@@ -76,18 +81,13 @@ export class SessionAudit implements InputRecorder {
   note(deed: Deed, client?: string, who?: Actor): void {
     const actor = who ?? (client === undefined ? undefined : this.#actors.get(client));
     const last = this.#pending.at(-1);
-    if (deed.type === "refused" && isSameRefusal(last, deed, client)) {
-      this.#pending[this.#pending.length - 1] = { ...last, times: (last.times ?? 1) + 1 };
-      return;
-    }
     if (deed.type === "resize" && isSameResize(last, client)) {
       this.#pending[this.#pending.length - 1] = { ...last, ...deed };
       return;
     }
-    this.#add(
-      { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed },
-      GATHER_MS,
-    );
+    const event = { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed };
+    if (event.type === "refused") this.#refused(event);
+    else this.#add(event, GATHER_MS);
   }
 
   /** A process begins: nobody who typed into an earlier one comes back. */
@@ -131,6 +131,7 @@ export class SessionAudit implements InputRecorder {
 
   /** The client's place in the session was given up. */
   departed(client: ClientRecord, how: "left" | "vanished"): void {
+    this.#addRefusals({ client: client.id });
     this.note({ type: "leave", how }, client.id);
     if (this.#secret.delete(client.id)) this.#ports.trail.noteSecret(client.id, false);
     if (how === "left") this.#left.push(client.id);
@@ -158,6 +159,12 @@ export class SessionAudit implements InputRecorder {
     const fresh = known === 0 ? bytes : bytes.subarray(known);
     const start = offset + known;
     const isSecret = this.#secret.has(id);
+    if (fate === "refused") {
+      this.#inputRefused(id, start, fresh.length);
+      return;
+    }
+    // In the order in which it came: what was refused before this is on record before it.
+    this.#addRefusals({ client: id, isInput: true });
     const last = this.#pending.at(-1);
     this.#pendingBytes += fresh.length;
     if (!(last !== undefined && "batch" in last && last.batch.add(id, start, fresh, fate, isSecret))) {
@@ -181,14 +188,50 @@ export class SessionAudit implements InputRecorder {
 
   /** Stores what has been gathered. */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined || this.#pending.length > 0) {
+    this.#addRefusals("all");
+    while (this.#writing !== undefined || this.#hasMore) {
       this.#write();
       await this.#writing;
     }
   }
 
+  get #hasMore(): boolean {
+    return this.#pending.length > 0 || this.#refusedEnds.size > 0;
+  }
+
+  #inputRefused(client: string, offset: number, length: number): void {
+    const who = { ...this.#place, ...this.#actors.get(client), client };
+    const isNow = this.#refused({ time: now(), ...who, type: "input", offset, length, refused: true });
+    this.#inputAtMs = Date.now();
+    if (isNow) return;
+    this.#refusedEnds.set(client, offset + length);
+    this.#soon(MAX_GATHER_MS);
+  }
+
+  /** @returns Whether it goes on record now, and not with others. */
+  #refused(event: RefusalEvent): boolean {
+    const first = this.#refusals.note(event, Date.now());
+    if (first !== undefined) this.#add(first, GATHER_MS);
+    else this.#refusalTimer ??= setTimeout(() => this.#runsOver(), RUN_MS);
+    return first !== undefined;
+  }
+
+  #runsOver(): void {
+    this.#refusalTimer = undefined;
+    this.#addRefusals("over");
+    if (this.#refusals.isWaiting) this.#refusalTimer = setTimeout(() => this.#runsOver(), RUN_MS);
+  }
+
+  #addRefusals(of: Parameters<Refusals["take"]>[1]): void {
+    for (const event of this.#refusals.take(Date.now(), of)) this.#add(event, GATHER_MS);
+  }
+
   #add(pending: Pending, withinMs: number): void {
     this.#pending.push(pending);
+    this.#soon(withinMs);
+  }
+
+  #soon(withinMs: number): void {
     this.#latestMs = Math.min(this.#latestMs, Date.now() + withinMs);
     this.#lookIn(GATHER_MS);
   }
@@ -206,7 +249,7 @@ export class SessionAudit implements InputRecorder {
 
   /** One batch at a time: what comes meanwhile is the next one. */
   #write(): void {
-    if (this.#writing !== undefined || this.#pending.length === 0) return;
+    if (this.#writing !== undefined || !this.#hasMore) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#latestMs = Number.POSITIVE_INFINITY;
@@ -215,12 +258,16 @@ export class SessionAudit implements InputRecorder {
     for (const pending of this.#pending) {
       if (!("batch" in pending)) {
         events.push(pending);
+        if (pending.type === "input" && pending.refused && pending.client !== undefined)
+          inputEnds.set(pending.client, Math.max(inputEnds.get(pending.client) ?? 0, pending.offset + pending.length));
         continue;
       }
       const { time, batch, who } = pending;
       events.push({ time, ...who, client: batch.client, ...batch.finish() });
       inputEnds.set(batch.client, batch.end);
     }
+    for (const [id, end] of this.#refusedEnds) inputEnds.set(id, Math.max(inputEnds.get(id) ?? 0, end));
+    this.#refusedEnds.clear();
     const left = this.#left;
     this.#pending = [];
     this.#pendingBytes = 0;
@@ -240,7 +287,7 @@ export class SessionAudit implements InputRecorder {
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
         if (this.#pendingBytes >= GATHER_BYTES) this.#write();
-        else if (this.#pending.length > 0) this.#lookIn(GATHER_MS);
+        else if (this.#hasMore) this.#lookIn(GATHER_MS);
       })
       .catch((error: unknown) => this.#ports.failed(error));
   }
@@ -271,16 +318,6 @@ export class SessionAudit implements InputRecorder {
     if (!this.#ports.isTty()) return "hash";
     return this.#ports.settings.mode === "content" ? "content" : "length";
   }
-}
-
-/** A client that is refused at every key is refused once, so many times. */
-function isSameRefusal(
-  last: Pending | undefined,
-  deed: Deed & { type: "refused" },
-  client: string | undefined,
-): last is AuditEvent & { type: "refused" } {
-  if (last === undefined || "batch" in last || last.type !== "refused" || client === undefined) return false;
-  return last.client === client && last.error === deed.error && last.message === deed.message;
 }
 
 /** Of a window that is being dragged the last size counts, of those that came at about the same time. */

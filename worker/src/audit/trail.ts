@@ -62,7 +62,7 @@ export class AuditTrail {
     for (const [key, offset] of this.#storage.kv.list<number>({ prefix: INPUT_PREFIX })) {
       stored.set(key.slice(INPUT_PREFIX.length), offset);
     }
-    for (const [id, offset] of this.#newest.inputEnds) stored.set(id, offset);
+    for (const [id, offset] of this.#newest.inputEnds) stored.set(id, Math.max(offset, stored.get(id) ?? 0));
     return [...stored];
   }
 
@@ -80,16 +80,18 @@ export class AuditTrail {
       records.push(record);
       last = record;
     }
-    if (records.length === 0) return Promise.resolve();
+    if (records.length === 0 && storedInput.size === 0) return Promise.resolve();
     const entries: Record<string, unknown> = {};
     const batches = batchesOf(records);
     for (const batch of batches) entries[batchKey(batch[0].seq)] = batch;
     // The newest batch says it by itself. To find the place of one key more among long values, SQLite reads many of them.
     const inNewest = inputEndsOf(batches.at(-1) ?? []);
-    for (const [id, offset] of [...this.#newest.inputEnds, ...storedInput]) {
-      if (!inNewest.has(id)) entries[INPUT_PREFIX + id] = offset;
+    const before = records.length === 0 ? [] : this.#newest.inputEnds;
+    for (const [id, offset] of [...before, ...storedInput]) {
+      if ((inNewest.get(id) ?? -1) < offset) entries[INPUT_PREFIX + id] = offset;
     }
-    const inputEnds = new Map([...inNewest].filter(([id]) => storedInput.has(id)));
+    const inputEnds = new Map(records.length === 0 ? this.#newest.inputEnds : []);
+    for (const [id, offset] of storedInput) if (inNewest.has(id) || inputEnds.has(id)) inputEnds.set(id, offset);
     this.#newestRead = { head: { seq: last.seq, hash: last.hash }, inputEnds };
     // One call, one transaction: an offset is never stored without its bytes.
     const stored = this.#storage.put(entries, { allowUnconfirmed: true }).then(() => this.#storage.sync());
@@ -190,7 +192,12 @@ export class AuditTrail {
     const batch = newest?.[1] ?? [];
     const last = batch.at(-1);
     const head = last === undefined ? this.anchor : { seq: last.seq, hash: last.hash };
-    return { head, inputEnds: inputEndsOf(batch) };
+    const inputEnds = inputEndsOf(batch);
+    // A client may have more settled than is in its records: input that was refused, and is counted in another.
+    for (const [id, end] of inputEnds) {
+      inputEnds.set(id, Math.max(end, this.#storage.kv.get<number>(INPUT_PREFIX + id) ?? 0));
+    }
+    return { head, inputEnds };
   }
 }
 
@@ -198,7 +205,8 @@ export class AuditTrail {
 function inputEndsOf(batch: Batch): Map<string, number> {
   const ends = new Map<string, number>();
   for (const record of batch) {
-    if (record.type === "input" && record.client !== undefined) ends.set(record.client, record.offset + record.length);
+    if (record.type !== "input" || record.client === undefined) continue;
+    ends.set(record.client, Math.max(ends.get(record.client) ?? 0, record.offset + record.length));
   }
   return ends;
 }

@@ -17,6 +17,7 @@ import {
 } from "@sbx/sandbox-stdio";
 import { type Admission, admit, ticketRefusal } from "../attach/admission.ts";
 import { type AttachSpec, specOf } from "../attach/attach-spec.ts";
+import { kindOf } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import type { Actor } from "../audit/record.ts";
 import { SessionAudit } from "../audit/session-audit.ts";
@@ -285,6 +286,7 @@ export class SessionObject extends DurableObject<Env> {
       id,
       name: query.name || who.name || `guest-${id.slice(0, 4)}`,
       role: query.role,
+      kind: kindOf(who),
       isAdmin: who.isAdmin,
       delivery: query.delivery,
       acknowledges: connection.dialect.acknowledges,

@@ -2,6 +2,7 @@
 
 import { CLOSE, dialectNamed, MAX_CLIENTS } from "@sbx/sandbox-stdio";
 import type { AttachSpec } from "../attach/attach-spec.ts";
+import { kindOf } from "../attach/grant.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Env } from "../env.ts";
@@ -48,7 +49,9 @@ export class TtydProxy {
     const socket = await openTtyd(this.#env, address);
     if (socket === undefined) return { code: NOT_RUNNING.code, error: "not_running", message: NOT_RUNNING.reason };
     const audit = this.#audit;
-    const record = audit && new ConnectionRecord(audit, this.#keeping, spec.actor, spec.query.name || spec.who.name);
+    const { who, actor, query } = spec;
+    const named = { name: query.name || who.name, kind: kindOf(who) };
+    const record = audit && new ConnectionRecord(audit, this.#keeping, actor, named);
     const pair = new WebSocketPair();
     const relay = new TtydRelay(pair[1], socket, {
       input: (content) => record?.input(content),

@@ -2,7 +2,7 @@
 // Output is not in it.
 
 import { InputBatch, type InputKeeping } from "../audit/input-batch.ts";
-import type { Actor } from "../audit/record.ts";
+import type { Actor, AttachDeed } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 
 /** A longer message is kept in several records: one has to fit into a row. */
@@ -15,11 +15,16 @@ export class ConnectionRecord {
   readonly #client = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
   #offset = 0;
 
-  constructor(audit: Pick<SessionAudit, "note">, keeping: InputKeeping, actor: Actor, name: string) {
+  constructor(
+    audit: Pick<SessionAudit, "note">,
+    keeping: InputKeeping,
+    actor: Actor,
+    who: Pick<AttachDeed, "name" | "kind">,
+  ) {
     this.#audit = audit;
     this.#keeping = keeping;
     this.#actor = actor;
-    audit.note({ type: "attach", name, role: "driver" }, this.#client, actor);
+    audit.note({ type: "attach", name: who.name, role: "driver", kind: who.kind }, this.#client, actor);
   }
 
   /** Reads `content` at once. */

@@ -115,6 +115,7 @@ export const PTY_ROUTES: readonly DialectRoute[] = [
     path: "/v1/sandboxes/:id/exec/pty/shared",
     dialect: PTY_SHARED,
     ...COMMON,
+    needsHolder: true,
     wish: (request) => wish(request, { session: "main", mode: "exclusive" }),
   },
 ];

@@ -364,7 +364,7 @@ export function nameOf(who: number, role: Role): string {
 }
 
 function driverOf(client: ClientRecord): number {
-  const who = /^driver ([0-3])$/.exec(client.name)?.[1];
+  const who = /^driver ([0-3])(?: \(\d+\))?$/.exec(client.name)?.[1];
   if (who === undefined) throw new Error(`input of ${client.name} reached the process`);
   return Number(who);
 }

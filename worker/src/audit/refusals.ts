@@ -1,0 +1,80 @@
+// Refusals on their way into the audit. The first of a kind is on record at once; those that follow it are one record, so that
+// whoever is refused without end fills no disk. Told the time; stores nothing.
+
+import type { AuditEvent } from "./record.ts";
+
+export type RefusalEvent = AuditEvent & ({ readonly type: "refused" } | { readonly type: "input" });
+
+/** A run of the same refusals is one record for so long. */
+export const RUN_MS = 10_000;
+/** Beyond so many runs, those that are over are looked for. */
+const MANY_RUNS = 256;
+
+type Run = { sinceMs: number; waiting: RefusalEvent | undefined };
+
+export class Refusals {
+  readonly #runs = new Map<string, Run>();
+  #waitingRuns = 0;
+
+  /** @returns What is to be put on record now; undefined where it waits in its run. */
+  note(event: RefusalEvent, nowMs: number): RefusalEvent | undefined {
+    if (this.#runs.size >= MANY_RUNS) this.#forgetIdle(nowMs);
+    const key = keyOf(event);
+    const run = this.#runs.get(key);
+    if (run === undefined || (run.waiting === undefined && !isWithin(run, nowMs))) {
+      this.#runs.set(key, { sinceMs: nowMs, waiting: undefined });
+      return event;
+    }
+    if (run.waiting === undefined) this.#waitingRuns += 1;
+    run.waiting = run.waiting === undefined ? event : merged(run.waiting, event);
+    return undefined;
+  }
+
+  /** Whether anything waits for {@link take}. */
+  get isWaiting(): boolean {
+    return this.#waitingRuns > 0;
+  }
+
+  /** What waits: all of it, of the runs that are over, of one client, or of that client's input. */
+  take(nowMs: number, of: "all" | "over" | { readonly client: string; readonly isInput?: true }): RefusalEvent[] {
+    const taken: RefusalEvent[] = [];
+    if (!this.isWaiting) return taken;
+    for (const run of this.#runs.values()) {
+      const { waiting } = run;
+      if (waiting === undefined) continue;
+      if (of === "over" && isWithin(run, nowMs)) continue;
+      if (typeof of === "object" && waiting.client !== of.client) continue;
+      if (typeof of === "object" && of.isInput && waiting.type !== "input") continue;
+      taken.push(waiting);
+      this.#waitingRuns -= 1;
+      run.sinceMs = nowMs;
+      run.waiting = undefined;
+    }
+    return taken;
+  }
+
+  #forgetIdle(nowMs: number): void {
+    for (const [key, run] of this.#runs) {
+      if (run.waiting === undefined && !isWithin(run, nowMs)) this.#runs.delete(key);
+    }
+  }
+}
+
+/** A clock that was set back ends a run, too. */
+function isWithin({ sinceMs }: Run, nowMs: number): boolean {
+  return nowMs >= sinceMs && nowMs < sinceMs + RUN_MS;
+}
+
+/** Whose it is and why, not its words: a client may choose those. */
+function keyOf(event: RefusalEvent): string {
+  const whose = event.client ?? `${event.tenant} ${event.user} ${event.address}`;
+  return JSON.stringify([whose, event.client === undefined, event.type === "refused" ? event.error : ""]);
+}
+
+function merged(run: RefusalEvent, event: RefusalEvent): RefusalEvent {
+  const times = (run.times ?? 1) + 1;
+  const until = event.time;
+  if (run.type === "input" && event.type === "input")
+    return { ...run, length: run.length + event.length, times, until };
+  return { ...run, times, until };
+}
