@@ -54,6 +54,8 @@ export class StdioClient {
   /** Distinguishes connections: what an old one still reports counts for nothing. */
   #generation = 0;
   #hello: Hello | undefined;
+  /** Who holds the keyboard. */
+  #holder = "";
   #resume: string | undefined;
   #bye: Bye | undefined;
   /** Who answers terminal queries. */
@@ -398,11 +400,18 @@ export class StdioClient {
 
   /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
   #watchRefusal(message: ServerMessage): void {
-    if (message.type !== "error") return;
-    const isOfInput = message.code === "stdin_closed" || message.code === "not_stdin_holder";
-    if (!isOfInput || this.#outbox.isAllSent) return;
+    if (message.type === "stdin_holder") this.#holder = message.id;
+    if (message.type !== "error" || this.#outbox.isAllSent) return;
+    // An end of input may be refused to a client whose input is not.
+    const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isInputTaken);
+    if (!isOfInput) return;
     for (const bytes of this.#outbox.dropUnsent()) this.#events.discarded(bytes);
     if (this.#eofAt !== undefined) this.#eofAt = Math.min(this.#eofAt, this.#outbox.end);
+  }
+
+  get #isInputTaken(): boolean {
+    const { you, mode } = this.#hello ?? {};
+    return you?.role === "driver" && (mode === "collaborative" || you.id === this.#holder);
   }
 
   #greeted(hello: Hello): void {
@@ -418,6 +427,7 @@ export class StdioClient {
     }
     const isResumed = this.#hello !== undefined && this.#hello.incarnation === hello.incarnation;
     this.#hello = hello;
+    this.#holder = hello.holder;
     this.#resume = hello.resume;
     this.#answerers = new Answerers(hello.you.id, hello.live, hello.answerer);
     this.#inbox.anchor(hello);

@@ -74,9 +74,9 @@ function harness(options: Partial<ClientOptions> = {}) {
     client,
     queries,
     socket,
-    greet: (offset: number, stdin = 0) => {
+    greet: (offset: number, stdin = 0, over: object = {}) => {
       socket().events.open();
-      socket().events.text(JSON.stringify(hello(offset, stdin)));
+      socket().events.text(JSON.stringify({ ...hello(offset, stdin), ...over }));
     },
     /** Cuts the connection and lets the wait pass. @returns How long it was, ms. */
     cut: () => {
@@ -121,7 +121,7 @@ describe("L10: input that is refused", () => {
     "%s: what is not sent yet is dropped, and nothing of it is sent later",
     (code) => {
       const { client, greet, socket } = harness();
-      greet(0);
+      greet(0, 0, code === "not_stdin_holder" ? { mode: "exclusive", holder: "another" } : {});
       const sentBytes = () =>
         socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
       const paste = new Uint8Array(1_000_001).map((_, i) => i % 251);
@@ -141,6 +141,14 @@ describe("L10: input that is refused", () => {
       expect(socket().sent.at(-1)).toBe('{"type":"eof","offset":262147}');
     },
   );
+});
+
+test("an end of input that is refused drops nothing: the input itself is taken", () => {
+  const { client, greet, socket } = harness();
+  greet(0);
+  client.write(new Uint8Array(1_000_000));
+  socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
+  expect(client.unackedInput).toBe(1_000_000);
 });
 
 describe("a connection that breaks often", () => {

@@ -217,7 +217,8 @@ class Attachment {
           return;
         }
         // A pipeline's next bytes would be refused as well, without end.
-        if (message.code === "not_stdin_holder" && this.#front instanceof PipeFront) this.#front.inputClosed();
+        if (message.code === "not_stdin_holder" && this.#front instanceof PipeFront && !this.#mayType)
+          this.#front.inputClosed();
         this.#notices.say(errorWords(message));
         return;
       case "secret":
@@ -230,6 +231,10 @@ class Attachment {
       default:
         this.#notices.detail(`the server says ${safeJson(message)}`);
     }
+  }
+
+  get #mayType(): boolean {
+    return this.#people === undefined || mayType(this.#people);
   }
 
   #expiring(seconds: number): void {
