@@ -220,6 +220,12 @@ describe("a share ticket", () => {
     expect(await creator.message("join")).toEqual({ type: "join", participant: you });
     const posing = await connect(alice, { session, name: "Somebody else" });
     await posing.hello();
+    const attached = (await auditOf(alice, session)).filter(({ type }) => type === "attach");
+    expect(attached.slice(0, 3).map(({ name, kind, user }) => [name, kind, user])).toEqual([
+      ["Alice", "person", alice.sub],
+      ["\u0410l\u0456ce (2)", "guest", expect.stringMatching(/^guest:/)],
+      ["Somebody else", "person", alice.sub],
+    ]);
     await restartWorker();
     // Kind and name are the bridge's to tell to the object's next life.
     const back = await until("an attach", () => connect(alice, { session, name: "ALICE" }).catch(() => undefined));
@@ -227,12 +233,6 @@ describe("a share ticket", () => {
     expect((hello.you as { name: string }).name).toMatch(/^ALICE \(\d\)$/);
     const names = (hello.participants as { name: string; kind: string }[]).map(({ name, kind }) => [name, kind]);
     expect(names).toContainEqual(["Alice", "person"]);
-    const attached = (await auditOf(alice, session)).filter(({ type }) => type === "attach");
-    expect(attached.slice(0, 3).map(({ name, kind, user }) => [name, kind, user])).toEqual([
-      ["Alice", "person", alice.sub],
-      ["\u0410l\u0456ce (2)", "guest", expect.stringMatching(/^guest:/)],
-      ["Somebody else", "person", alice.sub],
-    ]);
   });
 
   test("is listed, and gone from the list when it was revoked: whom it let in is out within a second", async () => {
