@@ -97,7 +97,7 @@ test("who comes by a link from another tenant is on record with that tenant and 
   const records = (await auditOf(who, session)).filter((record) => record.client === client);
   const actor = { tenant: stranger.org, user: stranger.sub, address: expect.any(String), ticket: id, client };
   expect(records.map(said)).toEqual([
-    { ...actor, type: "attach", name: expect.any(String), role: "driver" },
+    { ...actor, type: "attach", name: expect.any(String), role: "driver", kind: "person" },
     { ...actor, type: "input", offset: 0, length: 1, sha256: expect.any(String) },
   ]);
 });

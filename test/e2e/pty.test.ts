@@ -4,7 +4,7 @@ import { connect } from "./support/client.ts";
 import { type ForeignClient, foreign, foreignRefused } from "./support/foreign-client.ts";
 import { pty, ptyPath, shared, sharedPath, shows } from "./support/foreign-routes.ts";
 import { isAlive } from "./support/processes.ts";
-import { api, fresh, type Person, person } from "./support/system.ts";
+import { api, cutInnerHop, fresh, type Person, person } from "./support/system.ts";
 import { until } from "./support/wait.ts";
 
 /** The process id of the shell that the client types in. */
@@ -127,27 +127,35 @@ describe("/exec/pty/shared", () => {
     expect(await bob.message("stdin_holder", 4)).toEqual({ type: "stdin_holder", id: his.id });
   });
 
-  test("D9: is refused where everybody may type in a living main, and not once that has ended", async () => {
+  test("D9: in a main where everybody types, nobody types past a shared client that was told that it holds", async () => {
     const who = await person();
     const sandbox = fresh("box");
-    const other = await connect(who, { sandbox, session: "main", tty: 1, cmd: "cat" });
-    await other.hello();
-    for (const query of [{}, { role: "viewer" }]) {
-      const refusal = await foreignRefused(who, sharedPath(sandbox, query));
-      expect(refusal).toMatchObject({ status: 409 });
-    }
-    // Whoever types there goes on as before, and nobody was told that they hold anything.
-    other.type("still mine\r");
-    await other.output("still mine\r\nstill mine\r\n");
-    expect([other.messages("join"), other.messages("stdin_holder")]).toEqual([[], []]);
+    const ours = await connect(who, { sandbox, session: "main", tty: 1, cmd: "cat" });
+    const plain = await connect(who, { sandbox, session: "main" }, { protocols: [] });
+    await Promise.all([ours.hello(), plain.hello()]);
+    const theirs = await shared(who, sandbox);
+    expect(await theirs.message("hello")).toMatchObject({ holder: "" });
+    ours.type("ours\r");
+    await shows(theirs, "ours\r\nours");
 
-    const exclusive = fresh("box");
-    const mine = await connect(who, { sandbox: exclusive, session: "main", tty: 1, cmd: "cat", mode: "exclusive" });
-    const { you } = await mine.hello();
-    const guest = await shared(who, exclusive);
-    expect(await guest.message("hello")).toMatchObject({ holder: (you as { id: string }).id });
-    guest.type("x");
-    expect(await guest.message("error")).toEqual({ type: "error", message: "not stdin holder" });
+    theirs.say({ type: "request_stdin" });
+    expect(await theirs.message("stdin_holder")).toEqual({ type: "stdin_holder", id: await idOf(theirs) });
+    for (const one of [ours, plain]) {
+      one.type("past you\r");
+      expect(await one.message("error")).toMatchObject({ code: "not_stdin_holder" });
+    }
+    // Also over a hop that was made again: the bridge is told who types.
+    await cutInnerHop();
+    theirs.type("theirs\r");
+    await ours.output("theirs\r\ntheirs\r\n");
+    ours.type("again\r");
+    await ours.until("another refusal", () => ours.messages("error").length === 2);
+
+    theirs.say({ type: "release_stdin" });
+    await ours.until("a free keyboard", () => ours.messages("stdin_holder").at(-1)?.id === "");
+    ours.type("ours once more\r");
+    await shows(theirs, "ours once more\r\nours once more");
+    expect(ours.text()).not.toMatch(/past you|again/);
   });
 
   test("force_take needs sandbox:admin and ?resolve=1", async () => {

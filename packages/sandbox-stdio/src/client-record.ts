@@ -48,6 +48,8 @@ export class ClientRecord implements Paced {
   readonly isAdmin: boolean;
   readonly delivery: Delivery;
   readonly acknowledges: boolean;
+  /** Whether it alone types while it holds the keyboard, whatever the session's mode. */
+  readonly holdsAlone: boolean;
   /** Whether it can come back as itself: one that can't has left when its connection ends. */
   readonly canResume: boolean;
   /** The party that it came with, by its id. */
@@ -89,6 +91,7 @@ export class ClientRecord implements Paced {
       isAdmin: boolean;
       delivery: Delivery;
       acknowledges: boolean;
+      holdsAlone?: boolean | undefined;
       canResume?: boolean;
       party?: Party;
       mayUseKept?: boolean;
@@ -104,6 +107,7 @@ export class ClientRecord implements Paced {
     this.isAdmin = who.isAdmin;
     this.delivery = who.delivery;
     this.acknowledges = who.acknowledges;
+    this.holdsAlone = who.holdsAlone ?? false;
     this.canResume = who.canResume ?? true;
     this.party = who.party?.id;
     this.mayUseKept = who.mayUseKept ?? true;

@@ -53,6 +53,8 @@ export interface Dialect<State = unknown> {
   readonly canResume: boolean;
   /** Whether its clients may read each message's bytes as text by itself: then no message ends within a character. */
   readonly readsFrameByFrame?: boolean;
+  /** Whether its clients rely on typing alone while they hold the keyboard, also where everybody may type. */
+  readonly holdsAlone?: boolean;
   /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */
   readonly clientBegins?: boolean;
   /** What it remembers of a connection that has just been made. */
@@ -105,8 +107,6 @@ export interface DialectRoute {
    * it is known, and may not (403).
    */
   readonly authenticatesSession?: boolean;
-  /** Whether its clients rely on one holder who alone types: a living session in which everybody may is refused (409). */
-  readonly needsHolder?: boolean;
   /** Which limits hold here, where the settings have some of their own for it. Absent: the usual ones. */
   readonly limits?: "json" | "pty";
   /**

@@ -8,7 +8,13 @@ export type Mode = "collaborative" | "exclusive";
 export type FloorFault = "not_stdin_holder" | "viewer" | "not_allowed" | "no_such_client";
 export type FloorResult = { readonly ok: true } | { readonly ok: false; readonly fault: FloorFault };
 
-type Member = { readonly id: string; readonly role: Role; readonly isAdmin: boolean };
+type Member = {
+  readonly id: string;
+  readonly role: Role;
+  readonly isAdmin: boolean;
+  /** Whether nobody else may type while it holds the keyboard, whatever the mode. */
+  readonly holdsAlone?: boolean;
+};
 
 const GRANTED: FloorResult = { ok: true };
 const refuse = (fault: FloorFault): FloorResult => ({ ok: false, fault });
@@ -31,6 +37,11 @@ export class Floor {
   /** The client that may type, where the session is exclusive; "" where nobody holds the keyboard. */
   get holder(): string {
     return this.#holder;
+  }
+
+  /** Whether only the holder may type now: by the mode, or since a client holds the keyboard that relies on it. */
+  get isExclusive(): boolean {
+    return this.mode === "exclusive" || this.#members.get(this.#holder)?.holdsAlone === true;
   }
 
   /** How often the keyboard has gone from one to another: tells what was typed before a handover from what came after. */
@@ -68,7 +79,7 @@ export class Floor {
     const member = this.#members.get(id);
     if (member === undefined) return refuse("no_such_client");
     if (member.role === "viewer") return refuse("viewer");
-    return this.mode === "exclusive" && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
+    return this.isExclusive && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
   }
 
   /** A free keyboard goes to who asks; otherwise the holder is to be told of the wish. */

@@ -118,12 +118,12 @@ export class InnerClient implements Upstream, ScreenSource {
     session.holderChanged(session.floor.holder);
     const present = [...session.clients].filter((client) => client.presence.phase !== "absent");
     for (const client of present) this.#attach(client);
-    const { mode, holder } = session.floor;
+    const { isExclusive, holder } = session.floor;
     // Before any input: the holder's would be refused. So would what was typed before a handover: it goes as its holder's.
-    let told = mode === "exclusive" ? undefined : holder;
+    let told = isExclusive ? undefined : holder;
     if (told !== undefined) this.holder(told);
     for (const { client, entry } of byTurn(present)) {
-      if (mode === "exclusive" && entry.kind !== "refused" && told !== client.id) {
+      if (isExclusive && entry.kind !== "refused" && told !== client.id) {
         told = client.id;
         this.holder(told);
       }
@@ -177,7 +177,7 @@ export class InnerClient implements Upstream, ScreenSource {
     this.#attach(client);
     // The bridge's own rules may have given it the keyboard just now; these here are the ones that count.
     const floor = this.#session?.floor;
-    if (floor?.mode === "exclusive") this.holder(floor.holder);
+    if (floor?.isExclusive) this.holder(floor.holder);
     this.#resend(client);
     this.#relayPacer();
   }
@@ -196,6 +196,7 @@ export class InnerClient implements Upstream, ScreenSource {
       admin: client.isAdmin,
       delivery: client.delivery,
       acknowledges: client.acknowledges,
+      ...(client.holdsAlone ? { alone: true } : {}),
       acked: client.acked,
       window: client.windowBytes,
       ...(client.size ?? {}),

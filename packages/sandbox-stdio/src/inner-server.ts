@@ -227,6 +227,7 @@ export class InnerServer implements OutputPeer {
       isAdmin: command.admin,
       delivery: command.delivery,
       acknowledges: command.acknowledges,
+      holdsAlone: command.alone,
       acked: command.acked,
       windowBytes: command.window,
       isResume: false,

@@ -33,6 +33,7 @@ export type InnerCommand =
       readonly admin: boolean;
       readonly delivery: Delivery;
       readonly acknowledges: boolean;
+      readonly alone?: boolean;
       readonly acked: number;
       readonly window: number;
       readonly cols?: number;
@@ -124,6 +125,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
     admin: isBoolean,
     delivery: isOneOf("live", "lossless"),
     acknowledges: isBoolean,
+    "alone?": isBoolean,
     acked: isOffset,
     window: isNumber,
     "cols?": isInteger(1, MAX_COLS),

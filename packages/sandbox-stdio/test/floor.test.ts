@@ -98,6 +98,20 @@ test("K1: in a collaborative session every driver may type and no viewer, and no
   ]);
 });
 
+test("D9: while one holds the keyboard that relies on it, nobody else types, also where everybody may", () => {
+  const floor = new Floor("collaborative");
+  for (const member of [driver("a"), { ...driver("b"), holdsAlone: true }]) floor.join(member);
+  const may = () => [floor.mayDrive("a").ok, floor.mayDrive("b").ok];
+  expect([may(), floor.request("a").ok, may()]).toEqual([[true, true], true, [true, true]]);
+  expect([floor.grant("a", "b").ok, floor.mayDrive("a"), floor.mayDrive("b").ok]).toEqual([
+    true,
+    no("not_stdin_holder"),
+    true,
+  ]);
+  floor.leave("b", true);
+  expect(may()[0]).toBe(true);
+});
+
 test("K3: nothing from a viewer is ever allowed, nor from a driver that does not hold an exclusive keyboard", () => {
   const ids = ["a", "b", "c", "v", "w"];
   const id = fc.constantFrom(...ids, "nobody", "");

@@ -1,6 +1,6 @@
 // Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
 
-import { CLOSE, dialectNamed, type Session } from "@sbx/sandbox-stdio";
+import { CLOSE, dialectNamed } from "@sbx/sandbox-stdio";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";
@@ -16,13 +16,6 @@ export function ticketRefusal(why: "used" | "revoked"): Refusal {
   const message =
     why === "used" ? "The ticket has been used: each counts once" : "The ticket was revoked, or its session is gone";
   return { code: CLOSE.unauthenticated, error: `ticket_${why}`, message };
-}
-
-/** Why this client can't use a session that is there: it relies on a holder, and here nobody minds one. */
-export function modeRefusal({ needsHolder }: AttachSpec, { facts, exit }: Session): Refusal | undefined {
-  if (!needsHolder || facts.mode === "exclusive" || exit !== undefined) return undefined;
-  const message = `everybody may type in session "${facts.session}": this route shares only one that has a holder`;
-  return { code: CLOSE.conflict, error: "conflict", message };
 }
 
 /** Whether this client may attach here: who it says it is, and what there is to attach to. */

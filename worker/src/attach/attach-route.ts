@@ -98,7 +98,6 @@ async function attach(
       ...(row.limits === undefined ? {} : { limits: row.limits }),
       isTransient: row.isTransient === true,
       ...(isProxied ? { upstream: "ttyd" } : {}),
-      ...(row.needsHolder === undefined ? {} : { needsHolder: row.needsHolder }),
       who: { ...grant, isAdmin: mayForce && grant.isAdmin },
       actor: {
         // Whoever comes by a link may be of another tenant than the session.

@@ -27,8 +27,6 @@ export type AttachSpec = Answering & {
   readonly limits?: "json" | "pty";
   /** Whether a new session is forgotten once it has ended and nobody is left. */
   readonly isTransient: boolean;
-  /** Whether a living session in which everybody may type is refused. */
-  readonly needsHolder?: boolean;
   /** A ttyd that runs in the sandbox, in place of a session of ours. */
   readonly upstream?: "ttyd";
   readonly who: Grant;

@@ -11,7 +11,7 @@ import {
   Session,
   type SessionOptions,
 } from "@sbx/sandbox-stdio";
-import { type Admission, modeRefusal, PROCESS_LOST } from "../attach/admission.ts";
+import { type Admission, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { commandRefusal } from "../attach/command-policy.ts";
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
@@ -81,13 +81,6 @@ export class SessionKeeper {
 
   /** The session, with its process: found, or made. */
   async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
-    const outcome = await this.#ensure(spec, admission);
-    // Asked last: another route may have made it meanwhile.
-    const refusal = outcome.ok ? modeRefusal(spec, outcome.session) : undefined;
-    return refusal === undefined ? outcome : { ok: false, refusal };
-  }
-
-  async #ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
     const { env, store } = this.#at;
     if (this.#session !== undefined) return { ok: true, session: this.#session };
     const { record } = store;
@@ -107,7 +100,7 @@ export class SessionKeeper {
       this.#forgetProcess();
       if (admission.isResume || !spec.who.mayCreate) return { ok: false, refusal: PROCESS_LOST };
       // This client has known no process of that name: it gets a new one.
-      return this.#ensure(spec, admission);
+      return this.ensure(spec, admission);
     }
     return { ok: false, refusal: refusalOf(outcome) };
   }

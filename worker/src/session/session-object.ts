@@ -291,6 +291,7 @@ export class SessionObject extends DurableObject<Env> {
       delivery: query.delivery,
       acknowledges: connection.dialect.acknowledges,
       canResume: connection.dialect.canResume,
+      holdsAlone: connection.dialect.holdsAlone,
       isResume: admission.isResume,
       resume,
       ...(party === undefined ? {} : { party }),

@@ -89,6 +89,7 @@ const SHARED_MESSAGES = ["resize", "request_stdin", "release_stdin", "grant_stdi
 export const PTY_SHARED: Dialect<undefined> = {
   name: "pty-shared",
   ...FOREIGN,
+  holdsAlone: true,
   encode: encodeShared,
   decode: (frame) => decode(frame, SHARED_MESSAGES),
 };
@@ -115,7 +116,6 @@ export const PTY_ROUTES: readonly DialectRoute[] = [
     path: "/v1/sandboxes/:id/exec/pty/shared",
     dialect: PTY_SHARED,
     ...COMMON,
-    needsHolder: true,
     wish: (request) => wish(request, { session: "main", mode: "exclusive" }),
   },
 ];
