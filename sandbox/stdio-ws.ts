@@ -1,6 +1,7 @@
 // The bridge's entry: settings from the environment, the server, and what a signal does. Nothing here to test.
 
 import { constants } from "node:os";
+import { setLogLevel } from "./src/log.ts";
 import { hideMemory, receiveSecret } from "./src/secret.ts";
 import { startBridge } from "./src/server.ts";
 import { readSettings } from "./src/settings.ts";
@@ -12,6 +13,7 @@ if (!settings.ok) {
   process.exit(2);
 }
 hideMemory();
+setLogLevel(settings.settings.logLevel);
 const bridge = startBridge(settings.settings);
 // One line of JSON, so that whoever started it on port 0 can read where it listens.
 console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));

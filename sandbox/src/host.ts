@@ -5,6 +5,7 @@ import {
   type AttachQuery,
   DEFAULT_COLS,
   DEFAULT_ROWS,
+  describePace,
   EXITED_KEEP_MS,
   type ExitStatus,
   type InnerServer,
@@ -13,14 +14,16 @@ import {
   type ProcessFacts,
   type ServerConnection,
   Session,
-  type SignalName,
   type TerminalSize,
+  type Trace,
+  tracedUpstream,
+  type Upstream,
 } from "@sbx/sandbox-stdio";
 import { Answers } from "./answers.ts";
-import type { ChildUser } from "./child-user.ts";
 import { InputWriter } from "./input-writer.ts";
 import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
 import { SessionScreen } from "./screen/session-screen.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
 const HANGUP_GRACE_MS = 1_000;
@@ -39,6 +42,7 @@ export class SessionHost {
   readonly names: HostNames;
   readonly session: Session;
   readonly facts: ProcessFacts;
+  readonly trace: Trace | undefined;
   /** Absent on pipes. */
   readonly #screen: SessionScreen | undefined;
   readonly #answers: Answers | undefined;
@@ -63,7 +67,7 @@ export class SessionHost {
   static start(
     names: HostNames,
     query: AttachQuery,
-    surroundings: { env: Record<string, string>; home: string; user?: ChildUser },
+    surroundings: Surroundings,
     onEnd: (host: SessionHost) => void,
   ): SessionHost | StartFault {
     const wish = query.process;
@@ -98,7 +102,7 @@ export class SessionHost {
       screen?.close();
       return child;
     }
-    host = new SessionHost(names, query, [cmd, ...wish.args], log, screen, child, onEnd);
+    host = new SessionHost(names, query, [cmd, ...wish.args], log, screen, child, onEnd, surroundings.trace);
     return host;
   }
 
@@ -114,8 +118,10 @@ export class SessionHost {
     screen: SessionScreen | undefined,
     child: ChildProcess,
     onEnd: (host: SessionHost) => void,
+    trace: Trace | undefined,
   ) {
     const wish = query.process;
+    this.trace = trace;
     this.#screen = screen;
     this.names = names;
     this.facts = { cmd, createdAt: new Date().toISOString() };
@@ -125,6 +131,20 @@ export class SessionHost {
     this.exited = new Promise((resolve) => {
       this.#resolveExited = resolve;
     });
+    const upstream: Upstream = {
+      attached: () => this.changed(),
+      input: (client) => this.#writer.push(client),
+      signal: (_client, signal) => this.#child.signal(signal),
+      resize: (_client, size) => this.#resize(size),
+      kill: () => void this.kill(),
+      acked: (client) => {
+        // Many may acknowledge at once, and only one of them can set the process going.
+        if (this.#isHeld && client === this.session.pacer) this.changed();
+      },
+      departed: () => this.changed(),
+      holder: () => undefined,
+      answerer: (answerer) => this.#answers?.answererIs(answerer),
+    };
     this.session = new Session({
       hop: "process",
       facts: {
@@ -139,20 +159,7 @@ export class SessionHost {
       now: () => performance.now(),
       reuseFrames: true, // Bun's send copies before it returns.
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
-      upstream: {
-        attached: () => this.changed(),
-        input: (client) => this.#writer.push(client),
-        signal: (_client, signal) => this.#signal(signal),
-        resize: (_client, size) => this.#resize(size),
-        kill: () => void this.kill(),
-        acked: (client) => {
-          // Many may acknowledge at once, and only one of them can set the process going.
-          if (this.#isHeld && client === this.session.pacer) this.changed();
-        },
-        departed: () => this.changed(),
-        holder: () => undefined,
-        answerer: (answerer) => this.#answers?.answererIs(answerer),
-      },
+      upstream: tracedUpstream(upstream, trace),
     });
     this.#writer = new InputWriter(child, this.session);
     if (screen !== undefined) {
@@ -230,6 +237,7 @@ export class SessionHost {
 
   ended(status: ExitStatus): void {
     this.#exitedAtMs = performance.now();
+    this.trace?.(`ended: ${JSON.stringify(status)}, the log ends at ${this.session.log.endOffset}`);
     this.#writer.close();
     this.session.exited(status);
     this.#resolveExited(status);
@@ -267,6 +275,7 @@ export class SessionHost {
     const shouldHold = this.session.shouldHold && !this.#isKilling;
     if (shouldHold !== this.#isHeld && this.#exitedAtMs === undefined) {
       this.#isHeld = shouldHold;
+      this.trace?.(`decides ${shouldHold ? "to hold" : "to release"} the process: ${describePace(this.session)}`);
       if (this.#screen !== undefined) this.#screen.isHeld = shouldHold;
       if (shouldHold) this.#child.hold();
       else this.#child.release();
@@ -333,10 +342,6 @@ export class SessionHost {
   async #drawScreen(screen: SessionScreen): Promise<void> {
     this.session.snapshotReady(await screen.snapshot());
     this.changed();
-  }
-
-  #signal(signal: SignalName): void {
-    this.#child.signal(signal);
   }
 
   #resize(size: TerminalSize): void {

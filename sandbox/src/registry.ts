@@ -1,7 +1,8 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import type { AttachQuery } from "@sbx/sandbox-stdio";
+import type { AttachQuery, ExitStatus } from "@sbx/sandbox-stdio";
 import { type HostNames, SessionHost } from "./host.ts";
+import { log, sessionTrace } from "./log.ts";
 import type { StartFault } from "./process/process.ts";
 import type { BridgeSettings } from "./settings.ts";
 import { environmentOf, homeOf } from "./surroundings.ts";
@@ -56,13 +57,16 @@ export class Registry {
     const home = homeOf(this.#settings, names.sandbox, names.label);
     const env = environmentOf(this.#settings, home, query.process);
     const { childUser: user } = this.#settings;
-    const around = { env, home, ...(user === undefined ? {} : { user }) };
+    const trace = sessionTrace(this.#settings.trace, names.label, names.session);
+    const around = { env, home, trace, ...(user === undefined ? {} : { user }) };
     const started = SessionHost.start(names, query, around, (host) => {
       const key = keyOf(host.names.sandbox, host.names.session);
       if (this.#hosts.get(key) === host) this.#hosts.delete(key);
     });
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
+    log.info(`session ${names.label}/${names.session} started`);
+    void started.exited.then((exit) => log.info(`session ${names.label}/${names.session} ended: ${endOf(exit)}`));
     return { ok: true, host: started };
   }
 
@@ -86,6 +90,10 @@ function listingOf(host: SessionHost): SessionListing {
     offset: log.endOffset,
     ...(exit === undefined ? {} : { exit }),
   };
+}
+
+function endOf({ code, signal }: ExitStatus): string {
+  return signal ?? `code ${code}`;
 }
 
 /** A space is in no name. */

@@ -18,9 +18,12 @@ import {
   type ServerSocket,
   type Session,
   STDIO,
+  tracedReceiver,
+  tracedSocket,
 } from "@sbx/sandbox-stdio";
 import type { Server, ServerWebSocket } from "bun";
 import type { SessionHost } from "./host.ts";
+import { log } from "./log.ts";
 import { type FindResult, Registry } from "./registry.ts";
 import type { BridgeSettings } from "./settings.ts";
 
@@ -50,6 +53,9 @@ export type Bridge = {
   stop(): Promise<void>;
 };
 
+/** Numbers clients' connections in traces. */
+let connections = 0;
+
 export function startBridge(settings: BridgeSettings): Bridge {
   const registry = new Registry(settings);
   let isStopping = false;
@@ -59,7 +65,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     // Else an error is answered with a page that shows the source.
     development: false,
     error: (error) => {
-      console.error(error);
+      log.error("a request failed:", error);
       return refuse(500, "internal", "something went wrong here");
     },
     fetch: (request, self) => {
@@ -201,14 +207,20 @@ function outerSocket(
 ): SocketData {
   const data: SocketData = {
     open: (socket) => {
-      const connection = new ServerConnection(dialect, socketOf(socket), performance.now());
+      const { trace } = host;
+      const whom = `#${++connections}`;
+      trace?.(`opens ${whom} ${dialect.name} role=${query.role}`);
+      const seen = tracedSocket(socketOf(socket), trace, whom, "server");
+      const connection = new ServerConnection(dialect, seen, performance.now());
       host.addConnection(connection);
-      data.receive = (frame) => {
+      const receive = (frame: string | Uint8Array) => {
         connection.receive(frame, performance.now());
         host.changedSoon();
       };
+      data.receive = tracedReceiver(receive, trace, whom, "client");
       data.drained = () => connection.drained();
       data.closed = (code) => {
+        trace?.(`${whom} has closed with ${code}`);
         connection.closed(code);
         host.removeConnection(connection);
       };
@@ -239,13 +251,17 @@ function outerSocket(
 function innerSocket(host: SessionHost, asked: number | undefined): SocketData {
   const data: SocketData = {
     open: (socket) => {
-      const inner = new InnerServer(host.session, socketOf(socket), performance.now());
-      data.receive = (frame) => {
+      const { trace } = host;
+      const seen = tracedSocket(socketOf(socket), trace, "object", "bridge");
+      const inner = new InnerServer(host.session, seen, performance.now());
+      const receive = (frame: string | Uint8Array) => {
         inner.receive(frame, performance.now());
         host.changedSoon();
       };
+      data.receive = tracedReceiver(receive, trace, "object", "object");
       data.drained = () => inner.drained();
       data.closed = (code) => {
+        trace?.(`object has closed with ${code}`);
         inner.closed(code);
         host.removeInner(inner);
       };

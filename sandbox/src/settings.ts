@@ -1,5 +1,6 @@
 // What the bridge is told by its environment.
 
+import { LOG_LEVELS, type LogLevel, readLogLevel } from "@sbx/sandbox-stdio";
 import { type ChildUser, readChildUser } from "./child-user.ts";
 
 export type BridgeSettings = {
@@ -13,6 +14,9 @@ export type BridgeSettings = {
   readonly workspace: string;
   /** Whose processes are started, where that is not the bridge's own user. */
   readonly childUser?: ChildUser;
+  readonly logLevel: LogLevel;
+  /** Of which sessions a trace is printed; absent: of none. */
+  readonly trace?: string;
 };
 
 export type SettingsResult =
@@ -27,6 +31,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   }
   const child = readChildUser(env.CHILD_USER);
   if (!child.ok) return child;
+  const logLevel = readLogLevel(env.LOG_LEVEL);
+  if (logLevel === undefined) return { ok: false, problem: `LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}` };
   const sandboxRoot = env.SANDBOX_ROOT;
   return {
     ok: true,
@@ -35,6 +41,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
       port,
       token,
       workspace: env.STDIO_WORKSPACE ?? "/workspace",
+      logLevel,
+      ...(env.STDIO_TRACE === undefined ? {} : { trace: env.STDIO_TRACE }),
       ...(child.user === undefined ? {} : { childUser: child.user }),
       ...(sandboxRoot === undefined ? {} : { sandboxRoot }),
     },

@@ -2,12 +2,22 @@
 
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ProcessWish } from "@sbx/sandbox-stdio";
+import type { ProcessWish, Trace } from "@sbx/sandbox-stdio";
+import type { ChildUser } from "./child-user.ts";
 import type { BridgeSettings } from "./settings.ts";
+
+/** What a session's process is started in, and where what happens to it is told. */
+export type Surroundings = {
+  readonly env: Record<string, string>;
+  readonly home: string;
+  /** Absent: the bridge's own user. */
+  readonly user?: ChildUser;
+  readonly trace?: Trace | undefined;
+};
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */
 const PRIVATE_PREFIX = "STDIO_";
-const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT", "CHILD_USER"]);
+const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT", "CHILD_USER", "LOG_LEVEL"]);
 
 /** @param label A readable name for the directory; `sandbox` is the qualified one. */
 export function homeOf(settings: BridgeSettings, sandbox: string, label: string): string {

@@ -176,6 +176,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       OAUTH_CLIENT_ID: WEB_CLIENT_ID,
       PUBLIC_ORIGIN: origin,
       SESSION_SECRET: sessionSecret.trim(),
+      // The bridge has them from the environment.
+      LOG_LEVEL: process.env.LOG_LEVEL ?? "",
+      STDIO_TRACE: process.env.STDIO_TRACE ?? "",
       ...options.workerVars,
     };
     // A file, not --var: command lines are for all users of a machine to read.

@@ -7,13 +7,14 @@ import type { AuthEnv } from "./auth/settings.ts";
 import type { AddressObject } from "./limits/address-object.ts";
 import type { LimitEnv } from "./limits/limits.ts";
 import type { TenantObject } from "./limits/tenant-object.ts";
+import type { LogEnv } from "./log.ts";
 import type { SandboxDirectory } from "./sandbox/directory.ts";
 import type { EgressEnv } from "./sandbox/egress.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
-export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, ProjectEnv, TerminalEnv {
+export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, LogEnv, ProjectEnv, TerminalEnv {
   readonly Sandbox: DurableObjectNamespace<Sandbox>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;

@@ -11,6 +11,8 @@ import { requireAllowedHost } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { revocationRoutes } from "./limits/revocation-route.ts";
+import { log } from "./log.ts";
+import { requireLogLevel } from "./log-level.ts";
 import { page } from "./page.ts";
 import { readEgress } from "./sandbox/egress.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
@@ -33,7 +35,7 @@ app.onError((error, c) => {
     return authRefusal(error);
   }
   // What went wrong inside stays in the log.
-  console.error(error);
+  log.error("a request failed:", error);
   return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
 });
 
@@ -41,6 +43,7 @@ app.use(async (c, next) => {
   requireAllowedHost(c.req.raw, readAuthSettings(c.env));
   // Before anything is done: a policy that can't be read must not count as none.
   readAuditSettings(c.env);
+  requireLogLevel(c.env);
   readEgress(c.env);
   await next();
 });

@@ -100,12 +100,23 @@ export { type Flow, FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedF
 export { release } from "./release.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
+export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
 export { Session } from "./session.ts";
 export type { AttachRequest, AttachResult, Party, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./slices.ts";
 export type { Snapshot } from "./snapshot.ts";
+export { LOG_LEVELS, type Log, type LogLevel, logAt, readLogLevel } from "./text/log-level.ts";
 export { clipUtf8, utf8Length } from "./utf8.ts";
 export { splitUtf8 } from "./utf8-text.ts";
 export { Window } from "./window.ts";
+export {
+  describeFrame,
+  describeMessage,
+  type Speaker,
+  type Trace,
+  tracedReceiver,
+  tracedSocket,
+  traceOf,
+} from "./wire/trace.ts";
 export { mendEraseToCursor, parseOnAfterFaults, type XtermTerminal } from "./xterm-fault.ts";
 export { limitWork } from "./xterm-limits.ts";

@@ -1,6 +1,7 @@
 // Wakes the event loop when an epoll set has something ready, by Linux AIO (IOCB_CMD_POLL) or by a blocked thread.
 // Knows only a file descriptor and a callback, not what is in the set.
 
+import { log } from "../log.ts";
 import { addressOf, LibcError, libc, O_CLOEXEC, O_NONBLOCK, Struct, SYS } from "./libc.ts";
 
 /** Tells once that a file descriptor became readable, then has to be armed again. */
@@ -25,7 +26,7 @@ export function createWaker(fd: number, onWake: () => void, kind?: WakerKind): W
     return new AioWaker(fd, onWake);
   } catch (error) {
     if (kind === "aio") throw error;
-    console.error(`process: ${error instanceof Error ? error.message : error}; waiting on a thread instead`);
+    log.warn(`process: ${error instanceof Error ? error.message : error}; waiting on a thread instead`);
     return new ThreadWaker(fd, onWake);
   }
 }

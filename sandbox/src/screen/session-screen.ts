@@ -3,6 +3,7 @@
 // skips. Costs the process nothing but the share of a processor that parsing takes.
 
 import type { OutputLog, Snapshot } from "@sbx/sandbox-stdio";
+import { log } from "../log.ts";
 import type { Answer } from "./emulator.ts";
 import { type FloodContent, FloodScanner } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
@@ -126,7 +127,7 @@ export class SessionScreen implements ScreenClient {
         this.#resolve(message.snapshot);
         return;
       case "failed":
-        console.error(`A screen is drawn anew: ${message.reason}`);
+        log.warn(`A screen is drawn anew: ${message.reason}`);
         this.lost(true);
         return;
       case "exceeded":
@@ -147,7 +148,7 @@ export class SessionScreen implements ScreenClient {
   /** What has come so far is not parsed again: who waits gets the log's tail, and who asks later a guess. */
   exceeded(): void {
     if (this.#isClosed || this.#id === undefined) return;
-    console.error("A screen goes on behind output that took too long to parse");
+    log.warn("A screen goes on behind output that took too long to parse");
     if (this.#hasLost(true)) return;
     this.#sent = this.#log.startOffset;
     this.#resume(new FloodScanner(this.#log, this.#sent), this.#log.endOffset);

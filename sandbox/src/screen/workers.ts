@@ -1,6 +1,7 @@
 // The one worker in which all sessions' screens are kept: started at the first need, anew when it dies or does not come back
 // from one session's output, and ended with the last screen. Knows nothing of what is in the messages beyond whose they are.
 
+import { log } from "../log.ts";
 import type { FromWorker, SessionMessage, ToWorker } from "./messages.ts";
 import { Watch } from "./watch.ts";
 
@@ -114,7 +115,7 @@ export class ScreenWorkers {
   #stuck(running: Running, session: number): void {
     this.#running = undefined;
     running.worker.terminate();
-    console.error("The worker that keeps the screens is started anew: one session's output took it too long");
+    log.error("The worker that keeps the screens is started anew: one session's output took it too long");
     for (const [id, client] of [...this.#clients]) {
       if (id === session) client.exceeded();
       else client.lost(false);
@@ -126,7 +127,7 @@ export class ScreenWorkers {
     const { session } = this.#running.watch;
     this.#running = undefined;
     worker.terminate();
-    console.error(`The worker that keeps the screens is started anew: ${reason}`);
+    log.error(`The worker that keeps the screens is started anew: ${reason}`);
     for (const [id, client] of [...this.#clients]) client.lost(session === 0 || id === session);
   }
 }

@@ -1,6 +1,8 @@
 // Why a request is refused: one fixed list of reasons, each with the HTTP status the contract gives it.
 // Knows nothing of tokens, cookies or routes.
 
+import { log } from "../log.ts";
+
 /** Every reason, with its HTTP status. 401: authenticate (again). 403: known, not allowed. 429: later. 503: not the client's fault. */
 export const FAULT_STATUS = {
   /** No credential in any of the four places. */
@@ -81,7 +83,7 @@ export class AuthFault extends Error {
 
 /** Writes a fault that is not the client's to the log, with the inner error that the client is not told. */
 export function logFault(fault: AuthFault): void {
-  if (fault.status === 503) console.error(`${fault.code}: ${fault.message}`, fault.cause ?? "");
+  if (fault.status === 503) log.error(`${fault.code}: ${fault.message}`, fault.cause ?? "");
 }
 
 const RETRY_AFTER_SECONDS = 5;

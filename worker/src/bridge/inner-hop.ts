@@ -10,7 +10,11 @@ import {
   PING_INTERVAL_MS,
   release,
   SILENCE_MS,
+  type Trace,
+  tracedReceiver,
+  tracedSocket,
 } from "@sbx/sandbox-stdio";
+import { log } from "../log.ts";
 import type { AttachOutcome } from "./upstream.ts";
 
 export type HopOutcome =
@@ -31,6 +35,8 @@ export interface InnerHopEvents {
   /** An attempt to make it again ended so. @returns Whether there is to be another. */
   failed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean;
   clientBye(client: ClientRecord, code: number, reason: string): void;
+  /** Says what passes; undefined where the session is not traced. */
+  trace?(): Trace | undefined;
 }
 
 /** What one end finds wrong with the other, or with itself, it would find again at once. */
@@ -139,16 +145,20 @@ export class InnerHop {
     const now = Date.now();
     this.#socket = socket;
     this.#nextPingMs = now + PING_INTERVAL_MS;
-    this.client.opened({ send: (frame) => sendQuietly(socket, frame) }, now);
+    const trace = this.#events.trace?.();
+    const own = { send: (frame: string | Uint8Array) => sendQuietly(socket, frame) };
+    this.client.opened(tracedSocket(own, trace, "bridge", "object"), now);
+    const receive = (frame: string | Uint8Array) => this.client.receive(frame, Date.now());
+    const receiveTraced = tracedReceiver(receive, trace, "bridge", "bridge");
     const isCurrent = () => this.#socket === socket;
     socket.addEventListener("message", (event) => {
       if (!isCurrent()) return;
       const { data } = event;
       try {
-        this.client.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer), Date.now());
+        receiveTraced(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
       } catch (error) {
         // The runtime would go on without this message. On a new connection both ends say where they stand.
-        console.error("the bridge's message could not be dealt with:", error);
+        log.error("the bridge's message could not be dealt with:", error);
         this.#closed(CLOSE.internal);
       }
       this.#events.received();
@@ -184,6 +194,7 @@ export class InnerHop {
   #closed(code: number): void {
     const socket = this.#socket;
     this.#socket = undefined;
+    this.#events.trace?.()?.(`the connection to the bridge ended with ${code}`);
     this.client.closed();
     closeQuietly(socket, CLOSE.goingAway, "");
     this.#failGreeting(`the bridge closed with ${code}`);

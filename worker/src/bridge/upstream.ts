@@ -4,6 +4,7 @@ import { getSandbox } from "@cloudflare/sandbox";
 import { INNER_PROTOCOL } from "@sbx/sandbox-stdio";
 import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
+import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
 import { BRIDGE_PORT, bridgeSecret, containerToken } from "../sandbox/sandbox.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
@@ -65,7 +66,7 @@ export async function attachBridge(
     return await outcomeOf(response);
   } catch (error) {
     if (error instanceof AuthFault) return { kind: "refused", status: 500, error: error.code, message: error.message };
-    console.error("no way to the bridge:", error);
+    log.error("no way to the bridge:", error);
     return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
 }
@@ -81,7 +82,7 @@ export async function askBridge(
     const { path, init } = questionTo(question, sandboxKey, bridgeSecret(env));
     return await readAnswer(await fetch(`${env.BRIDGE_URL}${path}`, init));
   } catch (error) {
-    console.warn("no answer from the bridge:", error);
+    log.warn("no answer from the bridge:", error);
     return undefined; // It is down, or took too long.
   }
 }
@@ -117,11 +118,11 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   const message = (typeof said.message === "string" ? said.message : text).slice(0, MAX_MESSAGE_CHARACTERS);
   if (status < 500 && typeof said.error === "string") {
     // A container keeps the secret it was started with.
-    if (status === 401) console.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
+    if (status === 401) log.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
     return { kind: "refused", status, error: said.error, message };
   }
   // The client is told the message; what the platform says beyond it stays in the log.
-  console.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
+  log.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
   const retryAfter = response.headers.get("Retry-After");
   if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.

@@ -6,6 +6,7 @@ import { parseListings } from "@sbx/sandbox-stdio";
 import { AuthFault } from "../auth/fault.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
 import type { Env } from "../env.ts";
+import { log, useLogLevel } from "../log.ts";
 import { readEgress } from "./egress.ts";
 
 /** Where the bridge listens in its container. */
@@ -16,6 +17,7 @@ const SLEEP_AFTER = "10m";
 export class Sandbox extends SandboxBase<Env> {
   constructor(ctx: DurableObjectState<Record<string, never>>, env: Env) {
     super(ctx, env);
+    useLogLevel(env);
     this.sleepAfter = env.SLEEP_AFTER || SLEEP_AFTER;
     const hosts = readEgress(env);
     if (hosts !== undefined) {
@@ -26,7 +28,8 @@ export class Sandbox extends SandboxBase<Env> {
       this.allowedHosts = [...hosts];
     }
     void ctx.blockConcurrencyWhile(async () => {
-      this.envVars = { ...this.envVars, STDIO_TOKEN: await containerToken(env, ctx.id) };
+      const { LOG_LEVEL = "", STDIO_TRACE = "" } = env;
+      this.envVars = { ...this.envVars, LOG_LEVEL, STDIO_TRACE, STDIO_TOKEN: await containerToken(env, ctx.id) };
     });
   }
 
@@ -47,7 +50,7 @@ export class Sandbox extends SandboxBase<Env> {
       const response = await this.ctx.container?.getTcpPort(BRIDGE_PORT).fetch(`http://bridge${path}`, init);
       return response === undefined ? undefined : await readAnswer(response);
     } catch (error) {
-      console.warn(`no answer from the bridge in container ${this.ctx.id}:`, error);
+      log.warn(`no answer from the bridge in container ${this.ctx.id}:`, error);
       return undefined; // It is starting, took too long, or stopped just now.
     }
   }

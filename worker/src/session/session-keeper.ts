@@ -10,6 +10,8 @@ import {
   type ProcessWish,
   Session,
   type SessionOptions,
+  type Trace,
+  tracedUpstream,
 } from "@sbx/sandbox-stdio";
 import { type Admission, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
@@ -48,6 +50,8 @@ export interface KeeperPorts {
   waitUntil(promise: Promise<unknown>): void;
   /** Something came that may have changed what is due. */
   changed(): void;
+  /** Absent where the session is not traced. */
+  trace(): Trace | undefined;
 }
 
 export class SessionKeeper {
@@ -71,6 +75,7 @@ export class SessionKeeper {
         client.peer?.bye(code, reason, "never");
         this.#session?.leave(client);
       },
+      trace: () => ports.trace(),
     });
   }
 
@@ -208,12 +213,13 @@ export class SessionKeeper {
     screens: Pick<SessionOptions, "screen" | "lastScreen">,
   ): Session {
     const { audit, limits } = this.#at;
+    const upstream = audit === undefined ? this.hop.client : new AuditedUpstream(this.hop.client, audit, holder);
     return new Session({
       ...screens,
       hop: "relay",
       facts,
       log,
-      upstream: audit === undefined ? this.hop.client : new AuditedUpstream(this.hop.client, audit, holder),
+      upstream: tracedUpstream(upstream, this.#at.trace()),
       recorder: audit,
       now: () => Date.now(),
       maxClients: limits.clients,

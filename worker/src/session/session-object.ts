@@ -28,6 +28,7 @@ import type { Env } from "../env.ts";
 import type { Pass } from "../limits/gate.ts";
 import { idleMsOf, type Limits, readLimits } from "../limits/limits.ts";
 import type { Revocation } from "../limits/revocation.ts";
+import { log, useLogLevel } from "../log.ts";
 import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "../refusal.ts";
 import { type PassedOn, TtydProxy } from "../terminal/proxy.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "../tickets/session-tickets.ts";
@@ -38,6 +39,7 @@ import { Renewals } from "./renewals.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { type SessionRecord, SessionStore } from "./session-store.ts";
+import { SessionTrace } from "./session-trace.ts";
 import { sharedPool } from "./unheard.ts";
 
 /** How long the log and status of an ended process can be read. */
@@ -48,6 +50,7 @@ export class SessionObject extends DurableObject<Env> {
   readonly #signer: ResumeSigner;
   readonly #connections = new Map<WebSocket, ServerConnection>();
   readonly #sockets: ClientSockets;
+  readonly #trace: SessionTrace;
   readonly #tickets: SessionTickets;
   readonly #lifetimes = new Lifetimes();
   readonly #idle = new IdleWatch();
@@ -69,7 +72,9 @@ export class SessionObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    useLogLevel(env);
     this.#store = new SessionStore(ctx.storage);
+    this.#trace = new SessionTrace(env);
     this.#tickets = new SessionTickets(ctx.storage);
     this.#limits = readLimits(env);
     this.#renewals = new Renewals({
@@ -94,6 +99,7 @@ export class SessionObject extends DurableObject<Env> {
       sessionKey: ctx.id.name ?? "",
       waitUntil: (promise) => ctx.waitUntil(promise),
       changed: () => this.#changed(),
+      trace: () => this.#trace.trace,
     });
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
     for (const socket of ctx.getWebSockets()) {
@@ -110,7 +116,7 @@ export class SessionObject extends DurableObject<Env> {
       storing: () => this.#ensureAlarm(),
       stored: (client) => this.#keeper.session?.recorded(client),
       failed: (error) => {
-        console.error("the audit could not be stored:", error);
+        log.error("the audit could not be stored:", error);
         // Whatever was not stored was not acknowledged: the clients come back and say it again.
         this.ctx.abort("the audit could not be stored");
       },
@@ -125,6 +131,7 @@ export class SessionObject extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const spec = specOf(request);
     this.#audit?.at({ sandbox: spec.query.sandbox, session: spec.session });
+    this.#trace.at(spec);
     this.#pendingAttaches += 1;
     try {
       await this.#ending;
@@ -233,7 +240,7 @@ export class SessionObject extends DurableObject<Env> {
     try {
       await attached;
     } catch (error) {
-      console.error("a client could not be attached:", error);
+      log.error("a client could not be attached:", error);
       connection.dismiss(CLOSE.internal, "the session could not be reached", "after", "vanished");
       this.#changed();
     }
@@ -252,7 +259,7 @@ export class SessionObject extends DurableObject<Env> {
       told: (said) => this.#audit?.told(connection, said, spec.actor),
       ...(begin === undefined ? {} : { begin }),
     };
-    const to = this.#sockets.serverSocket(socket);
+    const to = this.#trace.opened(socket, this.#sockets.serverSocket(socket), spec);
     const connection: ServerConnection = new ServerConnection(dialect, to, now, hooks, this.#limits.budget);
     this.#connections.set(socket, connection);
     this.#lifetimes.add(connection, spec.who, spec.pass);
@@ -319,11 +326,12 @@ export class SessionObject extends DurableObject<Env> {
     this.#sockets.heard(socket);
     const frame = typeof message === "string" ? message : new Uint8Array(message);
     const connection = this.#connections.get(socket);
+    this.#trace.heard(socket, frame);
     try {
       connection?.receive(frame, Date.now());
     } catch (error) {
       // The runtime would go on without this message. Its client comes back, and sends again what was not acknowledged.
-      console.error("a client's message could not be dealt with:", error);
+      log.error("a client's message could not be dealt with:", error);
       connection?.dismiss(CLOSE.internal, "a message could not be dealt with", "after", "vanished");
     }
     // Where its client stays, a message brings forward only what the session waits for, and many clients say much.
@@ -343,6 +351,7 @@ export class SessionObject extends DurableObject<Env> {
   #socketEnded(socket: WebSocket, code: number): void {
     const connection = this.#connections.get(socket);
     this.#connections.delete(socket);
+    this.#trace.ended(socket, code);
     if (connection !== undefined) this.#audit?.ended(connection, code);
     connection?.closed(code);
     if (connection !== undefined) {
@@ -372,7 +381,7 @@ export class SessionObject extends DurableObject<Env> {
   #forget(): void {
     if (this.#ending !== undefined) return;
     const ending = this.end()
-      .catch((error: unknown) => console.warn("a session with nobody left could not be forgotten:", error))
+      .catch((error: unknown) => log.warn("a session with nobody left could not be forgotten:", error))
       .finally(() => {
         this.#ending = undefined;
       });

@@ -4,6 +4,7 @@
 import { getSandbox } from "@cloudflare/sandbox";
 import { isAwake } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
+import { log } from "../log.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
 
 /** Subprotocol of ttyd. */
@@ -25,7 +26,7 @@ export async function openTtyd(env: Env, address: TtydAddress): Promise<WebSocke
     socket.binaryType = "arraybuffer";
     return socket;
   }
-  if (response !== undefined) console.warn(`the ttyd answered ${response.status} in place of a WebSocket`);
+  if (response !== undefined) log.warn(`the ttyd answered ${response.status} in place of a WebSocket`);
   await response?.body?.cancel();
   return undefined;
 }
@@ -52,7 +53,7 @@ async function ask(
       return "Upgrade" in headers ? sandbox.wsConnect(request, port) : sandbox.containerFetch(request, port);
     });
   } catch (error) {
-    console.warn("no way to the ttyd:", error);
+    log.warn("no way to the ttyd:", error);
     return undefined;
   }
 }

@@ -1,0 +1,81 @@
+// Stands between a session and what carries its decisions out, and says in a trace what was decided. Changes nothing.
+
+import type { Answerer } from "../answerers.ts";
+import type { ClientRecord, TerminalSize } from "../client-record.ts";
+import type { SignalName } from "../constants.ts";
+import type { InputEntry } from "../input.ts";
+import type { Session } from "../session.ts";
+import type { Upstream } from "../session-types.ts";
+import { describeMessage, type Trace } from "../wire/trace.ts";
+
+class TracedUpstream implements Upstream {
+  readonly #upstream: Upstream;
+  readonly #trace: Trace;
+
+  constructor(upstream: Upstream, trace: Trace) {
+    this.#upstream = upstream;
+    this.#trace = trace;
+  }
+
+  attached(client: ClientRecord): void {
+    const { id, name, role, delivery, acked } = client;
+    this.#decided({ type: "attach", client: id, name, role, delivery, acked, received: client.input.received });
+    this.#upstream.attached(client);
+  }
+
+  input(client: ClientRecord, entry: InputEntry): void {
+    const where = entry.kind === "eof" ? { at: entry.end } : { from: entry.start, to: entry.end };
+    this.#decided({ type: "take", what: entry.kind, client: client.id, ...where });
+    this.#upstream.input(client, entry);
+  }
+
+  signal(client: ClientRecord, signal: SignalName): void {
+    this.#decided({ type: "signal", client: client.id, signal });
+    this.#upstream.signal(client, signal);
+  }
+
+  resize(client: ClientRecord | undefined, size: TerminalSize): void {
+    this.#decided({ type: "resize", client: client?.id ?? "", ...size });
+    this.#upstream.resize(client, size);
+  }
+
+  kill(client: ClientRecord): void {
+    this.#decided({ type: "kill", client: client.id });
+    this.#upstream.kill(client);
+  }
+
+  /** Not said: the acknowledgement itself is, when it comes. */
+  acked(client: ClientRecord): void {
+    this.#upstream.acked(client);
+  }
+
+  departed(client: ClientRecord, how: "left" | "vanished"): void {
+    this.#decided({ type: "depart", client: client.id, how });
+    this.#upstream.departed(client, how);
+  }
+
+  holder(id: string): void {
+    this.#decided({ type: "holder", id });
+    this.#upstream.holder(id);
+  }
+
+  answerer(answerer: Answerer): void {
+    this.#decided({ type: "answerer", id: answerer.id, offset: answerer.offset });
+    this.#upstream.answerer(answerer);
+  }
+
+  #decided(decision: Readonly<Record<string, unknown>>): void {
+    this.#trace(`decides ${describeMessage(decision)}`);
+  }
+}
+
+/** The upstream itself where nothing is traced. */
+export function tracedUpstream(upstream: Upstream, trace: Trace | undefined): Upstream {
+  return trace === undefined ? upstream : new TracedUpstream(upstream, trace);
+}
+
+/** Why a process is held, or no more. */
+export function describePace({ pacer, log }: Session): string {
+  if (pacer === undefined) return `no client paces, the log ends at ${log.endOffset}`;
+  return `${pacer.id} paces, ${log.endOffset - pacer.acked} of ${pacer.windowBytes} B not acknowledged`;
+}

@@ -1,0 +1,28 @@
+// How much a server says in its log. The levels are the same in the bridge and in the Worker; a shell prints.
+
+/** From little to much. */
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Says one thing at a level; what comes after the text is printed as the platform prints it. */
+export type Log = { readonly [Level in LogLevel]: (text: string, ...details: unknown[]) => void };
+
+const DEFAULT_LEVEL: LogLevel = "warn";
+
+/** @returns undefined where the setting is no level. Absent or empty: `warn`. */
+export function readLogLevel(setting: string | undefined): LogLevel | undefined {
+  if (!setting) return DEFAULT_LEVEL;
+  return LOG_LEVELS.find((level) => level === setting);
+}
+
+/** A log that prints what is said at `level` and above it, and does nothing for the rest. */
+export function logAt(level: LogLevel, print: Log): Log {
+  const isSaid = (one: LogLevel) => LOG_LEVELS.indexOf(one) <= LOG_LEVELS.indexOf(level);
+  const nothing = () => undefined;
+  return {
+    error: print.error,
+    warn: isSaid("warn") ? print.warn : nothing,
+    info: isSaid("info") ? print.info : nothing,
+    debug: isSaid("debug") ? print.debug : nothing,
+  };
+}

@@ -1,0 +1,43 @@
+// The Worker's log: lines at the level that LOG_LEVEL asks for, and the traces of sessions.
+
+import { type Log, logAt, readLogLevel, type Trace, traceOf } from "@sbx/sandbox-stdio";
+
+export interface LogEnv {
+  /** `error`, `warn` (default), `info` or `debug`. */
+  readonly LOG_LEVEL?: string;
+  /** Of which sessions a trace is printed: `*`, or sessions and `SANDBOX/SESSION`, comma separated. */
+  readonly STDIO_TRACE?: string;
+}
+
+const PRINT: Log = {
+  error: (...words) => console.error(...words),
+  warn: (...words) => console.warn(...words),
+  info: (...words) => console.info(...words),
+  debug: (...words) => console.debug(...words),
+};
+
+let current = logAt("warn", PRINT);
+
+/** Whatever was last set by {@link useLogLevel} in this isolate, whose objects all have the same variables. */
+export const log: Log = {
+  error: (...words) => current.error(...words),
+  warn: (...words) => current.warn(...words),
+  info: (...words) => current.info(...words),
+  debug: (...words) => current.debug(...words),
+};
+
+/** @returns Whether the setting is a level. */
+export function useLogLevel({ LOG_LEVEL }: LogEnv): boolean {
+  const level = readLogLevel(LOG_LEVEL);
+  if (level !== undefined) current = logAt(level, PRINT);
+  return level !== undefined;
+}
+
+/** The trace of a session, if STDIO_TRACE asks for it. It is printed whatever the level is. */
+export function sessionTrace({ STDIO_TRACE }: LogEnv, sandbox: string, session: string): Trace | undefined {
+  return traceOf(STDIO_TRACE, { sandbox, session, part: "object" }, console.log, timeOfDay);
+}
+
+function timeOfDay(): string {
+  return new Date().toISOString().slice(11, 23);
+}

@@ -1,0 +1,51 @@
+// The trace of one session's object: which of its clients' sockets are traced, and under what name. Without STDIO_TRACE it
+// holds nothing, and each message costs one look at an empty map.
+
+import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "@sbx/sandbox-stdio";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import { type LogEnv, sessionTrace } from "../log.ts";
+
+export class SessionTrace {
+  readonly #env: LogEnv;
+  #trace: Trace | undefined;
+  readonly #traced = new Map<WebSocket, { readonly trace: Trace; readonly whom: string }>();
+  /** Numbers the connections. */
+  #opened = 0;
+
+  constructor(env: LogEnv) {
+    this.#env = env;
+  }
+
+  /** Undefined where this session is not traced. */
+  get trace(): Trace | undefined {
+    return this.#trace;
+  }
+
+  /** An attach says which session this is, before anything is done for it. */
+  at({ query, session }: AttachSpec): void {
+    this.#trace ??= sessionTrace(this.#env, query.sandbox, session);
+  }
+
+  /** A client's socket was accepted. @returns The socket to send by. */
+  opened(socket: WebSocket, own: ServerSocket, { query, dialect }: AttachSpec): ServerSocket {
+    const trace = this.#trace;
+    if (trace === undefined) return own;
+    this.#opened += 1;
+    const whom = `#${this.#opened}`;
+    this.#traced.set(socket, { trace, whom });
+    trace(`opens ${whom} ${dialect} role=${query.role}`);
+    return tracedSocket(own, trace, whom, "server");
+  }
+
+  heard(socket: WebSocket, frame: string | Uint8Array): void {
+    if (this.#traced.size === 0) return;
+    const one = this.#traced.get(socket);
+    one?.trace(`hears ${one.whom} ${describeFrame(frame, "client")}`);
+  }
+
+  ended(socket: WebSocket, code: number): void {
+    const one = this.#traced.get(socket);
+    one?.trace(`${one.whom} has closed with ${code}`);
+    this.#traced.delete(socket);
+  }
+}
