@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { encodeFrame, encodeStdin } from "../src/frames.ts";
 import { tracedUpstream } from "../src/session/traced-upstream.ts";
-import { describeFrame, describeMessage, tracedSocket, traceOf } from "../src/wire/trace.ts";
+import { describeFrame, describeMessage, tracedReceiver, tracedSocket, traceOf } from "../src/wire/trace.ts";
 import { bytes, FakeUpstream, join, output, rig } from "./fixtures.ts";
 
 const PLACE = { sandbox: "dev", session: "work", part: "bridge" };
@@ -104,6 +104,15 @@ test("a socket is told the same frames, each after the line about it", () => {
   seen.close(1011, "too slow");
   expect(log).toEqual(["tells #1 stdout 2 B", "sent 3", 'closes #1 1011 reason="too slow"', "closed 1011 too slow"]);
   expect(seen.isWritable()).toBe(true);
+});
+
+test("where nothing is traced, socket, receiver and upstream are themselves: nothing stands between", () => {
+  const socket = { send: () => undefined };
+  const receive = () => undefined;
+  const upstream = new FakeUpstream();
+  expect(tracedSocket(socket, undefined, "#1", "server")).toBe(socket);
+  expect(tracedReceiver(receive, undefined, "#1", "client")).toBe(receive);
+  expect(tracedUpstream(upstream, undefined)).toBe(upstream);
 });
 
 test("what a session decides is said in order, and asked of its upstream all the same", () => {
