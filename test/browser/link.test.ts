@@ -74,7 +74,7 @@ describe("a link", () => {
     cli.type(`clear; LINK=$($SBX share ${where} --role driver --guests --seconds 600)`, "Enter");
     await cli.endsWith(/^local\$$/);
     cli.type(`clear; SBX_TOKEN= $SBX attach "$LINK" --name Guest`, "Enter");
-    await tells(ann, "Guest joined");
+    await tells(ann, "Guest (guest) joined");
     await cli.endsWith(new RegExp(`^\\${PROMPT}$`));
     cli.type("echo typed by guest", "Enter");
     await ann.shows("typed by guest");

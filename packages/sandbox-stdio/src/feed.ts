@@ -67,7 +67,9 @@ export class InputFeed {
     const end = Math.min(first.from + MAX_STDIN_FRAME_BYTES, first.end);
     const isWhole = first.from === 0 && end === first.end;
     // Whoever takes a piece gives its memory back, with all that shares it.
-    const bytes = isWhole ? first.bytes.subarray(0, end) : first.bytes.slice(first.from, end);
+    const piece = first.bytes.subarray(first.from, end);
+    // Not slice(): that of a Buffer, which Bun's messages are, shares its memory.
+    const bytes = isWhole ? piece : new Uint8Array(piece);
     this.#bytes -= bytes.length;
     first.from = end;
     if (end === first.end) {

@@ -51,6 +51,22 @@ function takePiece(
   return taken;
 }
 
+test("L4: a long frame whose pieces share memory by slice(), as a Buffer's do, comes whole and in order", () => {
+  const at = rig({ tty: false });
+  const { connection, client } = connected(at);
+  const input = numbered(900_000);
+  connection.receive(Buffer.from(input), 0);
+  const taken: Uint8Array[] = [];
+  for (let entry = client.input.entries[0]; entry !== undefined; entry = client.input.entries[0]) {
+    if (entry.kind !== "bytes") throw new Error(`Cannot take ${entry.kind}`);
+    const { bytes: piece } = entry;
+    taken.push(new Uint8Array(piece));
+    at.session.wrote(client, piece.length);
+    release(piece);
+  }
+  expect(Buffer.concat(taken).equals(input)).toBe(true);
+});
+
 describe("L4: a frame of 4 MiB", () => {
   test("is taken in as the process takes it, every byte once and in order, and no more waits there than of other input", () => {
     const at = rig();
