@@ -87,6 +87,6 @@ describe("a link", () => {
     );
     await other.shows(/^code=0\.$/);
     await cli.shows(/^sbx-stdio: the ticket was revoked/);
-    await tells(ann, "Guest left");
+    await tells(ann, "Guest (guest) left");
   });
 });
