@@ -23,7 +23,7 @@ async function shared() {
     await client.hello();
     return client;
   };
-  return { who, session, driver, guest };
+  return { who, session, driver, ticket, guest };
 }
 
 test("a guest that floods with messages or with keys is closed with 1008, the driver types on, the record stays small", async () => {
@@ -49,6 +49,24 @@ test("a guest that floods with messages or with keys is closed with 1008, the dr
   const refused = lengths.reduce((sum, length) => sum + length, 0);
   // As much as the budget is, and the frame that went beyond it.
   expect([lengths.length, refused >= 262_144, refused < 2 * 262_144]).toEqual([2, true, true]);
+});
+
+test("a guest that comes back without end is put on record ten times of each, and then counted", async () => {
+  const { who, driver, session, ticket, guest } = await shared();
+  const first = await guest("comes and goes");
+  const { you, resume } = (await first.hello()) as unknown as { you: { id: string }; resume: string };
+  let last = first;
+  for (let i = 0; i < 40; i += 1) {
+    last = await connect(undefined, { ticket, session, resume }, { tokenIn: "nowhere" });
+    await last.hello();
+  }
+  await last.leave();
+  await driver.message("leave");
+  const theirs = (await auditOf(who, session)).filter(({ client }) => client === you.id);
+  const attached = theirs.filter(({ type }) => type === "attach");
+  expect(attached.reduce((sum, { times }) => sum + Number(times ?? 1), 0)).toBe(41);
+  expect(attached).toHaveLength(11);
+  expect(theirs.length).toBeLessThan(40);
 });
 
 test("a guest may type in vain as fast as a person can, and is told so each time", async () => {

@@ -37,13 +37,13 @@ export type Deed =
   | { readonly type: "lost" }
   | AttachDeed
   /** A connection ended, with this WebSocket code. */
-  | { readonly type: "detach"; readonly code: number }
+  | ({ readonly type: "detach"; readonly code: number } & Repeated)
   /** The client's place in the session was given up: it left, or its grace passed. */
   | { readonly type: "leave"; readonly how: "left" | "vanished" }
   /** Something was refused: an attach, or what an attached client asked for. */
   | ({ readonly type: "refused"; readonly error: string; readonly message: string } & Repeated)
   /** The server closed a client's connection. */
-  | { readonly type: "closed"; readonly code: number; readonly reason: string }
+  | ({ readonly type: "closed"; readonly code: number; readonly reason: string } & Repeated)
   /** The keyboard changed hands; "" is nobody. The client is the new holder, or else the old one. */
   | { readonly type: "holder"; readonly from: string; readonly to: string }
   | { readonly type: "signal"; readonly signal: string }
@@ -72,7 +72,7 @@ export type Deed =
   | InputDeed;
 
 /** `name` is what the others see; who it is, the {@link Actor} says. */
-export type AttachDeed = {
+export type AttachDeed = Repeated & {
   readonly type: "attach";
   readonly name: string;
   readonly role: string;

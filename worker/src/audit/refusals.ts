@@ -1,16 +1,18 @@
-// Refusals on their way into the audit. The first of a kind is on record at once; those that follow it are one record, so that
-// whoever is refused without end fills no disk. Told the time; stores nothing.
+// What a client may cause without end, on its way into the audit: refusals, and connections that come and go. The first of a
+// kind are on record at once; those that follow are one record, so that they fill no disk. Told the time; stores nothing.
 
 import type { AuditEvent } from "./record.ts";
 
-export type RefusalEvent = AuditEvent & ({ readonly type: "refused" } | { readonly type: "input" });
+export type RefusalEvent = AuditEvent & { readonly type: "refused" | "input" | "attach" | "detach" | "closed" };
 
 /** A run of the same refusals is one record for so long. */
 export const RUN_MS = 10_000;
+/** So often a connection of one client may come, end or be closed within a run with a record of its own. */
+const OWN_RECORDS = 10;
 /** Beyond so many runs, those that are over are looked for. */
 const MANY_RUNS = 256;
 
-type Run = { sinceMs: number; waiting: RefusalEvent | undefined };
+type Run = { sinceMs: number; ownLeft: number; waiting: RefusalEvent | undefined };
 
 export class Refusals {
   readonly #runs = new Map<string, Run>();
@@ -22,7 +24,12 @@ export class Refusals {
     const key = keyOf(event);
     const run = this.#runs.get(key);
     if (run === undefined || (run.waiting === undefined && !isWithin(run, nowMs))) {
-      this.#runs.set(key, { sinceMs: nowMs, waiting: undefined });
+      const isRefusal = event.type === "refused" || event.type === "input";
+      this.#runs.set(key, { sinceMs: nowMs, ownLeft: isRefusal ? 0 : OWN_RECORDS - 1, waiting: undefined });
+      return event;
+    }
+    if (run.ownLeft > 0) {
+      run.ownLeft -= 1;
       return event;
     }
     if (run.waiting === undefined) this.#waitingRuns += 1;
@@ -48,6 +55,7 @@ export class Refusals {
       taken.push(waiting);
       this.#waitingRuns -= 1;
       run.sinceMs = nowMs;
+      run.ownLeft = 0;
       run.waiting = undefined;
     }
     return taken;
@@ -68,7 +76,13 @@ function isWithin({ sinceMs }: Run, nowMs: number): boolean {
 /** Whose it is and why, not its words: a client may choose those. */
 function keyOf(event: RefusalEvent): string {
   const whose = event.client ?? `${event.tenant} ${event.user} ${event.address}`;
-  return JSON.stringify([whose, event.client === undefined, event.type === "refused" ? event.error : ""]);
+  return JSON.stringify([whose, event.client === undefined, event.type === "input" ? "" : kindOf(event)]);
+}
+
+/** A client chooses the code that it closes with. */
+function kindOf(event: Exclude<RefusalEvent, { readonly type: "input" }>): string {
+  if (event.type === "refused") return `refused ${event.error}`;
+  return event.type === "closed" ? `closed ${event.code}` : event.type;
 }
 
 function merged(run: RefusalEvent, event: RefusalEvent): RefusalEvent {

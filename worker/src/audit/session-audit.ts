@@ -86,7 +86,7 @@ export class SessionAudit implements InputRecorder {
       return;
     }
     const event = { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed };
-    if (event.type === "refused") this.#refused(event);
+    if (isRepeatable(event)) this.#refused(event);
     else this.#add(event, GATHER_MS);
   }
 
@@ -323,6 +323,11 @@ export class SessionAudit implements InputRecorder {
 /** Of a window that is being dragged the last size counts, of those that came at about the same time. */
 function isSameResize(last: Pending | undefined, client: string | undefined): last is AuditEvent & { type: "resize" } {
   return last !== undefined && !("batch" in last) && last.type === "resize" && last.client === client;
+}
+
+/** Whether a client may cause it without end. Input that is refused is noted elsewhere. */
+function isRepeatable(event: AuditEvent): event is RefusalEvent {
+  return event.type === "refused" || event.type === "attach" || event.type === "detach" || event.type === "closed";
 }
 
 function now(): string {
