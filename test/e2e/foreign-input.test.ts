@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { connect, type TestClient } from "./support/client.ts";
 import type { ForeignClient } from "./support/foreign-client.ts";
 import { addon, json, pty, shared, shows } from "./support/foreign-routes.ts";
-import { fresh, type Person, person, system } from "./support/system.ts";
+import { api, fresh, type Person, person, system } from "./support/system.ts";
 import { TtydClient } from "./support/ttyd-client.ts";
+import { within } from "./support/wait.ts";
 
 const HALF = 2_500_000;
 const MIB = 1024 * 1024;
@@ -133,6 +134,47 @@ describe("what waits for a process that does not read", () => {
     const client = await asleep();
     client.type(Buffer.alloc(4 * MIB + 1));
     expect(await client.end()).toMatchObject({ code: 1009, reason: "stdin frame of 4194305 bytes: limit 4194304" });
+  });
+});
+
+describe("L4d: what waits of all clients of a session together", () => {
+  const most = 16 * MIB;
+
+  test("is 16 MiB; beyond it a client is closed that has more than 256 KiB, and others type on", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const first = await connect(who, { sandbox, session: "main", tty: 0, cmd: "sh", arg: ["-c", "exec sleep 100"] });
+    await first.hello();
+    for (let i = 0; i < 4; i += 1) {
+      const client = await plain(who, sandbox);
+      client.type(Buffer.alloc(4 * MIB));
+      client.say({ type: "ping" });
+      await client.message("pong");
+    }
+    const fifth = await plain(who, sandbox);
+    fifth.type(Buffer.alloc(4 * MIB));
+    expect(await fifth.end()).toMatchObject({
+      code: 1008,
+      reason: `more than ${most} bytes of this session's input wait`,
+    });
+    const small = await plain(who, sandbox);
+    small.type(Buffer.alloc(256 * 1024));
+    small.say({ type: "ping" });
+    await small.message("pong");
+  });
+
+  test("is as much before they are attached: a guest who only looks fills no memory with silent connections", async () => {
+    const who = await person();
+    const session = fresh("s");
+    await (await connect(who, { session, cmd: "cat", tty: 1 })).hello();
+    const body = JSON.stringify({ role: "viewer", guests: true, seconds: 600, maxClients: 1 });
+    const made = await api(who, `/api/sandboxes/default/sessions/${session}/share`, { method: "POST", body });
+    const { ticket } = (await made.json()) as { ticket: string };
+    const url = `${ttydUrl("default")}?session=${session}&role=viewer&ticket=${ticket}`;
+    const silent = await Promise.all(Array.from({ length: 6 }, () => TtydClient.connect(url, { first: "" })));
+    for (const { socket } of silent) socket.send(Buffer.alloc(3.5 * MIB, "0"));
+    const closed = await within("a close", Promise.race(silent.map((client) => client.closed)));
+    expect(closed).toEqual({ code: 1008, reason: "too much came before the session was ready" });
   });
 });
 

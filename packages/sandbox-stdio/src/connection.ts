@@ -3,7 +3,7 @@
 
 import { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./budget.ts";
 import type { ClientRecord, Peer } from "./client-record.ts";
-import { CLOSE, KIB, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "./constants.ts";
+import { CLOSE, KIB, MAX_SHARED_WAITING_INPUT_BYTES, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "./constants.ts";
 import type { Bye, ServerMessage } from "./control.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
 import { QueryGate } from "./query-gate.ts";
@@ -25,6 +25,8 @@ export interface ConnectionHooks {
   auth?(token: string): void;
   /** A client that speaks first has done so: it is to be attached now. */
   begin?(begin: Begin): void;
+  /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it this one's alone count. */
+  earlyBytes?(): number;
   /** The client is told of an error, or that its connection is closed. */
   told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
 }
@@ -92,6 +94,11 @@ export class ServerConnection implements Peer {
 
   get client(): ClientRecord | undefined {
     return this.#phase.phase === "attached" ? this.#phase.client : undefined;
+  }
+
+  /** What its client sent that waits for the session to be ready. */
+  get earlyBytes(): number {
+    return this.#phase.phase === "opening" ? this.#phase.earlyBytes : 0;
   }
 
   get isEnded(): boolean {
@@ -360,7 +367,9 @@ export class ServerConnection implements Peer {
     }
     opening.early.push(frame);
     opening.earlyBytes += frame.length + 16;
-    if (opening.earlyBytes > (this.dialect.acknowledges ? MAX_EARLY_BYTES : MAX_EARLY_FED_BYTES))
+    if (opening.earlyBytes <= MAX_EARLY_BYTES) return;
+    const isShort = !this.dialect.acknowledges && opening.earlyBytes <= MAX_EARLY_FED_BYTES;
+    if (!isShort || (this.#hooks.earlyBytes?.() ?? 0) > MAX_SHARED_WAITING_INPUT_BYTES)
       this.bye(CLOSE.policy, "too much came before the session was ready", "never");
   }
 }

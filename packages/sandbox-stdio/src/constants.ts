@@ -42,6 +42,8 @@ export const MAX_STDIN_FRAME_BYTES = 64 * KIB;
 export const MAX_FED_FRAME_BYTES = 4 * MIB;
 /** Bytes of such a client's input that may wait beside those on their way to the process. */
 export const MAX_WAITING_INPUT_BYTES = 4 * MIB;
+/** The same of all such clients of a session together; beyond it each may have {@link MAX_UNACKED_INPUT_BYTES}. */
+export const MAX_SHARED_WAITING_INPUT_BYTES = 16 * MIB;
 /** Messages of such a client that may wait between its input. */
 export const MAX_FED_MESSAGES = 256;
 /** UTF-8 bytes of one control message from a client at most. */

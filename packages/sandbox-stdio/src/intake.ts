@@ -1,7 +1,13 @@
 // What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
 
 import type { ClientRecord } from "./client-record.ts";
-import { CLOSE, MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES, MAX_WAITING_INPUT_BYTES } from "./constants.ts";
+import {
+  CLOSE,
+  MAX_SHARED_WAITING_INPUT_BYTES,
+  MAX_STDIN_FRAME_BYTES,
+  MAX_UNACKED_INPUT_BYTES,
+  MAX_WAITING_INPUT_BYTES,
+} from "./constants.ts";
 import type { ClientMessage, ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
@@ -19,6 +25,7 @@ const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 /** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
 const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait`;
+const TOO_MUCH_WAITS_HERE = `more than ${MAX_SHARED_WAITING_INPUT_BYTES} bytes of this session's input wait`;
 const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
 
 /** What the intake needs of its session. */
@@ -96,6 +103,7 @@ export class Intake {
   feed(client: ClientRecord, bytes: Uint8Array): void {
     const isShort = bytes.length <= MAX_STDIN_FRAME_BYTES;
     if (isShort && client.feed.isEmpty && this.#hasRoom(client)) this.stdin(client, bytes, client.input.received);
+    else if (!this.#hasSharedRoom(client, bytes.length)) this.#at.refuse(client, CLOSE.policy, TOO_MUCH_WAITS_HERE);
     else if (client.feed.push(bytes)) this.pump(client);
     else this.#at.refuse(client, CLOSE.policy, TOO_MUCH_WAITS);
   }
@@ -125,6 +133,14 @@ export class Intake {
     } finally {
       feed.isPumping = false;
     }
+  }
+
+  /** Whether so much more of this client's may wait beside what waits of the others. */
+  #hasSharedRoom(client: ClientRecord, length: number): boolean {
+    if (client.feed.bytes + length <= MAX_UNACKED_INPUT_BYTES) return true;
+    let bytes = length;
+    for (const other of this.#at.roster.all) bytes += other.feed.bytes;
+    return bytes <= MAX_SHARED_WAITING_INPUT_BYTES;
   }
 
   #hasRoom(client: ClientRecord): boolean {

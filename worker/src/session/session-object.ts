@@ -257,6 +257,7 @@ export class SessionObject extends DurableObject<Env> {
     const hooks: ConnectionHooks = {
       auth: (token) => this.ctx.waitUntil(this.#renewals.auth(connection, token)),
       told: (said) => this.#audit?.told(connection, said, spec.actor),
+      earlyBytes: () => [...this.#connections.values()].reduce((sum, { earlyBytes }) => sum + earlyBytes, 0),
       ...(begin === undefined ? {} : { begin }),
     };
     const to = this.#trace.opened(socket, this.#sockets.serverSocket(socket), spec);
