@@ -12,6 +12,7 @@ import {
   MAX_FRAME_BYTES,
   OutputLog,
   type ProcessFacts,
+  type ProgramPorts,
   type ServerConnection,
   Session,
   type TerminalSize,
@@ -19,10 +20,14 @@ import {
   tracedUpstream,
   type Upstream,
 } from "@sbx/sandbox-stdio";
+import type { Attention } from "@sbx/sandbox-stdio/programs";
 import { Answers } from "./answers.ts";
+import { HostPorts } from "./host-ports.ts";
 import { InputWriter } from "./input-writer.ts";
+import { SessionMarks } from "./marks/session-marks.ts";
 import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
 import { SessionScreen } from "./screen/session-screen.ts";
+import { scripts, withMarks } from "./shell/integration.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Between the steps of ending a process: SIGHUP, SIGTERM, SIGKILL. */
@@ -45,6 +50,7 @@ export class SessionHost {
   readonly trace: Trace | undefined;
   /** Absent on pipes. */
   readonly #screen: SessionScreen | undefined;
+  readonly #marks: SessionMarks | undefined;
   readonly #answers: Answers | undefined;
   readonly #child: ChildProcess;
   readonly #writer: InputWriter;
@@ -76,20 +82,36 @@ export class SessionHost {
     const log = new OutputLog(size);
     const screen = wish.tty ? new SessionScreen(log) : undefined;
     let host: SessionHost | undefined;
+    const marks = wish.tty
+      ? new SessionMarks(
+          {
+            commandEnded: (end) => host?.note({ type: "command_end", ...end }),
+            attention: (attention) => host?.attention(attention),
+          },
+          () => performance.now(),
+        )
+      : undefined;
+    let reserved: Uint8Array = new Uint8Array(0);
     let readBytes = SMALL_READ_BYTES;
+    const isMarking = wish.tty && wish.shellIntegration !== false;
+    const marking = isMarking ? withMarks(cmd, wish.args, surroundings.env, scripts()) : undefined;
     const child = startProcess(
       {
         cmd,
-        args: wish.args,
-        env: surroundings.env,
+        args: marking?.args ?? wish.args,
+        env: { ...(marking?.env ?? surroundings.env) },
         cwd: wish.cwd ?? surroundings.home,
         tty: wish.tty,
         ...size,
         ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
       },
       {
-        reserve: () => log.reserve(readBytes),
+        reserve: () => {
+          reserved = log.reserve(readBytes);
+          return reserved;
+        },
         commit: (length, stream) => {
+          marks?.scan(reserved.subarray(0, length), log.endOffset);
           readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
           log.commit(length, stream);
           host?.committed();
@@ -102,7 +124,7 @@ export class SessionHost {
       screen?.close();
       return child;
     }
-    host = new SessionHost(names, query, [cmd, ...wish.args], log, screen, child, onEnd, surroundings.trace);
+    host = new SessionHost(names, query, [cmd, ...wish.args], log, screen, marks, child, onEnd, surroundings.trace);
     return host;
   }
 
@@ -116,6 +138,7 @@ export class SessionHost {
     cmd: readonly string[],
     log: OutputLog,
     screen: SessionScreen | undefined,
+    marks: SessionMarks | undefined,
     child: ChildProcess,
     onEnd: (host: SessionHost) => void,
     trace: Trace | undefined,
@@ -123,6 +146,7 @@ export class SessionHost {
     const wish = query.process;
     this.trace = trace;
     this.#screen = screen;
+    this.#marks = marks;
     this.names = names;
     this.facts = { cmd, createdAt: new Date().toISOString() };
     this.#child = child;
@@ -280,7 +304,7 @@ export class SessionHost {
       if (shouldHold) this.#child.hold();
       else this.#child.release();
     }
-    const isAttended = this.session.presentCount > 0;
+    const { isAttended } = this.session;
     if (isAttended) this.#abandonedAtMs = undefined;
     else this.#abandonedAtMs ??= performance.now();
     this.#schedule();
@@ -328,6 +352,27 @@ export class SessionHost {
       void this.kill();
     }
     this.changed();
+  }
+
+  // ---- Programs that call --------------------------------------------------------------------------------------
+
+  /** Something that the output says: told behind that output. */
+  note(message: Parameters<InnerServer["note"]>[0]): void {
+    setImmediate(() => this.#inner?.note(message));
+  }
+
+  attention(attention: Attention): void {
+    this.note({ type: "attention", ...attention });
+    // Clients that are attached here directly.
+    setImmediate(() => this.session.attention(attention));
+  }
+
+  /** What programs ask of this process. */
+  get ports(): ProgramPorts {
+    const called = () => {
+      if (this.#abandonedAtMs !== undefined) this.#abandonedAtMs = performance.now();
+    };
+    return new HostPorts(this.session.log, this.#screen, this.#marks, called);
   }
 
   /** Forgets the session: its exit need not be told any more. */

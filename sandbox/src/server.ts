@@ -253,7 +253,7 @@ function innerSocket(host: SessionHost, asked: number | undefined): SocketData {
     open: (socket) => {
       const { trace } = host;
       const seen = tracedSocket(socketOf(socket), trace, "object", "bridge");
-      const inner = new InnerServer(host.session, seen, performance.now());
+      const inner = new InnerServer(host.session, seen, performance.now(), host.ports);
       const receive = (frame: string | Uint8Array) => {
         inner.receive(frame, performance.now());
         host.changedSoon();

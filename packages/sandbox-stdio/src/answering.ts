@@ -111,7 +111,7 @@ export class Answering {
   }
 
   #canAnswer(client: ClientRecord): boolean {
-    if (client.presence.phase !== "attached") return false;
+    if (client.presence.phase !== "attached" || client.isProgram) return false;
     if (client.reach.kind === "direct") return client.canAnswer;
     // The Durable Object chooses among those that it has attached, and tells.
     return this.#told === undefined;

@@ -27,6 +27,8 @@ export type ProcessWish = {
   readonly delivery: Delivery;
   /** Seconds it lives with nobody attached. */
   readonly keep: number;
+  /** Whether a shell is to mark its commands. Absent: it is. */
+  readonly shellIntegration?: boolean;
 };
 
 export type AttachQuery = {
@@ -134,6 +136,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
         mode: (params.get("mode") ?? "collaborative") as Mode,
         delivery: delivery ?? (tty ? "live" : "lossless"),
         keep: integer(params, "keep") ?? DEFAULT_KEEP_SECONDS,
+        ...(params.get("shell_integration") === "0" ? { shellIntegration: false } : {}),
       },
       ...(cols === undefined && rows === undefined
         ? {}
@@ -174,6 +177,7 @@ export function attachParams(
   add("mode", process?.mode);
   add("delivery", query.delivery ?? process?.delivery);
   add("keep", process?.keep);
+  if (process?.shellIntegration === false) add("shell_integration", 0);
   add("cols", query.size?.cols);
   add("rows", query.size?.rows);
   add("name", query.name);
@@ -206,6 +210,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["delivery", "live", "lossless"],
     ["wake", "0", "1"],
     ["text", "0", "1"],
+    ["shell_integration", "0", "1"],
   ] as const) {
     const value = params.get(name);
     if (value !== null && !(allowed as readonly string[]).includes(value)) {

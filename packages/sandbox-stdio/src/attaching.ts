@@ -62,6 +62,7 @@ function fullness({ party, mayUseKept = true }: AttachRequest, at: AttachSurroun
   const { roster, hasExited, maxClients, keptPlaces } = at;
   let [taken, notKept, ofParty] = [0, 0, 0];
   for (const client of roster.all) {
+    if (client.isProgram) continue;
     // Whoever has been told the exit takes up no place, though it may come back.
     if (hasExited ? client.presence.phase !== "attached" : !client.isPresent) continue;
     taken += 1;

@@ -8,6 +8,7 @@ import type { Role } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
 import type { InputQueue } from "./input.ts";
 import type { Delivery, Paced } from "./pacing.ts";
+import type { LastWrite } from "./programs/program-writes.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
 import type { Party } from "./session-types.ts";
 
@@ -63,6 +64,10 @@ export class ClientRecord implements Paced {
   /** Its connection has ended, and it goes when the process has taken what it sent. */
   isLeaving = false;
   size: TerminalSize | undefined;
+  /** A program's last write, so that the same one, sent again over a new hop, is answered in the same way. */
+  lastWrite: LastWrite | undefined;
+  /** Calls of a program that are under way. */
+  callsUnderWay = 0;
   /** Its newest connection, as it has numbered it. */
   attempt: Attempt | undefined;
   presence: Presence = { phase: "attached" };
@@ -116,6 +121,11 @@ export class ClientRecord implements Paced {
     this.inputStart = input.taken;
     this.inputAckSent = input.taken;
     this.reach = reach;
+  }
+
+  /** Whether it writes by calls and has no connection of its own. */
+  get isProgram(): boolean {
+    return this.kind === "program";
   }
 
   get isPresent(): boolean {

@@ -13,6 +13,8 @@ export const STREAM_STDERR = 0x02;
 export const STREAM_SNAPSHOT = 0x03;
 /** First byte of a binary message to the bridge: (client slot, offset, bytes) of standard input. */
 export const INNER_STDIN = 0x10;
+/** A piece of what the bridge answers to a question, on the inner hop. */
+export const INNER_ANSWER = 0x11;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
@@ -67,6 +69,8 @@ export const DEFAULT_ROWS = 24;
 export const PING_INTERVAL_MS = 15_000;
 /** A peer that has said nothing for this long has vanished. */
 export const SILENCE_MS = 40_000;
+/** A program has left so long after its last call (R5 of the programs' interface). */
+export const PROGRAM_GRACE_MS = 60_000;
 /** How long a vanished client keeps cursor, pacing, keyboard and size. */
 export const RESUME_GRACE_MS = 30_000;
 /** A lossless client that leaves its window full for this long is closed with 1011. */

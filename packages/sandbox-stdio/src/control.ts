@@ -11,6 +11,7 @@ import {
 } from "./constants.ts";
 import type { Mode, Role } from "./floor.ts";
 import type { Delivery } from "./pacing.ts";
+import type { Attention } from "./programs/attention.ts";
 import {
   type Check,
   checkShape,
@@ -109,6 +110,7 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
+  | ({ readonly type: "attention" } & Attention)
   | { readonly type: "expiring"; readonly seconds: number }
   /** Whether this client's input is secret from here on, where it may not know. */
   | { readonly type: "secret"; readonly on: boolean }
@@ -188,6 +190,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   stdin_holder: { id: isString(128) },
   stdin_request: { id: isId },
   answerer: { id: isString(128), offset: isOffset },
+  attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },
   expiring: { seconds: isNumber },
   secret: { on: isBoolean },
   error: { code: isString(64), message: isString() },

@@ -1,6 +1,6 @@
 // Binary messages: one type byte, then the payload. Decoding is the only code here that touches what a peer sent.
 
-import { INNER_STDIN, STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
+import { INNER_ANSWER, INNER_STDIN, STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
 import type { OutputStream } from "./log.ts";
 
 /** A binary message from the server. `bytes` is a view of the message. */
@@ -50,4 +50,25 @@ export function decodeStdin(message: Uint8Array): StdinFrame | undefined {
   const offset = view.getUint32(5) * 0x1_0000_0000 + view.getUint32(9);
   if (!Number.isSafeInteger(offset)) return undefined;
   return { slot: view.getUint32(1), offset, bytes: message.subarray(STDIN_HEADER_BYTES) };
+}
+
+/** A piece of an answer: whose it is, and the bytes. */
+export type AnswerPiece = { readonly id: number; readonly bytes: Uint8Array };
+
+/** Type byte, and the question's id (u32, big-endian). */
+const ANSWER_HEADER_BYTES = 5;
+
+export function encodeAnswer(id: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const frame = new Uint8Array(ANSWER_HEADER_BYTES + bytes.length);
+  frame[0] = INNER_ANSWER;
+  new DataView(frame.buffer).setUint32(1, id);
+  frame.set(bytes, ANSWER_HEADER_BYTES);
+  return frame;
+}
+
+/** @returns undefined where the message is no piece of an answer. */
+export function decodeAnswer(message: Uint8Array): AnswerPiece | undefined {
+  if (message.length < ANSWER_HEADER_BYTES || message[0] !== INNER_ANSWER) return undefined;
+  const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
+  return { id: view.getUint32(1), bytes: message.subarray(ANSWER_HEADER_BYTES) };
 }

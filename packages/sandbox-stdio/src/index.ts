@@ -73,9 +73,16 @@ export {
   STDIN_HEADER_BYTES,
   type StdinFrame,
 } from "./frames.ts";
-export type { InnerCommand, InnerMessage, KnownClient } from "./inner.ts";
-export { InnerClient, type InnerClientEvents, type InnerHello, type InnerSocket } from "./inner-client.ts";
-export { InnerServer, type ProcessFacts } from "./inner-server.ts";
+export type { InnerCommand, InnerMessage, KnownClient, Question } from "./inner.ts";
+export {
+  InnerClient,
+  type InnerClientEvents,
+  type InnerHello,
+  type InnerSocket,
+  type WriteOutcome,
+  type WriteWish,
+} from "./inner-client.ts";
+export { InnerServer, type ProcessFacts, type ProgramPorts } from "./inner-server.ts";
 export { type InputEntry, InputQueue } from "./input.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./input-recorder.ts";
 export { type BridgeListing, MAX_LISTING_BYTES, parseListings } from "./listing.ts";
@@ -102,7 +109,15 @@ export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
 export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
 export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
 export { Session } from "./session.ts";
-export type { AttachRequest, AttachResult, Party, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+export type {
+  AttachRequest,
+  AttachResult,
+  Party,
+  ProgramRequest,
+  SessionFacts,
+  SessionOptions,
+  Upstream,
+} from "./session-types.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./slices.ts";
 export type { Snapshot } from "./snapshot.ts";
 export { LOG_LEVELS, type Log, type LogLevel, logAt, readLogLevel } from "./text/log-level.ts";

@@ -4,12 +4,19 @@
 import type { Answerer } from "./answerers.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { SignalName } from "./constants.ts";
-import { CLOSE, MAX_CONTROL_OUT_BYTES, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, SILENCE_MS } from "./constants.ts";
+import { CLOSE, MAX_CONTROL_OUT_BYTES, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, MIB, SILENCE_MS } from "./constants.ts";
 import type { Frame } from "./dialect.ts";
-import { decodeFrame, encodeStdin } from "./frames.ts";
+import { decodeAnswer, decodeFrame, encodeStdin } from "./frames.ts";
 import { HopAllowance } from "./hop-allowance.ts";
-import { type InnerCommand, type InnerMessage, MAX_INNER_TEXT_BYTES, parseInnerMessage } from "./inner.ts";
+import {
+  type InnerCommand,
+  type InnerMessage,
+  MAX_INNER_TEXT_BYTES,
+  parseInnerMessage,
+  type Question,
+} from "./inner.ts";
 import type { InputEntry } from "./input.ts";
+import type { WriteCommand } from "./programs/program-writes.ts";
 import type { ScreenSource } from "./screens.ts";
 import type { Session } from "./session.ts";
 import type { Upstream } from "./session-types.ts";
@@ -36,8 +43,39 @@ export interface InnerClientEvents {
  * they may have in flight, and the others, which decide nothing, only now and then. */
 const PACE_ACK_BYTES = 2 * MAX_FRAME_BYTES;
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
-const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set(["resize", "gap", "error", "bye"]);
+const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
+  "resize",
+  "gap",
+  "error",
+  "bye",
+  "attention",
+  "command_end",
+]);
 const TOO_MANY = "more messages than anybody asked for";
+
+/** What a program's call to *write* comes to. `fault`: the hop, or the session, was given up before it was known. */
+export type WriteOutcome =
+  | Extract<InnerMessage, { type: "written" }>
+  | Extract<InnerMessage, { type: "unwritten" }>
+  | { readonly type: "fault" };
+
+/** As {@link WriteCommand}; without `at` it goes behind what was received. */
+export type WriteWish = Omit<WriteCommand, "client" | "at" | "again"> & { readonly at?: number | undefined };
+
+type PendingWrite = {
+  readonly wish: WriteWish;
+  command: WriteCommand | undefined;
+  resolve(outcome: WriteOutcome): void;
+};
+type PendingAsk = {
+  readonly question: Question;
+  pieces: Uint8Array[];
+  bytes: number;
+  resolve(text?: Uint8Array): void;
+};
+
+/** A longer answer is none. */
+const MAX_ANSWER_BYTES = 4 * MIB;
 
 export class InnerClient implements Upstream, ScreenSource {
   readonly #events: InnerClientEvents;
@@ -56,6 +94,13 @@ export class InnerClient implements Upstream, ScreenSource {
   /** What the next snapshot frame is. */
   #snapshot: Omit<Snapshot, "bytes"> | undefined;
   #allowance = new HopAllowance(0);
+  /** One for each program: the next waits for its answer. */
+  readonly #writes = new Map<string, PendingWrite>();
+  readonly #asks = new Map<number, PendingAsk>();
+  #nextAsk = 1;
+  /** Whether a shell has marked its commands. */
+  isMarked = false;
+  onCommandEnd: (end: { readonly to: number; readonly exit?: number }) => void = () => undefined;
   heardAtMs = 0;
 
   constructor(events: InnerClientEvents) {
@@ -131,6 +176,86 @@ export class InnerClient implements Upstream, ScreenSource {
     }
     if (told !== holder) this.holder(holder);
     if (session.isScreenAsked) this.request();
+    this.isMarked = hello.marked === true;
+    for (const [id, pending] of this.#writes) this.#sayWrite(id, pending);
+    for (const [id, pending] of this.#asks) this.#sayAsk(id, pending);
+  }
+
+  // ---- Programs ------------------------------------------------------------------------------------------------
+
+  /** A program writes: said now, or when the hop is back, and again on each hop until it is answered. One at a time. */
+  write(client: ClientRecord, wish: WriteWish): Promise<WriteOutcome> {
+    if (this.#writes.has(client.id)) throw new Error("Cannot write: another write of this program is not answered");
+    return new Promise((resolve) => {
+      const pending: PendingWrite = { wish, command: undefined, resolve };
+      this.#writes.set(client.id, pending);
+      if (this.#isReady) this.#sayWrite(client.id, pending);
+    });
+  }
+
+  /** Asks the process's bridge. Resolves with undefined where there is no answer, or {@link forget} is called. */
+  ask(question: Question): { readonly answer: Promise<Uint8Array | undefined>; readonly forget: () => void } {
+    const id = this.#nextAsk++;
+    const answer = new Promise<Uint8Array | undefined>((resolve) => {
+      const pending: PendingAsk = { question, pieces: [], bytes: 0, resolve };
+      this.#asks.set(id, pending);
+      if (this.#isReady) this.#sayAsk(id, pending);
+    });
+    return { answer, forget: () => this.#answered(id, undefined) };
+  }
+
+  /** Nothing is answered any more: the process has ended, or is lost, or nobody keeps the hop. */
+  giveUpCalls(): void {
+    for (const pending of this.#writes.values()) pending.resolve({ type: "fault" });
+    this.#writes.clear();
+    for (const id of [...this.#asks.keys()]) this.#answered(id, undefined);
+  }
+
+  #sayWrite(id: string, pending: PendingWrite): void {
+    const received = this.#session?.client(id)?.input.received ?? 0;
+    const again = pending.command === undefined ? {} : { again: true };
+    // Where it begins is settled once: what an earlier hop may have brought through counts by now.
+    pending.command ??= { ...pending.wish, client: id, at: pending.wish.at ?? received };
+    this.#say({ type: "write", ...pending.command, ...again });
+  }
+
+  #writeAnswered(outcome: Exclude<WriteOutcome, { type: "fault" }>): void {
+    const pending = this.#writes.get(outcome.client);
+    this.#writes.delete(outcome.client);
+    pending?.resolve(outcome);
+  }
+
+  #sayAsk(id: number, pending: PendingAsk): void {
+    pending.pieces = [];
+    pending.bytes = 0;
+    this.#say({ type: "ask", id, ...pending.question });
+  }
+
+  #answerPiece(id: number, bytes: Uint8Array): void {
+    const pending = this.#asks.get(id);
+    if (pending === undefined) return;
+    pending.bytes += bytes.length;
+    if (pending.bytes > MAX_ANSWER_BYTES) this.#answered(id, undefined);
+    // The frame's memory is the runtime's own for each message.
+    else pending.pieces.push(bytes);
+  }
+
+  #answered(id: number, text: Uint8Array | undefined): void {
+    const pending = this.#asks.get(id);
+    this.#asks.delete(id);
+    pending?.resolve(text);
+  }
+
+  #answerDone(id: number, isOk: boolean): void {
+    const pending = this.#asks.get(id);
+    if (pending === undefined) return;
+    const whole = new Uint8Array(isOk ? pending.bytes : 0);
+    let at = 0;
+    for (const piece of isOk ? pending.pieces : []) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    this.#answered(id, isOk ? whole : undefined);
   }
 
   ping(): void {
@@ -142,6 +267,12 @@ export class InnerClient implements Upstream, ScreenSource {
     this.heardAtMs = nowMs;
     if (this.#isFaulty) return;
     if (typeof frame !== "string") {
+      const piece = decodeAnswer(frame);
+      if (piece !== undefined) {
+        if (frame.length > 1 + MAX_FRAME_BYTES) this.#fault(`a frame of ${frame.length} bytes`);
+        else this.#answerPiece(piece.id, piece.bytes);
+        return;
+      }
       const output = decodeFrame(frame);
       const maxBytes = output.kind === "snapshot" ? MAX_SNAPSHOT_BYTES : MAX_FRAME_BYTES;
       if (frame.length > 1 + maxBytes) {
@@ -340,6 +471,22 @@ export class InnerClient implements Upstream, ScreenSource {
       case "snapshot": {
         const { offset, cols, rows, exact } = message;
         this.#snapshot = { offset, cols, rows, isExact: exact };
+        return;
+      }
+      case "written":
+      case "unwritten":
+        if (session !== undefined) this.#writeAnswered(message);
+        return;
+      case "answer":
+        this.#answerDone(message.id, message.ok);
+        return;
+      case "command_end":
+        this.isMarked = true;
+        this.onCommandEnd(message);
+        return;
+      case "attention": {
+        const { type, ...attention } = message;
+        session?.attention(attention);
         return;
       }
       case "no_snapshot":

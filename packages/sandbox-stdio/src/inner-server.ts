@@ -3,11 +3,13 @@
 
 import { type ClientRecord, knownOf } from "./client-record.ts";
 import type { ServerSocket } from "./connection.ts";
-import { CLOSE, INNER_PROTOCOL, SILENCE_MS } from "./constants.ts";
+import { CLOSE, INNER_PROTOCOL, MAX_FRAME_BYTES, SILENCE_MS } from "./constants.ts";
 import type { ServerMessage } from "./control.ts";
 import type { Frame } from "./dialect.ts";
-import { decodeStdin } from "./frames.ts";
-import { type InnerCommand, type InnerMessage, parseInnerCommand } from "./inner.ts";
+import { decodeStdin, encodeAnswer } from "./frames.ts";
+import { type InnerCommand, type InnerMessage, parseInnerCommand, type Question } from "./inner.ts";
+import type { InputModes } from "./programs/keys.ts";
+import { followWrite, type WriteAnswer, type WriteCommand, type WritePorts } from "./programs/program-writes.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
 import type { ScreenFrame } from "./screens.ts";
 import type { Session } from "./session.ts";
@@ -15,16 +17,40 @@ import type { Session } from "./session.ts";
 /** What the greeting says of the process beyond what the session knows. */
 export type ProcessFacts = { readonly cmd: readonly string[]; readonly createdAt: string };
 
+/** What programs may ask beyond the session: of the terminal, and of a shell's commands. */
+export interface ProgramPorts {
+  /** What the process has asked of its terminal; undefined on pipes. */
+  modes(): InputModes | undefined | Promise<InputModes | undefined>;
+  /** JSON in UTF-8; undefined where there is no answer. */
+  answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** Whether a shell has marked its commands so far. */
+  readonly isMarked: boolean;
+  /** A program has called: the session is not deserted. */
+  called(): void;
+}
+
+const NO_PORTS: ProgramPorts = {
+  modes: () => undefined,
+  answer: () => undefined,
+  isMarked: false,
+  called: () => undefined,
+};
+
+/** Of an answer in one message: a frame of full length with its header (F5). */
+const ANSWER_PIECE_BYTES = MAX_FRAME_BYTES - 8;
+
 export class InnerServer implements OutputPeer {
   readonly #session: Session;
+  readonly #ports: ProgramPorts;
   readonly #socket: ServerSocket;
   readonly #slots = new Map<number, ClientRecord>();
   #link: OutputReader | undefined;
   #isClosed = false;
   heardAtMs: number;
 
-  constructor(session: Session, socket: ServerSocket, nowMs: number) {
+  constructor(session: Session, socket: ServerSocket, nowMs: number, ports = NO_PORTS) {
     this.#session = session;
+    this.#ports = ports;
     this.#socket = socket;
     this.heardAtMs = nowMs;
   }
@@ -51,6 +77,7 @@ export class InnerServer implements OutputPeer {
       // Clients with a connection of their own to the bridge are none of the Durable Object's.
       clients: [...this.#session.clients].filter((client) => client.reach.kind !== "direct").map(knownOf),
       gone: [...this.#session.gone],
+      ...(this.#ports.isMarked ? { marked: true } : {}),
     });
     this.#link = this.#session.addLink(offset, this);
     this.#session.drained(this.#link);
@@ -90,6 +117,11 @@ export class InnerServer implements OutputPeer {
   /** The bridge itself answers the queries that end before `offset`, whose last bytes have yet to be sent. */
   answered(offset: number): void {
     if (!this.#isClosed) this.#say({ type: "answered", offset });
+  }
+
+  /** A command of a shell has ended, or the program wants attention. */
+  note(message: Extract<InnerMessage, { type: "command_end" | "attention" }>): void {
+    if (!this.#isClosed) this.#say(message);
   }
 
   /** The socket takes output again. */
@@ -171,6 +203,12 @@ export class InnerServer implements OutputPeer {
       case "snapshot":
         this.#session.awaitScreen((screen) => this.#answerScreen(screen));
         return;
+      case "write":
+        void this.#write(command);
+        return;
+      case "ask":
+        void this.#answer(command);
+        return;
       default: {
         const client = this.#session.client(command.client);
         if (client === undefined || client.reach.kind === "direct") return; // It left, and this was on its way.
@@ -181,11 +219,15 @@ export class InnerServer implements OutputPeer {
 
   #commandOf(
     client: ClientRecord,
-    command: Exclude<InnerCommand, { type: "ping" | "attach" | "stdin_holder" | "answerer" | "snapshot" }>,
+    command: Exclude<
+      InnerCommand,
+      { type: "ping" | "attach" | "stdin_holder" | "answerer" | "snapshot" | "write" | "ask" }
+    >,
   ): void {
     switch (command.type) {
       case "detach":
-        if (command.how === "left") this.#session.leave(client);
+        // Who writes is never forgotten: what came once must not be typed again.
+        if (command.how === "left" && !client.isProgram) this.#session.leave(client);
         else this.#session.expire(client);
         return;
       case "ack":
@@ -217,6 +259,34 @@ export class InnerServer implements OutputPeer {
     this.#socket.send(frame);
   }
 
+  async #write(command: Extract<InnerCommand, { type: "write" }>): Promise<void> {
+    this.#ports.called();
+    const session = this.#session;
+    const ports: WritePorts = {
+      client: (id) => {
+        const client = session.client(id);
+        return client?.isProgram === true ? client : undefined;
+      },
+      modes: () => this.#ports.modes(),
+      outputEnd: () => session.log.endOffset,
+      plan: (client, request) => session.planWrite(client, request),
+      type: (client, bytes, eof) => session.typePlanned(client, bytes, eof),
+    };
+    await followWrite(command, ports, (answer) => {
+      if (!this.#isClosed) this.#say(writeMessage(command, answer));
+    });
+  }
+
+  async #answer(question: Extract<InnerCommand, { type: "ask" }>): Promise<void> {
+    const { id } = question;
+    const text = await this.#ports.answer(question);
+    if (this.#isClosed) return;
+    for (let at = 0; text !== undefined && at < text.length; at += ANSWER_PIECE_BYTES) {
+      this.#socket.send(encodeAnswer(id, text.subarray(at, at + ANSWER_PIECE_BYTES)));
+    }
+    this.#say({ type: "answer", id, ok: text !== undefined });
+  }
+
   #attach(command: Extract<InnerCommand, { type: "attach" }>): void {
     const { cols, rows } = command;
     const result = this.#session.attachRemote({
@@ -239,5 +309,31 @@ export class InnerServer implements OutputPeer {
     this.#slots.set(command.slot, result.client);
     // What was taken after the greeting, with nobody to tell, would otherwise never be confirmed.
     this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
+  }
+}
+
+function writeMessage({ client, at }: WriteCommand, answer: WriteAnswer): InnerMessage {
+  switch (answer.kind) {
+    case "written": {
+      const { from, to, output, modes } = answer;
+      return { type: "written", client, from, to, output, ...(modes === undefined ? {} : { modes }) };
+    }
+    case "duplicate": {
+      const { to, last } = answer;
+      const known =
+        last === undefined ? {} : { last: last.to, ...(last.modes === undefined ? {} : { modes: last.modes }) };
+      return { type: "written", client, from: at, to, output: 0, duplicate: true, ...known };
+    }
+    case "refused": {
+      const { code, message, expected, holder } = answer;
+      return {
+        type: "unwritten",
+        client,
+        code,
+        ...(message === undefined ? {} : { message }),
+        ...(expected === undefined ? {} : { expected }),
+        ...(holder === undefined ? {} : { holder }),
+      };
+    }
   }
 }

@@ -4,6 +4,9 @@ import { MAX_COLS, MAX_ROWS, MIB, SIGNALS, type SignalName } from "./constants.t
 import { type ControlResult, isKind, type ParticipantKind, parse } from "./control.ts";
 import type { Mode, Role } from "./floor.ts";
 import type { Delivery } from "./pacing.ts";
+import type { Attention } from "./programs/attention.ts";
+import type { WriteCommand, Written } from "./programs/program-writes.ts";
+import { MAX_WRITE_BYTES } from "./programs/writers.ts";
 import {
   isArrayOf,
   isBoolean,
@@ -50,7 +53,18 @@ export type InnerCommand =
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   /** Wants a snapshot of the screen. */
   | { readonly type: "snapshot" }
+  /** A program writes: whole or not at all, answered by `written` or `unwritten`. */
+  | ({ readonly type: "write" } & WriteCommand)
+  /** Asks something of the process that no client is told of by itself. Answered in pieces, and then by `answer`. */
+  | ({ readonly type: "ask"; readonly id: number } & Question)
   | { readonly type: "ping" };
+
+/** What a program may be told of a process: JSON in UTF-8. */
+export type Question =
+  /** The screen as {@link ScreenState}, with so many lines above it at most. */
+  | { readonly about: "screen"; readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean }
+  /** The last commands of a shell that marks them. */
+  | { readonly about: "commands" };
 
 /** What the bridge knows of a client. */
 export type KnownClient = {
@@ -90,6 +104,8 @@ export type InnerMessage =
       readonly clients: readonly KnownClient[];
       /** Ids of clients that can't be resumed. Absent from an older bridge. */
       readonly gone?: readonly string[];
+      /** Whether a shell has marked its commands so far. Absent from an older bridge. */
+      readonly marked?: boolean;
     }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "gap"; readonly from: number; readonly to: number }
@@ -107,6 +123,27 @@ export type InnerMessage =
     }
   /** The bridge itself answers the terminal queries that end before `offset`. Comes before their last bytes. */
   | { readonly type: "answered"; readonly offset: number }
+  /** `duplicate`: nothing was typed, `to` is the writer's count; `last`: where it ended, if it was the writer's last. */
+  | ({
+      readonly type: "written";
+      readonly client: string;
+      readonly duplicate?: boolean;
+      readonly last?: number;
+    } & Written)
+  | {
+      readonly type: "unwritten";
+      readonly client: string;
+      readonly code: string;
+      readonly message?: string;
+      readonly expected?: number;
+      readonly holder?: string;
+    }
+  /** The answer is whole, all its pieces have been sent; or there is none. */
+  | { readonly type: "answer"; readonly id: number; readonly ok: boolean }
+  /** A command of a shell has ended: `to` is where its mark D begins. */
+  | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
+  /** The program wants attention: what precedes `offset` says so. */
+  | ({ readonly type: "attention" } & Attention)
   /** There will be none this time. */
   | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
@@ -140,6 +177,23 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   stdin_holder: { id: isString(128) },
   answerer: { id: isString(128), offset: isOffset },
   snapshot: {},
+  write: {
+    client: isId,
+    at: isOffset,
+    "bytes?": isString(MAX_WRITE_BYTES),
+    "keys?": isArrayOf(isString(64), MAX_WRITE_BYTES),
+    "paste?": isString(MAX_WRITE_BYTES),
+    "enter?": isBoolean,
+    "eof?": isBoolean,
+    "again?": isBoolean,
+  },
+  ask: {
+    id: isInteger(0, 0xffff_ffff),
+    about: isOneOf("screen", "commands"),
+    "scrollback?": isOffset,
+    "runs?": isBoolean,
+    "ansi?": isBoolean,
+  },
   ping: {},
 };
 
@@ -175,6 +229,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
       4096,
     ),
     "gone?": isArrayOf(isId, 4096),
+    "marked?": isBoolean,
   },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },
@@ -189,6 +244,35 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     exact: isBoolean,
   },
   answered: { offset: isOffset },
+  written: {
+    client: isId,
+    from: isOffset,
+    to: isOffset,
+    output: isOffset,
+    "duplicate?": isBoolean,
+    "last?": isOffset,
+    "modes?": isObject({
+      applicationCursor: isBoolean,
+      applicationKeypad: isBoolean,
+      newLine: isBoolean,
+      bracketedPaste: isBoolean,
+    }),
+  },
+  unwritten: {
+    client: isId,
+    code: isMatch(/^\w{1,64}$/),
+    "message?": isString(1024),
+    "expected?": isOffset,
+    "holder?": isString(128),
+  },
+  answer: { id: isInteger(0, 0xffff_ffff), ok: isBoolean },
+  command_end: { to: isOffset, "exit?": isInteger(-0x8000_0000, 0xffff_ffff) },
+  attention: {
+    kind: isOneOf("bell", "notify"),
+    "title?": isString(1024),
+    "body?": isString(4096),
+    offset: isOffset,
+  },
   no_snapshot: {},
   pong: {},
 };

@@ -189,6 +189,11 @@ export class InputQueue {
     if (offset > this.#taken && this.#entries.length === 0) this.#taken = offset;
   }
 
+  /** The other side has received everything before `offset`, though it may not have taken it. Going back is ignored. */
+  receivedUpTo(offset: number): void {
+    this.#received = Math.max(this.#received, offset);
+  }
+
   /** Nothing of what waits will be taken: its client is forgotten. */
   abandon(): void {
     this.#entries = [];

@@ -12,6 +12,7 @@ import type { ClientMessage, ServerMessage } from "./control.ts";
 import type { Floor } from "./floor.ts";
 import type { InputEntry } from "./input.ts";
 import type { InputFate, InputRecorder } from "./input-recorder.ts";
+import { planWrite, type WritePlan, type WriteRequest } from "./programs/writers.ts";
 import type { Roster } from "./roster.ts";
 import type { Upstream } from "./session-types.ts";
 
@@ -46,6 +47,8 @@ export interface IntakePorts {
   tell(client: ClientRecord, message: ServerMessage): void;
   /** Follows a message that waited between pieces of input. */
   follow(client: ClientRecord, message: ClientMessage): void;
+  /** A program's input may have been taken, or stored. */
+  settled(client: ClientRecord): void;
   /** Some of the input that waits has been taken in. */
   fed(client: ClientRecord): void;
   /** Closes a client that does what is forbidden. */
@@ -149,12 +152,8 @@ export class Intake {
 
   eof(client: ClientRecord, offset: number): void {
     client.isActive = true;
-    const { floor, roster, hop, tty, upstream } = this.#at;
-    const isOnlyDriver = ![...roster.present()].some((c) => c.role === "driver" && c.id !== client.id);
-    const may = floor.mayDrive(client.id);
-    const isAllowed = tty
-      ? may.ok
-      : client.role === "driver" && (client.id === this.#at.creator() || client.id === floor.holder || isOnlyDriver);
+    const { hop, upstream } = this.#at;
+    const isAllowed = this.#mayEnd(client);
     if (!isAllowed) {
       this.#tellRefused(client, "not_stdin_holder");
       return;
@@ -164,6 +163,35 @@ export class Intake {
     const entry = client.input.pushEof(offset) ?? (hop === "relay" ? client.input.waitingEof : undefined);
     if (this.#isTooMuch(client)) this.#at.refuse(client, CLOSE.policy, TOO_MUCH);
     else if (entry !== undefined) upstream.input(client, entry);
+  }
+
+  /** Whether the end of this client's input counts. Programs are here only while they call: they stand in nobody's way. */
+  #mayEnd(client: ClientRecord): boolean {
+    const { floor, roster, tty } = this.#at;
+    if (tty) return floor.mayDrive(client.id).ok;
+    const isOther = (c: ClientRecord) => c.role === "driver" && c.id !== client.id && !c.isProgram;
+    const isOnlyDriver = ![...roster.present()].some(isOther);
+    const isOwner = client.id === this.#at.creator() || client.id === floor.holder;
+    return client.role === "driver" && (isOwner || isOnlyDriver);
+  }
+
+  /** What a program's write would do now. */
+  planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
+    const { floor, tty } = this.#at;
+    const mayType = floor.mayDrive(client.id).ok && (!request.eof || this.#mayEnd(client));
+    const isStdinClosed = this.#isClosed || (!tty && client.input.waitingEof !== undefined);
+    const state = { hasExited: this.#at.hasExited(), isStdinClosed, mayType, holder: floor.holder };
+    return planWrite(client.input, state, request);
+  }
+
+  /** Queues what was planned. */
+  typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
+    const { received } = client.input;
+    const entry = bytes.length === 0 ? undefined : client.input.push(received, bytes, this.#at.floor.turn);
+    if (entry !== undefined) this.#at.upstream.input(client, entry);
+    const end = eof ? client.input.pushEof(client.input.received) : undefined;
+    if (end !== undefined) this.#at.upstream.input(client, end);
+    this.ack(client, true);
   }
 
   /** Whether the client may type, signal and kill; told if not. */
@@ -176,7 +204,8 @@ export class Intake {
   /** @see Session.wrote */
   wrote(client: ClientRecord, count: number): void {
     client.input.wrote(count);
-    this.ack(this.#at.roster.newest(client), false);
+    // A program's call is answered when its input is taken.
+    this.ack(this.#at.roster.newest(client), client.isProgram);
   }
 
   appliedEof(client: ClientRecord): void {
@@ -201,6 +230,7 @@ export class Intake {
    */
   ack(client: ClientRecord, isDue: boolean): void {
     this.pump(client);
+    if (client.isProgram) this.#at.settled(client);
     // Its greeting, which is on the way, says the same.
     if (client.reach.kind === "direct" && !client.isGreeted) return;
     const settled = this.settled(client);

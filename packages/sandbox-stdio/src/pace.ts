@@ -52,9 +52,10 @@ export class Pace {
    * grace passed before.
    */
   noteHeld(client: ClientRecord): void {
+    if (client.isProgram) return;
     let from = client.acked;
     for (const other of this.#roster.all) {
-      if (other === client) continue;
+      if (other === client || other.isProgram) continue;
       if (other.presence.phase !== "absent") return;
       const wasKept = other.delivery === "lossless" && other.role === "driver";
       if (wasKept && other.acked >= this.#log.startOffset) from = Math.min(from, other.acked);

@@ -11,6 +11,8 @@ export type Paced = {
   readonly id: string;
   /** Attached, or vanished and still in its grace; nobody else sets the pace. */
   readonly isPresent: boolean;
+  /** A program reads by calls and sets no pace. Absent: it is none. */
+  readonly isProgram?: boolean;
   readonly role: Role;
   readonly delivery: Delivery;
   /** Whether it acknowledges; a plain or foreign client paces only where no such client does. */
@@ -28,7 +30,7 @@ export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: stri
   let best: C | undefined;
   let bestRank = Number.POSITIVE_INFINITY;
   for (const client of clients) {
-    if (!client.isPresent || (client.role === "viewer" && delivery === "live")) continue;
+    if (!client.isPresent || client.isProgram || (client.role === "viewer" && delivery === "live")) continue;
     const rank = rankOf(client, holder);
     if (best === undefined || rank < bestRank) {
       best = client;

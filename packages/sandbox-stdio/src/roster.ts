@@ -81,7 +81,22 @@ export class Roster {
 
   get attachedCount(): number {
     let count = 0;
-    for (const client of this.#clients.values()) if (client.presence.phase === "attached") count += 1;
+    for (const client of this.#clients.values()) {
+      if (client.presence.phase === "attached" && !client.isProgram) count += 1;
+    }
+    return count;
+  }
+
+  /** Whether somebody is here who is no program: calls take no places and hold nothing up. */
+  get isAttended(): boolean {
+    for (const client of this.#clients.values()) if (client.isPresent && !client.isProgram) return true;
+    return false;
+  }
+
+  /** Programs that ever wrote: they are never forgotten. */
+  get programCount(): number {
+    let count = 0;
+    for (const client of this.#clients.values()) if (client.isProgram) count += 1;
     return count;
   }
 
@@ -97,7 +112,9 @@ export class Roster {
 
   /** Only so many that are gone are remembered, and only so much that they said and that is still waiting. */
   forgetAbsent(): void {
-    const absent = [...this.#clients.values()].filter((client) => client.presence.phase === "absent");
+    const absent = [...this.#clients.values()].filter(
+      (client) => client.presence.phase === "absent" && !client.isProgram,
+    );
     let bytes = absent.reduce((sum, client) => sum + client.input.queuedBytes, 0);
     let count = absent.length;
     for (const client of absent) {

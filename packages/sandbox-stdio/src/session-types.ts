@@ -58,6 +58,9 @@ export type AttachRequest = {
   readonly resume: string;
 };
 
+/** Who writes by calls: a person, an issuer and a name of the caller's own choice make the id. */
+export type ProgramRequest = { readonly id: string; readonly name: string; readonly isAdmin: boolean };
+
 /** Clients that are counted together. */
 export type Party = { readonly id: string; readonly maxClients: number };
 

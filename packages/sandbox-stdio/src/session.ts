@@ -14,7 +14,7 @@ import {
   startOf,
 } from "./attaching.ts";
 import { ClientRecord, type Peer, type Presence, type TerminalSize } from "./client-record.ts";
-import { CLOSE, MAX_CLIENTS, MAX_FRAME_BYTES, RESUME_GRACE_MS } from "./constants.ts";
+import { CLOSE, MAX_CLIENTS, MAX_FRAME_BYTES, PROGRAM_GRACE_MS, RESUME_GRACE_MS } from "./constants.ts";
 import type { ClientMessage, ExitStatus, ServerMessage } from "./control.ts";
 import { Floor, type FloorResult } from "./floor.ts";
 import type { KnownClient } from "./inner.ts";
@@ -26,15 +26,33 @@ import { distinctName } from "./names.ts";
 import { Outflow } from "./outflow.ts";
 import { Pace } from "./pace.ts";
 import type { Delivery } from "./pacing.ts";
+import type { Attention } from "./programs/attention.ts";
+import { MAX_WRITERS, type WritePlan, type WriteRequest } from "./programs/writers.ts";
 import type { OutputPeer, OutputReader } from "./reader.ts";
 import { Roster } from "./roster.ts";
 import { type ScreenFrame, Screens } from "./screens.ts";
-import type { AttachRequest, AttachResult, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+import type {
+  AttachRequest,
+  AttachResult,
+  ProgramRequest,
+  SessionFacts,
+  SessionOptions,
+  Upstream,
+} from "./session-types.ts";
 import { fittedSize } from "./shared-terminal.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
+/** What all programs that write by calls have in common. */
+const PROGRAM = {
+  role: "driver",
+  kind: "program",
+  delivery: "live",
+  acknowledges: true,
+  isResume: false,
+  resume: "",
+} as const;
 const NOT_SECRET = "secret input is switched off here: it is recorded like all other";
 
 export class Session {
@@ -116,6 +134,7 @@ export class Session {
       creator: () => this.#creator,
       tell: (client, message) => this.#tell(client, message),
       follow: (client, message) => this.command(client, message),
+      settled: (client) => this.onSettled(client),
       fed: (client) => this.#fed(client),
       refuse: (client, code, reason) => this.#refuseClient(client, code, reason),
     });
@@ -147,7 +166,12 @@ export class Session {
     this.#roster.noteGone(id);
   }
 
-  /** Clients that are attached, or vanished within their grace. */
+  /** Whether somebody is here who is no program. */
+  get isAttended(): boolean {
+    return this.#roster.isAttended;
+  }
+
+  /** Clients that are attached, or vanished within their grace, programs among them. */
   get presentCount(): number {
     return this.#roster.presentCount;
   }
@@ -232,11 +256,85 @@ export class Session {
     request: AttachRequest & { readonly delivery: Delivery; readonly acked: number; readonly windowBytes: number },
   ): AttachResult {
     const old = this.#roster.get(request.id);
+    if (request.kind === "program" && old === undefined && this.#roster.programCount >= MAX_WRITERS) {
+      return { ok: false, code: CLOSE.tooMany, reason: "too many writers", retry: "never" };
+    }
     // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
     const reach = { kind: "remote" as const, acked: request.acked, windowBytes: request.windowBytes };
     const client = this.#admit(request, old, reach);
     this.#answering.choose();
     return { ok: true, client };
+  }
+
+  // ---- Programs ------------------------------------------------------------------------------------------------
+
+  /** Told when more of a program's input has been taken, or stored. */
+  onSettled: (client: ClientRecord) => void = () => undefined;
+
+  /**
+   * A program calls: its writer is a client of a relay's session, here until {@link PROGRAM_GRACE_MS} after its last call.
+   * @returns undefined where as many have written as may.
+   */
+  beginCall(request: ProgramRequest): ClientRecord | undefined {
+    const old = this.#roster.get(request.id);
+    if (old === undefined && this.#roster.programCount >= MAX_WRITERS) return undefined;
+    let client = old;
+    if (old === undefined || !this.#isCalling(old, request)) {
+      const reach = { kind: "none" as const, acked: this.log.endOffset, windowBytes: MAX_FRAME_BYTES };
+      client = this.#admit({ ...PROGRAM, ...request }, old, reach);
+      client.callsUnderWay = old?.callsUnderWay ?? 0;
+      client.isActive = true;
+    }
+    if (client === undefined) return undefined;
+    client.callsUnderWay += 1;
+    client.presence = { phase: "vanished", sinceMs: this.#now() };
+    return client;
+  }
+
+  /** Whether it is here, and as who it was. What another life of a relay knew of it is not enough. */
+  #isCalling(client: ClientRecord, { isAdmin }: ProgramRequest): boolean {
+    const may = this.floor.mayDrive(client.id);
+    return client.isPresent && client.isAdmin === isAdmin && (may.ok || may.fault !== "no_such_client");
+  }
+
+  endCall(client: ClientRecord): void {
+    const current = this.#roster.newest(client);
+    current.callsUnderWay = Math.max(0, current.callsUnderWay - 1);
+    if (current.presence.phase === "vanished") current.presence = { phase: "vanished", sinceMs: this.#now() };
+  }
+
+  /** How much of a program's input is taken and, where a record is kept, stored. */
+  settledOf(client: ClientRecord): number {
+    return this.#intake.settled(client);
+  }
+
+  /** What a program's write would do now: asked beside the process, or of one that has ended. */
+  planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
+    return this.#intake.planWrite(client, request);
+  }
+
+  typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
+    this.#intake.typePlanned(client, bytes, eof);
+  }
+
+  /**
+   * The bridge has queued these bytes of a program's: they go into the record, and count as received.
+   * @param fate `resent`: it had queued them before this call.
+   */
+  written(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
+    const { received } = client.input;
+    if (bytes.length > 0) {
+      this.#recorder?.input(client, fate === "typed" ? Math.min(received, from) : received, from, bytes, fate);
+    }
+    client.input.receivedUpTo(from + bytes.length);
+    this.#intake.ack(client, true);
+  }
+
+  /** The program in the terminal wants to be looked at: told to who can be told, and never again. */
+  attention(attention: Attention): void {
+    for (const client of this.#roster.all) {
+      if (client.isGreeted && client.acknowledges) client.peer?.send({ type: "attention", ...attention });
+    }
   }
 
   /** The client closed with 1000: its place is given up. */
@@ -305,6 +403,8 @@ export class Session {
       return;
     }
     client.input.takenUpTo(known.stdin);
+    // Nothing of a program's waits here: what the bridge has received is all there is.
+    if (client.isProgram && known.received !== undefined) client.input.receivedUpTo(known.received);
     if (known.eof !== undefined) client.input.eofKnownAt(known.eof);
     this.#intake.ack(client, true);
   }
@@ -589,7 +689,7 @@ export class Session {
     for (const { sinceMs } of this.#unheld.values()) wish(sinceMs + HOLD_PATIENCE_MS);
     for (const client of this.#roster.all) {
       wish(client.inputAckDueMs);
-      if (client.presence.phase === "vanished") wish(client.presence.sinceMs + RESUME_GRACE_MS);
+      if (client.presence.phase === "vanished") wish(client.presence.sinceMs + graceOf(client));
       wish(this.#outflow.nextTickMs(client));
     }
     return next;
@@ -603,7 +703,7 @@ export class Session {
     for (const [client, { sinceMs }] of [...this.#unheld]) if (sinceMs + HOLD_PATIENCE_MS <= now) this.#held(client);
     for (const client of [...this.#roster.all]) {
       if (client.inputAckDueMs !== undefined && client.inputAckDueMs <= now) this.#intake.ack(client, true);
-      if (client.presence.phase === "vanished" && client.presence.sinceMs + RESUME_GRACE_MS <= now) {
+      if (client.presence.phase === "vanished" && client.presence.sinceMs + graceOf(client) <= now) {
         if (client.isLeaving) this.leave(client);
         else this.expire(client);
       }
@@ -631,6 +731,7 @@ export class Session {
     if (old !== undefined) client.feed = old.feed;
     client.isActive = old?.isActive ?? false;
     client.budget = old?.budget;
+    client.lastWrite = old?.lastWrite;
     if (this.#creator === "" && client.role === "driver") this.#creator = client.id;
     const announce: Presence = { phase: "attached" };
     client.presence = announce;
@@ -731,6 +832,12 @@ export class Session {
     this.log.markSize(fitted.cols, fitted.rows);
     this.appended();
   }
+}
+
+/** How long a client that has vanished is still here. A program is always between two calls, or in one. */
+function graceOf(client: ClientRecord): number {
+  if (!client.isProgram) return RESUME_GRACE_MS;
+  return client.callsUnderWay > 0 ? Number.POSITIVE_INFINITY : PROGRAM_GRACE_MS;
 }
 
 /** Tells the connection that a client had before it made the one of `request`. */

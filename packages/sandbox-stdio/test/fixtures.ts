@@ -13,6 +13,7 @@ import {
   type InputEntry,
   OutputLog,
   type Peer,
+  type ProgramPorts,
   type ScreenSource,
   type ServerMessage,
   Session,
@@ -200,9 +201,14 @@ export class InnerRig {
   readonly byes: { code: number; reason: string }[] = [];
   readonly clientByes: { id: string; code: number }[] = [];
   readonly #over: Partial<SessionFacts>;
+  readonly #ports: ProgramPorts | undefined;
 
-  constructor(over: Partial<SessionFacts> = {}, options: { logBytes?: number; screen?: ScreenSource } = {}) {
+  constructor(
+    over: Partial<SessionFacts> = {},
+    options: { logBytes?: number; screen?: ScreenSource; ports?: ProgramPorts } = {},
+  ) {
     this.#over = over;
+    this.#ports = options.ports;
     this.bridge = rig(over, options);
     this.bridge.session.tellRemote = (client, message) => void this.server?.tell(client, message);
     this.inner = this.#makeInner();
@@ -236,6 +242,7 @@ export class InnerRig {
       session,
       { send: (frame) => void this.toRelay.push(frame), close: () => undefined, isWritable: () => true },
       clock.ms,
+      this.#ports,
     );
     this.server = server;
     this.inner.opened({ send: (frame) => void this.toBridge.push(frame) }, clock.ms);

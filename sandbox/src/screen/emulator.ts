@@ -14,6 +14,7 @@ import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
 import { type Core, coreOf } from "./internals.ts";
+import { readScreen, type ScreenState, type ScreenWish } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
 
 /** What a snapshot can carry of lines of 32 bytes; each takes 12 bytes of memory for each of its columns, and some. */
@@ -54,6 +55,7 @@ export class Emulator {
   readonly #remembered: RememberedModes;
   readonly #appearance: Appearance;
   readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder();
   #boundary = new Boundary();
   /** Follows what is parsed: few batches ask anything, and these are parsed more slowly. */
   readonly #queries = new QueryFilter(() => {
@@ -166,6 +168,17 @@ export class Emulator {
       cols: this.#terminal.cols,
       rows: this.#terminal.rows,
       isExact: this.#isExact && isComplete && this.#opener === "",
+    };
+  }
+
+  /** What the screen shows at the last safe place, and the modes that a program has asked for. */
+  show(wish: ScreenWish): ScreenState {
+    const drawing = wish.ansi ? this.draw() : undefined;
+    return {
+      ...readScreen(this.#terminal, wish),
+      offset: this.#offset,
+      ...(this.#isExact && this.#opener === "" ? {} : { approximate: true }),
+      ...(drawing === undefined ? {} : { ansi: this.#decoder.decode(drawing.bytes) }),
     };
   }
 

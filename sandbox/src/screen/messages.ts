@@ -2,6 +2,7 @@
 
 import type { Snapshot } from "@sbx/sandbox-stdio";
 import type { Answer, Size, Skip } from "./emulator.ts";
+import type { ScreenState, ScreenWish } from "./read-screen.ts";
 
 /** `id`: whose screen. Worked off in order, each session's. */
 export type ToWorker =
@@ -20,12 +21,15 @@ export type SessionMessage =
   | { readonly kind: "write"; readonly id: number; readonly size: Size; readonly bytes: Uint8Array }
   | { readonly kind: "skip"; readonly id: number; readonly skip: Skip }
   | { readonly kind: "draw"; readonly id: number }
+  /** What the screen shows, as {@link readScreen} puts it. Answered by `shown`, in order. */
+  | { readonly kind: "show"; readonly id: number; readonly wish: ScreenWish }
   /** At once: what is before it is dropped. */
   | { readonly kind: "close"; readonly id: number };
 
 export type FromWorker =
   | { readonly kind: "parsed"; readonly id: number; readonly answers: readonly Answer[]; readonly ms: number }
   | { readonly kind: "drawn"; readonly id: number; readonly snapshot: Snapshot }
+  | { readonly kind: "shown"; readonly id: number; readonly state: ScreenState }
   /** The screen is lost: open it anew. */
   | { readonly kind: "failed"; readonly id: number; readonly reason: string }
   /** The same, because what was to be parsed takes too long: go on behind it. */

@@ -7,6 +7,7 @@ import { log } from "../log.ts";
 import type { Answer } from "./emulator.ts";
 import { type FloodContent, FloodScanner } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
+import type { ScreenState, ScreenWish } from "./read-screen.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
 const KIB = 1024;
@@ -63,6 +64,8 @@ export class SessionScreen implements ScreenClient {
   #wanted:
     | { readonly promise: Promise<Snapshot | undefined>; readonly resolve: (snapshot?: Snapshot) => void }
     | undefined;
+  /** Who waits for what the screen shows, oldest first: all of them have asked the worker. */
+  #readers: { readonly wish: ScreenWish; readonly resolve: (state?: ScreenState) => void }[] = [];
   #losses = 0;
   #isClosed = false;
 
@@ -93,6 +96,15 @@ export class SessionScreen implements ScreenClient {
     return this.#wanted.promise;
   }
 
+  /** What the screen shows at the log's end now, or the last place before it outside a sequence. Undefined: it is given up. */
+  read(wish: ScreenWish): Promise<ScreenState | undefined> {
+    if (this.#isClosed || this.#losses >= MAX_LOSSES) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#readers.push({ wish, resolve });
+      this.#requestShow(wish);
+    });
+  }
+
   /** Has the output before `offset` parsed at once, because something is asked there. */
   parseTo(offset: number): void {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return;
@@ -106,6 +118,7 @@ export class SessionScreen implements ScreenClient {
     this.#nextLook = Number.POSITIVE_INFINITY;
     this.#forget();
     this.#resolve(undefined);
+    this.#giveUpReaders();
   }
 
   // ---- What the worker says ------------------------------------------------------------------------------------
@@ -126,6 +139,10 @@ export class SessionScreen implements ScreenClient {
         this.#losses = 0;
         this.#resolve(message.snapshot);
         return;
+      case "shown":
+        this.#losses = 0;
+        this.#readers.shift()?.resolve(message.state);
+        return;
       case "failed":
         log.warn(`A screen is drawn anew: ${message.reason}`);
         this.lost(true);
@@ -142,7 +159,8 @@ export class SessionScreen implements ScreenClient {
     if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
     this.#nextLook = 0;
     if (this.#wanted !== undefined) this.#requestDrawing();
-    else this.#look(this.#log.endOffset);
+    for (const { wish } of this.#readers) this.#requestShow(wish);
+    if (this.#wanted === undefined && this.#readers.length === 0) this.#look(this.#log.endOffset);
   }
 
   /** What has come so far is not parsed again: who waits gets the log's tail, and who asks later a guess. */
@@ -156,6 +174,7 @@ export class SessionScreen implements ScreenClient {
     this.#dueTo = 0;
     this.onParsed([], this.#parsed);
     this.#resolve(undefined);
+    this.#giveUpReaders();
   }
 
   /** @returns Whether the screen is given up for it. */
@@ -165,6 +184,7 @@ export class SessionScreen implements ScreenClient {
     if (this.#losses < MAX_LOSSES) return false;
     this.#nextLook = Number.POSITIVE_INFINITY;
     this.#resolve(undefined);
+    this.#giveUpReaders();
     return true;
   }
 
@@ -307,6 +327,18 @@ export class SessionScreen implements ScreenClient {
   }
 
   #requestDrawing(): void {
+    this.#handOverAll();
+    if (this.#id !== undefined) this.#workers.send({ kind: "draw", id: this.#id });
+    this.#schedule();
+  }
+
+  #requestShow(wish: ScreenWish): void {
+    this.#handOverAll();
+    if (this.#id !== undefined) this.#workers.send({ kind: "show", id: this.#id, wish });
+    this.#schedule();
+  }
+
+  #handOverAll(): void {
     const end = this.#log.endOffset;
     if (this.#scanner !== undefined || end - this.#sent > MAX_CATCH_UP_BYTES || this.#sent < this.#log.startOffset) {
       this.#resume(this.#scanner ?? new FloodScanner(this.#log, this.#sent), end - FLOOD_TAIL_BYTES);
@@ -314,14 +346,18 @@ export class SessionScreen implements ScreenClient {
     while (this.#sent < end) this.#write(end);
     // The size at the end itself, even if nothing came since it changed.
     this.#write(end);
-    if (this.#id !== undefined) this.#workers.send({ kind: "draw", id: this.#id });
-    this.#schedule();
   }
 
   #resolve(snapshot: Snapshot | undefined): void {
     const wanted = this.#wanted;
     this.#wanted = undefined;
     wanted?.resolve(snapshot);
+  }
+
+  #giveUpReaders(): void {
+    const readers = this.#readers;
+    this.#readers = [];
+    for (const { resolve } of readers) resolve(undefined);
   }
 
   #forget(): void {

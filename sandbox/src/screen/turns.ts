@@ -98,6 +98,9 @@ export class Turns {
       case "draw":
         if (seat.emulator !== undefined) this.#say({ kind: "drawn", id, snapshot: seat.emulator.draw() });
         return true;
+      case "show":
+        if (seat.emulator !== undefined) this.#say({ kind: "shown", id, state: seat.emulator.show(message.wish) });
+        return true;
       case "close":
         return true;
     }

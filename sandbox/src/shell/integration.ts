@@ -1,7 +1,7 @@
 // Switches the marks of command boundaries on (C2): how a shell is started so that it reads our script beside the user's own
 // files. Nothing of the user's is written to; the scripts lie in a directory of ours.
 
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import bashScript from "./stdio.bash" with { type: "text" };
@@ -27,6 +27,14 @@ export function writeScripts(parent = tmpdir()): string {
   for (const [path, text] of scripts) writeFileSync(path, text, { mode: 0o644 });
   for (const path of [directory, zsh]) chmodSync(path, 0o755);
   return directory;
+}
+
+let written: string | undefined;
+
+/** Where the scripts lie: written at the first need, and again if somebody has tidied up. */
+export function scripts(): string {
+  if (written === undefined || !existsSync(join(written, "zsh", ".zshenv"))) written = writeScripts();
+  return written;
 }
 
 /**

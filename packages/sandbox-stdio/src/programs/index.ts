@@ -1,6 +1,9 @@
 // What programs without a WebSocket need of a session (D, U, W, T), apart from sockets and clocks.
 
+export type { Attention } from "./attention.ts";
+export { type EncodedWrite, encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
 export { type HeadTail, headTail } from "./head-tail.ts";
+export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
 export { encodeEnter, encodeKeys, encodePaste, type InputModes, type KeysResult } from "./keys.ts";
 export {
   type Gap,

@@ -1,0 +1,52 @@
+// What a call to *write* types, as bytes (W1). Bytes travel as Latin-1 text, a character each, since the hop's messages are JSON.
+
+import { fromLatin1 } from "../sequence-text.ts";
+import { encodeUtf8 } from "../utf8-text.ts";
+import { USUAL_MODES } from "./input-modes.ts";
+import { encodeEnter, encodeKeys, encodePaste, type InputModes } from "./keys.ts";
+
+export type WriteInput = {
+  /** Latin-1: a character for each byte. */
+  readonly bytes?: string | undefined;
+  readonly keys?: readonly string[] | undefined;
+  readonly paste?: string | undefined;
+  readonly enter?: boolean | undefined;
+};
+
+export type EncodedWrite =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly code: "bad_key" | "bad_paste" | "no_terminal"; readonly message: string };
+
+/** Whether the bytes depend on what the terminal's program has asked for. */
+export function needsModes({ keys, paste, enter }: WriteInput): boolean {
+  return keys !== undefined || paste !== undefined || enter === true;
+}
+
+/** @param modes undefined on pipes: no keys there, a paste is its text, and Enter ends a line. */
+export function encodeWrite(input: WriteInput, modes: InputModes | undefined): EncodedWrite {
+  const { bytes = "", keys, paste, enter } = input;
+  const typed = modes === undefined ? withoutTerminal(keys, paste) : onTerminal(keys, paste, modes);
+  if (!typed.ok) return typed;
+  const end = enter !== true ? "" : modes === undefined ? "\n" : encodeEnter(modes);
+  const text = encodeUtf8(typed.text + end);
+  if (bytes === "") return { ok: true, bytes: text };
+  const whole = new Uint8Array(bytes.length + text.length);
+  whole.set(fromLatin1(bytes));
+  whole.set(text, bytes.length);
+  return { ok: true, bytes: whole };
+}
+
+type Typed = { readonly ok: true; readonly text: string } | Extract<EncodedWrite, { ok: false }>;
+
+function onTerminal(keys: readonly string[] | undefined, paste: string | undefined, modes: InputModes): Typed {
+  if (keys !== undefined) return encodeKeys(keys, modes);
+  return paste === undefined ? { ok: true, text: "" } : encodePaste(paste, modes);
+}
+
+function withoutTerminal(keys: readonly string[] | undefined, paste: string | undefined): Typed {
+  if (keys !== undefined) {
+    return { ok: false, code: "no_terminal", message: "keys need a terminal: this process has pipes" };
+  }
+  const checked = encodePaste(paste ?? "", USUAL_MODES);
+  return checked.ok ? { ok: true, text: paste ?? "" } : checked;
+}

@@ -1,0 +1,118 @@
+// A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all, and remembers each
+// writer's last, so that the Durable Object may ask again over a new hop.
+
+import type { ClientRecord } from "../client-record.ts";
+import { encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
+import type { InputModes } from "./keys.ts";
+import type { WritePlan, WriteRequest } from "./writers.ts";
+
+/** Of one program's input so much may wait for a process that does not read; then a write is refused. */
+export const MAX_WAITING_WRITE_BYTES = 256 * 1024;
+
+export type WriteCommand = WriteInput & {
+  readonly client: string;
+  /** Where it begins in the writer's count. */
+  readonly at: number;
+  readonly eof?: boolean | undefined;
+  /** The Durable Object does not know what became of this same command on an earlier hop. */
+  readonly again?: boolean | undefined;
+};
+
+/** What was typed, and by which modes it was encoded, so that a record can be made of it. */
+export type Written = {
+  readonly from: number;
+  readonly to: number;
+  /** The log's end before the first byte was typed. */
+  readonly output: number;
+  readonly modes?: InputModes | undefined;
+};
+
+export type LastWrite = Written & { readonly at: number };
+
+export type WriteCode =
+  | Extract<WritePlan, { kind: "refuse" }>["code"]
+  | "bad_key"
+  | "bad_paste"
+  | "no_terminal"
+  | "too_many_writers"
+  | "too_much_input";
+
+export type WriteAnswer =
+  | ({ readonly kind: "written" } & Written)
+  /** `modes`: by which it was encoded the first time, if it was the writer's last; `to` is the writer's count. */
+  | { readonly kind: "duplicate"; readonly to: number; readonly last?: Written | undefined }
+  | {
+      readonly kind: "refused";
+      readonly code: WriteCode;
+      readonly message?: string | undefined;
+      readonly expected?: number | undefined;
+      readonly holder?: string | undefined;
+    };
+
+/** What this needs of the session and the terminal beside the process. */
+export interface WritePorts {
+  client(id: string): ClientRecord | undefined;
+  /** Undefined on pipes. */
+  modes(): InputModes | undefined | Promise<InputModes | undefined>;
+  /** Where the log ends now. */
+  outputEnd(): number;
+  plan(client: ClientRecord, request: WriteRequest): WritePlan;
+  /** Queues what was planned; the bytes are the queue's from here on. */
+  type(client: ClientRecord, bytes: Uint8Array, eof: boolean): void;
+}
+
+/** @param answer Told before anything is typed: what is taken is said after it. */
+export async function followWrite(
+  command: WriteCommand,
+  ports: WritePorts,
+  answer: (answer: WriteAnswer) => void,
+): Promise<void> {
+  const modes = needsModes(command) ? await ports.modes() : undefined;
+  // It may have gone while the terminal was asked.
+  const client = ports.client(command.client);
+  if (client === undefined) {
+    answer({ kind: "refused", code: "too_many_writers" });
+    return;
+  }
+  const { at, again, eof = false } = command;
+  const last = client.lastWrite?.at === at ? client.lastWrite : undefined;
+  if (again === true && last !== undefined) {
+    answer({ kind: "written", ...last });
+    return;
+  }
+  const encoded = encodeWrite(command, modes);
+  // A repetition is told so, whatever its body.
+  const length = encoded.ok ? encoded.bytes.length : 0;
+  const plan = ports.plan(client, { length, eof, at });
+  if (plan.kind === "duplicate") {
+    answer({ kind: "duplicate", to: plan.to, last });
+    return;
+  }
+  if (!encoded.ok) {
+    answer({ kind: "refused", code: encoded.code, message: encoded.message });
+    return;
+  }
+  if (plan.kind === "refuse") {
+    const { code } = plan;
+    answer({
+      kind: "refused",
+      code,
+      ...("expected" in plan ? { expected: plan.expected } : {}),
+      ...("holder" in plan ? { holder: plan.holder } : {}),
+    });
+    return;
+  }
+  if (client.input.queuedBytes > 0 && client.input.queuedBytes + length > MAX_WAITING_WRITE_BYTES) {
+    answer({ kind: "refused", code: "too_much_input" });
+    return;
+  }
+  const written = {
+    from: plan.from,
+    to: plan.to,
+    output: ports.outputEnd(),
+    ...(modes === undefined ? {} : { modes }),
+  };
+  client.lastWrite = { at, ...written };
+  answer({ kind: "written", ...written });
+  ports.type(client, encoded.bytes, eof);
+}

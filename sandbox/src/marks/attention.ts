@@ -1,0 +1,55 @@
+// What in an OSC asks for attention (N1): OSC 9, 99 and 777, as iTerm2, kitty and urxvt have them.
+
+import { clipUtf8 } from "@sbx/sandbox-stdio";
+import type { Attention } from "@sbx/sandbox-stdio/programs";
+
+const MAX_TITLE = 256;
+const MAX_BODY = 1_024;
+/** Pieces of one notification that may come before its last. */
+const MAX_PIECES = 16;
+
+type Note = Pick<Attention, "title" | "body">;
+
+export class Notifications {
+  /** kitty says title and body in several sequences. */
+  #pending: { title: string; body: string; pieces: number } = { title: "", body: "", pieces: 0 };
+
+  /** @returns What is to be told; undefined: nothing, or not yet. */
+  take(text: string): Note | undefined {
+    const [number = "", ...rest] = text.split(";");
+    switch (number) {
+      case "9":
+        // Progress, and the directory: ConEmu's own.
+        return rest[0] === "4" || rest[0] === "9" || rest.length === 0 ? undefined : note("", rest.join(";"));
+      case "99":
+        return this.#kitty(rest[0] ?? "", rest.slice(1).join(";"));
+      case "777":
+        return rest[0] === "notify" ? note(rest[1] ?? "", rest.slice(2).join(";")) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #kitty(metadata: string, payload: string): Note | undefined {
+    const keys = new Map(metadata.split(":").map((pair): [string, string] => [pair.slice(0, 1), pair.slice(2)]));
+    const part = keys.get("p") ?? "title";
+    const text = keys.get("e") === "1" ? Buffer.from(payload, "base64").toString("utf8") : payload;
+    const pending = this.#pending;
+    if (part === "title" || part === "body") pending[part] = (pending[part] + text).slice(0, MAX_BODY);
+    else return undefined; // A query, an icon, buttons.
+    pending.pieces += 1;
+    if (keys.get("d") === "0" && pending.pieces < MAX_PIECES) return undefined;
+    this.#pending = { title: "", body: "", pieces: 0 };
+    return note(pending.title, pending.body);
+  }
+}
+
+function note(title: string, body: string): Note {
+  const [seenTitle, seenBody] = [seen(title, MAX_TITLE), seen(body, MAX_BODY)];
+  return { ...(seenTitle === "" ? {} : { title: seenTitle }), ...(seenBody === "" ? {} : { body: seenBody }) };
+}
+
+/** It is shown to people: without what moves a cursor or hides. */
+function seen(text: string, max: number): string {
+  return clipUtf8(text.replace(/[\p{Cc}\p{Cf}]/gu, ""), max);
+}

@@ -1,0 +1,142 @@
+// The commands of a shell, as its marks tell of them (C1, C3): OSC 133 and 633. Told the texts; knows no bytes.
+
+import { clipUtf8 } from "@sbx/sandbox-stdio";
+
+/** The newest so many are kept, and of their lines and directories so much. */
+const MAX_COMMANDS = 1_000;
+const MAX_LINE = 4_096;
+const MAX_TEXTS = 512 * 1024;
+/** Commands that have begun and not ended: a shell within a shell. */
+const MAX_OPEN = 16;
+
+export type Command = {
+  readonly line?: string;
+  readonly cwd?: string;
+  /** Behind mark C, and where mark D begins: offsets of the log. */
+  readonly from: number;
+  to?: number;
+  exit?: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  endedAt?: string;
+};
+
+export type CommandEnd = { readonly to: number; readonly exit?: number };
+
+export class Commands {
+  readonly #ended: (end: CommandEnd) => void;
+  readonly #now: () => Date;
+  readonly #list: Command[] = [];
+  #texts = 0;
+  /** Those that have not ended, the innermost last. */
+  #open: Command[] = [];
+  #line: string | undefined;
+  #cwd: string | undefined;
+  #isMarked = false;
+
+  /** @param ended Told of each command that has ended. */
+  constructor(ended: (end: CommandEnd) => void, now: () => Date = () => new Date()) {
+    this.#ended = ended;
+    this.#now = now;
+  }
+
+  /** Whether a shell has shown any mark. */
+  get isMarked(): boolean {
+    return this.#isMarked;
+  }
+
+  /** Newest last. */
+  get list(): readonly Command[] {
+    return this.#list;
+  }
+
+  /** Looks at the text of an OSC. @returns Whether it was a mark. */
+  take(text: string, start: number, end: number): boolean {
+    const isOurs = text.startsWith("133;");
+    if (!isOurs && !text.startsWith("633;")) return false;
+    const [kind, ...rest] = text.slice(4).split(";");
+    switch (kind) {
+      case "A":
+      case "B":
+        break;
+      case "C":
+        this.#begin(end, isOurs ? lineOf(rest) : undefined);
+        break;
+      case "D":
+        this.#end(start, rest[0]);
+        break;
+      case "E":
+        if (isOurs) return false;
+        this.#line = clip(unescaped(rest[0] ?? ""));
+        break;
+      case "P":
+        if (isOurs) return false;
+        if (rest.join(";").startsWith("Cwd=")) this.#cwd = clip(unescaped(rest.join(";").slice("Cwd=".length)));
+        break;
+      default:
+        return false;
+    }
+    this.#isMarked = true;
+    return true;
+  }
+
+  #begin(from: number, told: string | undefined): void {
+    const line = told ?? this.#line;
+    const command: Command = {
+      ...(line === undefined ? {} : { line }),
+      ...(this.#cwd === undefined ? {} : { cwd: this.#cwd }),
+      from,
+      startedAt: this.#now().toISOString(),
+    };
+    this.#line = undefined;
+    this.#open.push(command);
+    if (this.#open.length > MAX_OPEN) this.#open.shift();
+    this.#list.push(command);
+    this.#texts += sizeOf(command);
+    while (this.#list.length > MAX_COMMANDS || this.#texts > MAX_TEXTS) {
+      const oldest = this.#list.shift();
+      if (oldest === undefined) return;
+      this.#texts -= sizeOf(oldest);
+    }
+  }
+
+  #end(to: number, code: string | undefined): void {
+    const command = this.#open.pop();
+    if (command === undefined) return; // A shell's first prompt, or a line that was given up.
+    command.to = to;
+    command.endedAt = this.#now().toISOString();
+    const exit = code !== undefined && /^-?\d{1,9}$/.test(code) ? Number(code) : undefined;
+    if (exit !== undefined) command.exit = exit;
+    this.#ended({ to, ...(exit === undefined ? {} : { exit }) });
+  }
+}
+
+/** How fish says the line with its mark C. */
+function lineOf(fields: readonly string[]): string | undefined {
+  const url = fields.find((field) => field.startsWith("cmdline_url="));
+  if (url === undefined) return undefined;
+  try {
+    return clip(decodeURIComponent(url.slice("cmdline_url=".length)));
+  } catch {
+    return undefined; // No UTF-8, or cut in the middle of a character.
+  }
+}
+
+/** As OSC 633 escapes: `\\` and `\xHH`, a byte of UTF-8. */
+function unescaped(text: string): string {
+  if (!text.includes("\\")) return text;
+  const bytes: Buffer[] = [];
+  for (const [, plain, hex] of text.matchAll(/([^\\]+)|\\x([0-9a-fA-F]{2})|\\\\|\\/g)) {
+    if (plain !== undefined) bytes.push(Buffer.from(plain));
+    else bytes.push(hex === undefined ? Buffer.from("\\") : Buffer.from(hex, "hex"));
+  }
+  return Buffer.concat(bytes).toString("utf8");
+}
+
+function clip(text: string): string {
+  return clipUtf8(text, MAX_LINE);
+}
+
+function sizeOf({ line = "", cwd = "" }: Command): number {
+  return line.length + cwd.length;
+}

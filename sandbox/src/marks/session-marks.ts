@@ -1,0 +1,68 @@
+// The marks of one session: scans its output as it is read, keeps the shell's commands, and tells of what has ended and what
+// wants attention, neither more often than anybody can want.
+
+import type { Attention } from "@sbx/sandbox-stdio/programs";
+import { Notifications } from "./attention.ts";
+import { type CommandEnd, Commands } from "./commands.ts";
+import { OutputMarks } from "./output-marks.ts";
+
+/** One attention within this time (N1). */
+const ATTENTION_MS = 1_000;
+/** Ends of commands that are told in a second; the list has them all. */
+const ENDS_PER_SECOND = 200;
+
+export interface SessionMarkEvents {
+  commandEnded(end: CommandEnd): void;
+  attention(attention: Attention): void;
+}
+
+export class SessionMarks {
+  readonly commands: Commands;
+  readonly #events: SessionMarkEvents;
+  readonly #now: () => number;
+  readonly #notifications = new Notifications();
+  readonly #marks: OutputMarks;
+  #attentionAtMs = Number.NEGATIVE_INFINITY;
+  #second = Number.NEGATIVE_INFINITY;
+  #endsInSecond = 0;
+
+  /** @param now Milliseconds of a clock that never goes back. */
+  constructor(events: SessionMarkEvents, now: () => number) {
+    this.#events = events;
+    this.#now = now;
+    this.commands = new Commands((end) => this.#ended(end));
+    this.#marks = new OutputMarks({
+      osc: (text, start, end) => {
+        if (this.commands.take(text, start, end)) return;
+        const note = this.#notifications.take(text);
+        if (note !== undefined) this.#attend({ kind: "notify", ...note, offset: end });
+      },
+      bell: (end) => {
+        this.#attend({ kind: "bell", offset: end });
+        return false;
+      },
+    });
+  }
+
+  /** Output that was just read, and where it begins. */
+  scan(bytes: Uint8Array, offset: number): void {
+    this.#marks.scan(bytes, offset, this.#now() - this.#attentionAtMs >= ATTENTION_MS);
+  }
+
+  #attend(attention: Attention): void {
+    const now = this.#now();
+    if (now - this.#attentionAtMs < ATTENTION_MS) return;
+    this.#attentionAtMs = now;
+    this.#events.attention(attention);
+  }
+
+  #ended(end: CommandEnd): void {
+    const now = this.#now();
+    if (now - this.#second >= 1_000) {
+      this.#second = now;
+      this.#endsInSecond = 0;
+    }
+    this.#endsInSecond += 1;
+    if (this.#endsInSecond <= ENDS_PER_SECOND) this.#events.commandEnded(end);
+  }
+}
