@@ -53,6 +53,7 @@ const PROGRAM = {
   isResume: false,
   resume: "",
 } as const;
+const NO_INPUT = "a viewer has no input to keep secret";
 const NOT_SECRET = "secret input is switched off here: it is recorded like all other";
 
 export class Session {
@@ -473,7 +474,8 @@ export class Session {
         this.#afterFloor(client, this.floor.grant(client.id, message.to));
         return;
       case "secret":
-        if (this.#recorder?.setSecret(client.id, message.on) === false) {
+        if (client.role === "viewer") this.#tell(client, { type: "error", code: "not_allowed", message: NO_INPUT });
+        else if (this.#recorder?.setSecret(client.id, message.on) === false) {
           this.#tell(client, { type: "error", code: "not_allowed", message: NOT_SECRET });
           this.#tell(client, { type: "secret", on: false });
         }

@@ -153,6 +153,14 @@ describe("where a record is kept", () => {
     expect(recorder.given).toEqual([[0, "a", "secret"]]);
   });
 
+  test("I11: a viewer, which has no input to keep secret, puts nothing on record by saying so", () => {
+    const { session, recorder } = recorded();
+    const { client, peer } = join(session, "a", { role: "viewer" });
+    for (let i = 0; i < 5; i += 1) session.command(client, { type: "secret", on: i % 2 === 0 });
+    expect(recorder.given).toEqual([]);
+    expect(peer.of("error").map(({ code }) => code)).toEqual(Array(5).fill("not_allowed"));
+  });
+
   test("I11: a client that comes back is told that its input is secret", () => {
     const { session } = recorded();
     const { client, peer } = join(session, "a");
