@@ -3,6 +3,9 @@
 import type { Identity } from "../auth/identity.ts";
 import type { Actor } from "./record.ts";
 
+/** Characters of a text that whoever asks may have written. */
+const MAX_LOGGED_CHARACTERS = 256;
+
 /** Where a request comes from: what Cloudflare says, never what the client does. */
 export function addressOf(request: Request): string {
   return request.headers.get("CF-Connecting-IP") ?? "";
@@ -25,11 +28,15 @@ export function logRefused(
       audit: "refused",
       time: new Date().toISOString(),
       method: request.method,
-      path: pathname,
+      path: clipped(pathname),
       error: fault.code,
-      message: fault.message,
+      message: clipped(fault.message),
       address: addressOf(request),
       ...(identity === undefined ? {} : { tenant: identity.tenantValue, user: identity.subject }),
     }),
   );
+}
+
+function clipped(text: string): string {
+  return text.length <= MAX_LOGGED_CHARACTERS ? text : `${text.slice(0, MAX_LOGGED_CHARACTERS)}…`;
 }
