@@ -22,6 +22,8 @@ export type ShareCommand =
       /** Absent: as long as the server makes them. */
       readonly seconds: number | undefined;
       readonly guests: boolean;
+      /** Those who may be there by it at one time. Absent: as many as the server lets. */
+      readonly maxClients: number | undefined;
       readonly isJson: boolean;
     } & Place)
   | ({ readonly kind: "tickets"; readonly isJson: boolean } & Place)
@@ -39,8 +41,9 @@ export async function runSharing(command: ShareCommand, token: string): Promise<
   const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
   switch (command.kind) {
     case "share": {
-      const { role, seconds, guests, isJson } = command;
-      const wish = { role, guests, ...(seconds === undefined ? {} : { seconds }) };
+      const { role, seconds, guests, maxClients, isJson } = command;
+      // What is undefined is left out of the JSON: the server has its own.
+      const wish = { role, guests, seconds, maxClients };
       const answer: unknown = await (await ask(endpoint, "POST", `${path}/share`, token, wish)).json();
       return isJson ? { out: json(answer) } : describeShare(answer, command);
     }

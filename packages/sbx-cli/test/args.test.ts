@@ -217,11 +217,13 @@ describe("sharing", () => {
   test("a link is made for viewers, unless it is said otherwise", () => {
     const made = { kind: "share", ...place, role: "viewer", seconds: undefined, guests: false, isJson: false };
     expect(parseArgs(["share", ...where], "1")).toEqual(made);
-    expect(parseArgs(["share", ...where, "--role", "driver", "--seconds", "60", "--guests", "--json"], "1")).toEqual({
+    const flags = ["--role", "driver", "--seconds", "60", "--guests", "--max-clients", "3", "--json"];
+    expect(parseArgs(["share", ...where, ...flags], "1")).toEqual({
       ...made,
       role: "driver",
       seconds: 60,
       guests: true,
+      maxClients: 3,
       isJson: true,
     });
   });
@@ -240,6 +242,10 @@ describe("sharing", () => {
     [
       ["share", ...where, "--seconds", "0"],
       "option '--seconds <n>' argument '0' is invalid. It must be a whole number of seconds from 1 to 2592000",
+    ],
+    [
+      ["share", ...where, "--max-clients", "65"],
+      "option '--max-clients <n>' argument '65' is invalid. It must be a whole number from 1 to 64",
     ],
     [
       ["share", ...where, "--role", "admin"],
