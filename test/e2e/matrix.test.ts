@@ -118,7 +118,8 @@ another, or where a route or dialect of the code is missing, and writes this fil
 The driver's token is of the tenant whose sandbox it is, with \`sandbox:exec\`, and the ticket is of its making; the admin has
 \`sandbox:admin\`, and so had those who were revoked and whose token has expired; the viewer has \`sandbox:connect\`. A person of
 another tenant has \`sandbox:admin\` there, where the same names mean other, empty sandboxes: what they drive is of their own making. The guest link is for looking on. "Logged
-out" is a copy of a cookie, from our own page. Tickets are in the query. \`in\`: attached. A code of four digits is that of a close.
+out" is a copy of a cookie, from our own page. Tickets are in the query. Tokens are in the header, but for
+one column. \`in\`: attached. A code of four digits is that of a close.
 A 404 says that its asker may ask, and that there is no such thing for them. \`/terminal/*\` is asked as it is set up by default;
 where a ttyd answers there (\`TERMINAL_UPSTREAM\`), \`test/e2e/terminal-proxy.test.ts\` asks.
 `;

@@ -8,8 +8,11 @@ import { api, fresh, mint, type Person, person, system } from "./system.ts";
 /** What is asked about. `shared` is a session that lives, for links to be made of, where `session` does not. */
 export type Place = { readonly sandbox: string; readonly session: string; readonly shared?: string };
 
-/** How somebody shows who they are, to a place. Tickets are made for each request: one of them counts once. */
-export type Shown = { readonly headers?: Readonly<Record<string, string>>; readonly ticket?: string };
+/** How somebody shows who they are, to a place: by headers, or in the query. A ticket is made anew for each request. */
+export type Shown = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: { readonly ticket: string } | { readonly token: string };
+};
 
 export type Kind = {
   readonly name: string;
@@ -44,7 +47,10 @@ export async function kinds(): Promise<{ readonly owner: Person; readonly kinds:
   await api(undefined, "/logout", { method: "POST", headers: page });
   const withTicket = (name: string, make: (place: Place) => Promise<Response>): Kind => ({
     name,
-    show: async (place) => ({ ticket: ((await (await make(place)).json()) as { ticket: string }).ticket }),
+    show: async (place) => {
+      const { ticket } = (await (await make(place)).json()) as { ticket: string };
+      return { query: { ticket } };
+    },
   });
   return {
     owner,
@@ -66,6 +72,7 @@ export async function kinds(): Promise<{ readonly owner: Person; readonly kinds:
       ),
       withTicket("attach ticket", ({ sandbox, session }) => post(owner, "/api/tickets", { sandbox, session })),
       withToken("driver", owner.token),
+      { name: "driver, `?token=`", show: async () => ({ query: { token: owner.token } }) },
       withToken("admin", admin.token),
     ],
   };
@@ -78,13 +85,13 @@ export function post(who: Person, path: string, body: object): Promise<Response>
 /** A request, answered by its status, the error's name, and where it leads. */
 export function http(method: string, path: (place: Place) => string, body?: (place: Place) => object): Question {
   return {
-    ask: async ({ headers, ticket }, place) => {
+    ask: async ({ headers, query }, place) => {
       const init = {
         method,
         headers: { ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body(place)) }),
       };
-      const response = await api(undefined, withTicket(path(place), ticket), init);
+      const response = await api(undefined, withQuery(path(place), query), init);
       const text = await response.text();
       const error = /"error":"(\w+)"|\((bad_\w+)\)/.exec(text);
       return [response.status, error?.[1] ?? error?.[2]].filter((part) => part !== undefined).join(" ");
@@ -104,10 +111,10 @@ export function upgrade(what: string, path: (place: Place) => string, options: U
   return {
     what,
     ...(about === undefined ? {} : { about }),
-    ask: async ({ headers = {}, ticket }, place) => {
+    ask: async ({ headers = {}, query }, place) => {
       const protocols = protocol === undefined ? [] : [protocol];
       try {
-        const client = await foreign(undefined, withTicket(path(place), ticket), { headers, protocols });
+        const client = await foreign(undefined, withQuery(path(place), query), { headers, protocols });
         if (first !== undefined) client.socket.send(first);
         const outcome = first === undefined ? "in" : await outcomeOf(client);
         client.socket.terminate();
@@ -133,6 +140,6 @@ async function outcomeOf(client: ForeignClient): Promise<string> {
   ]);
 }
 
-function withTicket(path: string, ticket: string | undefined): string {
-  return ticket === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}ticket=${ticket}`;
+function withQuery(path: string, query: Shown["query"]): string {
+  return query === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams(query)}`;
 }

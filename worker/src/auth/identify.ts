@@ -15,10 +15,13 @@ export type IdentifyEnv = Parameters<typeof readAuthSettings>[0] & Pick<Env, "TE
 
 /**
  * Authenticates one request and asks the bearer's tenant about them. Says who it is, not what they may do: see `requireScope`.
- * @throws {AuthFault} As `authenticate`; `revoked`, `too_many_calls`.
+ * @param takesQuery Whether `?token=` counts: addresses end up in logs, so only for pages that come by a link.
+ * @throws {AuthFault} As `authenticate`; `no_token`, `revoked`, `too_many_calls`.
  */
-export async function identify(request: Request, env: IdentifyEnv): Promise<Authenticated> {
+export async function identify(request: Request, env: IdentifyEnv, takesQuery = false): Promise<Authenticated> {
   const who = await authenticate(request, readAuthSettings(env));
+  if (who.source === "query" && !takesQuery)
+    throw new AuthFault("no_token", "Give the token in the Authorization header: the API takes none in the address");
   await requireUnrevoked(env, who.identity, who.identity.subject, revocableOf(who.identity));
   return who;
 }

@@ -91,7 +91,7 @@ async function goodTicket(text: string | undefined, settings: AuthSettings): Pro
 
 /** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
 async function admitted(c: TerminalContext, sandbox: string): Promise<Authenticated & { readonly project: Project }> {
-  const who = await identify(c.req.raw, c.env);
+  const who = await identify(c.req.raw, c.env, true);
   const { identity, token } = who;
   terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") }, c.req.query("role"));
   return { ...who, project: await openProject(c.env, { tenant: identity, token }, sandbox) };
