@@ -139,6 +139,23 @@ test("the original Terminal.tsx gets a shell on a PTY that follows its size, and
   terminal.ws.close();
 });
 
+test.each(["pipes", "a terminal"])(
+  "a client that never says anything reads 24 MiB from %s whole, and the exit",
+  {
+    timeout: 60_000,
+  },
+  async (kind) => {
+    const bytes = 24 * 1024 * 1024;
+    const where = { session: fresh("much"), cmd: "sh", arg: ["-c", `head -c ${bytes} /dev/zero | tr '\\0' x; exit 3`] };
+    const client = await connect(await person(), kind === "pipes" ? where : { ...where, tty: 1 }, { protocols: [] });
+    await client.until("the exit", () => client.messages("exit").length > 0, 60_000);
+    const { exit, code } = await client.end();
+    const output = client.bytes();
+    expect([output.length, output.equals(Buffer.alloc(bytes, "x"))]).toEqual([bytes, true]);
+    expect([exit, code]).toEqual([expect.objectContaining({ code: 3 }), 1000]);
+  },
+);
+
 test("a plain client is greeted like any other, and numbers and acknowledges nothing", async () => {
   const client = await connect(await person(), { session: "plain", cmd: "cat" }, { protocols: [] });
   expect(client.socket.protocol).toBe("");
