@@ -1,6 +1,8 @@
 // How connections of clients end that say little: at the exit, and after a close with an odd code.
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { connect as connectTcp, type Socket } from "node:net";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { connect } from "./support/client.ts";
 import { foreign } from "./support/foreign-client.ts";
@@ -87,5 +89,34 @@ describe("Z: a close with a code that can't be answered with the same ends the c
       await within(`the end of a connection closed with ${code}`, ended, 10_000);
       socket.destroy();
     }
+  });
+});
+
+/** Frames of clients that break the protocol of WebSockets itself, masked with zeros. */
+const OFFENCES: readonly (readonly [name: string, frame: Buffer])[] = [
+  ["a frame of 48 MiB", Buffer.from([0x82, 0xff, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1])],
+  ["a ping in fragments", Buffer.from([0x09, 0x81, 0, 0, 0, 0, 1])],
+  ["reserved bits", Buffer.from([0xf2, 0x81, 0, 0, 0, 0, 1])],
+  ["an opcode that is none", Buffer.from([0x83, 0x81, 0, 0, 0, 0, 1])],
+];
+
+describe("frames that break the protocol end their connection, and fill no log", () => {
+  test.each(PATHS)("%s", async (_name, path, protocol) => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const logFile = join(system.dir, "logs/worker.log");
+    const before = readFileSync(logFile).length;
+    for (const [name, frame] of OFFENCES) {
+      const socket = await upgrade(who, path(sandbox), protocol);
+      const { ended, bytes } = await answered(socket);
+      socket.write(frame);
+      // Of a socket that outlives its object the runtime leaves TCP open: its client is told by the close alone.
+      const hasClose = () => bytes().subarray(bytes().indexOf("\r\n\r\n") + 4).includes(0x88);
+      if (protocol === "stdio.v1") await until(`a close after ${name}`, hasClose);
+      else await within(`the end after ${name}`, ended);
+      socket.destroy();
+    }
+    const logged = readFileSync(logFile).subarray(before).toString().split("\n");
+    expect(logged.filter((line) => /uncaught|unhandled|exception|\[ERROR\]/i.test(line))).toEqual([]);
   });
 });

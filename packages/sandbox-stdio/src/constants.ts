@@ -79,8 +79,10 @@ export const STALL_MS = 60_000;
 export const PLAIN_RATE = 8 * MIB;
 /** A plain client is not sent to while its socket has queued more than this. */
 export const PLAIN_QUEUE_BYTES = MIB;
-/** A plain client whose socket stays above {@link PLAIN_QUEUE_BYTES} for this long is closed with 1011. */
+/** A plain client that can't be sent to, or of whose socket nothing leaves, for this long is closed with 1011. */
 export const PLAIN_STALL_MS = 30_000;
+/** A client that has not taken the first byte for this long was never there. */
+export const GHOST_MS = 10_000;
 /** How long a session with nobody attached lives, in seconds, unless its creator says otherwise. */
 export const DEFAULT_KEEP_SECONDS = 30 * 60;
 export const MAX_KEEP_SECONDS = 24 * 60 * 60;

@@ -44,6 +44,7 @@ export {
   type ServerMessage,
 } from "./control.ts";
 export { COUNTS, type CountUnit, mostOf, type ScreenSize, withinScreen } from "./counts.ts";
+export { Departures, type DepartureVerdict, type SocketQueue } from "./departures.ts";
 export {
   type AttachWish,
   type Begin,

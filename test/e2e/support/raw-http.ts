@@ -1,5 +1,6 @@
 // Requests byte for byte: what no client would send, since it would put it right first.
 import { connect as dial } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { LIMIT_MS } from "./wait.ts";
 
 export type RawAnswer = {
@@ -101,4 +102,19 @@ export function answerIn(bytes: Buffer): RawAnswer {
     next += length;
   }
   return { status, body: Buffer.concat(heard).toString(), code };
+}
+
+/** Sends the request of an upgrade, and RST `ms` later. */
+export function resetUpgrade(origin: string, path: string, headers: readonly string[], ms: number): Promise<void> {
+  const { hostname, port, host } = new URL(origin);
+  const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...UPGRADE, ...headers];
+  return new Promise((resolve) => {
+    const socket = dial(Number(port), hostname);
+    socket.on("error", () => undefined); // A close follows.
+    socket.once("close", () => resolve());
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`, async () => {
+      await delay(ms);
+      socket.resetAndDestroy();
+    });
+  });
 }

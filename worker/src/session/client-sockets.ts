@@ -1,6 +1,6 @@
 // The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
 
-import { CLOSE, type ServerSocket } from "@sbx/sandbox-stdio";
+import { CLOSE, type Frame, type ServerSocket, type SocketQueue } from "@sbx/sandbox-stdio";
 import type { Unheard, UnheardPool } from "./unheard.ts";
 
 /** Above this a socket has enough queued, where the runtime can tell. */
@@ -13,7 +13,7 @@ const HIGH_WATER_BYTES = 1024 * 1024;
 const SILENT_CLIENT_CLOSE_MS = 1_000;
 const SILENT_CLIENT_LOOK_MS = 20;
 /** Whether the runtime says how much of what was sent to a socket waits. */
-const TELLS_QUEUE = "bufferedAmount" in WebSocket.prototype;
+export const TELLS_QUEUE = "bufferedAmount" in WebSocket.prototype;
 
 /** What a socket's owner is told of it. */
 export interface SocketEvents {
@@ -31,6 +31,7 @@ export class ClientSockets {
   /** Of own sockets whose queue the runtime does not tell: what was sent with nothing heard since. */
   readonly #unheard = new WeakMap<WebSocket, Unheard>();
   readonly #pool: UnheardPool | undefined;
+  readonly #sentBytes = new WeakMap<WebSocket, number>();
 
   /** @param pool Shared by all who share this memory; absent where nothing is to be limited. */
   constructor(ctx: DurableObjectState, pool: UnheardPool | undefined) {
@@ -82,6 +83,11 @@ export class ClientSockets {
     return this.#own.has(socket) ? 0 : (this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0);
   }
 
+  /** What was sent to a socket and what of it waits there; undefined where the runtime does not tell. */
+  queueOf(socket: WebSocket): SocketQueue | undefined {
+    return TELLS_QUEUE ? { sent: this.#sentBytes.get(socket) ?? 0, waiting: queuedBytes(socket) } : undefined;
+  }
+
   serverSocket(socket: WebSocket): ServerSocket {
     const close = (code: number, reason: string, deadlineMs: number) => {
       // A ping is answered without waking this object: it can only be looked for.
@@ -94,15 +100,30 @@ export class ClientSockets {
     return {
       send: (frame) => {
         unheard?.sent(frame.length);
-        quietly(() => socket.send(frame));
+        this.#send(socket, frame);
       },
       close: (code, reason) => close(code, reason, Date.now() + SILENT_CLIENT_CLOSE_MS),
       isWritable: () => {
         if (unheard !== undefined) return unheard.isSmall;
-        return ((socket as { bufferedAmount?: number }).bufferedAmount ?? 0) < HIGH_WATER_BYTES;
+        return queuedBytes(socket) < HIGH_WATER_BYTES;
       },
     };
   }
+
+  #send(socket: WebSocket, frame: Frame): void {
+    // Of a text the runtime alone knows how many bytes it is.
+    const before = typeof frame === "string" ? queuedBytes(socket) : 0;
+    quietly(() => {
+      socket.send(frame);
+      const bytes = typeof frame === "string" ? queuedBytes(socket) - before : frame.length;
+      if (TELLS_QUEUE) this.#sentBytes.set(socket, (this.#sentBytes.get(socket) ?? 0) + bytes);
+    });
+  }
+}
+
+/** Bytes that were sent and have not left; 0 where the runtime does not tell. */
+export function queuedBytes(socket: WebSocket): number {
+  return (socket as { bufferedAmount?: number }).bufferedAmount ?? 0;
 }
 
 /** A socket that closed just now throws on use; its close event is on the way and says the rest. */

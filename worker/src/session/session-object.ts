@@ -33,6 +33,7 @@ import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "..
 import { type PassedOn, TtydProxy } from "../terminal/proxy.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "../tickets/session-tickets.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
+import { GoneWatch } from "./gone-watch.ts";
 import { IdleWatch } from "./idle.ts";
 import { Lifetimes } from "./lifetimes.ts";
 import { Renewals } from "./renewals.ts";
@@ -54,6 +55,7 @@ export class SessionObject extends DurableObject<Env> {
   readonly #tickets: SessionTickets;
   readonly #lifetimes = new Lifetimes();
   readonly #idle = new IdleWatch();
+  readonly #gone = new GoneWatch();
   readonly #renewals: Renewals;
   readonly #limits: Limits;
   readonly #keeper: SessionKeeper;
@@ -137,7 +139,7 @@ export class SessionObject extends DurableObject<Env> {
       await this.#ending;
       const ticket = this.#tickets.admit(spec.who, this.#store.record?.facts.incarnation, Date.now());
       if (ticket !== "good") return this.#refuse(spec, ticketRefusal(ticket));
-      if (spec.upstream === "ttyd") return await this.#passOn(spec);
+      if (spec.upstream === "ttyd") return await this.#passOn(spec, request.signal);
       const admission = await admit(spec, this.#store.record, this.#signer);
       if ("code" in admission) return this.#refuse(spec, admission);
       if (dialectNamed(spec.dialect).clientBegins === true)
@@ -155,14 +157,19 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Connects a client to the ttyd in the sandbox: only how long it may stay is decided here. */
-  async #passOn(spec: AttachSpec): Promise<Response> {
+  async #passOn(spec: AttachSpec, signal: AbortSignal): Promise<Response> {
     if (spec.pass.noRoom !== undefined) return this.#refuse(spec, spec.pass.noRoom);
     const begun = (connection: PassedOn): void => {
       this.#lifetimes.add(connection, spec.who, spec.pass);
       this.#idle.add(connection, idleMsOf(this.#limits, spec.limits), Date.now());
+      this.#gone.add(connection, { isLookedAt: true, queue: () => connection.queue, gone: () => ended(connection) });
+      const aborted = () => connection.dismiss(CLOSE.goingAway, "", "now", "vanished");
+      if (signal.aborted) aborted();
+      else signal.addEventListener("abort", aborted);
     };
     const ended = (connection: PassedOn): void => {
       this.#idle.remove(connection);
+      this.#gone.remove(connection);
       if (this.#lifetimes.remove(connection) !== undefined) this.#giveBack(spec.pass);
     };
     const outcome = await this.#ttyds.attach(spec, begun, ended);
@@ -265,8 +272,14 @@ export class SessionObject extends DurableObject<Env> {
     this.#connections.set(socket, connection);
     this.#lifetimes.add(connection, spec.who, spec.pass);
     this.#idle.add(connection, idleMsOf(this.#limits, spec.limits), now);
-    if (signal.aborted) connection.drop();
-    signal.addEventListener("abort", () => this.webSocketClose(socket, 1006, ""));
+    this.#gone.add(connection, {
+      isLookedAt: !dialect.acknowledges,
+      queue: () => this.#sockets.queueOf(socket),
+      gone: () => this.webSocketClose(socket, 1006, ""),
+    });
+    const aborted = () => this.webSocketClose(socket, 1006, "");
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted);
     return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
   }
 
@@ -356,6 +369,7 @@ export class SessionObject extends DurableObject<Env> {
     if (connection !== undefined) this.#audit?.ended(connection, code);
     connection?.closed(code);
     if (connection !== undefined) {
+      this.#gone.remove(connection);
       this.#idle.remove(connection);
       const life = this.#lifetimes.remove(connection);
       if (life !== undefined) this.#giveBack(life.pass);
@@ -393,7 +407,8 @@ export class SessionObject extends DurableObject<Env> {
   #schedule(): void {
     let next = this.#keeper.hop.nextTickMs ?? Number.POSITIVE_INFINITY;
     if (this.#keeper.session !== undefined) next = Math.min(next, this.#keeper.session.nextTickMs ?? next);
-    next = Math.min(next, this.#lifetimes.nextTickMs, this.#idle.nextTickMs(Date.now()));
+    const now = Date.now();
+    next = Math.min(next, this.#lifetimes.nextTickMs, this.#idle.nextTickMs(now), this.#gone.nextTickMs(now));
     for (const connection of this.#connections.values()) next = Math.min(next, connection.silentAtMs ?? next);
     if (next >= this.#timerAtMs) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
@@ -422,6 +437,7 @@ export class SessionObject extends DurableObject<Env> {
     }
     this.#lifetimes.tick(now);
     this.#idle.tick(now);
+    this.#gone.tick(now);
     this.ctx.waitUntil(this.#renewals.askIssuers(now));
     this.#keeper.hop.tick(now);
     this.#keeper.session?.tick();

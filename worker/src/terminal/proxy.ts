@@ -1,6 +1,6 @@
 // The clients of the ttyds that run in one sandbox's container: lets each in, and knows who is there.
 
-import { CLOSE, dialectNamed, MAX_CLIENTS } from "@sbx/sandbox-stdio";
+import { CLOSE, dialectNamed, MAX_CLIENTS, type SocketQueue } from "@sbx/sandbox-stdio";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { kindOf } from "../attach/grant.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
@@ -16,7 +16,11 @@ import { ttydAddress } from "./ttyd-address.ts";
 import { askTtyd, openTtyd } from "./upstream.ts";
 
 /** A client's connection to a ttyd. */
-export type PassedOn = Bounded & Idling;
+export type PassedOn = Bounded &
+  Idling & {
+    /** What waits in the client's socket; undefined where the runtime does not tell. */
+    readonly queue: SocketQueue | undefined;
+  };
 
 export class TtydProxy {
   readonly #env: Env;
@@ -69,6 +73,9 @@ export class TtydProxy {
       },
       get activity() {
         return relay.activity;
+      },
+      get queue() {
+        return relay.queue;
       },
       dismiss: (code, reason, retry) => {
         const dialect = dialectNamed(spec.dialect);

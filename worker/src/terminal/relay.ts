@@ -1,7 +1,8 @@
 // Passes the messages of one client and one ttyd on to each other, as they are. Reads no more of them than their first
 // character: who holds the output, what is input, and what is a change of size. Knows no way to a ttyd.
 
-import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS } from "@sbx/sandbox-stdio";
+import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS, type SocketQueue } from "@sbx/sandbox-stdio";
+import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
 
 export type Message = string | ArrayBuffer;
 
@@ -20,6 +21,8 @@ const [INPUT, RESIZE, PAUSE, RESUME] = [0x30, 0x31, 0x32, 0x33];
 const BURST_BYTES = PLAIN_RATE / 4;
 /** Above this a client has enough waiting, and a ttyd is not sent to, where the runtime can tell. */
 const HIGH_WATER_BYTES = MIB;
+/** A ttyd that is told to pause has less than this on its way: one that sends more does not heed it. */
+const MAX_QUEUE_BYTES = 8 * MIB;
 const LOOK_MS = 20;
 /** The SDK's words for a connection to a container that broke. It closes with 1000, as if it had ended well. */
 const BROKEN = "WebSocket disconnected without sending Close frame.";
@@ -33,6 +36,8 @@ export class TtydRelay {
   /** Counts what keeps the connection from being idle: input, output, changes of size. */
   activity = 0;
   #hasEnded = false;
+  /** To the client. Characters are taken for bytes: a ttyd says everything in bytes. */
+  #sentBytes = 0;
   /** The client has asked for no output: only it asks for more. */
   #isPausedByClient = false;
   /** Output that may go on at once; below nothing, the ttyd is paused until it has grown again. */
@@ -57,6 +62,11 @@ export class TtydRelay {
     ttyd.accept();
   }
 
+  /** What waits in the client's socket; undefined where the runtime does not tell. */
+  get queue(): SocketQueue | undefined {
+    return TELLS_QUEUE ? { sent: this.#sentBytes, waiting: queuedBytes(this.#client) } : undefined;
+  }
+
   /** Ends both connections. @param words Said to the client before. */
   close(code: number, reason: string, words: readonly (string | Uint8Array)[] = []): void {
     if (this.#hasEnded) return;
@@ -66,7 +76,7 @@ export class TtydRelay {
 
   #fromClient(message: Message): void {
     if (this.#hasEnded) return;
-    if (queued(this.#ttyd) > HIGH_WATER_BYTES) {
+    if (queuedBytes(this.#ttyd) > HIGH_WATER_BYTES) {
       this.#end(CLOSE.policy, "more input waits than the terminal takes");
       return;
     }
@@ -94,9 +104,14 @@ export class TtydRelay {
     if (this.#hasEnded) return;
     send(this.#client, message);
     this.activity += 1;
-    // Characters are taken for bytes: a ttyd says everything in bytes.
-    this.#credit -= typeof message === "string" ? message.length : message.byteLength;
-    if (this.#timer !== undefined || (this.#credit > 0 && queued(this.#client) < HIGH_WATER_BYTES)) return;
+    const bytes = typeof message === "string" ? message.length : message.byteLength;
+    this.#sentBytes += bytes;
+    this.#credit -= bytes;
+    if (queuedBytes(this.#client) > MAX_QUEUE_BYTES) {
+      this.#end(CLOSE.internal, "the client can't be written to");
+      return;
+    }
+    if (this.#timer !== undefined || (this.#credit > 0 && queuedBytes(this.#client) < HIGH_WATER_BYTES)) return;
     this.#look();
     if (this.#credit > 0 && this.#fullSince === undefined) return;
     send(this.#ttyd, Uint8Array.of(PAUSE));
@@ -108,7 +123,7 @@ export class TtydRelay {
     const now = Date.now();
     this.#credit = Math.min(BURST_BYTES, this.#credit + ((now - this.#creditAt) * PLAIN_RATE) / 1000);
     this.#creditAt = now;
-    if (queued(this.#client) < HIGH_WATER_BYTES) this.#fullSince = undefined;
+    if (queuedBytes(this.#client) < HIGH_WATER_BYTES) this.#fullSince = undefined;
     else this.#fullSince ??= now;
     if (this.#fullSince !== undefined && now - this.#fullSince > PLAIN_STALL_MS) {
       this.#end(CLOSE.internal, "the client can't be written to");
@@ -136,11 +151,6 @@ export class TtydRelay {
     for (const socket of [this.#client, this.#ttyd]) close(socket, code, reason);
     this.#events.ended(code, reason);
   }
-}
-
-/** Bytes that wait to be sent; 0 where the runtime can't tell. */
-function queued(socket: WebSocket): number {
-  return (socket as { bufferedAmount?: number }).bufferedAmount ?? 0;
 }
 
 /** A socket that closed just now throws; its close event is on the way and says the rest. */
