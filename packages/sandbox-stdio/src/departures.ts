@@ -5,7 +5,7 @@ import { GHOST_MS, PLAIN_STALL_MS } from "./constants.ts";
 /** Bytes of messages: all that were ever sent, and those of them that have not left the socket. */
 export type SocketQueue = { readonly sent: number; readonly waiting: number };
 
-/** `stuck`: nothing has left for {@link PLAIN_STALL_MS}. `never`: nothing ever has, for {@link GHOST_MS} (W11). */
+/** `stuck`: nothing has left for {@link PLAIN_STALL_MS}. `never`: nothing ever has, for {@link GHOST_MS} (W11a, W11c). */
 export type DepartureVerdict = "moving" | "stuck" | "never";
 
 export class Departures {
