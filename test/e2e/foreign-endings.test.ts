@@ -111,7 +111,10 @@ describe("frames that break the protocol end their connection, and fill no log",
       const { ended, bytes } = await answered(socket);
       socket.write(frame);
       // Of a socket that outlives its object the runtime leaves TCP open: its client is told by the close alone.
-      const hasClose = () => bytes().subarray(bytes().indexOf("\r\n\r\n") + 4).includes(0x88);
+      const hasClose = () =>
+        bytes()
+          .subarray(bytes().indexOf("\r\n\r\n") + 4)
+          .includes(0x88);
       if (protocol === "stdio.v1") await until(`a close after ${name}`, hasClose);
       else await within(`the end after ${name}`, ended);
       socket.destroy();

@@ -90,6 +90,7 @@ test.each([
     });
     const hasEnded = () => {
       highest = Math.max(highest, workerBytes());
+      if (highest > WORKER_BYTES) for (const { socket } of ttyd.open) socket.terminate();
       return isOver;
     };
     await until("its connection's end", hasEnded, 60_000);
