@@ -13,6 +13,7 @@ import {
   OutputLog,
   type ProcessFacts,
   type ProgramPorts,
+  type ProcessWish,
   type ServerConnection,
   Session,
   type TerminalSize,
@@ -20,7 +21,7 @@ import {
   tracedUpstream,
   type Upstream,
 } from "@sbx/sandbox-stdio";
-import type { Attention } from "@sbx/sandbox-stdio/programs";
+import { type Attention, processIdentity } from "@sbx/sandbox-stdio/programs";
 import { Answers } from "./answers.ts";
 import { HostPorts } from "./host-ports.ts";
 import { InputWriter } from "./input-writer.ts";
@@ -41,6 +42,15 @@ const FIRST_ATTACH_MS = 10_000;
 /** The first read of an idle process asks for little, so that an idle session's log stays small. */
 const SMALL_READ_BYTES = 4_096;
 
+/** How a process is started that no client attaches to at once. */
+export type Unattended = {
+  /** Which attempt of a program's has started it, where it says so. */
+  readonly attempt: string | undefined;
+  readonly keepExitedMs: number;
+  readonly stdin: Uint8Array;
+  readonly isStdinEnded: boolean;
+};
+
 export type HostNames = { readonly sandbox: string; readonly label: string; readonly session: string };
 
 export class SessionHost {
@@ -55,6 +65,9 @@ export class SessionHost {
   readonly #child: ChildProcess;
   readonly #writer: InputWriter;
   readonly #keepMs: number;
+  readonly #exitedKeepMs: number;
+  readonly #wish: ProcessWish;
+  readonly attempt: string | undefined;
   readonly #onEnd: (host: SessionHost) => void;
   readonly #connections = new Set<ServerConnection>();
   /** The newest inner hop: a Durable Object that comes back replaces its older connection. */
@@ -72,9 +85,10 @@ export class SessionHost {
   /** @returns The host, or why the process can't be started: nothing has run then. */
   static start(
     names: HostNames,
-    query: AttachQuery,
+    query: Pick<AttachQuery, "process" | "size">,
     surroundings: Surroundings,
     onEnd: (host: SessionHost) => void,
+    unattended?: Unattended,
   ): SessionHost | StartFault {
     const wish = query.process;
     const cmd = wish.cmd ?? "bash";
@@ -124,7 +138,8 @@ export class SessionHost {
       screen?.close();
       return child;
     }
-    host = new SessionHost(names, query, [cmd, ...wish.args], log, screen, marks, child, onEnd, surroundings.trace);
+    const traced = surroundings.trace;
+    host = new SessionHost(names, wish, [cmd, ...wish.args], log, screen, marks, child, onEnd, traced, unattended);
     return host;
   }
 
@@ -134,7 +149,7 @@ export class SessionHost {
 
   private constructor(
     names: HostNames,
-    query: AttachQuery,
+    wish: ProcessWish,
     cmd: readonly string[],
     log: OutputLog,
     screen: SessionScreen | undefined,
@@ -142,9 +157,12 @@ export class SessionHost {
     child: ChildProcess,
     onEnd: (host: SessionHost) => void,
     trace: Trace | undefined,
+    unattended: Unattended | undefined,
   ) {
-    const wish = query.process;
     this.trace = trace;
+    this.#wish = wish;
+    this.attempt = unattended?.attempt;
+    this.#exitedKeepMs = Math.max(EXITED_KEEP_MS, unattended?.keepExitedMs ?? 0);
     this.#screen = screen;
     this.#marks = marks;
     this.names = names;
@@ -182,6 +200,7 @@ export class SessionHost {
       log,
       now: () => performance.now(),
       reuseFrames: true, // Bun's send copies before it returns.
+      isAwaited: unattended === undefined,
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
       upstream: tracedUpstream(upstream, trace),
     });
@@ -198,6 +217,7 @@ export class SessionHost {
     }
     this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
     this.#abandonedAtMs = performance.now() + FIRST_ATTACH_MS;
+    if (unattended !== undefined) this.#writer.begin(unattended.stdin, unattended.isStdinEnded);
     this.changed();
   }
 
@@ -213,6 +233,11 @@ export class SessionHost {
   matches(query: AttachQuery): boolean {
     const { cmd, args } = query.process;
     return cmd === undefined || JSON.stringify([cmd, ...args]) === JSON.stringify(this.facts.cmd);
+  }
+
+  /** Whether this process was started as `wish` says, in every respect (P2). */
+  isSame(wish: ProcessWish): boolean {
+    return processIdentity(this.#wish) === processIdentity(wish);
   }
 
   // ---- Connections ---------------------------------------------------------------------------------------------
@@ -304,7 +329,8 @@ export class SessionHost {
       if (shouldHold) this.#child.hold();
       else this.#child.release();
     }
-    const { isAttended } = this.session;
+    // A Durable Object without clients is connected for as long as a program's call needs it (P4).
+    const isAttended = this.session.isAttended || this.#inner !== undefined;
     if (isAttended) this.#abandonedAtMs = undefined;
     else this.#abandonedAtMs ??= performance.now();
     this.#schedule();
@@ -322,7 +348,7 @@ export class SessionHost {
 
   #schedule(): void {
     let next = this.session.nextTickMs ?? Number.POSITIVE_INFINITY;
-    if (this.#exitedAtMs !== undefined) next = Math.min(next, this.#exitedAtMs + EXITED_KEEP_MS);
+    if (this.#exitedAtMs !== undefined) next = Math.min(next, this.#exitedAtMs + this.#exitedKeepMs);
     else if (this.#abandonedAtMs !== undefined) next = Math.min(next, this.#abandonedAtMs + this.#keepMs);
     for (const connection of this.#connections) next = Math.min(next, connection.silentAtMs ?? next);
     if (this.#inner !== undefined) next = Math.min(next, this.#inner.silentAtMs);
@@ -344,7 +370,7 @@ export class SessionHost {
     }
     if (this.#inner !== undefined && this.#inner.silentAtMs <= now) this.#inner.close(1001, "nothing was heard");
     this.session.tick();
-    if (this.#exitedAtMs !== undefined && this.#exitedAtMs + EXITED_KEEP_MS <= now) {
+    if (this.#exitedAtMs !== undefined && this.#exitedAtMs + this.#exitedKeepMs <= now) {
       this.remove();
       return;
     }

@@ -6,8 +6,8 @@ import type { ChildProcess } from "./process/process.ts";
 /** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */
 const MAX_OWN_BYTES = 16 * 1024;
 
-/** What the bridge itself types. */
-type Own = { rest: Uint8Array };
+/** What the bridge itself types; `isFirst`: the input that the process was started with, and whether it ends there. */
+type Own = { rest: Uint8Array; readonly isFirst?: true; readonly isEnd?: boolean };
 
 export class InputWriter {
   readonly #child: ChildProcess;
@@ -26,6 +26,13 @@ export class InputWriter {
   push(client: ClientRecord): void {
     this.#turns.push(client);
     if (this.#turns.length === 1) this.pump();
+  }
+
+  /** What stands before everything else: the input that the process was started with, of any length. */
+  begin(bytes: Uint8Array, isEnd: boolean): void {
+    if (bytes.length === 0 && !isEnd) return;
+    this.#turns.unshift({ rest: bytes, isFirst: true, isEnd });
+    this.pump();
   }
 
   /** Input of the bridge itself: nobody's, and acknowledged to nobody. */
@@ -74,10 +81,16 @@ export class InputWriter {
 
   /** @returns Whether all of it is written. */
   #writeOwn(own: Own): boolean {
-    const count = this.#child.write(own.rest);
-    this.#ownBytes -= count;
+    const count = own.rest.length === 0 ? 0 : this.#child.write(own.rest);
+    if (own.isFirst !== true) this.#ownBytes -= count;
     own.rest = own.rest.subarray(count);
-    return own.rest.length === 0;
+    if (own.rest.length > 0 || own.isEnd !== true) return own.rest.length === 0;
+    if (this.#child.tty) return this.#typeEof();
+    this.#child.closeStdin();
+    // Who writes after that is told so.
+    this.#isClosed = true;
+    this.#session.inputClosed();
+    return true;
   }
 
   /** @returns Whether it is typed. A terminal whose program has switched the character off takes no end of input. */

@@ -1,7 +1,8 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
 import type { AttachQuery, ExitStatus } from "@sbx/sandbox-stdio";
-import { type HostNames, SessionHost } from "./host.ts";
+import type { StartOrder } from "@sbx/sandbox-stdio/programs";
+import { type HostNames, SessionHost, type Unattended } from "./host.ts";
 import { log, sessionTrace } from "./log.ts";
 import type { StartFault } from "./process/process.ts";
 import type { BridgeSettings } from "./settings.ts";
@@ -54,16 +55,50 @@ export class Registry {
       return { ok: false, fault: "conflict", detail: `session "${names.session}" runs another command` };
     }
     if (!mayStart) return { ok: false, fault: "not_found", detail: `no session "${names.session}"` };
+    return this.#start(names, query);
+  }
+
+  /** The process of an order: found by its name, or started (P2). `isNew`: just now. */
+  order(names: HostNames, order: StartOrder): FindResult & { readonly isNew?: boolean } {
+    const existing = this.find(names.sandbox, names.session);
+    if (existing !== undefined) {
+      const isOver = existing.state === "exited" && order.replace !== undefined && existing.attempt !== order.replace;
+      if (!isOver) {
+        if (existing.isSame(order.process)) return { ok: true, host: existing };
+        return { ok: false, fault: "conflict", detail: `session "${names.session}" is another process` };
+      }
+    }
+    const { replace: attempt, keepExited, isStdinEnded } = order;
+    const stdin = Uint8Array.from(Buffer.from(order.stdin, "base64"));
+    const unattended = { attempt, keepExitedMs: keepExited * 1000, stdin, isStdinEnded };
+    const started = this.#start(names, order, unattended, () => existing?.remove());
+    return started.ok ? { ...started, isNew: true } : started;
+  }
+
+  /** @param replacing Called once the process runs: what it takes the name of is forgotten then. */
+  #start(
+    names: HostNames,
+    query: Pick<AttachQuery, "process" | "size">,
+    unattended?: Unattended,
+    replacing: () => void = () => undefined,
+  ): FindResult {
     const home = homeOf(this.#settings, names.sandbox, names.label);
     const env = environmentOf(this.#settings, home, query.process);
     const { childUser: user } = this.#settings;
     const trace = sessionTrace(this.#settings.trace, names.label, names.session);
     const around = { env, home, trace, ...(user === undefined ? {} : { user }) };
-    const started = SessionHost.start(names, query, around, (host) => {
-      const key = keyOf(host.names.sandbox, host.names.session);
-      if (this.#hosts.get(key) === host) this.#hosts.delete(key);
-    });
+    const started = SessionHost.start(
+      names,
+      query,
+      around,
+      (host) => {
+        const key = keyOf(host.names.sandbox, host.names.session);
+        if (this.#hosts.get(key) === host) this.#hosts.delete(key);
+      },
+      unattended,
+    );
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
+    replacing();
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
     log.info(`session ${names.label}/${names.session} started`);
     void started.exited.then((exit) => log.info(`session ${names.label}/${names.session} ended: ${endOf(exit)}`));
@@ -78,7 +113,7 @@ export class Registry {
   }
 }
 
-function listingOf(host: SessionHost): SessionListing {
+export function listingOf(host: SessionHost): SessionListing {
   const { facts, log, exit } = host.session;
   return {
     session: facts.session,

@@ -21,10 +21,11 @@ import {
   tracedReceiver,
   tracedSocket,
 } from "@sbx/sandbox-stdio";
+import { MAX_ORDER_BYTES, parseOrder } from "@sbx/sandbox-stdio/programs";
 import type { Server, ServerWebSocket } from "bun";
 import type { SessionHost } from "./host.ts";
 import { log } from "./log.ts";
-import { type FindResult, Registry } from "./registry.ts";
+import { type FindResult, listingOf, Registry } from "./registry.ts";
 import type { BridgeSettings } from "./settings.ts";
 
 /** Where a socket has more than this queued, output waits for it to drain. */
@@ -131,6 +132,7 @@ async function route(
   if (url.pathname === "/sessions" && request.method === "GET") {
     return Response.json({ sessions: registry.list(sandbox, url.searchParams.get("session") ?? undefined) });
   }
+  if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
     const host = registry.find(sandbox, name);
@@ -141,6 +143,20 @@ async function route(
     return Response.json({ ok: true });
   }
   return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
+}
+
+/** Starts a process that nobody attaches to at once, or finds it. */
+async function start(request: Request, sandbox: string, registry: Registry): Promise<Response> {
+  if (Number(request.headers.get("content-length") ?? Number.NaN) > MAX_ORDER_BYTES) {
+    return refuse(413, "too_long", `a body has at most ${MAX_ORDER_BYTES} bytes`);
+  }
+  const order = parseOrder(await request.text());
+  if ("detail" in order) return refuse(400, "bad_request", order.detail);
+  const { label, session } = order;
+  const found = registry.order({ sandbox, label, session }, order);
+  if (!found.ok) return refuse(httpStatusOf(codeOf(found.fault)), found.fault, found.detail);
+  const isNew = found.isNew === true;
+  return Response.json({ isNew, sessions: [listingOf(found.host)] }, { status: isNew ? 201 : 200 });
 }
 
 function attach(

@@ -34,6 +34,26 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   "GET /api/me": [http("GET", () => "/api/me")],
   [`GET ${AT}`]: [http("GET", sessions)],
   [`GET ${AT}/:session`]: [http("GET", session), { ...http("GET", session), ...none, what: "that is not there" }],
+  [`PUT ${AT}/:session`]: [
+    { ...http("PUT", session, () => ({ cmd: "cat", tty: true })), what: "that runs another command" },
+    { ...http("PUT", session, () => ({ cmd: "cat" })), ...none, what: "that is not there" },
+  ],
+  [`POST ${AT}`]: [http("POST", sessions, () => ({ cmd: "cat" }))],
+  "POST /api/sandboxes/:sandbox/run": [
+    http(
+      "POST",
+      ({ sandbox }) => `/api/sandboxes/${sandbox}/run`,
+      () => ({ cmd: "true" }),
+    ),
+  ],
+  [`GET ${AT}/:session/output`]: [http("GET", (place) => `${session(place)}/output`)],
+  [`POST ${AT}/:session/wait`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/wait`,
+      () => ({ until: { exit: true }, timeoutMs: 0 }),
+    ),
+  ],
   [`DELETE ${AT}/:session`]: [{ ...http("DELETE", session), about: "own" }],
   [`GET ${AT}/:session/audit`]: [http("GET", (place) => `${session(place)}/audit`)],
   [`POST ${AT}/:session/share`]: [

@@ -14,6 +14,7 @@ import { revocationRoutes } from "./limits/revocation-route.ts";
 import { log } from "./log.ts";
 import { requireLogLevel } from "./log-level.ts";
 import { page } from "./page.ts";
+import { programRoutes } from "./programs/routes.ts";
 import { readEgress } from "./sandbox/egress.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
 import { terminalRoutes } from "./terminal/routes.ts";
@@ -51,6 +52,7 @@ app.use(async (c, next) => {
 app.get("/healthz", (c) => c.json({ ok: true }));
 app.route("/", terminalRoutes);
 app.route("/", attachRoutes);
+app.route("/api/sandboxes", programRoutes);
 app.route("/api/sandboxes", sessionRoutes);
 app.route("/api/sandboxes", shareRoutes);
 app.route("/api/tickets", attachTicketRoutes);

@@ -2,9 +2,8 @@
 
 import { z } from "zod";
 
-/** Bytes of one word of a command. */
-const MAX_WORD = 131_071;
-const word = z.string().max(MAX_WORD);
+/** How long a word may be, and all together, is told by a status of its own (P1). */
+const word = z.string();
 export const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const waitMs = (usual: number) => z.int().min(0).max(600_000).default(usual);
 export const maxBytes = (usual: number) => z.int().min(16).max(1_048_576).default(usual);
@@ -17,11 +16,11 @@ const process = {
   env: z.record(z.string(), word).optional(),
   tty: z.boolean().default(false),
   cols: z.int().min(1).max(1_000).optional(),
-  rows: z.int().min(1).max(1_000).optional(),
+  rows: z.int().min(1).max(500).optional(),
   mode: z.enum(["collaborative", "exclusive"]).optional(),
   shellIntegration: z.boolean().optional(),
-  keepSeconds: z.int().min(0).default(1_800),
-  keepExitedSeconds: z.int().min(0).default(600),
+  keepSeconds: z.int().min(0).max(86_400).default(1_800),
+  keepExitedSeconds: z.int().min(0).max(86_400).default(600),
   ended: z.literal("replace").optional(),
   attempt: z.string().min(1).max(256).optional(),
 };

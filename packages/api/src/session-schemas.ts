@@ -152,7 +152,7 @@ export const resizeRequest = z.object({
   incarnation,
   writer,
   cols: z.int().min(1).max(1_000),
-  rows: z.int().min(1).max(1_000),
+  rows: z.int().min(1).max(500),
 });
 export const keyboardRequest = z.object({ incarnation, writer, do: z.enum(["request", "release", "take"]) });
 export const keyboardAnswer = z.object({ holder: z.string() });

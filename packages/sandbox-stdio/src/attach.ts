@@ -47,6 +47,8 @@ export type AttachQuery = {
   readonly stdin?: number | "new";
   readonly resume?: string;
   readonly attempt?: Attempt;
+  /** Where the process of this name has ended: a new one is started. Absent: what is kept of it is read. */
+  readonly ended?: "replace";
 };
 
 /** What is not seen in a name, or moves a cursor. */
@@ -149,6 +151,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...(stdin === undefined ? {} : { stdin }),
       ...(resume === undefined ? {} : { resume }),
       ...attemptOf(params),
+      ...(params.get("ended") === "replace" ? { ended: "replace" } : {}),
     },
   };
 }
@@ -187,6 +190,7 @@ export function attachParams(
   add("stdin", query.stdin);
   add("resume", query.resume);
   if (query.attempt !== undefined) add("attempt", `${query.attempt.life}.${query.attempt.number}`);
+  add("ended", query.ended);
   return params;
 }
 
@@ -211,6 +215,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["wake", "0", "1"],
     ["text", "0", "1"],
     ["shell_integration", "0", "1"],
+    ["ended", "read", "replace"],
   ] as const) {
     const value = params.get(name);
     if (value !== null && !(allowed as readonly string[]).includes(value)) {
@@ -231,6 +236,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     if (!(number >= min && number <= max)) return `"${name}" must be an integer from ${min} to ${max}`;
   }
   if (!ATTEMPT.test(params.get("attempt") ?? "a.0")) return '"attempt" must be LIFE.NUMBER';
+  if (params.get("ended") === "replace" && params.get("attempt") === null) return '"ended=replace" needs "attempt"';
   return findTextProblem(params);
 }
 

@@ -39,6 +39,20 @@ const NO_PORTS: ProgramPorts = {
 /** Of an answer in one message: a frame of full length with its header (F5). */
 const ANSWER_PIECE_BYTES = MAX_FRAME_BYTES - 8;
 
+/** Characters of a command's words in a greeting, which has other things to say. */
+const MAX_GREETED_COMMAND = 200_000;
+const MAX_GREETED_WORDS = 2048;
+
+/** As many of its words as fit. Who has ordered a longer one knows it. */
+function greetedCommand(cmd: readonly string[]): readonly string[] {
+  let left = MAX_GREETED_COMMAND;
+  const fitting = cmd.findIndex((word) => {
+    left -= word.length;
+    return left < 0;
+  });
+  return cmd.slice(0, Math.min(fitting < 0 ? cmd.length : Math.max(1, fitting), MAX_GREETED_WORDS));
+}
+
 export class InnerServer implements OutputPeer {
   readonly #session: Session;
   readonly #ports: ProgramPorts;
@@ -74,6 +88,8 @@ export class InnerServer implements OutputPeer {
       holder: floor.holder,
       creator,
       ...process,
+      cmd: greetedCommand(process.cmd),
+      ...(this.#session.exit === undefined ? {} : { hasExited: true }),
       // Clients with a connection of their own to the bridge are none of the Durable Object's.
       clients: [...this.#session.clients].filter((client) => client.reach.kind !== "direct").map(knownOf),
       gone: [...this.#session.gone],

@@ -101,6 +101,8 @@ export type InnerMessage =
       readonly creator: string;
       readonly cmd: readonly string[];
       readonly createdAt: string;
+      /** Whether its exit is told as well. Absent from an older bridge. */
+      readonly hasExited?: boolean;
       readonly clients: readonly KnownClient[];
       /** Ids of clients that can't be resumed. Absent from an older bridge. */
       readonly gone?: readonly string[];
@@ -230,6 +232,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     ),
     "gone?": isArrayOf(isId, 4096),
     "marked?": isBoolean,
+    "hasExited?": isBoolean,
   },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },

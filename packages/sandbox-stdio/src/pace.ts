@@ -16,15 +16,20 @@ export class Pace {
   readonly #floor: Floor;
   readonly #roster: Roster;
   readonly #delivery: Delivery;
+  readonly #isAwaited: boolean;
   /** With nobody attached, a lossless session keeps everything from here on. */
   #heldFrom: number;
 
-  /** @param delivery What happens with nobody attached. */
-  constructor(log: OutputLog, floor: Floor, roster: Roster, delivery: Delivery) {
+  /**
+   * @param delivery What happens with nobody attached.
+   * @param isAwaited Whether the process waits for its first client, as far as the log has room.
+   */
+  constructor(log: OutputLog, floor: Floor, roster: Roster, delivery: Delivery, isAwaited = true) {
     this.#log = log;
     this.#floor = floor;
     this.#roster = roster;
     this.#delivery = delivery;
+    this.#isAwaited = isAwaited;
     this.#heldFrom = log.endOffset;
   }
 
@@ -43,7 +48,7 @@ export class Pace {
     const { pacer } = this;
     if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
     // A live session runs on with nobody there but viewers, but not before its creator has come: that one is on the way.
-    if (this.#delivery === "live" && !this.#roster.isUnused) return false;
+    if (this.#delivery === "live" && !(this.#isAwaited && this.#roster.isUnused)) return false;
     return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
   }
 

@@ -104,6 +104,8 @@ export type SessionOptions = {
   readonly holder?: string;
   /** The first driver that ever attached, if one has. */
   readonly creator?: string;
+  /** Whether the process waits for its first client. Absent: it does. A process that a program started waits for nobody. */
+  readonly isAwaited?: boolean;
   /** Makes snapshots of a PTY's screen; what it makes is handed to `Session.snapshotReady`. Absent: nobody does. */
   readonly screen?: ScreenSource | undefined;
   /** The screen of a process that had ended, as it was stored. */

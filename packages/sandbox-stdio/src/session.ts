@@ -81,6 +81,7 @@ export class Session {
   /** A relay knows of bytes that it has not received yet. */
   #knownEnd = 0;
   #size: TerminalSize;
+  readonly #watchers = new Set<() => void>();
 
   constructor(options: SessionOptions) {
     this.facts = options.facts;
@@ -95,7 +96,7 @@ export class Session {
     this.#recorder = options.recorder;
     this.#creator = options.creator ?? "";
     this.#size = this.log.sizeAt(this.log.endOffset);
-    this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery);
+    this.#pace = new Pace(options.log, this.floor, this.#roster, options.facts.delivery, options.isAwaited);
     this.#screens = new Screens(this.log, options.screen, options.now, options.hop === "process", options.lastScreen);
     this.#outflow = new Outflow({
       log: options.log,
@@ -502,6 +503,22 @@ export class Session {
   /** Bytes were committed to the log: sends them on. */
   appended(): void {
     this.#outflow.appended();
+    this.#tellWatchers();
+  }
+
+  /**
+   * Has `changed` called whenever the log has more, the process has ended, or the keyboard has changed hands. A watcher is no
+   * client and holds nothing back. @returns To be called when it watches no more.
+   */
+  watch(changed: () => void): () => void {
+    // Each is an entry of its own, also where the same function watches twice.
+    const watcher = () => changed();
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  #tellWatchers(): void {
+    for (const watcher of this.#watchers) watcher();
   }
 
   /** A whole frame has come over the inner hop: it is logged, and passed on as it is where it fits. */
@@ -787,6 +804,7 @@ export class Session {
     this.#upstream.holder(this.floor.holder);
     this.#answering.choose();
     if (this.#hop === "process") this.#fitSize();
+    this.#tellWatchers();
   }
 
   #refuseClient(client: ClientRecord, code: number, reason: string): void {

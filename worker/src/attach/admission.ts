@@ -18,6 +18,15 @@ export function ticketRefusal(why: "used" | "revoked"): Refusal {
   return { code: CLOSE.unauthenticated, error: `ticket_${why}`, message };
 }
 
+/**
+ * The record that an attach is judged by. A process that is lost counts as none, unless it is asked for by `resume`, or a program
+ * has made it: that is told (P3).
+ */
+export function attachableOf(record: SessionRecord | undefined, { query }: AttachSpec): SessionRecord | undefined {
+  const isLost = record?.lostAtMs !== undefined && record.program === undefined;
+  return isLost && query.resume === undefined ? undefined : record;
+}
+
 /** Whether this client may attach here: who it says it is, and what there is to attach to. */
 export async function admit(
   spec: AttachSpec,

@@ -99,7 +99,8 @@ const PROCESS_LOST: AttachOutcome = {
   message: "process lost: the container that it ran in is gone",
 };
 
-async function authorization(env: Env, sandboxKey: string): Promise<string> {
+/** What the bridge of a sandbox wants to see. */
+export async function authorization(env: Env, sandboxKey: string): Promise<string> {
   // The local bridge is shared, and so is its secret.
   const token = env.BRIDGE_URL ? bridgeSecret(env) : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
   return `Bearer ${token}`;

@@ -13,6 +13,7 @@ export interface LimitEnv {
   readonly LIMIT_SANDBOXES?: string;
   readonly LIMIT_SESSIONS?: string;
   readonly LIMIT_CLIENTS?: string;
+  readonly LIMIT_WAITS?: string;
   readonly LIMIT_PLAIN_BYTES_PER_SECOND?: string;
   readonly LIMIT_UNHEARD_BYTES?: string;
   readonly LIMIT_MESSAGES_PER_SECOND?: string;
@@ -38,6 +39,8 @@ export interface Limits {
   readonly sessions: number;
   /** Clients on one session; 64 at most, which the bridge holds to by itself. */
   readonly clients: number;
+  /** Programs' calls that wait, and streams, on one session. */
+  readonly waits: number;
   /** Bytes a second to a client that acknowledges nothing, where nobody better paces. */
   readonly plainBytesPerSecond: number;
   /** Bytes to clients of which nothing shows that they read, together, beyond a MiB each. */
@@ -60,6 +63,7 @@ export function readLimits(env: LimitEnv): Limits {
     sandboxes: count("LIMIT_SANDBOXES", env.LIMIT_SANDBOXES, 10),
     sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 256),
     clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),
+    waits: count("LIMIT_WAITS", env.LIMIT_WAITS, 256),
     plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
     unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
     budget: readBudget(env),

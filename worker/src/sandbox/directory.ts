@@ -3,6 +3,11 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
 
+/** How long it is remembered where in the list a session stood. */
+const REMOVED_KEEP_MS = 3_600_000;
+/** Behind every time of a session. */
+const LATEST = "9999";
+
 export class SandboxDirectory extends DurableObject<Env> {
   #hasTable: boolean | undefined;
 
@@ -16,7 +21,47 @@ export class SandboxDirectory extends DurableObject<Env> {
   }
 
   remove(name: string): void {
-    if (this.#isUsed()) this.ctx.storage.sql.exec("DELETE FROM sessions WHERE name = ?", name);
+    if (!this.#isUsed()) return;
+    const { sql } = this.ctx.storage;
+    // Whoever has just read a page that ends with it can still go on after it.
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS removed (name TEXT PRIMARY KEY, created_at TEXT NOT NULL, removed_ms INTEGER)",
+    );
+    sql.exec("DELETE FROM removed WHERE removed_ms < ?", Date.now() - REMOVED_KEEP_MS);
+    const remembered = "INSERT OR REPLACE INTO removed SELECT name, created_at, ? FROM sessions WHERE name = ?";
+    sql.exec(remembered, Date.now(), name);
+    sql.exec("DELETE FROM sessions WHERE name = ?", name);
+  }
+
+  /** Newest first, from behind the session `after`. @returns undefined where nothing is known of that. */
+  page(limit: number, after?: string): { readonly names: string[]; readonly next?: string } | undefined {
+    if (!this.#isUsed()) return after === undefined ? { names: [] } : undefined;
+    const place = after === undefined ? { name: "", created_at: LATEST } : this.#placeOf(after);
+    if (place === undefined) return undefined;
+    const rows = this.ctx.storage.sql
+      .exec<{ name: string }>(
+        `SELECT name FROM sessions WHERE created_at < ?1 OR (created_at = ?1 AND name > ?2)
+         ORDER BY created_at DESC, name LIMIT ?3`,
+        place.created_at,
+        place.name,
+        limit + 1,
+      )
+      .toArray();
+    const names = rows.slice(0, limit).map((row) => row.name);
+    const last = names.at(-1);
+    return rows.length > limit && last !== undefined ? { names, next: last } : { names };
+  }
+
+  #placeOf(name: string): { name: string; created_at: string } | undefined {
+    const { sql } = this.ctx.storage;
+    const isThere = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'removed'").toArray().length > 0;
+    for (const table of isThere ? ["sessions", "removed"] : ["sessions"]) {
+      const [row] = sql
+        .exec<{ name: string; created_at: string }>(`SELECT name, created_at FROM ${table} WHERE name = ?`, name)
+        .toArray();
+      if (row !== undefined) return row;
+    }
+    return undefined;
   }
 
   /** Newest first. */

@@ -13,7 +13,7 @@ import {
   type Trace,
   tracedUpstream,
 } from "@sbx/sandbox-stdio";
-import { type Admission, PROCESS_LOST } from "../attach/admission.ts";
+import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { commandRefusal } from "../attach/command-policy.ts";
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
@@ -25,6 +25,9 @@ import { askBridge, attachBridge, isAwake } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Refusal } from "../refusal.ts";
+import { newRecord } from "./new-record.ts";
+import { Reaching } from "./reaching.ts";
+import { describeSession } from "./session-listing.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** What runs where nothing is asked for. */
@@ -52,6 +55,8 @@ export interface KeeperPorts {
   changed(): void;
   /** Absent where the session is not traced. */
   trace(): Trace | undefined;
+  /** Whether a program's call needs the process, with nobody attached. */
+  isCalled(): boolean;
 }
 
 export class SessionKeeper {
@@ -60,9 +65,19 @@ export class SessionKeeper {
   #session: Session | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
+  /** For programs' calls. */
+  readonly reaching: Reaching;
 
   constructor(ports: KeeperPorts) {
     this.#at = ports;
+    this.reaching = new Reaching({
+      session: () => this.#session,
+      record: () => ports.store.record,
+      keptLog: (record) => this.#keptLog(record),
+      restore: (record) => this.#restoreExited(record),
+      openHop: () => this.hop.open(),
+      lose: () => this.#loseProcess(),
+    });
     this.hop = new InnerHop({
       attach: (signal) => this.#attachBridge(signal),
       // A process that is known runs, and so does its container.
@@ -88,8 +103,10 @@ export class SessionKeeper {
   async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
     const { env, store } = this.#at;
     if (this.#session !== undefined) return { ok: true, session: this.#session };
+    if (store.record !== undefined && attachableOf(store.record, spec) === undefined) this.discard();
     const { record } = store;
     if (record?.exit !== undefined) return { ok: true, session: this.#restoreExited(record) };
+    if (record?.lostAtMs !== undefined) return { ok: false, refusal: PROCESS_LOST };
     if (!spec.query.wake && !(await isAwake(env, spec.sandboxKey))) {
       return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
     }
@@ -102,12 +119,29 @@ export class SessionKeeper {
     const outcome = await this.hop.open();
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
     if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
-      this.#forgetProcess();
+      this.#loseProcess();
       if (admission.isResume || !spec.who.mayCreate) return { ok: false, refusal: PROCESS_LOST };
       // This client has known no process of that name: it gets a new one.
       return this.ensure(spec, admission);
     }
     return { ok: false, refusal: refusalOf(outcome) };
+  }
+
+  /** Where a client starts something under the name of a process that has ended: makes way for it (`ended=replace`). */
+  async makeWay(spec: AttachSpec): Promise<void> {
+    const { env, store } = this.#at;
+    const { record } = store;
+    const { query, who, pass } = spec;
+    const mayStart = who.mayCreate && query.role === "driver" && query.resume === undefined;
+    if (record === undefined || query.ended !== "replace" || !mayStart || pass.noRoom !== undefined) return;
+    // The same life never starts two: it finds what it has started.
+    if (record.attemptLife === query.attempt?.life) return;
+    if (commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, who.isAdmin, spec.line) !== undefined) return;
+    const { state } = await describeSession(env, record, this.#session);
+    if (state === "running") return;
+    await askBridge(env, record.sandboxKey, { ask: "end", session: record.facts.session });
+    // Another connection may have done so meanwhile.
+    if (store.record === record) this.discard();
   }
 
   /**
@@ -122,7 +156,9 @@ export class SessionKeeper {
     store.saveLog(session.log);
     if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
-    store.record = { ...record, offset: session.log.endOffset, exit: session.exit, exitedAtMs: nowMs, clients };
+    const { log, exit } = session;
+    const size = log.sizeAt(log.endOffset);
+    store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size };
     const { code, signal } = session.exit;
     audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
     void audit?.flush(); // Clients whose input is still on its way there wait for it.
@@ -136,12 +172,15 @@ export class SessionKeeper {
     const { store, audit } = this.#at;
     const { record } = store;
     if (record !== undefined) {
-      store.saveLog(session.log);
-      store.record = { ...record, offset: session.log.endOffset };
+      const { log } = session;
+      // A call that has brought nothing new needs nothing stored.
+      if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
+      store.record = { ...record, offset: log.endOffset, size: log.sizeAt(log.endOffset) };
       // What is written in one turn goes to the disk at once.
       void audit?.flush();
     }
     this.#session = undefined;
+    this.reaching.left();
     this.hop.release();
   }
 
@@ -168,7 +207,7 @@ export class SessionKeeper {
 
   #restoreExited(record: SessionRecord): Session {
     const { store } = this.#at;
-    const log = store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
+    const log = this.#keptLog(record);
     const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: store.lastScreen });
     for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
     if (record.exit !== undefined) session.exited(record.exit);
@@ -176,31 +215,26 @@ export class SessionKeeper {
     return session;
   }
 
+  #keptLog(record: SessionRecord): OutputLog {
+    return this.#at.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
+  }
+
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
     if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
+    const { process, sandbox, attempt } = wish.query;
+    return this.begin(
+      newRecord(hello, wish, { ...process, ...processOf(wish) }, sandbox, attempt?.life),
+      wish,
+      process,
+    );
+  }
+
+  /** A process has been started: it is the session's from here on. */
+  begin(record: SessionRecord, { actor }: Pick<AttachSpec, "actor">, asked: ProcessWish): SessionRecord {
     const { store, audit, waitUntil } = this.#at;
-    const surroundings = recordedSurroundings(wish.query.process);
-    const record: SessionRecord = {
-      homeKey: wish.pass.homeKey,
-      sandboxKey: wish.sandboxKey,
-      facts: {
-        sandbox: wish.query.sandbox,
-        session: wish.session,
-        incarnation: hello.incarnation,
-        tty: hello.tty,
-        mode: hello.mode,
-        delivery: hello.delivery,
-      },
-      cmd: hello.cmd,
-      createdAt: hello.createdAt,
-      creator: hello.creator,
-      offset: 0,
-      isTransient: wish.isTransient,
-      endsUnattended: wish.isTransient && wish.query.process.keep === 0,
-    };
     store.record = record;
     const { incarnation, tty } = record.facts;
-    audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...surroundings }, wish.actor);
+    audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
     return record;
   }
@@ -260,6 +294,7 @@ export class SessionKeeper {
       session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.hop.client });
       this.#session = session;
     } else if (hello.offset > session.log.endOffset) session.skipped(hello.offset);
+    this.reaching.greeted(hello);
     this.hop.client.ready(session, hello);
     for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
   }
@@ -268,22 +303,23 @@ export class SessionKeeper {
     const session = this.#session;
     if (session === undefined || session.exit !== undefined) return false;
     for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
-    return session.presentCount > 0;
+    return session.presentCount > 0 || this.#at.isCalled();
   }
 
   #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
     const session = this.#session;
     if (outcome.kind === "refused") {
-      if (outcome.status === 404) this.#forgetProcess();
+      if (outcome.status === 404) this.#loseProcess();
       // It would say the same again, and a container that is asked for ever does not go to sleep. The process may live on.
       else if (session !== undefined) {
         this.letGo(session);
         dismiss(session, refusalOf(outcome));
+        this.reaching.left();
         this.#at.changed();
       }
       return false;
     }
-    return (session?.presentCount ?? 0) > 0;
+    return (session?.presentCount ?? 0) > 0 || this.#at.isCalled();
   }
 
   /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
@@ -301,17 +337,26 @@ export class SessionKeeper {
 
   // ---- Losing one ------------------------------------------------------------------------------------------------
 
-  /** The process is gone without an exit: its clients are told, and nothing of it is kept. */
-  #forgetProcess(): void {
+  /** The process is gone without an exit: its clients are told, and what was received of it is kept. */
+  #loseProcess(): void {
     const { store, audit, waitUntil } = this.#at;
     const { record } = store;
     audit?.note({ type: "lost" });
-    store.clear();
     if (record !== undefined) {
-      waitUntil(this.#directory(record).remove(record.facts.session));
+      const log = this.#session?.log;
+      if (log !== undefined) store.saveLog(log);
+      store.record = { ...record, offset: log?.endOffset ?? record.offset, lostAtMs: Date.now() };
       waitUntil(this.processEnded(record.homeKey));
     }
+    this.reaching.lost(this.#session);
     this.#drop(PROCESS_LOST);
+    this.#at.changed();
+  }
+
+  /** Another process takes the name: nothing is kept of this one. */
+  discard(): void {
+    this.#drop(REPLACED);
+    this.#at.store.clear();
   }
 
   #drop(refusal: Refusal): void {
@@ -319,12 +364,15 @@ export class SessionKeeper {
     this.#session = undefined;
     this.hop.release();
     if (session !== undefined) dismiss(session, refusal);
+    this.reaching.left();
   }
 
   #directory({ sandboxKey }: SessionRecord) {
     return this.#at.env.DIRECTORY.getByName(sandboxKey);
   }
 }
+
+const REPLACED: Refusal = { code: CLOSE.notFound, error: "not_found", message: "another process has taken the name" };
 
 /** What a new session runs: as the query says, else as the route does. */
 function processOf({ query, command }: AttachSpec): ProcessWish {

@@ -14,8 +14,12 @@ export type SessionListing = {
   readonly cmd: string;
   readonly args: readonly string[];
   readonly createdAt: string;
+  readonly cols?: number;
+  readonly rows?: number;
   readonly clients: number;
   readonly offset: number;
+  /** How far the asker has written by HTTP. */
+  readonly inputOffset: number;
   readonly exit?: { readonly code: number; readonly signal?: string };
 };
 
@@ -28,6 +32,7 @@ export async function describeSession(
   const { facts, createdAt } = record;
   // Told, and about to be stored.
   const exit = record.exit ?? session?.exit;
+  const size = facts.tty ? (session?.log.sizeAt(session.log.endOffset) ?? record.size) : undefined;
   const base = {
     session: facts.session,
     incarnation: facts.incarnation,
@@ -35,6 +40,8 @@ export async function describeSession(
     cmd: record.cmd[0] ?? "",
     args: record.cmd.slice(1),
     createdAt,
+    ...(size === undefined ? {} : { cols: size.cols, rows: size.rows }),
+    inputOffset: 0,
   };
   if (exit !== undefined) {
     const offset = session?.log.endOffset ?? record.offset;
@@ -43,6 +50,7 @@ export async function describeSession(
   if (session !== undefined) {
     return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
   }
+  if (record.lostAtMs !== undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
   const answer = await askBridge(env, record.sandboxKey, { ask: "sessions", session: facts.session });
   const listed = answer?.status === 200 ? (parseListings(answer.text ?? "") ?? []) : [];
   const found = listed.find((one) => one.incarnation === facts.incarnation);

@@ -15,7 +15,7 @@ import {
   ServerConnection,
   type Session,
 } from "@sbx/sandbox-stdio";
-import { type Admission, admit, ticketRefusal } from "../attach/admission.ts";
+import { type Admission, admit, attachableOf, ticketRefusal } from "../attach/admission.ts";
 import { type AttachSpec, specOf } from "../attach/attach-spec.ts";
 import { kindOf } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";
@@ -29,6 +29,8 @@ import type { Pass } from "../limits/gate.ts";
 import { idleMsOf, type Limits, readLimits } from "../limits/limits.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { log, useLogLevel } from "../log.ts";
+import { callOf, packAnswer } from "../programs/call.ts";
+import { ProgramCalls } from "../programs/program-calls.ts";
 import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "../refusal.ts";
 import { type PassedOn, TtydProxy } from "../terminal/proxy.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "../tickets/session-tickets.ts";
@@ -39,12 +41,9 @@ import { Lifetimes } from "./lifetimes.ts";
 import { Renewals } from "./renewals.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
-import { type SessionRecord, SessionStore } from "./session-store.ts";
+import { keptUntilMs, type SessionRecord, SessionStore } from "./session-store.ts";
 import { SessionTrace } from "./session-trace.ts";
 import { sharedPool } from "./unheard.ts";
-
-/** How long the log and status of an ended process can be read. */
-const EXITED_KEEP_MS = 24 * 60 * 60_000;
 
 export class SessionObject extends DurableObject<Env> {
   readonly #store: SessionStore;
@@ -60,6 +59,7 @@ export class SessionObject extends DurableObject<Env> {
   readonly #limits: Limits;
   readonly #keeper: SessionKeeper;
   readonly #ttyds: TtydProxy;
+  readonly #programs: ProgramCalls;
   readonly #trail: AuditTrail;
   readonly #auditSettings: AuditSettings;
   /** Absent where no audit is kept. */
@@ -102,6 +102,18 @@ export class SessionObject extends DurableObject<Env> {
       waitUntil: (promise) => ctx.waitUntil(promise),
       changed: () => this.#changed(),
       trace: () => this.#trace.trace,
+      isCalled: () => this.#programs.isActive,
+    });
+    this.#programs = new ProgramCalls({
+      env,
+      store: this.#store,
+      keeper: this.#keeper,
+      lifetimes: this.#lifetimes,
+      limits: this.#limits,
+      audit: this.#audit,
+      ending: () => this.#ending ?? Promise.resolve(),
+      changed: () => this.#changed(),
+      keptUntilChanged: () => void this.#setAlarm(),
     });
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
     for (const socket of ctx.getWebSockets()) {
@@ -131,6 +143,8 @@ export class SessionObject extends DurableObject<Env> {
   // ---- Attaching -----------------------------------------------------------------------------------------------
 
   override async fetch(request: Request): Promise<Response> {
+    const call = await callOf(request);
+    if (call !== undefined) return packAnswer(await this.#programs.answer(call, request.signal));
     const spec = specOf(request);
     this.#audit?.at({ sandbox: spec.query.sandbox, session: spec.session });
     this.#trace.at(spec);
@@ -140,7 +154,8 @@ export class SessionObject extends DurableObject<Env> {
       const ticket = this.#tickets.admit(spec.who, this.#store.record?.facts.incarnation, Date.now());
       if (ticket !== "good") return this.#refuse(spec, ticketRefusal(ticket));
       if (spec.upstream === "ttyd") return await this.#passOn(spec, request.signal);
-      const admission = await admit(spec, this.#store.record, this.#signer);
+      await this.#keeper.makeWay(spec);
+      const admission = await admit(spec, attachableOf(this.#store.record, spec), this.#signer);
       if ("code" in admission) return this.#refuse(spec, admission);
       if (dialectNamed(spec.dialect).clientBegins === true)
         return this.#attachOnceBegun(spec, admission, request.signal);
@@ -381,14 +396,15 @@ export class SessionObject extends DurableObject<Env> {
 
   #changed(): void {
     const session = this.#keeper.session;
-    const isDeserted = (session?.presentCount ?? 0) === 0 && this.#pendingAttaches === 0;
+    const isUnattended = (session?.presentCount ?? 0) === 0 && this.#pendingAttaches === 0;
+    const isDeserted = isUnattended && !this.#programs.isActive;
     if (session?.exit !== undefined) {
       if (this.#keeper.storeExit(session, Date.now())) void this.#setAlarm();
       if (isDeserted && this.#store.record?.isTransient === true) this.#forget();
     } else if (isDeserted) {
       if (session !== undefined) this.#keeper.letGo(session);
       if (this.#store.record?.endsUnattended === true) this.#forget();
-    } else if (session !== undefined && session.presentCount > 0) this.#keeper.hop.keep(); // Broken before anybody came.
+    } else if (session !== undefined && !isUnattended) this.#keeper.hop.keep(); // Broken before anybody came.
     this.#schedule();
   }
 
@@ -447,15 +463,16 @@ export class SessionObject extends DurableObject<Env> {
     const now = Date.now();
     this.#trail.deleteBefore(new Date(now - this.#auditSettings.retentionMs).toISOString());
     const record = this.#store.record;
-    if (record?.exitedAtMs !== undefined && record.exitedAtMs + EXITED_KEEP_MS <= now) await this.#remove(record);
+    if (record !== undefined && keptUntilMs(record) <= now) await this.#remove(record);
     else await this.#setAlarm();
   }
 
   /** Wakes this object when something is to be deleted: an ended session, or records that are old enough. */
   async #setAlarm(): Promise<void> {
     const dues: number[] = [];
-    const { exitedAtMs } = this.#store.record ?? {};
-    if (exitedAtMs !== undefined) dues.push(exitedAtMs + EXITED_KEEP_MS);
+    const { record } = this.#store;
+    const until = record === undefined ? Number.POSITIVE_INFINITY : keptUntilMs(record);
+    if (until !== Number.POSITIVE_INFINITY) dues.push(until);
     const deletion = this.#trail.deletionDueMs(this.#auditSettings.retentionMs, Date.now());
     if (deletion !== undefined) dues.push(deletion);
     this.#hasAlarm = dues.length > 0;

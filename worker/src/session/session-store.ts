@@ -27,11 +27,40 @@ export type SessionRecord = {
   readonly endsUnattended?: boolean;
   readonly exit?: ExitStatus;
   readonly exitedAtMs?: number;
+  /** When it turned out that the process is gone without an exit. What was received of it is kept. */
+  readonly lostAtMs?: number;
+  /** A digest of all that makes two processes the same. Absent in what an earlier version stored. */
+  readonly identity?: string;
+  /** The life of the client that started it (`attempt=LIFE.N`). */
+  readonly attemptLife?: string;
+  /** Where a program has made it by HTTP. */
+  readonly program?: ProgramFacts;
+  /** The terminal's size when it was last known. */
+  readonly size?: { readonly cols: number; readonly rows: number };
   /** Who was known at the exit: what the process had taken of their input is not refused to one that comes back. */
   readonly clients?: readonly KnownClient[];
 };
 
+export type ProgramFacts = {
+  /** The attempt that started it, where that was to replace an ended one. */
+  readonly attempt?: string;
+  /** How long it is kept after its exit and the last call about it. */
+  readonly keepExitedMs: number;
+  readonly calledAtMs: number;
+};
+
 type Archive = { start: number; cols: number; rows: number };
+
+/** How long the log and status of an ended process can be read, where no program says otherwise, and of a lost one. */
+const EXITED_KEEP_MS = 24 * 60 * 60_000;
+
+/** Until when it is kept; infinity while its process runs, as far as is known. */
+export function keptUntilMs({ exitedAtMs, lostAtMs, program }: SessionRecord): number {
+  if (lostAtMs !== undefined) return lostAtMs + EXITED_KEEP_MS;
+  if (exitedAtMs === undefined) return Number.POSITIVE_INFINITY;
+  if (program === undefined) return exitedAtMs + EXITED_KEEP_MS;
+  return Math.max(exitedAtMs, program.calledAtMs) + program.keepExitedMs;
+}
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
@@ -64,6 +93,10 @@ export class SessionStore {
       });
       this.#storage.kv.put("archive", archive);
     });
+  }
+
+  get hasLog(): boolean {
+    return this.#storage.kv.get<Archive>("archive") !== undefined;
   }
 
   loadLog(): OutputLog | undefined {

@@ -2,6 +2,7 @@
 
 export type { Attention } from "./attention.ts";
 export { type EncodedWrite, encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
+export { decodeUtf8 } from "../utf8-text.ts";
 export { type HeadTail, headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
 export { encodeEnter, encodeKeys, encodePaste, type InputModes, type KeysResult } from "./keys.ts";
@@ -28,6 +29,16 @@ export {
   type SearchProgress,
   type SearchTarget,
 } from "./search.ts";
+export {
+  MAX_ORDER_BYTES,
+  MAX_WORD_BYTES,
+  orderBody,
+  parseOrder,
+  parseStarted,
+  processIdentity,
+  type Started,
+  type StartOrder,
+} from "./start-order.ts";
 export {
   type CommandEnd,
   lastOutput,

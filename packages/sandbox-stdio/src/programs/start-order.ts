@@ -1,0 +1,109 @@
+// What the Durable Object tells the bridge of a process that a program starts without attaching (P1 to P4): in a body, so that
+// a command may be long. One writer, one reader, and the answer's shape.
+
+import { isName, type ProcessWish } from "../attach.ts";
+import { DEFAULT_COLS, DEFAULT_ROWS, MAX_COLS, MAX_KEEP_SECONDS, MAX_ROWS, MIB } from "../constants.ts";
+import { parseListings } from "../listing.ts";
+import { checkShape, isArrayOf, isBoolean, isInteger, isOneOf, isRecord, isString, type Shape } from "../schema.ts";
+
+/** Bytes of an order as JSON: a request of 1 MiB, with what is added to it, and escaped once more at worst. */
+export const MAX_ORDER_BYTES = 4 * MIB;
+/** Bytes of one word that the kernel takes, with the NUL behind it. */
+export const MAX_WORD_BYTES = 131_072;
+
+export type StartOrder = {
+  /** The sandbox's readable name. */
+  readonly label: string;
+  readonly session: string;
+  readonly process: ProcessWish;
+  readonly size?: { readonly cols: number; readonly rows: number };
+  /** Where a process of this name has ended: starts anew, unless this very attempt has done so. */
+  readonly replace?: string;
+  /** Seconds for which the ended process is kept. */
+  readonly keepExited: number;
+  /** The first input, in base64, and whether the input ends behind it. */
+  readonly stdin: string;
+  readonly isStdinEnded: boolean;
+};
+
+const SHAPE: Shape = {
+  label: isString(64),
+  session: isString(64),
+  cmd: isString(MIB),
+  args: isArrayOf(isString(MIB), 65_536),
+  env: isArrayOf((item) => (isPair(item) ? undefined : "is no pair of texts"), 65_536),
+  "cwd?": isString(4096),
+  tty: isBoolean,
+  mode: isOneOf("collaborative", "exclusive"),
+  keep: isInteger(0, MAX_KEEP_SECONDS),
+  "cols?": isInteger(1, MAX_COLS),
+  "rows?": isInteger(1, MAX_ROWS),
+  "replace?": isString(256),
+  keepExited: isInteger(0, MAX_KEEP_SECONDS),
+  stdin: isString(MAX_ORDER_BYTES),
+  isStdinEnded: isBoolean,
+};
+
+export function orderBody(order: StartOrder): string {
+  const { delivery: _, ...process } = order.process;
+  const { label, session, size, replace, keepExited, stdin, isStdinEnded } = order;
+  return JSON.stringify({ label, session, ...process, ...size, replace, keepExited, stdin, isStdinEnded });
+}
+
+/** @returns The order, or what is wrong with it. */
+export function parseOrder(text: string): StartOrder | { readonly detail: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { detail: "the body is not JSON" };
+  }
+  if (!isRecord(value)) return { detail: "the body is no object" };
+  const problem = checkShape(value, SHAPE);
+  if (problem !== undefined) return { detail: problem };
+  // The shape has been checked against the table that the type is written after.
+  const body = value as unknown as Omit<StartOrder, "process"> & ProcessWish & { cols?: number; rows?: number };
+  if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
+  const { label, session, cmd = "", args, env, cwd, tty, mode, keep, cols, rows, replace, keepExited } = body;
+  const hasSize = cols !== undefined || rows !== undefined;
+  return {
+    label,
+    session,
+    process: { cmd, args, env, ...(cwd === undefined ? {} : { cwd }), tty, mode, delivery: "live", keep },
+    ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),
+    ...(replace === undefined ? {} : { replace }),
+    keepExited,
+    stdin: body.stdin,
+    isStdinEnded: body.isStdinEnded,
+  };
+}
+
+/** What makes two processes the same (P2), as one text. */
+export function processIdentity({ cmd, args, tty, cwd, env }: ProcessWish): string {
+  const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([cmd ?? "bash", ...args, tty, cwd ?? "", variables]);
+}
+
+/** What the bridge answers to an order. */
+export type Started = {
+  readonly incarnation: string;
+  readonly createdAt: string;
+  readonly isNew: boolean;
+  readonly state: "running" | "exited";
+  readonly offset: number;
+};
+
+/** @returns undefined where the text is no such answer. */
+export function parseStarted(text: string): Started | undefined {
+  const listing = parseListings(text)?.[0];
+  if (listing === undefined) return undefined;
+  const { isNew, sessions } = JSON.parse(text) as { isNew?: unknown; sessions: { createdAt?: unknown }[] };
+  const createdAt = sessions[0]?.createdAt;
+  if (typeof createdAt !== "string" || !/^\d{4}-\d\d-\d\dT[\d:.]{5,16}Z$/.test(createdAt)) return undefined;
+  const { incarnation, state, offset } = listing;
+  return { incarnation, createdAt, isNew: isNew === true, state, offset };
+}
+
+function isPair(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every((text) => typeof text === "string");
+}

@@ -1,0 +1,82 @@
+// Has the bridge start a process that nobody attaches to at once. The container is started for it, where there is one.
+
+import { getSandbox } from "@cloudflare/sandbox";
+import { CLOSE, MAX_LISTING_BYTES } from "@sbx/sandbox-stdio";
+import { orderBody, parseStarted, type Started, type StartOrder } from "@sbx/sandbox-stdio/programs";
+import { AuthFault } from "../auth/fault.ts";
+import type { Env } from "../env.ts";
+import { readText } from "../read-text.ts";
+import type { Refusal } from "../refusal.ts";
+import { BRIDGE_PORT } from "../sandbox/sandbox.ts";
+import { authorization } from "./upstream.ts";
+
+export type OrderOutcome =
+  | { readonly ok: true; readonly started: Started }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** A container that has to be started takes its time. */
+const PATIENCE_MS = 150_000;
+const BODY_PATIENCE_MS = 5_000;
+const RETRY_AFTER_SECONDS = 3;
+/** What the bridge says no with, by its status. */
+const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: CLOSE.cannotStart };
+
+export async function orderProcess(env: Env, sandboxKey: string, order: StartOrder): Promise<OrderOutcome> {
+  try {
+    const path = `/sessions?${new URLSearchParams({ sandbox: sandboxKey })}`;
+    const init = {
+      method: "POST",
+      headers: { Authorization: await authorization(env, sandboxKey), "Content-Type": "application/json" },
+      body: orderBody(order),
+      // A redirect would carry the secret to another address.
+      redirect: "manual",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    } as const;
+    const response = env.BRIDGE_URL
+      ? await fetch(`${env.BRIDGE_URL}${path}`, init)
+      : await getSandbox(env.Sandbox, sandboxKey).containerFetch(
+          new Request(`http://bridge${path}`, init),
+          BRIDGE_PORT,
+        );
+    return await outcomeOf(response);
+  } catch (error) {
+    if (error instanceof AuthFault) throw error;
+    console.error("no way to the bridge:", error);
+    return unreachable("no way to it");
+  }
+}
+
+async function outcomeOf(response: Response): Promise<OrderOutcome> {
+  const { status } = response;
+  const body = await readText(response, MAX_LISTING_BYTES, BODY_PATIENCE_MS);
+  if (status === 200 || status === 201) {
+    const started = body.kind === "whole" ? parseStarted(body.text) : undefined;
+    return started === undefined ? unreachable("its answer can't be read") : { ok: true, started };
+  }
+  const code = REFUSALS[status];
+  const said = readSaid(body.text);
+  if (code === undefined || said === undefined) {
+    console.warn(`the bridge did not start a process (${status}): ${body.text.slice(0, 1_000)}`);
+    return unreachable(`status ${status}`);
+  }
+  const error = status === 409 ? "other_command" : said.error;
+  return { ok: false, refusal: { code, error, message: said.message } };
+}
+
+function readSaid(text: string): { error: string; message: string } | undefined {
+  try {
+    const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown };
+    if (typeof error !== "string" || !/^\w{1,64}$/.test(error) || typeof message !== "string") return undefined;
+    return { error, message: message.slice(0, 1_000) };
+  } catch {
+    return undefined; // Not the bridge's own words.
+  }
+}
+
+function unreachable(why: string): OrderOutcome {
+  const message = `the container is not running or did not start: ${why}`;
+  return {
+    ok: false,
+    refusal: { code: CLOSE.unavailable, error: "unavailable", message, retryAfterSeconds: RETRY_AFTER_SECONDS },
+  };
+}

@@ -1,0 +1,40 @@
+// Asks a session's Durable Object. What changes nothing is asked again where the object restarts meanwhile; for everything else
+// that is told honestly, and the caller may repeat it.
+
+import type { Env } from "../env.ts";
+import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer } from "./call.ts";
+
+const RETRY_AFTER_SECONDS = 1;
+/** Between two questions to an object that restarts. */
+const PAUSE_MS = 250;
+/** An object that does not come back within this many questions is told to the caller. */
+const QUESTIONS = 8;
+
+export const RESTARTED: ProgramAnswer = {
+  ...refused(503, "unavailable", "the session restarted meanwhile: ask again"),
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
+
+export type Target = { readonly env: Env; readonly sessionKey: string; readonly signal: AbortSignal };
+
+/** Asks once. @returns 503 where the object restarted. */
+export async function ask({ env, sessionKey, signal }: Target, call: ProgramCall): Promise<ProgramAnswer> {
+  try {
+    const response = await env.SESSION.getByName(sessionKey).fetch(requestOf(call, signal));
+    return await unpackAnswer(response);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    console.warn("a session's object did not answer:", error);
+    return RESTARTED;
+  }
+}
+
+/** Asks until there is an answer. @param again What is asked after a restart; it may have less time left. */
+export async function askUntilAnswered(target: Target, again: () => ProgramCall): Promise<ProgramAnswer> {
+  let answer = await ask(target, again());
+  for (let i = 1; i < QUESTIONS && answer.status === 503 && !target.signal.aborted; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    answer = await ask(target, again());
+  }
+  return answer;
+}

@@ -1,0 +1,67 @@
+// Who calls (R1), and what the session's Durable Object is told of them.
+
+import { type Grant, grantOfToken } from "../attach/grant.ts";
+import type { Actor } from "../audit/record.ts";
+import { actorOf } from "../audit/worker-log.ts";
+import { AuthFault } from "../auth/fault.ts";
+import { identify } from "../auth/identify.ts";
+import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
+import { tenantKey } from "../auth/names.ts";
+import { requirePublicOrigin } from "../auth/origin.ts";
+import { openProject, type Project } from "../auth/project-gate.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+import type { Env } from "../env.ts";
+import { addressKey } from "../limits/address-object.ts";
+import { addressOf, type Pass, pass } from "../limits/gate.ts";
+import type { Refusal } from "../refusal.ts";
+
+export type Authorized = {
+  readonly identity: Identity;
+  readonly project: Project;
+  readonly who: Grant;
+  readonly actor: Actor;
+  /** Of a call that takes no place anywhere. */
+  readonly pass: Pass;
+};
+
+/** @throws {AuthFault} */
+export async function authorized(
+  request: Request,
+  env: Env,
+  sandbox: string,
+  scope: SandboxScope,
+): Promise<Authorized> {
+  const { identity, token, source } = await identify(request, env);
+  if (source !== "authorization" && source !== "cookie") {
+    throw new AuthFault("no_token", "Give the token in the Authorization header");
+  }
+  if (source === "cookie") requireOwnPage(request, env);
+  requireScope(identity, scope);
+  const project = await openProject(env, { tenant: identity, token }, sandbox);
+  const homeKey = await tenantKey(identity);
+  return {
+    identity,
+    project,
+    who: grantOfToken(identity, request.headers.get("Origin") ?? ""),
+    actor: actorOf(request, identity, project.user),
+    pass: { connection: crypto.randomUUID(), address: addressKey(addressOf(request)), homeKey },
+  };
+}
+
+/** Lets a call in that makes a session: it counts as an attempt to attach (R3). */
+export async function passToStart(
+  request: Request,
+  env: Env,
+  { identity, project, who }: Authorized,
+  sessionKey: string,
+): Promise<Pass | Refusal> {
+  const right = { tenant: identity, grant: who, asker: { tenant: identity, asked: { user: project.user } } };
+  return pass(env, request, right, { sessionKey, sandboxKey: project.sandboxKey, kind: "other", resume: undefined });
+}
+
+/** A browser says no Origin where a page reads from its own server, and then says so in a header that no page can set. */
+function requireOwnPage(request: Request, env: Env): void {
+  const isOwn = request.method === "GET" && !request.headers.has("Origin");
+  if (isOwn && request.headers.get("Sec-Fetch-Site") === "same-origin") return;
+  requirePublicOrigin(request, readAuthSettings(env));
+}

@@ -1,0 +1,115 @@
+// What the Worker asks a session's Durable Object on behalf of a program, and how that answers: plain values, over one request,
+// whose signal tells the object that its caller has gone.
+
+import type { ProcessWish } from "@sbx/sandbox-stdio";
+import type { StreamChoice } from "@sbx/sandbox-stdio/programs";
+import type { Grant } from "../attach/grant.ts";
+import type { Actor } from "../audit/record.ts";
+import type { Pass } from "../limits/gate.ts";
+
+/** P1, as the bridge is told of it. */
+export type ProgramProcess = {
+  readonly wish: ProcessWish & { readonly cmd: string };
+  /** The one string that a shell is given, where that was asked for. */
+  readonly line?: string;
+  readonly size?: { readonly cols: number; readonly rows: number };
+  /** The attempt of `ended: "replace"`. */
+  readonly replace?: string;
+  readonly keepExited: number;
+  /** Base64. */
+  readonly stdin: string;
+  readonly isStdinEnded: boolean;
+};
+
+export type WaitCondition =
+  | { readonly exit: true }
+  | { readonly match: string; readonly flags?: string | undefined }
+  | { readonly text: string }
+  | { readonly idleMs: number }
+  | { readonly commandEnd: true }
+  | { readonly screen: string; readonly flags?: string | undefined }
+  | { readonly keyboard: true };
+
+export type Operation =
+  | { readonly type: "create"; readonly process: ProgramProcess }
+  | { readonly type: "run"; readonly process: ProgramProcess; readonly waitMs: number; readonly maxBytes: number }
+  | {
+      readonly type: "read";
+      readonly from?: number | undefined;
+      readonly tail?: number | undefined;
+      readonly to?: number | undefined;
+      readonly maxBytes: number;
+      readonly waitMs: number;
+      readonly stream: StreamChoice;
+      readonly format: "text" | "base64" | "plain";
+      /** An event stream waits for the exit as well, behind the last byte. */
+      readonly isStream?: true;
+    }
+  /** Which process there is, and where its log ends. */
+  | { readonly type: "locate"; readonly from?: number | undefined; readonly until?: WaitCondition }
+  | {
+      readonly type: "wait";
+      readonly until: WaitCondition;
+      readonly from: number;
+      readonly timeoutMs: number;
+      readonly maxBytes: number;
+    };
+
+export type ProgramCall = {
+  readonly sandboxKey: string;
+  readonly sandbox: string;
+  readonly session: string;
+  /** The one process that is meant (R2). */
+  readonly incarnation?: string | undefined;
+  readonly who: Grant;
+  readonly actor: Actor;
+  /** The caller's place among connections, and the tenants concerned. */
+  readonly pass: Pass;
+  /** Whether the caller was let in to make a session. */
+  readonly mayStart: boolean;
+  readonly operation: Operation;
+};
+
+/** `bytes` is output that is to go out as the caller wants it; `body` everything else. */
+export type ProgramAnswer = {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly retryAfterSeconds?: number;
+  readonly bytes?: Uint8Array;
+};
+
+/** Not for callers: the operation would start a process, and whoever asks must be let in for that first. */
+export const NEEDS_PASS = 428;
+
+const CALL_PATH = "/program";
+const LENGTH_BYTES = 4;
+
+export function requestOf(call: ProgramCall, signal: AbortSignal): Request {
+  return new Request(`http://session${CALL_PATH}`, { method: "POST", body: JSON.stringify(call), signal });
+}
+
+/** @returns undefined where the request is of another kind. */
+export async function callOf(request: Request): Promise<ProgramCall | undefined> {
+  // Only the Worker reaches a Durable Object, so what it says is taken as said.
+  return new URL(request.url).pathname === CALL_PATH ? ((await request.json()) as ProgramCall) : undefined;
+}
+
+export function packAnswer({ bytes = new Uint8Array(0), ...head }: ProgramAnswer): Response {
+  const json = new TextEncoder().encode(JSON.stringify(head));
+  const packed = new Uint8Array(LENGTH_BYTES + json.length + bytes.length);
+  new DataView(packed.buffer).setUint32(0, json.length);
+  packed.set(json, LENGTH_BYTES);
+  packed.set(bytes, LENGTH_BYTES + json.length);
+  return new Response(packed);
+}
+
+export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {
+  const packed = new Uint8Array(await response.arrayBuffer());
+  const length = new DataView(packed.buffer).getUint32(0);
+  const json = new TextDecoder().decode(packed.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
+  return { ...(JSON.parse(json) as Omit<ProgramAnswer, "bytes">), bytes: packed.subarray(LENGTH_BYTES + length) };
+}
+
+export function refused(status: number, error: string, message: string, more: object = {}): ProgramAnswer {
+  return { status, body: { error, message, ...more } };
+}

@@ -1,0 +1,83 @@
+// Output as server-sent events (D6). A stream is one read after the other, each from where the last one ended: it goes on over
+// a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
+
+import { outputText } from "@sbx/sandbox-stdio/programs";
+import type { ProgramAnswer } from "./call.ts";
+import { base64Of, type OutputFormat } from "./output.ts";
+
+/** Where a stream goes on, as its events' ids say: `INCARNATION.NEXT`. The exit counts as one behind the last byte. */
+export type EventPlace = { readonly incarnation: string; readonly next: number };
+
+export function placeOf(id: string): EventPlace | undefined {
+  const [, incarnation, next] = /^(.{1,128})\.(\d{1,16})$/.exec(id) ?? [];
+  return incarnation === undefined ? undefined : { incarnation, next: Number(next) };
+}
+
+type ReadBody = {
+  readonly incarnation: string;
+  readonly state: "running" | "exited" | "lost";
+  readonly exit?: { readonly code: number; readonly signal?: string };
+  readonly from: number;
+  readonly next: number;
+  readonly end: number;
+  readonly gap?: { readonly from: number; readonly to: number };
+};
+
+/**
+ * @param read Reads on from an offset; waits for a while where there is nothing new.
+ * @param ended Called once, however the stream ends.
+ */
+export function eventStream(
+  start: number,
+  format: OutputFormat,
+  read: (from: number) => Promise<ProgramAnswer>,
+  ended: () => void,
+  waitUntil: (promise: Promise<unknown>) => void,
+): Response {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  // Its reader has gone: the read under way is given up.
+  writer.closed.catch(() => undefined).finally(ended);
+  const say = (text: string) => writer.write(new TextEncoder().encode(text));
+  const pump = async () => {
+    // Headers are not sent before the first byte.
+    await say(": \n\n");
+    for (let from = start; ; ) {
+      const answer = await read(from);
+      if (answer.status !== 200) return;
+      // An answer of 200 to a read has this shape.
+      const body = answer.body as ReadBody;
+      await say(eventsOf(body, answer.bytes ?? new Uint8Array(0), format));
+      from = body.next;
+      if (body.state !== "running" && from >= body.end) {
+        await say(exitEvent(body));
+        return;
+      }
+    }
+  };
+  waitUntil(
+    pump()
+      .then(() => writer.close())
+      .catch(() => writer.abort().catch(() => undefined)),
+  );
+  return new Response(readable, {
+    headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" },
+  });
+}
+
+function eventsOf({ incarnation, from, next, gap }: ReadBody, bytes: Uint8Array, format: OutputFormat): string {
+  let events = gap === undefined ? "" : event("gap", `${incarnation}.${gap.to}`, gap);
+  if (next > from) {
+    const output = format === "base64" ? base64Of(bytes) : outputText(bytes, from, format);
+    events += event("output", `${incarnation}.${next}`, { from, next, output });
+  }
+  return events === "" ? ": \n\n" : events;
+}
+
+function exitEvent({ incarnation, state, exit, end }: ReadBody): string {
+  return event("exit", `${incarnation}.${end + 1}`, { state, ...exit, offset: end });
+}
+
+function event(name: string, id: string, data: object): string {
+  return `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}

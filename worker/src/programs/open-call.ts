@@ -1,0 +1,25 @@
+// A call under way, as the session's lifetimes know connections: its token may run out, or be revoked.
+
+import { httpStatusOf } from "@sbx/sandbox-stdio";
+import type { Bounded } from "../session/lifetimes.ts";
+import { type ProgramAnswer, refused } from "./call.ts";
+
+export class OpenCall implements Bounded {
+  isEnded = false;
+  /** Resolves where the call is ended from outside, with what its caller is told. */
+  readonly dismissed: Promise<ProgramAnswer>;
+  #resolve: (answer: ProgramAnswer) => void = () => undefined;
+
+  constructor() {
+    this.dismissed = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  dismiss(code: number, reason: string): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    const status = httpStatusOf(code);
+    this.#resolve(refused(status, status === 401 ? "revoked" : "ended", reason));
+  }
+}

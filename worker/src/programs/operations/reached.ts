@@ -1,0 +1,41 @@
+// What an operation works on: the log of a session and what became of its process, live or from what is stored.
+
+import type { ExitStatus, OutputLog, Session } from "@sbx/sandbox-stdio";
+import type { SessionRecord } from "../../session/session-store.ts";
+
+export type ProcessState = "running" | "exited" | "lost";
+
+/** A session's output, to be read. */
+export interface Reached {
+  readonly incarnation: string;
+  readonly isTty: boolean;
+  readonly log: OutputLog;
+  /** What the process is now, and whether all that it said is in the log. */
+  readonly state: ProcessState;
+  readonly exit: ExitStatus | undefined;
+  /** The session that the output comes by; absent of a lost process. */
+  readonly session: Session | undefined;
+  /** Whether this object holds it no more, and why can't be told: the caller is to ask again. */
+  readonly isStale: boolean;
+  /** Calls back when something of this may have changed. @returns To be called at the end. */
+  watch(changed: () => void): () => void;
+}
+
+/** The fields that every answer about a process has (D1, U2). */
+export function stateOf({ state, exit }: Reached): { state: ProcessState; exit?: ExitStatus } {
+  return { state, ...(exit === undefined ? {} : { exit }) };
+}
+
+/** Of a process that ran to its end here, or was lost before: nothing changes. */
+export function lostReached({ facts }: SessionRecord, log: OutputLog): Reached {
+  return {
+    incarnation: facts.incarnation,
+    isTty: facts.tty,
+    log,
+    state: "lost",
+    exit: undefined,
+    session: undefined,
+    isStale: false,
+    watch: () => () => undefined,
+  };
+}

@@ -1,0 +1,43 @@
+// *read* (D1 to D6): the bytes of a range, or, where there are none yet, as soon as there are.
+
+import { readOutput } from "@sbx/sandbox-stdio/programs";
+import { type Operation, type ProgramAnswer, refused } from "../call.ts";
+import { type Reached, stateOf } from "./reached.ts";
+import { until } from "./until.ts";
+
+type Read = Extract<Operation, { type: "read" }>;
+
+export async function read(reached: Reached, asked: Read, signal: AbortSignal): Promise<ProgramAnswer> {
+  const deadlineMs = Date.now() + asked.waitMs;
+  // What `tail` and neither mean is settled at the call.
+  const start = asked.tail === undefined ? (asked.from ?? reached.log.startOffset) : undefined;
+  const look = () => {
+    const canGrow = reached.state === "running";
+    const result = readOutput(reached.log, start === undefined ? asked : { ...asked, from: start }, canGrow);
+    const isEmpty = result.ok && result.bytes.length === 0 && result.gap === undefined;
+    const isAtEnd = result.ok && asked.to !== undefined && result.next >= asked.to;
+    return { result, isDue: !isEmpty || !canGrow || isAtEnd };
+  };
+  let { result, isDue } = look();
+  if (!isDue && asked.waitMs > 0) {
+    await until(reached, deadlineMs, signal, () => {
+      ({ result, isDue } = look());
+      return isDue;
+    });
+    ({ result } = look());
+  }
+  if (reached.isStale) return refused(503, "unavailable", "the session can't be reached just now: ask again");
+  if (!result.ok) {
+    return refused(400, "bad_offset", `the output ends at ${result.end}`, { end: result.end });
+  }
+  const { from, next, end, gap, bytes } = result;
+  const body = {
+    incarnation: reached.incarnation,
+    ...stateOf(reached),
+    from,
+    next,
+    end,
+    ...(gap === undefined ? {} : { gap }),
+  };
+  return { status: 200, body, bytes };
+}

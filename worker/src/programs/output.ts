@@ -1,0 +1,114 @@
+// *read* over HTTP (D1 to D6): as JSON, as bytes, or as a stream of events.
+
+import type { sessionSchemas } from "@sbx/api";
+import { outputText } from "@sbx/sandbox-stdio/programs";
+import type { z } from "zod";
+import { ask, askUntilAnswered, type Target } from "./ask.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
+import { type EventPlace, eventStream, placeOf } from "./events.ts";
+import { QUIET_MS, respond, respondInTime } from "./respond.ts";
+
+export type OutputFormat = "text" | "base64" | "plain";
+type Query = z.output<typeof sessionSchemas.readQuery>;
+
+/** What reading needs of its request. */
+export type Reading = {
+  readonly target: Target;
+  readonly callOf: (operation: Operation, incarnation?: string) => ProgramCall;
+  /** Lets a call in that waits or streams. @returns What it is refused with. */
+  readonly enter: () => Promise<ProgramAnswer | undefined>;
+  readonly leave: () => void;
+  readonly abandon: () => void;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+};
+
+export async function readOutputRoute(request: Request, query: Query, reading: Reading): Promise<Response> {
+  const accept = request.headers.get("Accept") ?? "";
+  if (accept.includes("text/event-stream")) return streamed(request, query, reading);
+  const isBinary = accept.includes("application/octet-stream");
+  const { target, callOf, waitUntil, enter, leave, abandon } = reading;
+  const { incarnation, format, ...range } = query;
+  if (query.waitMs > 0) {
+    const refusal = await enter();
+    if (refusal !== undefined) return respond(refusal);
+  }
+  const deadlineMs = Date.now() + query.waitMs;
+  const again = () => {
+    const waitMs = Math.max(0, deadlineMs - Date.now());
+    return callOf({ type: "read", ...range, waitMs, format: isBinary ? "base64" : format }, incarnation);
+  };
+  const answer = askUntilAnswered(target, again).finally(leave);
+  if (isBinary) return binary(await answer);
+  return respondInTime(
+    answer.then((answered) => withOutput(answered, format)),
+    abandon,
+    waitUntil,
+  );
+}
+
+function withOutput(answer: ProgramAnswer, format: OutputFormat): ProgramAnswer {
+  if (answer.status !== 200) return answer;
+  const bytes = answer.bytes ?? new Uint8Array(0);
+  const output = format === "base64" ? base64Of(bytes) : outputText(bytes, Number(answer.body.from), format);
+  return { ...answer, body: { ...answer.body, output } };
+}
+
+function binary(answer: ProgramAnswer): Response {
+  if (answer.status !== 200) return respond(answer);
+  const headers = new Headers({ "Content-Type": "application/octet-stream", "Cache-Control": "no-store" });
+  for (const [name, value] of Object.entries(answer.body)) {
+    if (typeof value !== "object" || value === null) headers.set(headerOf(name), String(value));
+    else for (const [part, one] of Object.entries(value)) headers.set(headerOf(`${name}-${part}`), String(one));
+  }
+  return new Response(answer.bytes ?? null, { headers });
+}
+
+/** `exit.code` is `X-Stdio-Exit-Code`. */
+function headerOf(name: string): string {
+  return `X-Stdio-${name}`;
+}
+
+async function streamed(request: Request, query: Query, reading: Reading): Promise<Response> {
+  const { target, callOf, waitUntil, enter, leave, abandon } = reading;
+  const last = request.headers.get("Last-Event-ID");
+  const place: EventPlace | undefined = last === null ? undefined : placeOf(last);
+  if (last !== null && place === undefined) {
+    return respond(refused(400, "bad_request", "Last-Event-ID is not one of this stream's"));
+  }
+  const incarnation = place?.incarnation ?? query.incarnation;
+  const located = await ask(target, callOf({ type: "locate" }, incarnation));
+  if (located.status !== 200) return respond(located);
+  const {
+    state,
+    end,
+    start,
+    incarnation: current,
+  } = located.body as {
+    state: string;
+    end: number;
+    start: number;
+    incarnation: string;
+  };
+  if (state !== "running" && place?.next === end + 1) return new Response(null, { status: 204 });
+  const asked = place?.next ?? query.from ?? (query.tail === undefined ? start : Math.max(start, end - query.tail));
+  if (asked > end) return respond(refused(400, "bad_offset", `the output ends at ${end}`, { end }));
+  const refusal = await enter();
+  if (refusal !== undefined) return respond(refusal);
+  const { maxBytes, stream, format, to } = query;
+  const read = (from: number) =>
+    askUntilAnswered(target, () =>
+      callOf({ type: "read", from, to, maxBytes, stream, format, waitMs: QUIET_MS, isStream: true }, current),
+    );
+  const ended = () => {
+    abandon();
+    leave();
+  };
+  return eventStream(asked, format, read, ended, waitUntil);
+}
+
+export function base64Of(bytes: Uint8Array): string {
+  const STEP = 0x8000;
+  let binaryText = "";
+  for (let at = 0; at < bytes.length; at += STEP) binaryText += String.fromCharCode(...bytes.subarray(at, at + STEP));
+  return btoa(binaryText);
+}

@@ -1,0 +1,89 @@
+// What a request says, checked by its route's schema.
+
+import type { processSchemas } from "@sbx/api";
+import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "@sbx/sandbox-stdio";
+import { MAX_WORD_BYTES } from "@sbx/sandbox-stdio/programs";
+import type { z } from "zod";
+import { readText } from "../read-text.ts";
+import { type ProgramAnswer, type ProgramProcess, refused } from "./call.ts";
+
+/** Bytes of a body: a process of 1 MiB, escaped. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Bytes of all words of a process together (P1). */
+const MAX_PROCESS_BYTES = 1024 * 1024;
+const BODY_PATIENCE_MS = 10_000;
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly answer: ProgramAnswer };
+
+export async function parseBody<S extends z.ZodType>(request: Request, schema: S): Promise<Parsed<z.output<S>>> {
+  const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
+  if (body.kind === "cut") {
+    if (body.reason === "too_slow") return bad(`the body did not come in ${BODY_PATIENCE_MS} ms`);
+    return fail(refused(422, "cmd_too_long", `the body is longer than ${MAX_BODY_BYTES} bytes`));
+  }
+  try {
+    return check(schema, JSON.parse(body.text === "" ? "{}" : body.text));
+  } catch {
+    return bad("the body is not JSON");
+  }
+}
+
+export function parseQuery<S extends z.ZodType>(request: Request, schema: S): Parsed<z.output<S>> {
+  return check(schema, Object.fromEntries(new URL(request.url).searchParams));
+}
+
+type ProcessBody = z.output<typeof processSchemas.createRequest>;
+
+/** @param stdin The first input, base64, and whether it ends there. */
+export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolean): Parsed<ProgramProcess> {
+  const { command, cols, rows, tty, mode = "collaborative", cwd, keepSeconds: keep, attempt } = body;
+  const cmd = command === undefined ? (body.cmd ?? "") : "bash";
+  const args = command === undefined ? (body.args ?? []) : ["-lc", command];
+  const env = Object.entries(body.env ?? {});
+  if (cmd === "") return bad('"cmd" must not be empty');
+  const words = [cmd, ...args, ...env.map(([name, value]) => `${name}=${value}`), cwd ?? ""];
+  if (words.some((word) => word.includes("\0"))) return bad("a process can't be given a NUL character");
+  if (env.some(([name]) => name === "" || name.includes("=")))
+    return bad('a name in "env" has no "=" and is not empty');
+  const lengths = words.map((word) => utf8Length(word) + 1);
+  if (Math.max(...lengths) > MAX_WORD_BYTES) {
+    return fail(refused(422, "cmd_too_long", `a word has more than ${MAX_WORD_BYTES - 1} bytes`));
+  }
+  if (lengths.reduce((sum, length) => sum + length, 0) > MAX_PROCESS_BYTES) {
+    return fail(refused(422, "cmd_too_long", `the process has more than ${MAX_PROCESS_BYTES} bytes in all`));
+  }
+  const hasSize = cols !== undefined || rows !== undefined;
+  const process: ProgramProcess = {
+    wish: { cmd, args, env, ...(cwd === undefined || cwd === "" ? {} : { cwd }), tty, mode, delivery: "live", keep },
+    ...(command === undefined ? {} : { line: command }),
+    ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),
+    ...(body.ended === undefined || attempt === undefined ? {} : { replace: attempt }),
+    keepExited: body.keepExitedSeconds,
+    stdin,
+    isStdinEnded,
+  };
+  return { ok: true, value: process };
+}
+
+export function checkSessionName(name: string): ProgramAnswer | undefined {
+  if (isName(name)) return undefined;
+  return refused(400, "bad_name", "a session name is 1 to 64 of A-Z a-z 0-9 . _ - and starts with none of . -");
+}
+
+function check<S extends z.ZodType>(schema: S, value: unknown): Parsed<z.output<S>> {
+  const result = schema.safeParse(value);
+  if (result.success) return { ok: true, value: result.data };
+  const issue = result.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? "" : `"${issue.path.join(".")}": `;
+  return bad(`${where}${issue?.message ?? "does not fit"}`);
+}
+
+function bad(message: string): { readonly ok: false; readonly answer: ProgramAnswer } {
+  return fail(refused(400, "bad_request", message));
+}
+
+function fail(answer: ProgramAnswer): { readonly ok: false; readonly answer: ProgramAnswer } {
+  return { ok: false, answer };
+}

@@ -1,0 +1,197 @@
+// The programs' routes: each parses by its schema, asks the session's Durable Object, and shapes the answer.
+
+import { processSchemas, sessionSchemas } from "@sbx/api";
+import { type Context, Hono } from "hono";
+import type { SandboxScope } from "../auth/identity.ts";
+import type { Env } from "../env.ts";
+import { revocablePart } from "../limits/gate.ts";
+import { ask, askUntilAnswered, type Target } from "./ask.ts";
+import { type Authorized, authorized, passToStart } from "./authorized.ts";
+import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
+import { type Reading, readOutputRoute } from "./output.ts";
+import { checkSessionName, parseBody, parseQuery, processOf } from "./parse.ts";
+import { answerOf } from "./program-calls.ts";
+import { respond, respondInTime } from "./respond.ts";
+
+type AppContext = Context<{ Bindings: Env }>;
+
+export const programRoutes = new Hono<{ Bindings: Env }>();
+
+const FRESH_LENGTH = 20;
+const FULL_RETRY_SECONDS = 10;
+
+programRoutes.get("/:sandbox/sessions", async (c) => {
+  const { project } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, sessionSchemas.listQuery);
+  if (!query.ok) return respond(query.answer);
+  const { limit, after } = query.value;
+  const page = await c.env.DIRECTORY.getByName(project.sandboxKey).page(limit, after);
+  if (page === undefined) return respond(refused(404, "not_found", `no session "${after}" to go on after`));
+  const listings = await Promise.all(
+    page.names.map(async (name) => c.env.SESSION.getByName(await project.sessionKey(name)).describe()),
+  );
+  const sessions = listings.filter((listing) => listing !== undefined);
+  return c.json({ sessions, ...(page.next === undefined ? {} : { next: page.next }) });
+});
+
+programRoutes.get("/:sandbox/sessions/:session", async (c) => {
+  const { project } = await enter(c, "sandbox:connect");
+  const listing = await c.env.SESSION.getByName(await project.sessionKey(nameOf(c))).describe();
+  if (listing === undefined) return respond(noSession(nameOf(c)));
+  const other = otherIncarnation(listing.incarnation, c.req.query("incarnation"));
+  return other === undefined ? c.json(listing) : respond(other);
+});
+
+programRoutes.put("/:sandbox/sessions/:session", (c) => create(c, nameOf(c)));
+programRoutes.post("/:sandbox/sessions", (c) => create(c, freshName()));
+
+async function create(c: AppContext, session: string): Promise<Response> {
+  const who = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, processSchemas.createRequest);
+  if (!body.ok) return respond(body.answer);
+  const process = processOf(body.value, "", false);
+  if (!process.ok) return respond(process.answer);
+  return started(c, who, session, { type: "create", process: process.value });
+}
+
+programRoutes.post("/:sandbox/run", async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, processSchemas.runRequest);
+  if (!body.ok) return respond(body.answer);
+  const { stdin, stdinBase64, tty, waitMs, maxBytes, session = freshName() } = body.value;
+  const given = stdinBase64 ?? (typeof stdin === "string" ? toBase64(stdin) : "");
+  // Without any it is at its end from the start on pipes, and open on a PTY; null leaves it open (U1).
+  const isEnded = stdin !== null && (!tty || stdin !== undefined || stdinBase64 !== undefined);
+  const process = processOf(body.value, given, isEnded);
+  if (!process.ok) return respond(process.answer);
+  const wrongName = checkSessionName(session);
+  if (wrongName !== undefined) return respond(wrongName);
+  return started(c, who, session, { type: "run", process: process.value, waitMs, maxBytes });
+});
+
+/** An operation that starts its process where that is not there: asked first whether it is, since a start is an attempt. */
+async function started(c: AppContext, who: Authorized, session: string, operation: Operation): Promise<Response> {
+  const { target, callOf, abandon, waitUntil } = await at(c, who, session);
+  const asked = async (): Promise<ProgramAnswer> => {
+    const found = await ask(target, callOf(operation));
+    if (found.status !== NEEDS_PASS) return found;
+    const pass = await passToStart(c.req.raw, c.env, who, target.sessionKey);
+    if ("code" in pass) return answerOf(pass);
+    const giveBack = () => c.env.ADDRESS.getByName(pass.address).giveBack(pass.connection);
+    return ask(target, { ...callOf(operation), pass, mayStart: true }).finally(() => waitUntil(giveBack()));
+  };
+  return respondInTime(asked(), abandon, waitUntil);
+}
+
+programRoutes.get("/:sandbox/sessions/:session/output", async (c) => {
+  const who = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, sessionSchemas.readQuery);
+  if (!query.ok) return respond(query.answer);
+  return readOutputRoute(c.req.raw, query.value, await at(c, who, nameOf(c)));
+});
+
+programRoutes.post("/:sandbox/sessions/:session/wait", async (c) => {
+  const who = await enter(c, "sandbox:connect");
+  const body = await parseBody(c.req.raw, sessionSchemas.waitRequest);
+  if (!body.ok) return respond(body.answer);
+  const { target, callOf, enter: enterWait, leave, abandon, waitUntil } = await at(c, who, nameOf(c));
+  const { incarnation, until, timeoutMs, maxBytes } = body.value;
+  const deadlineMs = Date.now() + timeoutMs;
+  // Where it looks from is settled first: what comes while the object restarts is not missed.
+  const located = await ask(target, callOf({ type: "locate", from: body.value.from, until }, incarnation));
+  if (located.status !== 200) return respond(located);
+  const refusal = await enterWait();
+  if (refusal !== undefined) return respond(refusal);
+  const from = body.value.from ?? Number(located.body.end);
+  const again = () => {
+    const leftMs = Math.max(0, deadlineMs - Date.now());
+    return callOf({ type: "wait", until, from, timeoutMs: leftMs, maxBytes }, String(located.body.incarnation));
+  };
+  return respondInTime(askUntilAnswered(target, again).finally(leave), abandon, waitUntil);
+});
+
+programRoutes.delete("/:sandbox/sessions/:session", async (c) => {
+  const { project, actor } = await enter(c, "sandbox:exec");
+  const stub = c.env.SESSION.getByName(await project.sessionKey(nameOf(c)));
+  const wanted = c.req.query("incarnation");
+  if (wanted !== undefined) {
+    const listing = await stub.describe();
+    const other = listing && otherIncarnation(listing.incarnation, wanted);
+    if (other !== undefined) return respond(other);
+  }
+  return (await stub.end(actor)) ? c.body(null, 204) : respond(noSession(nameOf(c)));
+});
+
+// ---- What they share ---------------------------------------------------------------------------------------------
+
+function enter(c: AppContext, scope: SandboxScope): Promise<Authorized> {
+  return authorized(c.req.raw, c.env, c.req.param("sandbox") ?? "", scope);
+}
+
+/** How the session's object is asked. */
+async function at(c: AppContext, who: Authorized, session: string): Promise<Reading & { readonly target: Target }> {
+  const { env } = c;
+  const { project, actor, pass } = who;
+  const sessionKey = await project.sessionKey(session);
+  const given = new AbortController();
+  const signal = AbortSignal.any([c.req.raw.signal, given.signal]);
+  const { sandboxKey } = project;
+  const sandbox = c.req.param("sandbox") ?? "";
+  const places = env.ADDRESS.getByName(pass.address);
+  let hasPlace = false;
+  const waitUntil = (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise);
+  return {
+    target: { env, sessionKey, signal },
+    callOf: (operation, incarnation): ProgramCall => {
+      const caller = { who: who.who, actor, pass, mayStart: false };
+      return {
+        sandboxKey,
+        sandbox,
+        session,
+        ...caller,
+        operation,
+        ...(incarnation === undefined ? {} : { incarnation }),
+      };
+    },
+    enter: async () => {
+      const [isIn, isGood] = await Promise.all([
+        places.take({ id: pass.connection, sessionKey, kind: "other" }),
+        // The session hears of revocations from here on.
+        env.TENANT.getByName(pass.homeKey).renew(revocablePart(who.who), sessionKey, who.who.expiresAtMs),
+      ]);
+      hasPlace = isIn;
+      if (isIn && isGood) return undefined;
+      if (isIn) waitUntil(places.giveBack(pass.connection));
+      if (!isGood) return refused(401, "revoked", "the token or its user was revoked");
+      const full = refused(429, "too_many_connections", "too many connections from this address");
+      return { ...full, retryAfterSeconds: FULL_RETRY_SECONDS };
+    },
+    leave: () => {
+      if (hasPlace) waitUntil(places.giveBack(pass.connection));
+      hasPlace = false;
+    },
+    abandon: () => given.abort(),
+    waitUntil,
+  };
+}
+
+function nameOf(c: AppContext): string {
+  return c.req.param("session") ?? "";
+}
+
+function freshName(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, FRESH_LENGTH);
+}
+
+function toBase64(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+}
+
+function noSession(session: string): ProgramAnswer {
+  return refused(404, "not_found", `no session "${session}"`);
+}
+
+function otherIncarnation(current: string, wanted: string | undefined): ProgramAnswer | undefined {
+  if (wanted === undefined || wanted === current) return undefined;
+  return refused(404, "other_incarnation", "the session has another process now", { incarnation: current });
+}

@@ -1,0 +1,51 @@
+// The record of a process that has just been started, by a client that attaches or by a program's call.
+
+import { createHash } from "node:crypto";
+import type { Delivery, Mode, ProcessWish } from "@sbx/sandbox-stdio";
+import { processIdentity } from "@sbx/sandbox-stdio/programs";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import type { SessionRecord } from "./session-store.ts";
+
+/** What the bridge says of it. */
+type Told = {
+  readonly incarnation: string;
+  readonly tty: boolean;
+  readonly mode: Mode;
+  readonly delivery: Delivery;
+  readonly cmd: readonly string[];
+  readonly createdAt: string;
+  readonly creator: string;
+};
+
+/** Whose it is. */
+type Origin = Pick<AttachSpec, "sandboxKey" | "session" | "isTransient"> & {
+  readonly pass: Pick<AttachSpec["pass"], "homeKey">;
+};
+
+export function newRecord(
+  told: Told,
+  { pass, sandboxKey, session, isTransient }: Origin,
+  process: ProcessWish,
+  sandbox: string,
+  attemptLife: string | undefined,
+): SessionRecord {
+  const { incarnation, tty, mode, delivery, cmd, createdAt, creator } = told;
+  return {
+    homeKey: pass.homeKey,
+    sandboxKey,
+    facts: { sandbox, session, incarnation, tty, mode, delivery },
+    cmd,
+    createdAt,
+    creator,
+    offset: 0,
+    isTransient,
+    endsUnattended: isTransient && process.keep === 0,
+    identity: identityDigest(process),
+    ...(attemptLife === undefined ? {} : { attemptLife }),
+  };
+}
+
+/** A digest, since variables may be secrets. */
+export function identityDigest(process: ProcessWish): string {
+  return createHash("sha256").update(processIdentity(process)).digest("hex");
+}

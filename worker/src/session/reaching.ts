@@ -1,0 +1,106 @@
+// A session as a program's call finds it: as it runs here, or as it was kept. Opens the inner hop as an attach does, and waits
+// until what the bridge had then has come.
+
+import type { InnerHello, OutputLog, Session } from "@sbx/sandbox-stdio";
+import { refusalOf } from "../bridge/hop-refusal.ts";
+import type { HopOutcome } from "../bridge/inner-hop.ts";
+import { lostReached, type Reached } from "../programs/operations/reached.ts";
+import { until } from "../programs/operations/until.ts";
+import type { Refusal } from "../refusal.ts";
+import type { SessionRecord } from "./session-store.ts";
+
+/** What is missing of the log after a greeting comes right behind it. */
+const CATCH_UP_MS = 10_000;
+
+export interface ReachingPorts {
+  session(): Session | undefined;
+  record(): SessionRecord | undefined;
+  keptLog(record: SessionRecord): OutputLog;
+  /** Makes the session of a process that has ended. */
+  restore(record: SessionRecord): void;
+  openHop(): Promise<HopOutcome>;
+  /** The bridge does not know the process: it is lost. */
+  lose(): void;
+}
+
+export class Reaching {
+  readonly #at: ReachingPorts;
+  /** Calls that wait: told when the session is here no more. */
+  readonly #watchers = new Set<() => void>();
+  /** The session whose process was lost last. */
+  #lost: Session | undefined;
+  #expected: { readonly end: number; readonly exit: boolean } = { end: 0, exit: false };
+
+  constructor(ports: ReachingPorts) {
+    this.#at = ports;
+  }
+
+  /** @returns undefined where there is no session. */
+  async reach(): Promise<Reached | Refusal | undefined> {
+    const record = this.#at.record();
+    if (record === undefined) return undefined;
+    if (record.lostAtMs !== undefined) return lostReached(record, this.#at.keptLog(record));
+    if (this.#at.session() === undefined) {
+      if (record.exit !== undefined) this.#at.restore(record);
+      else {
+        const outcome = await this.#at.openHop();
+        if (outcome.kind === "refused" && outcome.status === 404) {
+          this.#at.lose();
+          return this.reach();
+        }
+        if (outcome.kind !== "open") return refusalOf(outcome);
+      }
+    }
+    const session = this.#at.session();
+    if (session === undefined) return this.reach();
+    const reached = this.#reached(session);
+    const { end, exit } = this.#expected;
+    const isHere = () => session.log.endOffset >= end && (!exit || session.exit !== undefined);
+    if (!isHere()) await until(reached, Date.now() + CATCH_UP_MS, new AbortController().signal, isHere);
+    return reached;
+  }
+
+  /** The bridge has greeted, and says how far the process has come. */
+  greeted({ live, hasExited }: InnerHello): void {
+    this.#expected = { end: live, exit: hasExited === true };
+  }
+
+  lost(session: Session | undefined): void {
+    this.#lost = session;
+  }
+
+  /** The session is here no more. */
+  left(): void {
+    this.#expected = { end: 0, exit: false };
+    for (const changed of [...this.#watchers]) changed();
+  }
+
+  #reached(session: Session): Reached {
+    const isHere = () => this.#at.session() === session || session.exit !== undefined;
+    const isLost = () => !isHere() && this.#lost === session;
+    return {
+      incarnation: session.facts.incarnation,
+      isTty: session.facts.tty,
+      log: session.log,
+      session,
+      get state() {
+        if (session.exit !== undefined) return "exited";
+        return isLost() ? "lost" : "running";
+      },
+      get exit() {
+        return session.exit;
+      },
+      get isStale() {
+        return !isHere() && !isLost();
+      },
+      watch: (changed) => {
+        const unwatch = session.watch(changed);
+        this.#watchers.add(changed);
+        return () => {
+          unwatch();
+          this.#watchers.delete(changed);
+        };
+      },
+    };
+  }
+}
