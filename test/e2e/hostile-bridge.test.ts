@@ -102,14 +102,20 @@ describe("asked how a session is, a bridge that answers", () => {
     const who = await knownSession(answer);
     const response = await api(who, "/s");
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ ...BASE, createdAt: HELLO.createdAt, state: "lost", offset: 0 });
+    expect(await response.json()).toEqual({
+      ...BASE,
+      inputOffset: 0,
+      createdAt: HELLO.createdAt,
+      state: "lost",
+      offset: 0,
+    });
   });
 
   test("more than it was asked for has no more than that passed on", async () => {
     const exit = { code: 3, signal: "SIGTERM", note: "more" };
     const who = await knownSession(json(listed({ state: "exited", offset: 7, exit, secret: "x", clients: 9 })));
     expect(await (await api(who, "/s")).json()).toEqual({
-      ...{ ...BASE, createdAt: HELLO.createdAt, state: "exited", offset: 7 },
+      ...{ ...BASE, inputOffset: 0, createdAt: HELLO.createdAt, state: "exited", offset: 7 },
       exit: { code: 3, signal: "SIGTERM" },
     });
   });

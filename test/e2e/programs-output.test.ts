@@ -85,7 +85,7 @@ test("D1 to D5: ranges are the bytes that a WebSocket client got, before the exi
     base64: Buffer.from(all).subarray(2, 5).toString("base64"),
   };
   expect(await look()).toEqual(expected);
-  client.send({ type: "eof" });
+  client.say({ type: "eof" });
   await client.end();
   await exitedIn(at, "s");
   expect(await look()).toEqual(expected);
@@ -105,7 +105,7 @@ test("D3: a read waits for what is new, over a broken inner hop, and for the exi
   typist.type("news\n");
   expect((await waiting).body).toMatchObject({ state: "running", output: "news\n", next: 5 });
   const end = at.read("s", { from: 5, waitMs: 20_000 });
-  typist.send({ type: "eof" });
+  typist.say({ type: "eof" });
   expect((await end).body).toMatchObject({ state: "exited", exit: { code: 0 }, output: "", next: 5 });
   expect((await at.read("s", { from: 5, waitMs: 20_000 })).body).toMatchObject({ state: "exited", output: "" });
 });
@@ -171,7 +171,7 @@ test("D6: a stream goes on at Last-Event-ID over a restart of the Worker, tells 
   await again.hello();
   const resumed = await stream(at, "s", last);
   again.type("two\n");
-  again.send({ type: "eof" });
+  again.say({ type: "eof" });
   const rest: ServerEvent[] = [];
   for await (const event of events(resumed)) rest.push(event);
   expect(rest.map(({ name, data }) => [name, data.output ?? data.code])).toEqual([
@@ -197,7 +197,7 @@ test("T2, T3: a match is found whether it is there, or comes, with its groups an
   expect((await later).body).toMatchObject({ outcome: "met", match: { text: "typed" } });
   const exiting = at.wait("s", { until: { match: "never" } });
   const exited = at.wait("s", { until: { exit: true } });
-  typist.send({ type: "eof" });
+  typist.say({ type: "eof" });
   expect((await exiting).body).toMatchObject({ outcome: "exited", exit: { code: 0 } });
   expect((await exited).body).toMatchObject({ outcome: "met", exit: { code: 0 } });
   expect((await at.wait("s", request)).body.outcome).toBe("met");

@@ -77,6 +77,26 @@ test("P2: replace starts anew under an ended name, once for each attempt", async
   });
 });
 
+test("A12: ended=replace starts anew under an ended name, once a life; ended=read attaches to what is kept", async () => {
+  const at = await programs();
+  const place = { sandbox: at.sandbox, session: "job" };
+  const first = await connect(at.who, { ...place, cmd: "sh", arg: ["-c", "echo one; exit 1"] });
+  const { incarnation } = await first.hello();
+  await first.end();
+  const kept = await connect(at.who, { ...place, ended: "read" });
+  expect((await kept.hello()).incarnation).toBe(incarnation);
+  const life = fresh("").slice(1, 11);
+  const started = await connect(at.who, { ...place, cmd: "cat", ended: "replace", attempt: `${life}.1` });
+  const second = (await started.hello()).incarnation;
+  expect(second).not.toBe(incarnation);
+  started.say({ type: "eof" });
+  await started.end();
+  const again = await connect(at.who, { ...place, cmd: "cat", ended: "replace", attempt: `${life}.2` });
+  expect((await again.hello()).incarnation).toBe(second);
+  const other = await connect(at.who, { ...place, cmd: "cat", ended: "replace", attempt: `${life}x.1` });
+  expect((await other.hello()).incarnation).not.toBe(second);
+});
+
 test("P3: a lost process is told as lost, and what it said can be read", async () => {
   const at = await programs();
   await at.put("gone", { cmd: "sh", args: ["-c", "echo before; cat"] });

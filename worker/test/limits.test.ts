@@ -93,6 +93,7 @@ test("limits: what is not set has the documented default; what is no count is re
     sandboxes: 10,
     sessions: 256,
     clients: 64,
+    waits: 256,
     plainBytesPerSecond: 8 * 1024 * 1024,
     unheardBytes: 128 * 1024 * 1024,
     idleSeconds: 1800,

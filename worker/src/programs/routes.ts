@@ -37,7 +37,7 @@ programRoutes.get("/:sandbox/sessions", async (c) => {
 programRoutes.get("/:sandbox/sessions/:session", async (c) => {
   const { project } = await enter(c, "sandbox:connect");
   const listing = await c.env.SESSION.getByName(await project.sessionKey(nameOf(c))).describe();
-  if (listing === undefined) return respond(noSession(nameOf(c)));
+  if (listing === undefined) return respond(noSession(c));
   const other = otherIncarnation(listing.incarnation, c.req.query("incarnation"));
   return other === undefined ? c.json(listing) : respond(other);
 });
@@ -119,7 +119,7 @@ programRoutes.delete("/:sandbox/sessions/:session", async (c) => {
     const other = listing && otherIncarnation(listing.incarnation, wanted);
     if (other !== undefined) return respond(other);
   }
-  return (await stub.end(actor)) ? c.body(null, 204) : respond(noSession(nameOf(c)));
+  return (await stub.end(actor)) ? c.body(null, 204) : respond(noSession(c));
 });
 
 // ---- What they share ---------------------------------------------------------------------------------------------
@@ -187,8 +187,8 @@ function toBase64(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
 }
 
-function noSession(session: string): ProgramAnswer {
-  return refused(404, "not_found", `no session "${session}"`);
+function noSession(c: AppContext): ProgramAnswer {
+  return refused(404, "not_found", `no session "${nameOf(c)}" in sandbox "${c.req.param("sandbox")}"`);
 }
 
 function otherIncarnation(current: string, wanted: string | undefined): ProgramAnswer | undefined {
