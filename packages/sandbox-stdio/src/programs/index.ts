@@ -1,8 +1,8 @@
 // What programs without a WebSocket need of a session (D, U, W, T), apart from sockets and clocks.
 
+export { decodeUtf8 } from "../utf8-text.ts";
 export type { Attention } from "./attention.ts";
 export { type EncodedWrite, encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
-export { decodeUtf8 } from "../utf8-text.ts";
 export { type HeadTail, headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
 export { encodeEnter, encodeKeys, encodePaste, type InputModes, type KeysResult } from "./keys.ts";

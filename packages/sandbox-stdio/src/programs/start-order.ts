@@ -36,6 +36,7 @@ const SHAPE: Shape = {
   tty: isBoolean,
   mode: isOneOf("collaborative", "exclusive"),
   keep: isInteger(0, MAX_KEEP_SECONDS),
+  "shellIntegration?": isBoolean,
   "cols?": isInteger(1, MAX_COLS),
   "rows?": isInteger(1, MAX_ROWS),
   "replace?": isString(256),
@@ -65,11 +66,16 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   const body = value as unknown as Omit<StartOrder, "process"> & ProcessWish & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
   const { label, session, cmd = "", args, env, cwd, tty, mode, keep, cols, rows, replace, keepExited } = body;
+  const { shellIntegration } = body;
   const hasSize = cols !== undefined || rows !== undefined;
   return {
     label,
     session,
-    process: { cmd, args, env, ...(cwd === undefined ? {} : { cwd }), tty, mode, delivery: "live", keep },
+    process: {
+      ...{ cmd, args, env, tty, mode, delivery: "live", keep },
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(shellIntegration === undefined ? {} : { shellIntegration }),
+    },
     ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),
     ...(replace === undefined ? {} : { replace }),
     keepExited,
