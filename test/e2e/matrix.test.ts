@@ -35,7 +35,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   [`GET ${AT}`]: [http("GET", sessions)],
   [`GET ${AT}/:session`]: [http("GET", session), { ...http("GET", session), ...none, what: "that is not there" }],
   [`PUT ${AT}/:session`]: [
-    { ...http("PUT", session, () => ({ cmd: "cat", tty: true })), what: "that runs another command" },
+    { ...http("PUT", session, () => ({ cmd: "cat", tty: true })), what: "that is there" },
     { ...http("PUT", session, () => ({ cmd: "cat" })), ...none, what: "that is not there" },
   ],
   [`POST ${AT}`]: [http("POST", sessions, () => ({ cmd: "cat" }))],
