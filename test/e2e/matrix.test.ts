@@ -54,6 +54,27 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
       () => ({ until: { exit: true }, timeoutMs: 0 }),
     ),
   ],
+  [`POST ${AT}/:session/signal`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/signal`,
+      () => ({ signal: "SIGCONT" }),
+    ),
+  ],
+  [`POST ${AT}/:session/resize`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/resize`,
+      () => ({ cols: 80, rows: 24 }),
+    ),
+  ],
+  [`POST ${AT}/:session/keyboard`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/keyboard`,
+      () => ({ do: "take" }),
+    ),
+  ],
   [`DELETE ${AT}/:session`]: [{ ...http("DELETE", session), about: "own" }],
   [`GET ${AT}/:session/audit`]: [http("GET", (place) => `${session(place)}/audit`)],
   [`POST ${AT}/:session/share`]: [

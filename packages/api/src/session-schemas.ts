@@ -155,4 +155,4 @@ export const resizeRequest = z.object({
   rows: z.int().min(1).max(500),
 });
 export const keyboardRequest = z.object({ incarnation, writer, do: z.enum(["request", "release", "take"]) });
-export const keyboardAnswer = z.object({ holder: z.string() });
+export const keyboardAnswer = z.object({ holder: z.string(), mine: z.boolean() });

@@ -34,6 +34,12 @@ export class ResumeSigner {
     return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
   }
 
+  /** The id of the client that a program's writer is (W2). */
+  writerId(incarnation: string, issuer: string, subject: string, writer: string): string {
+    const whose = JSON.stringify(["writer", incarnation, issuer, subject, writer]);
+    return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 20);
+  }
+
   async make(claim: ResumeClaim): Promise<string> {
     const { incarnation, client, subject, role } = claim;
     const payload = toBase64Url(new TextEncoder().encode(JSON.stringify([incarnation, client, subject, role])));

@@ -109,6 +109,11 @@ export class SessionAudit implements InputRecorder {
     };
   }
 
+  /** A program calls as this client. */
+  acting(client: string, who: Actor): void {
+    this.#actors.set(client, who);
+  }
+
   /** The server tells a connection of an error, or that it closes it. */
   told(
     connection: ServerConnection,

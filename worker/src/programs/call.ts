@@ -45,6 +45,9 @@ export type Operation =
       /** An event stream waits for the exit as well, behind the last byte. */
       readonly isStream?: true;
     }
+  | { readonly type: "signal"; readonly writer: string; readonly signal: string }
+  | { readonly type: "resize"; readonly writer: string; readonly cols: number; readonly rows: number }
+  | { readonly type: "keyboard"; readonly writer: string; readonly do: "request" | "release" | "take" }
   /** Which process there is, and where its log ends. */
   | { readonly type: "locate"; readonly from?: number | undefined; readonly until?: WaitCondition }
   | {

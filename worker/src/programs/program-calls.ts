@@ -2,6 +2,7 @@
 
 import { CLOSE, httpStatusOf } from "@sbx/sandbox-stdio";
 import { commandRefusal } from "../attach/command-policy.ts";
+import type { ResumeSigner } from "../attach/resume.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { orderProcess } from "../bridge/order.ts";
 import type { Env } from "../env.ts";
@@ -14,6 +15,7 @@ import { describeSession } from "../session/session-listing.ts";
 import type { SessionRecord, SessionStore } from "../session/session-store.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { OpenCall } from "./open-call.ts";
+import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
@@ -30,6 +32,7 @@ export interface ProgramPorts {
   readonly env: Env;
   readonly store: SessionStore;
   readonly keeper: SessionKeeper;
+  readonly signer: ResumeSigner;
   readonly lifetimes: Lifetimes;
   readonly limits: Limits;
   /** Absent where no audit is kept. */
@@ -129,8 +132,18 @@ export class ProgramCalls {
       case "locate":
         return locate(reached, operation);
       case "wait":
-        return wait(reached, operation, () => isKeyboardOpen(reached), signal);
+        return wait(reached, operation, () => isKeyboardOpen(reached, this.#writerId(call, reached, "api")), signal);
+      default:
+        return drive(reached, call, operation, {
+          isReachable: this.#at.keeper.hop.isOpen,
+          audit: this.#at.audit,
+          writerId: (writer) => this.#writerId(call, reached, writer),
+        });
     }
+  }
+
+  #writerId({ who }: ProgramCall, { incarnation }: Reached, writer: string): string {
+    return this.#at.signer.writerId(incarnation, who.bearer?.issuer ?? "", who.subject, writer);
   }
 
   // ---- Starting --------------------------------------------------------------------------------------------------
@@ -244,8 +257,9 @@ function locate(reached: Reached, { from, until }: Extract<Operation, { type: "l
   };
 }
 
-function isKeyboardOpen({ session }: Reached): boolean {
-  return session?.floor.mode !== "exclusive" || session.floor.holder === "";
+/** Whether the keyboard is free, or that of the client `id`. */
+function isKeyboardOpen({ session }: Reached, id: string): boolean {
+  return session?.floor.mode !== "exclusive" || session.floor.holder === "" || session.floor.holder === id;
 }
 
 function isLong(operation: Operation): boolean {

@@ -1,6 +1,7 @@
 // The programs' routes: each parses by its schema, asks the session's Durable Object, and shapes the answer.
 
 import { processSchemas, sessionSchemas } from "@sbx/api";
+import { SIGNALS } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
 import type { SandboxScope } from "../auth/identity.ts";
 import type { Env } from "../env.ts";
@@ -8,6 +9,7 @@ import { revocablePart } from "../limits/gate.ts";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Authorized, authorized, passToStart } from "./authorized.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
+import type { Drive } from "./operations/drive.ts";
 import { type Reading, readOutputRoute } from "./output.ts";
 import { checkSessionName, parseBody, parseQuery, processOf } from "./parse.ts";
 import { answerOf } from "./program-calls.ts";
@@ -109,6 +111,38 @@ programRoutes.post("/:sandbox/sessions/:session/wait", async (c) => {
   };
   return respondInTime(askUntilAnswered(target, again).finally(leave), abandon, waitUntil);
 });
+
+programRoutes.post("/:sandbox/sessions/:session/signal", async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, sessionSchemas.signalRequest);
+  if (!body.ok) return respond(body.answer);
+  const { incarnation, writer, signal } = body.value;
+  if (!(SIGNALS as readonly string[]).includes(signal)) {
+    return respond(refused(400, "bad_request", `"signal" is one of ${SIGNALS.join(", ")}`));
+  }
+  return driven(c, who, { type: "signal", writer, signal }, incarnation);
+});
+
+programRoutes.post("/:sandbox/sessions/:session/resize", async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, sessionSchemas.resizeRequest);
+  if (!body.ok) return respond(body.answer);
+  const { incarnation, ...size } = body.value;
+  return driven(c, who, { type: "resize", ...size }, incarnation);
+});
+
+programRoutes.post("/:sandbox/sessions/:session/keyboard", async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, sessionSchemas.keyboardRequest);
+  if (!body.ok) return respond(body.answer);
+  const { incarnation, ...wish } = body.value;
+  return driven(c, who, { type: "keyboard", ...wish }, incarnation);
+});
+
+async function driven(c: AppContext, who: Authorized, operation: Drive, incarnation?: string): Promise<Response> {
+  const { target, callOf } = await at(c, who, nameOf(c));
+  return respond(await ask(target, callOf(operation, incarnation)));
+}
 
 programRoutes.delete("/:sandbox/sessions/:session", async (c) => {
   const { project, actor } = await enter(c, "sandbox:exec");

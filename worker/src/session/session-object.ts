@@ -108,6 +108,7 @@ export class SessionObject extends DurableObject<Env> {
       env,
       store: this.#store,
       keeper: this.#keeper,
+      signer: this.#signer,
       lifetimes: this.#lifetimes,
       limits: this.#limits,
       audit: this.#audit,

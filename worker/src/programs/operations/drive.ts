@@ -1,0 +1,66 @@
+// *signal*, *resize* and *keyboard* (R5): what a program does to the process beside typing. Its writer is a client of the session,
+// with the rights of one.
+
+import type { ClientRecord, Session, SignalName } from "@sbx/sandbox-stdio";
+import type { SessionAudit } from "../../audit/session-audit.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
+import type { Reached } from "./reached.ts";
+
+export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" }>;
+
+export interface DrivePorts {
+  /** Whether the process can be reached now: what is said of it meanwhile would be lost. */
+  readonly isReachable: boolean;
+  readonly audit: SessionAudit | undefined;
+  /** The id of the client that a writer of the caller's is. */
+  writerId(writer: string): string;
+}
+
+const DONE: ProgramAnswer = { status: 204, body: {} };
+const RETRY_AFTER_SECONDS = 1;
+
+export function drive(reached: Reached, call: ProgramCall, asked: Drive, ports: DrivePorts): ProgramAnswer {
+  const { session } = reached;
+  if (reached.state === "lost") return refused(409, "lost", "the process is lost");
+  if (session === undefined || session.exit !== undefined) return refused(409, "exited", "the process has exited");
+  if (!ports.isReachable) {
+    const answer = refused(503, "unavailable", "the process can't be reached just now: ask again");
+    return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  }
+  const id = ports.writerId(asked.writer);
+  ports.audit?.acting(id, call.actor);
+  const { name, isAdmin } = call.who;
+  const client = session.beginCall({ id, name: asked.writer === "api" ? name : `${name} ${asked.writer}`, isAdmin });
+  if (client === undefined) return refused(429, "too_many_writers", "64 writers have called this process");
+  try {
+    return asked.type === "keyboard" ? keyboard(session, client, asked.do) : carryOut(session, client, asked);
+  } finally {
+    session.endCall(client);
+  }
+}
+
+function carryOut(session: Session, client: ClientRecord, asked: Exclude<Drive, { type: "keyboard" }>): ProgramAnswer {
+  if (!session.floor.mayDrive(client.id).ok) return notHolder(session);
+  if (asked.type === "signal") {
+    session.command(client, { type: "signal", signal: asked.signal as SignalName });
+    return DONE;
+  }
+  if (!session.facts.tty) return refused(409, "no_terminal", "a process on pipes has no size");
+  session.command(client, { type: "resize", cols: asked.cols, rows: asked.rows });
+  return DONE;
+}
+
+function keyboard(session: Session, client: ClientRecord, wish: "request" | "release" | "take"): ProgramAnswer {
+  const { floor } = session;
+  if (wish === "take" && !client.isAdmin) {
+    return refused(403, "insufficient_scope", "to take the keyboard needs the scope sandbox:admin");
+  }
+  if (wish === "release" && floor.holder !== client.id) return notHolder(session);
+  const types = { request: "request_stdin", release: "release_stdin", take: "force_take" } as const;
+  session.command(client, { type: types[wish] });
+  return { status: 200, body: { holder: floor.holder, mine: floor.holder === client.id } };
+}
+
+function notHolder({ floor }: Session): ProgramAnswer {
+  return refused(409, "not_stdin_holder", "the keyboard is another's", { holder: floor.holder });
+}
