@@ -25,6 +25,10 @@ describe("a link", () => {
     const sandbox = fresh("guest");
     const ann = await first(sandbox, "Ann");
     const url = await share(ann, (dialog) => dialog.getByLabel("without logging in").check());
+    // The dialog has gone, and keys are the shell's again.
+    await ann.page.keyboard.type("echo typed after the dialog");
+    await ann.page.keyboard.press("Enter");
+    await ann.shows("typed after the dialog");
     const guest = await browser.open(await browser.profile(), url);
     await guest.state("attached");
     expect(guest.page.url()).not.toContain("#");

@@ -21,7 +21,7 @@ describe("who is here", () => {
   test("two pages and a command line see each other come and go, in the same colours", async () => {
     const sandbox = fresh("people");
     const ann = await first(sandbox, "Ann");
-    const bob = await page(sandbox, "Bob");
+    const bob = await page(sandbox, "Bob", "", await browser.freshMember());
     await tells(ann, "Bob joined");
     const cli = await commandLine(sandbox, "Cli", "--status");
     await cli.shows(/^sbx-stdio: 3 here: Ann, Bob, Cli \(you\); everyone but viewers may type; connected$/);
@@ -128,7 +128,7 @@ describe("an exclusive session", () => {
     await cli.shows(/^sbx-stdio: You have the keyboard$/);
     cli.type("", "C-]");
     await keyboardSays(ann, "The keyboard is free");
-    const bob = await page(sandbox, "Bob");
+    const bob = await page(sandbox, "Bob", "", await browser.freshMember());
     await keyboardSays(bob, "The keyboard is free");
     await bob.button("Take it");
     await keyboardSays(ann, "Bob has the keyboard");
@@ -159,7 +159,7 @@ describe("an exclusive session", () => {
 
   test("has the size of the holder's window, and stands in a frame in the others'", async () => {
     const sandbox = fresh("frame");
-    const narrow = await browser.member({ viewport: { width: 560, height: 400 } });
+    const narrow = await browser.freshMember({ viewport: { width: 560, height: 400 } });
     const small = await first(sandbox, "Small", "&mode=exclusive", narrow);
     const wide = await page(sandbox, "Wide");
     await wide.waitForData("framed", "true");
@@ -178,7 +178,7 @@ describe("a collaborative session", () => {
     const sandbox = fresh("sizes");
     const wide = await first(sandbox, "Wide");
     const whole = await sizeOf(wide);
-    const narrow = await browser.member({ viewport: { width: 560, height: 400 } });
+    const narrow = await browser.freshMember({ viewport: { width: 560, height: 400 } });
     const small = await page(sandbox, "Small", "", narrow);
     await wide.waitForData("framed", "true");
     expect(await sizeOf(wide)).toEqual(await sizeOf(small));

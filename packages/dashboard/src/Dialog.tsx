@@ -1,6 +1,6 @@
 // A modal dialog on the browser's own <dialog>: it keeps the focus, and Escape or a click beside it closes it.
 
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 
 export type DialogProps = {
   readonly title: string;
@@ -13,10 +13,14 @@ export type DialogProps = {
 export function Dialog({ title, onClose, children, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the browser paints: an element that is gone can give the focus back to nothing.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    return () => element?.close();
+    return () => {
+      element?.close();
+      focusTerminal();
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the browser's own way to cancel a dialog.
@@ -37,4 +41,9 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
       </div>
     </dialog>
   );
+}
+
+/** Keys typed after a dialog are meant for the process, not for the button that opened it. */
+function focusTerminal(): void {
+  document.querySelector<HTMLElement>(".sbx-terminal .xterm-helper-textarea")?.focus();
 }

@@ -192,7 +192,10 @@ export function Terminal(props: TerminalProps) {
           focus();
         }}
         isScreenReaderMode={isScreenReaderMode}
-        onScreenReaderMode={setScreenReaderMode}
+        onScreenReaderMode={(isOn) => {
+          setScreenReaderMode(isOn);
+          focus();
+        }}
       >
         {props.children}
       </StatusBar>

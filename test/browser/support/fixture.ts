@@ -22,6 +22,8 @@ export type Fixture = {
   shell(options?: ShellOptions): Promise<ShellTab>;
   /** A profile that is logged in. */
   member(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** A profile with a login of its own: logging out there ends nobody else's. */
+  freshMember(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Another tab in the same profile, at the same address. */
   again(tab: Tab): Promise<Tab>;
 };
@@ -107,6 +109,14 @@ export function setUpBrowser(): Fixture {
     async member(options = {}) {
       if (state === undefined) throw new Error("Cannot log in outside a test");
       return fixture.profile({ storageState: state, ...options });
+    },
+    async freshMember(options = {}) {
+      const profile = await fixture.profile(options);
+      const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
+      await logIn(tab, "alice");
+      await tab.state("attached");
+      await tab.page.close();
+      return profile;
     },
     async shell({ sandbox = fresh("browser"), viewport = VIEWPORT, renderer = "dom", query = "" } = {}) {
       const profile = await fixture.member({ viewport });
