@@ -76,6 +76,15 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     ),
   ],
   [`DELETE ${AT}/:session`]: [{ ...http("DELETE", session), about: "own" }],
+  [`POST ${AT}/:session/input`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/input`,
+      () => ({ text: "" }),
+    ),
+  ],
+  [`GET ${AT}/:session/screen`]: [http("GET", (place) => `${session(place)}/screen`)],
+  [`GET ${AT}/:session/commands`]: [http("GET", (place) => `${session(place)}/commands`)],
   [`GET ${AT}/:session/audit`]: [http("GET", (place) => `${session(place)}/audit`)],
   [`POST ${AT}/:session/share`]: [
     http(

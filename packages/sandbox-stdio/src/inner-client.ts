@@ -183,14 +183,28 @@ export class InnerClient implements Upstream, ScreenSource {
 
   // ---- Programs ------------------------------------------------------------------------------------------------
 
-  /** A program writes: said now, or when the hop is back, and again on each hop until it is answered. One at a time. */
-  write(client: ClientRecord, wish: WriteWish): Promise<WriteOutcome> {
+  /**
+   * A program writes: said now, or when the hop is back, and again on each hop until it is answered. One at a time.
+   * `withdraw`: if it was not said yet, it never will be; if it was, its answer is waited for.
+   */
+  write(
+    client: ClientRecord,
+    wish: WriteWish,
+  ): { readonly answer: Promise<WriteOutcome>; readonly withdraw: () => void } {
     if (this.#writes.has(client.id)) throw new Error("Cannot write: another write of this program is not answered");
-    return new Promise((resolve) => {
-      const pending: PendingWrite = { wish, command: undefined, resolve };
-      this.#writes.set(client.id, pending);
-      if (this.#isReady) this.#sayWrite(client.id, pending);
+    let resolve: (outcome: WriteOutcome) => void = () => undefined;
+    const answer = new Promise<WriteOutcome>((resolved) => {
+      resolve = resolved;
     });
+    const pending: PendingWrite = { wish, command: undefined, resolve };
+    this.#writes.set(client.id, pending);
+    if (this.#isReady) this.#sayWrite(client.id, pending);
+    const withdraw = () => {
+      if (pending.command !== undefined || this.#writes.get(client.id) !== pending) return;
+      this.#writes.delete(client.id);
+      resolve({ type: "fault" });
+    };
+    return { answer, withdraw };
   }
 
   /** Asks the process's bridge. Resolves with undefined where there is no answer, or {@link forget} is called. */

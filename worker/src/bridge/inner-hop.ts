@@ -125,6 +125,7 @@ export class InnerHop {
     const socket = this.#socket;
     this.#socket = undefined;
     this.client.closed();
+    this.client.giveUpCalls();
     closeQuietly(socket, CLOSE.normal, "");
     this.#failGreeting(GIVEN_UP.message);
   }

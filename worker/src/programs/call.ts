@@ -48,6 +48,24 @@ export type Operation =
   | { readonly type: "signal"; readonly writer: string; readonly signal: string }
   | { readonly type: "resize"; readonly writer: string; readonly cols: number; readonly rows: number }
   | { readonly type: "keyboard"; readonly writer: string; readonly do: "request" | "release" | "take" }
+  | {
+      readonly type: "write";
+      readonly writer: string;
+      readonly at?: number | undefined;
+      /** Latin-1. */
+      readonly bytes?: string | undefined;
+      readonly keys?: readonly string[] | undefined;
+      readonly paste?: string | undefined;
+      readonly enter?: boolean | undefined;
+      readonly eof?: boolean | undefined;
+      readonly waitMs: number;
+    }
+  | {
+      readonly type: "screen";
+      readonly format: "text" | "ansi" | "json";
+      readonly scrollback?: number | undefined;
+    }
+  | { readonly type: "commands" }
   /** Which process there is, and where its log ends. */
   | { readonly type: "locate"; readonly from?: number | undefined; readonly until?: WaitCondition }
   | {

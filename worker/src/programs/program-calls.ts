@@ -15,11 +15,13 @@ import { describeSession } from "../session/session-listing.ts";
 import type { SessionRecord, SessionStore } from "../session/session-store.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { OpenCall } from "./open-call.ts";
+import { commands, screen } from "./operations/ask-process.ts";
 import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
 import { cannotWait, conditionOf, wait } from "./operations/wait.ts";
+import { Writes } from "./operations/write.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
 const LINGER_MS = 5_000;
@@ -47,6 +49,7 @@ export interface ProgramPorts {
 
 export class ProgramCalls {
   readonly #at: ProgramPorts;
+  readonly #writes = new Writes();
   #open = 0;
   /** Calls that wait, and streams. */
   #waiting = 0;
@@ -129,6 +132,15 @@ export class ProgramCalls {
         return run(reached, call.session, operation, signal);
       case "read":
         return read(reached, operation, signal);
+      case "write": {
+        const writerId = (writer: string) => this.#writerId(call, reached, writer);
+        const hop = this.#at.keeper.hop.client;
+        return this.#writes.write(reached, call, operation, { hop, audit: this.#at.audit, writerId });
+      }
+      case "screen":
+        return screen(reached, operation, this.#at.keeper.hop.client, () => this.#at.store.kept);
+      case "commands":
+        return commands(reached, this.#at.keeper.hop.client, () => this.#at.store.kept);
       case "locate":
         return locate(reached, operation);
       case "wait":

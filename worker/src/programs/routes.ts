@@ -2,6 +2,7 @@
 
 import { processSchemas, sessionSchemas } from "@sbx/api";
 import { SIGNALS } from "@sbx/sandbox-stdio";
+import { MAX_WRITE_BYTES } from "@sbx/sandbox-stdio/programs";
 import { type Context, Hono } from "hono";
 import type { SandboxScope } from "../auth/identity.ts";
 import type { Env } from "../env.ts";
@@ -143,6 +144,36 @@ async function driven(c: AppContext, who: Authorized, operation: Drive, incarnat
   const { target, callOf } = await at(c, who, nameOf(c));
   return respond(await ask(target, callOf(operation, incarnation)));
 }
+programRoutes.post("/:sandbox/sessions/:session/input", async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, sessionSchemas.writeRequest);
+  if (!body.ok) return respond(body.answer);
+  const { incarnation, text, base64, keys, paste, ...rest } = body.value;
+  const bytes = text === undefined ? base64 && atob(base64) : latin1Of(text);
+  if ((bytes ?? paste ?? "").length > MAX_WRITE_BYTES || (keys?.length ?? 0) > MAX_WRITE_BYTES) {
+    return respond(refused(413, "input_too_long", `more than ${MAX_WRITE_BYTES} bytes of input in one call`));
+  }
+  const { target, callOf, abandon, waitUntil } = await at(c, who, nameOf(c));
+  const operation = { type: "write", ...rest, bytes, keys, paste } as const;
+  return respondInTime(ask(target, callOf(operation, incarnation)), abandon, waitUntil);
+});
+
+programRoutes.get("/:sandbox/sessions/:session/screen", async (c) => {
+  const who = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, sessionSchemas.screenQuery);
+  if (!query.ok) return respond(query.answer);
+  const { incarnation, ...wish } = query.value;
+  const { target, callOf } = await at(c, who, nameOf(c));
+  return respond(await ask(target, callOf({ type: "screen", ...wish }, incarnation)));
+});
+
+programRoutes.get("/:sandbox/sessions/:session/commands", async (c) => {
+  const who = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, sessionSchemas.commandsQuery);
+  if (!query.ok) return respond(query.answer);
+  const { target, callOf } = await at(c, who, nameOf(c));
+  return respond(await ask(target, callOf({ type: "commands" }, query.value.incarnation)));
+});
 
 programRoutes.delete("/:sandbox/sessions/:session", async (c) => {
   const { project, actor } = await enter(c, "sandbox:exec");
@@ -217,8 +248,13 @@ function freshName(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, FRESH_LENGTH);
 }
 
+/** A character for each byte of UTF-8. */
+function latin1Of(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+}
+
 function toBase64(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+  return btoa(latin1Of(text));
 }
 
 function noSession(c: AppContext): ProgramAnswer {

@@ -8,6 +8,7 @@ import {
   knownOf,
   OutputLog,
   type ProcessWish,
+  type Question,
   Session,
   type SessionOptions,
   type Trace,
@@ -24,6 +25,7 @@ import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, isAwake } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
 import type { Limits } from "../limits/limits.ts";
+import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
 import type { Refusal } from "../refusal.ts";
 import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
@@ -63,6 +65,7 @@ export class SessionKeeper {
   readonly hop: InnerHop;
   readonly #at: KeeperPorts;
   #session: Session | undefined;
+  #last: { readonly session: Session; isHere: boolean } | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
   /** For programs' calls. */
@@ -151,7 +154,13 @@ export class SessionKeeper {
   storeExit(session: Session, nowMs: number): boolean {
     const { store, audit, waitUntil } = this.#at;
     const { record } = store;
-    if (record === undefined || record.exit !== undefined || session.exit === undefined || !session.isSettled)
+    if (
+      record === undefined ||
+      record.exit !== undefined ||
+      session.exit === undefined ||
+      !session.isSettled ||
+      !this.#hasLast(record, session)
+    )
       return false;
     store.saveLog(session.log);
     if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
@@ -165,6 +174,22 @@ export class SessionKeeper {
     waitUntil(this.processEnded(record.homeKey));
     this.hop.release();
     return true;
+  }
+
+  /** Whether what a terminal shows at its end, and its shell's commands, are here, or will not come. Asks for them once. */
+  #hasLast({ facts }: SessionRecord, session: Session): boolean {
+    if (!facts.tty || !this.hop.isOpen) return true;
+    if (this.#last?.session !== session) {
+      const last = { session, isHere: false };
+      this.#last = last;
+      const keep = (name: "screen" | "commands", question: Question) =>
+        askProcess(this.hop.client, question).then((json) => json && this.#at.store.keep(name, json));
+      void Promise.all([keep("screen", LAST_SCREEN), keep("commands", { about: "commands" })]).finally(() => {
+        last.isHere = true;
+        this.#at.changed();
+      });
+    }
+    return this.#last.isHere;
   }
 
   /** Nobody is left: the process goes on, and the Durable Object may sleep. */

@@ -397,7 +397,7 @@ export class SessionObject extends DurableObject<Env> {
 
   #changed(): void {
     const session = this.#keeper.session;
-    const isUnattended = (session?.presentCount ?? 0) === 0 && this.#pendingAttaches === 0;
+    const isUnattended = session?.isAttended !== true && this.#pendingAttaches === 0;
     const isDeserted = isUnattended && !this.#programs.isActive;
     if (session?.exit !== undefined) {
       if (this.#keeper.storeExit(session, Date.now())) void this.#setAlarm();

@@ -49,6 +49,8 @@ export type ProgramFacts = {
   readonly calledAtMs: number;
 };
 
+const MAX_KEPT_BYTES = 2 * 1024 * 1024 - 16 * 1024;
+
 type Archive = { start: number; cols: number; rows: number };
 
 /** How long the log and status of an ended process can be read, where no program says otherwise, and of a lost one. */
@@ -116,11 +118,24 @@ export class SessionStore {
     this.#storage.kv.put("screen", snapshot);
   }
 
+  /** What the bridge said of an ended process's screen and commands: JSON. */
+  get kept(): { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined } {
+    const of = (name: string) => this.#storage.kv.get<Uint8Array>(`last ${name}`);
+    return { screen: of("screen"), commands: of("commands") };
+  }
+
+  keep(name: "screen" | "commands", json: Uint8Array): void {
+    // A value of the store has at most 2 MiB.
+    if (json.length < MAX_KEPT_BYTES) this.#storage.kv.put(`last ${name}`, json);
+  }
+
   /** Forgets the process: the next attach makes another. */
   clear(): void {
     this.#storage.transactionSync(() => {
       if (this.#storage.kv.delete("archive")) this.#storage.sql.exec("DELETE FROM log");
       this.#storage.kv.delete("screen");
+      this.#storage.kv.delete("last screen");
+      this.#storage.kv.delete("last commands");
       this.#storage.kv.delete("session");
     });
     this.#record = undefined;

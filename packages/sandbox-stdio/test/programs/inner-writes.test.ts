@@ -37,7 +37,7 @@ test("H16: a write is queued whole, and answered with where it stands and where 
   output(hop.bridge, "ready> ");
   hop.flush();
   const client = program(hop);
-  const answer = hop.inner.write(client, typed("ls\xc3\xa9\n"));
+  const answer = hop.inner.write(client, typed("ls\xc3\xa9\n")).answer;
   hop.flush();
   expect(await answer).toEqual({ type: "written", client: "p", from: 0, to: 5, output: 7 });
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("lsé\n");
@@ -48,7 +48,7 @@ test("H16: what the process has taken of a program's input is confirmed at once"
   const client = program(hop);
   const settled: number[] = [];
   hop.session.onSettled = (one) => settled.push(hop.session.settledOf(one));
-  const answer = hop.inner.write(client, typed("abc"));
+  const answer = hop.inner.write(client, typed("abc")).answer;
   hop.flush();
   await answer;
   takeAll(hop.bridge.session, hop.remote("p"));
@@ -62,7 +62,7 @@ test("H16: a hop that breaks before, or behind, the bridge's answer types nothin
     const client = program(hop);
     hop.flush();
     const { told, add } = answers();
-    const answer = add(hop.inner.write(client, typed("once")));
+    const answer = add(hop.inner.write(client, typed("once")).answer);
     if (isLost === "on the way back") for (const frame of hop.toBridge.splice(0)) hop.server?.receive(frame, 0);
     hop.connect();
     expect(told).toEqual([]);
@@ -74,17 +74,17 @@ test("H16: a hop that breaks before, or behind, the bridge's answer types nothin
 
 test("W3: a repeated call after a restart of the Durable Object is a duplicate, whatever its body", async () => {
   const hop = new InnerRig().connect().flush();
-  const first = hop.inner.write(program(hop), { bytes: "once", at: 0 });
+  const first = hop.inner.write(program(hop), { bytes: "once", at: 0 }).answer;
   hop.flush();
   await first;
   const again = hop.restarted().connect().flush();
   const client = program(again);
   again.flush();
   expect(client.input.received).toBe(4);
-  const repeated = again.inner.write(client, { bytes: "other", at: 0 });
+  const repeated = again.inner.write(client, { bytes: "other", at: 0 }).answer;
   again.flush();
   expect(await repeated).toMatchObject({ type: "written", duplicate: true, from: 0, to: 4, last: 4 });
-  const ahead = again.inner.write(client, { bytes: "x", at: 9 });
+  const ahead = again.inner.write(client, { bytes: "x", at: 9 }).answer;
   again.flush();
   expect(await ahead).toMatchObject({ type: "unwritten", code: "input_gap", expected: 4 });
   expect(takeAll(again.bridge.session, again.remote("p"))).toBe("once");
@@ -95,7 +95,7 @@ test("W2: a 65th program is refused, and the first is never forgotten", async ()
   const writers = Array.from({ length: 64 }, (_, i) => program(hop, `p${i}`));
   const [first] = writers;
   if (first === undefined) throw new Error("unreachable");
-  const answer = hop.inner.write(first, typed("kept"));
+  const answer = hop.inner.write(first, typed("kept")).answer;
   hop.flush();
   await answer;
   expect(hop.session.beginCall({ id: "p64", name: "late", isAdmin: false })).toBeUndefined();
@@ -145,7 +145,7 @@ test("W4: who does not hold the keyboard is told who does, and types nothing", a
   join(hop.session, "alice");
   const client = program(hop);
   hop.flush();
-  const answer = hop.inner.write(client, typed("rm"));
+  const answer = hop.inner.write(client, typed("rm")).answer;
   hop.flush();
   expect(await answer).toEqual({ type: "unwritten", client: "p", code: "not_stdin_holder", holder: "alice" });
   expect(hop.remote("p").input.received).toBe(0);
@@ -155,7 +155,7 @@ test("W4: an end of input is applied once, and what comes behind it is refused",
   const hop = new InnerRig().connect().flush();
   const client = program(hop);
   const ask = async (wish: WriteWish) => {
-    const answer = hop.inner.write(client, wish);
+    const answer = hop.inner.write(client, wish).answer;
     await settle(hop);
     return answer;
   };
@@ -171,7 +171,7 @@ test("W1: keys need a terminal, and a paste with control characters types nothin
   const hop = new InnerRig().connect().flush();
   const client = program(hop);
   const ask = async (wish: WriteWish) => {
-    const answer = hop.inner.write(client, wish);
+    const answer = hop.inner.write(client, wish).answer;
     await settle(hop);
     return answer;
   };

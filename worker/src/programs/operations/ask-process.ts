@@ -1,0 +1,70 @@
+// *screen* and *commands* (S1, S2, C3): asked of the process's bridge while it runs, and of what was kept at its exit.
+
+import type { InnerClient, Question } from "@sbx/sandbox-stdio";
+import { type Operation, type ProgramAnswer, refused } from "../call.ts";
+import type { Reached } from "./reached.ts";
+
+const PATIENCE_MS = 2_000;
+const RETRY_AFTER_SECONDS = 1;
+
+export type Kept = { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined };
+
+/** What is kept of every terminal at its exit: as much as can be told of it later. */
+export const LAST_SCREEN: Question = { about: "screen", scrollback: Number.MAX_SAFE_INTEGER, runs: true, ansi: true };
+
+/** @returns JSON, as the bridge has it; undefined where there is no answer in time. */
+export async function askProcess(hop: InnerClient, question: Question): Promise<Uint8Array | undefined> {
+  const { answer, forget } = hop.ask(question);
+  const timer = setTimeout(forget, PATIENCE_MS);
+  const text = await answer;
+  clearTimeout(timer);
+  return text;
+}
+
+export async function screen(
+  reached: Reached,
+  { format, scrollback = 0 }: Extract<Operation, { type: "screen" }>,
+  hop: InnerClient,
+  kept: () => Kept,
+): Promise<ProgramAnswer> {
+  if (!reached.isTty) return refused(409, "no_screen", "the process has pipes: there is no screen");
+  const [runs, ansi] = [format === "json", format === "ansi"];
+  const text =
+    reached.state === "running" ? await askProcess(hop, { about: "screen", scrollback, runs, ansi }) : kept().screen;
+  const state = parsed(text);
+  if (state === undefined) {
+    const answer = refused(503, "no_screen_yet", "there is no screen yet: ask again");
+    return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  }
+  const { runs: allRuns, ansi: drawing, scrollback: above, ...rest } = state;
+  const lines = Array.isArray(above) ? above.slice(Math.max(0, above.length - scrollback)) : [];
+  const body = {
+    ...rest,
+    ...(scrollback > 0 && lines.length > 0 ? { scrollback: lines } : {}),
+    ...(runs && allRuns !== undefined ? { runs: allRuns } : {}),
+    ...(ansi && drawing !== undefined ? { ansi: drawing } : {}),
+  };
+  return { status: 200, body };
+}
+
+export async function commands(reached: Reached, hop: InnerClient, kept: () => Kept): Promise<ProgramAnswer> {
+  const isRunning = reached.state === "running";
+  const text = isRunning ? await askProcess(hop, { about: "commands" }) : kept().commands;
+  const { commands: list = [], next = reached.log.endOffset } = parsed(text) ?? {};
+  if (isRunning && text === undefined) {
+    const answer = refused(503, "unavailable", "the session can't be reached just now: ask again");
+    return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  }
+  return { status: 200, body: { commands: list, next } };
+}
+
+/** The bridge is in the sandbox: what it says may be anything. */
+function parsed(text: Uint8Array | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(text));
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined; // Not what a bridge of ours says.
+  }
+}

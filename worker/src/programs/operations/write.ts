@@ -1,0 +1,159 @@
+// *write* (W1 to W4): typed where the process is, once; answered when it is taken and, where a record is kept, stored.
+
+import type { ClientRecord, InnerClient, Session, WriteOutcome } from "@sbx/sandbox-stdio";
+import { encodeWrite, receiptOf, USUAL_MODES } from "@sbx/sandbox-stdio/programs";
+import type { SessionAudit } from "../../audit/session-audit.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
+import type { Reached } from "./reached.ts";
+
+type Write = Extract<Operation, { type: "write" }>;
+type Written = Extract<WriteOutcome, { type: "written" }>;
+type Unwritten = Extract<WriteOutcome, { type: "unwritten" }>;
+
+/** How long the bridge may be out of reach before the caller is told so, at least. */
+const HOP_PATIENCE_MS = 10_000;
+const RETRY_AFTER_SECONDS = 1;
+
+const STATUS: Readonly<Record<string, number>> = {
+  bad_key: 400,
+  bad_paste: 400,
+  no_terminal: 400,
+  input_too_long: 413,
+  too_many_writers: 429,
+  too_much_input: 429,
+};
+const MESSAGES: Readonly<Record<string, string>> = {
+  exited: "the process has exited",
+  stdin_closed: "the process takes no more input",
+  not_stdin_holder: "the keyboard is another's",
+  input_gap: "this input begins behind what was received of this writer",
+  input_too_long: "more than 65536 bytes of input in one call",
+  too_many_writers: "64 writers have written to this process: there are no more",
+  too_much_input: "the process does not read: too much of this writer's input waits",
+};
+
+export interface WritePorts {
+  readonly hop: InnerClient;
+  readonly audit: SessionAudit | undefined;
+  /** The id of a writer's client. */
+  writerId(writer: string): string;
+}
+
+/** One session's: writes of one writer follow each other. */
+export class Writes {
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #waiting = new Set<() => void>();
+
+  async write(reached: Reached, call: ProgramCall, asked: Write, ports: WritePorts): Promise<ProgramAnswer> {
+    const { session } = reached;
+    const { audit } = ports;
+    const id = ports.writerId(asked.writer);
+    if (session === undefined || session.exit !== undefined) return afterEnd(session?.client(id), asked);
+    session.onSettled = () => this.#wake();
+    audit?.acting(id, call.actor);
+    const { name, isAdmin } = call.who;
+    const client = session.beginCall({ id, name: asked.writer === "api" ? name : `${name} ${asked.writer}`, isAdmin });
+    if (client === undefined) return refusal({ type: "unwritten", client: id, code: "too_many_writers" });
+    try {
+      const outcome = await this.#inTurn(id, () => said(session, client, asked, ports));
+      if (outcome.type === "unwritten") {
+        audit?.note({ type: "refused", error: outcome.code, message: outcome.code }, id, call.actor);
+        return refusal(outcome);
+      }
+      if (outcome.type === "fault") return session.exit === undefined ? unreachable() : afterEnd(client, asked);
+      if (outcome.duplicate === true) {
+        return { status: 200, body: { writer: asked.writer, from: outcome.from, to: outcome.to, duplicate: true } };
+      }
+      return await this.#receipt(session, client, asked, outcome);
+    } finally {
+      session.endCall(client);
+    }
+  }
+
+  #inTurn<T>(id: string, task: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(id) ?? Promise.resolve()).then(task);
+    const settled = turn.catch(() => undefined);
+    this.#turns.set(id, settled);
+    void settled.then(() => {
+      if (this.#turns.get(id) === settled) this.#turns.delete(id);
+    });
+    return turn;
+  }
+
+  /** 200 once it is taken and stored; 202 if that takes longer than the caller waits. */
+  async #receipt(session: Session, client: ClientRecord, asked: Write, written: Written): Promise<ProgramAnswer> {
+    const { from, to, output } = written;
+    const receipt = () => receiptOf(client.input, to, session.settledOf(client));
+    const deadlineMs = Date.now() + asked.waitMs;
+    // What a process had taken when it ended is still on its way into the record.
+    const canSettle = () => session.exit === undefined || client.input.taken >= to;
+    while (receipt().status === 202 && Date.now() < deadlineMs && canSettle()) {
+      await this.#settled(deadlineMs - Date.now());
+    }
+    const { status, ...taken } = receipt();
+    return { status, body: { writer: asked.writer, from, to, outputOffset: output, ...taken } };
+  }
+
+  #settled(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waiting.add(done);
+    });
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiting]) done();
+  }
+}
+
+/** Has the bridge type it; what it typed goes into the record. */
+async function said(
+  session: Session,
+  client: ClientRecord,
+  asked: Write,
+  { hop, audit }: WritePorts,
+): Promise<WriteOutcome> {
+  const { at, bytes, keys, paste, enter, eof, waitMs } = asked;
+  const wish = { at, bytes, keys, paste, enter, eof };
+  const { answer, withdraw } = hop.write(client, wish);
+  const timer = setTimeout(withdraw, Math.max(waitMs, HOP_PATIENCE_MS));
+  const outcome = await answer;
+  clearTimeout(timer);
+  if (outcome.type !== "written") return outcome;
+  const modes = session.facts.tty ? (outcome.modes ?? USUAL_MODES) : undefined;
+  const typed = encodeWrite(wish, modes);
+  const isSame = outcome.duplicate !== true || outcome.last === outcome.from + (typed.ok ? typed.bytes.length : -1);
+  if (typed.ok && isSame) {
+    session.written(client, outcome.from, typed.bytes, outcome.duplicate === true ? "resent" : "typed");
+  }
+  if (eof === true && outcome.duplicate !== true) audit?.note({ type: "eof", offset: outcome.to }, client.id);
+  return outcome;
+}
+
+/** Nothing can be typed any more: a repeated call is told so. */
+function afterEnd(client: ClientRecord | undefined, { writer, at }: Write): ProgramAnswer {
+  const received = client?.input.received ?? 0;
+  const isRepeated = at !== undefined && (at < received || (at === received && client?.input.eof === at));
+  if (isRepeated) return { status: 200, body: { writer, from: at, to: received, duplicate: true } };
+  return refusal({ type: "unwritten", client: "", code: "exited" });
+}
+
+function refusal({ code, message, expected, holder }: Unwritten): ProgramAnswer {
+  const more = {
+    ...(expected === undefined ? {} : { expected }),
+    ...(holder === undefined ? {} : { holder }),
+  };
+  const status = STATUS[code] ?? 409;
+  const answer = refused(status, code, message ?? MESSAGES[code] ?? code, more);
+  return code === "too_much_input" ? { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS } : answer;
+}
+
+function unreachable(): ProgramAnswer {
+  const answer = refused(503, "unavailable", "the session can't be reached just now: ask again");
+  return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
+}
