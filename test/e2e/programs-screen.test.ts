@@ -93,3 +93,33 @@ test("C3: a shell's commands with line, directory, status, and exactly their out
   });
   expect((kept.body.commands as object[])[0]).toEqual(first);
 });
+
+test("T1, T6: wait sees a command's end and its status, the screen as drawn, and 409 where there are no marks", async () => {
+  const alice = await person();
+  const name = fresh("s");
+  const ask = async (rest: string, body: object): Promise<Answer> => {
+    const init = { method: "POST", body: JSON.stringify(body) };
+    const response = await api(alice, `/api/sandboxes/default/sessions/${name}/${rest}`, init);
+    return { status: response.status, body: (await response.json()) as Answer["body"] };
+  };
+  const client = await connect(alice, { session: name, cmd: "bash", tty: 1, cols: 80, rows: 24 });
+  await client.output("\x1b]133;B\x07");
+  const { body: typed } = await ask("input", { text: "echo drawn; (exit 4)", enter: true });
+  const ended = await ask("wait", { until: { commandEnd: true }, from: typed.outputOffset });
+  expect(ended.body).toMatchObject({ outcome: "met", exit: { code: 4 } });
+  // From before the call as well, by whatever object.
+  expect((await ask("wait", { until: { commandEnd: true }, from: typed.outputOffset })).body.offset).toBe(
+    ended.body.offset,
+  );
+  expect((await ask("wait", { until: { screen: "^drawn$", flags: "m" } })).body).toMatchObject({ outcome: "met" });
+  const later = ask("wait", { until: { screen: "later" }, timeoutMs: 20_000 });
+  await ask("input", { text: "printf 'la''ter'", enter: true });
+  expect((await later).body).toMatchObject({ outcome: "met" });
+  expect((await ask("wait", { until: { screen: "never" }, timeoutMs: 300 })).body).toMatchObject({
+    outcome: "timeout",
+  });
+  const { alice: bob, name: unmarked } = await terminal("exec cat");
+  const init = { method: "POST", body: JSON.stringify({ until: { commandEnd: true } }) };
+  const refused = await api(bob, `/api/sandboxes/default/sessions/${unmarked}/wait`, init);
+  expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([409, "no_marks"]);
+});

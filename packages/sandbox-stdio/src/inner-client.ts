@@ -100,7 +100,6 @@ export class InnerClient implements Upstream, ScreenSource {
   #nextAsk = 1;
   /** Whether a shell has marked its commands. */
   isMarked = false;
-  onCommandEnd: (end: { readonly to: number; readonly exit?: number }) => void = () => undefined;
   heardAtMs = 0;
 
   constructor(events: InnerClientEvents) {
@@ -495,8 +494,7 @@ export class InnerClient implements Upstream, ScreenSource {
         this.#answerDone(message.id, message.ok);
         return;
       case "command_end":
-        this.isMarked = true;
-        this.onCommandEnd(message);
+        session?.commandEnded({ to: message.to, ...(message.exit === undefined ? {} : { exit: message.exit }) });
         return;
       case "attention": {
         const { type, ...attention } = message;

@@ -44,6 +44,8 @@ import type { Snapshot } from "./snapshot.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
+/** Ends of commands that a relay remembers: as many as the bridge lists. */
+const MAX_COMMAND_ENDS = 1_000;
 /** What all programs that write by calls have in common. */
 const PROGRAM = {
   role: "driver",
@@ -330,6 +332,15 @@ export class Session {
     }
     client.input.receivedUpTo(from + bytes.length);
     this.#intake.ack(client, true);
+  }
+
+  /** Ends of a shell's commands that were told since this life of a relay began, newest last. */
+  readonly commandEnds: { readonly to: number; readonly exit?: number }[] = [];
+
+  commandEnded(end: { readonly to: number; readonly exit?: number }): void {
+    this.commandEnds.push(end);
+    if (this.commandEnds.length > MAX_COMMAND_ENDS) this.commandEnds.shift();
+    this.#tellWatchers();
   }
 
   /** The program in the terminal wants to be looked at: told to who can be told, and never again. */

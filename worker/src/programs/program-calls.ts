@@ -20,7 +20,8 @@ import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
-import { cannotWait, conditionOf, wait } from "./operations/wait.ts";
+import { conditionOf, wait } from "./operations/wait.ts";
+import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { Writes } from "./operations/write.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
@@ -138,13 +139,19 @@ export class ProgramCalls {
         return this.#writes.write(reached, call, operation, { hop, audit: this.#at.audit, writerId });
       }
       case "screen":
-        return screen(reached, operation, this.#at.keeper.hop.client, () => this.#at.store.kept);
+        return screen(reached, operation, this.#ports.hop, this.#ports.kept);
       case "commands":
-        return commands(reached, this.#at.keeper.hop.client, () => this.#at.store.kept);
+        return commands(reached, this.#ports.hop, this.#ports.kept);
       case "locate":
-        return locate(reached, operation);
+        return locate(reached, operation, this.#ports);
       case "wait":
-        return wait(reached, operation, () => isKeyboardOpen(reached, this.#writerId(call, reached, "api")), signal);
+        return wait(
+          reached,
+          operation,
+          () => isKeyboardOpen(reached, this.#writerId(call, reached, "api")),
+          signal,
+          this.#ports,
+        );
       default:
         return drive(reached, call, operation, {
           isReachable: this.#at.keeper.hop.isOpen,
@@ -152,6 +159,10 @@ export class ProgramCalls {
           writerId: (writer) => this.#writerId(call, reached, writer),
         });
     }
+  }
+
+  get #ports(): ProcessPorts {
+    return { hop: this.#at.keeper.hop.client, kept: () => this.#at.store.kept };
   }
 
   #writerId({ who }: ProgramCall, { incarnation }: Reached, writer: string): string {
@@ -255,12 +266,16 @@ export class ProgramCalls {
   }
 }
 
-function locate(reached: Reached, { from, until }: Extract<Operation, { type: "locate" }>): ProgramAnswer {
+async function locate(
+  reached: Reached,
+  { from, until }: Extract<Operation, { type: "locate" }>,
+  ports: ProcessPorts,
+): Promise<ProgramAnswer> {
   const end = reached.log.endOffset;
   if (from !== undefined && from > end) return refused(400, "bad_offset", `the output ends at ${end}`, { end });
   if (until !== undefined) {
     const condition = conditionOf(until);
-    const refusal = "status" in condition ? condition : cannotWait(condition);
+    const refusal = "status" in condition ? condition : await cannotWait(condition, reached, ports);
     if (refusal !== undefined) return refusal;
   }
   return {

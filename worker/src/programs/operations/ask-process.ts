@@ -68,3 +68,32 @@ function parsed(text: Uint8Array | undefined): Readonly<Record<string, unknown>>
     return undefined; // Not what a bridge of ours says.
   }
 }
+
+export type CommandEnd = { readonly to: number; readonly exit?: number };
+
+/** The ends of a shell's commands so far, in their order; undefined where it has shown no marks. */
+export async function commandEnds(
+  reached: Reached,
+  hop: InnerClient,
+  kept: () => Kept,
+): Promise<readonly CommandEnd[] | undefined> {
+  const text = reached.state === "running" ? await askProcess(hop, { about: "commands" }) : kept().commands;
+  const { commands: list, isMarked } = parsed(text) ?? {};
+  if (isMarked !== true || !Array.isArray(list)) return undefined;
+  const ends = (list as readonly { to?: unknown; exit?: unknown }[]).flatMap(({ to, exit }) =>
+    typeof to === "number" ? [{ to, ...(typeof exit === "number" ? { exit } : {}) }] : [],
+  );
+  return ends.sort((a, b) => a.to - b.to);
+}
+
+/** Rows as drawn, and where in the output that was. */
+export async function rowsOf(
+  reached: Reached,
+  hop: InnerClient,
+  kept: () => Kept,
+): Promise<{ readonly rows: readonly string[]; readonly offset: number } | undefined> {
+  const question = { about: "screen", scrollback: 0, runs: false, ansi: false } as const;
+  const { lines, offset } = parsed(reached.state === "running" ? await askProcess(hop, question) : kept().screen) ?? {};
+  if (!Array.isArray(lines) || typeof offset !== "number") return undefined;
+  return { rows: lines.filter((line) => typeof line === "string"), offset };
+}

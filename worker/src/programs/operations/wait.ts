@@ -5,6 +5,7 @@ import { lastOutput, Wait, type WaitUntil } from "@sbx/sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused, type WaitCondition } from "../call.ts";
 import type { Reached } from "./reached.ts";
 import { until } from "./until.ts";
+import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
 
 type Waiting = Extract<Operation, { type: "wait" }>;
 
@@ -21,42 +22,43 @@ export function conditionOf(condition: WaitCondition): WaitUntil | ProgramAnswer
   return { kind: isMatch ? "match" : "screen", program: compiled.program };
 }
 
-/**
- * Why this session has nothing of the kind to wait for; undefined where it has.
- * The marks of commands and the screen come to this object with the operations that tell of them.
- */
-export function cannotWait({ kind }: WaitUntil): ProgramAnswer | undefined {
-  if (kind === "commandEnd") return refused(409, "no_marks", "the session has shown no marks of its commands");
-  if (kind === "screen") return refused(409, "no_screen", "the session has no screen to look at");
-  return undefined;
-}
-
 /** @param mayType Whether the keyboard is free or the asker's. */
 export async function wait(
   reached: Reached,
   asked: Waiting,
   mayType: () => boolean,
   signal: AbortSignal,
+  ports: ProcessPorts,
 ): Promise<ProgramAnswer> {
   const condition = conditionOf(asked.until);
   if ("status" in condition) return condition;
-  const refusal = cannotWait(condition);
+  const refusal = await cannotWait(condition, reached, ports);
   if (refusal !== undefined) return refusal;
   const { from, timeoutMs, maxBytes } = asked;
   const { log } = reached;
   const nowMs = Date.now();
   const waiting = new Wait({ until: condition, log, from, timeoutMs, nowMs });
+  const ends = condition.kind === "commandEnd" ? await CommandSource.of(reached, ports) : undefined;
+  const screen = condition.kind === "screen" ? new ScreenSource(reached, ports) : undefined;
   const look = () => {
+    ends?.tell(waiting);
+    screen?.tell(waiting);
     const now = Date.now();
     waiting.output(now);
     if (condition.kind === "keyboard") waiting.keyboard(mayType());
+    // What was shown last counts before the end does.
+    if (reached.state !== "running" && screen?.isCurrent === false) return waiting.result !== undefined;
     if (reached.state === "exited" && reached.exit !== undefined) waiting.exited(reached.exit);
     else if (reached.state === "lost") waiting.lost();
     else if ((waiting.nextTickMs ?? Number.POSITIVE_INFINITY) <= now) waiting.tick(now);
     return waiting.result !== undefined;
   };
   // Where a search takes long it goes on in the next turn: others are served between.
-  const next = () => (waiting.isBehind ? Date.now() : waiting.nextTickMs);
+  const next = () => {
+    const atMs = waiting.isBehind ? Date.now() : waiting.nextTickMs;
+    const screenMs = screen?.nextMs;
+    return screenMs === undefined ? atMs : Math.min(screenMs, atMs ?? screenMs);
+  };
   await until(reached, Number.POSITIVE_INFINITY, signal, look, next);
   const { result } = waiting;
   if (result === undefined) return refused(503, "unavailable", "the session can't be reached just now: ask again");

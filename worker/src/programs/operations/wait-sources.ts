@@ -1,0 +1,98 @@
+// What a wait looks at beside the output (T1): the ends of a shell's commands, and the screen as drawn.
+
+import type { InnerClient } from "@sbx/sandbox-stdio";
+import type { Wait, WaitUntil } from "@sbx/sandbox-stdio/programs";
+import { type ProgramAnswer, refused } from "../call.ts";
+import { type CommandEnd, commandEnds, type Kept, rowsOf } from "./ask-process.ts";
+import type { Reached } from "./reached.ts";
+
+/** The screen is looked at so often at most, while there is output. */
+const SCREEN_INTERVAL_MS = 100;
+
+export type ProcessPorts = { readonly hop: InnerClient; readonly kept: () => Kept };
+
+/** Why this session has nothing of the kind to wait for; undefined where it has. */
+export async function cannotWait(
+  { kind }: WaitUntil,
+  reached: Reached,
+  { hop, kept }: ProcessPorts,
+): Promise<ProgramAnswer | undefined> {
+  if (kind === "screen" && !reached.isTty) {
+    return refused(409, "no_screen", "the process has pipes: there is no screen");
+  }
+  if (kind !== "commandEnd" || (reached.session?.commandEnds.length ?? 0) > 0) return undefined;
+  const ends = await commandEnds(reached, hop, kept);
+  return ends === undefined ? refused(409, "no_marks", "the session has shown no marks of its commands") : undefined;
+}
+
+/** Tells a wait of the ends of commands: of those before it began as well. */
+export class CommandSource {
+  readonly #reached: Reached;
+  readonly #earlier: readonly CommandEnd[];
+
+  private constructor(reached: Reached, earlier: readonly CommandEnd[]) {
+    this.#reached = reached;
+    this.#earlier = earlier;
+  }
+
+  static async of(reached: Reached, { hop, kept }: ProcessPorts): Promise<CommandSource> {
+    return new CommandSource(reached, (await commandEnds(reached, hop, kept)) ?? []);
+  }
+
+  tell(waiting: Wait): void {
+    // The first one behind `from` counts: told again, the others change nothing.
+    for (const { to, exit } of [...this.#earlier, ...(this.#reached.session?.commandEnds ?? [])]) {
+      waiting.commandEnded({ offset: to, ...(exit === undefined ? {} : { exit }) });
+    }
+  }
+}
+
+/** Tells a wait of the screen: at first, and when there was output since it was last looked at. */
+export class ScreenSource {
+  readonly #reached: Reached;
+  readonly #ports: ProcessPorts;
+  /** Looked at here last, and when. */
+  #offset = -1;
+  #atMs = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
+  #state: string | undefined;
+  /** What came and was not told yet. */
+  #news: { readonly rows: readonly string[]; readonly offset: number } | undefined;
+
+  constructor(reached: Reached, ports: ProcessPorts) {
+    this.#reached = reached;
+    this.#ports = ports;
+  }
+
+  /** When to look again though nothing has changed; undefined: there is nothing new to look at. */
+  get nextMs(): number | undefined {
+    if (this.#news !== undefined) return Date.now();
+    return this.#isAsking || this.#isDue ? this.#atMs + SCREEN_INTERVAL_MS : undefined;
+  }
+
+  /** Whether all there is has been looked at: only then may an ending count. */
+  get isCurrent(): boolean {
+    return !this.#isAsking && !this.#isDue && this.#news === undefined;
+  }
+
+  get #isDue(): boolean {
+    return this.#offset < this.#reached.log.endOffset || this.#state !== this.#reached.state;
+  }
+
+  tell(waiting: Wait): void {
+    const news = this.#news;
+    this.#news = undefined;
+    if (news !== undefined) waiting.screen(news.rows, news.offset);
+    if (this.#isAsking || !this.#isDue || Date.now() < this.#atMs + SCREEN_INTERVAL_MS) return;
+    this.#isAsking = true;
+    this.#atMs = Date.now();
+    const { endOffset } = this.#reached.log;
+    const { state } = this.#reached;
+    void rowsOf(this.#reached, this.#ports.hop, this.#ports.kept).then((rows) => {
+      this.#isAsking = false;
+      this.#offset = endOffset;
+      this.#state = state;
+      this.#news = rows;
+    });
+  }
+}
