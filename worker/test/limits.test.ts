@@ -94,6 +94,12 @@ test("limits: what is not set has the documented default; what is no count is re
     sessions: 256,
     clients: 64,
     waits: 256,
+    budget: {
+      messagesPerSecond: 200,
+      messageBurst: 2000,
+      refusedBytesPerSecond: 64 * 1024,
+      refusedBurstBytes: 256 * 1024,
+    },
     plainBytesPerSecond: 8 * 1024 * 1024,
     unheardBytes: 128 * 1024 * 1024,
     idleSeconds: 1800,

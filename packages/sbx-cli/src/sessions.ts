@@ -7,10 +7,22 @@ import { isRecord, table, cellText as text } from "./table.ts";
 
 const TIMEOUT_MS = 20_000;
 
-/** What the server lists, as it says it. @throws {CliError} */
+/** Pages that are asked for at most: a server that never ends its list is not followed for ever. */
+const MAX_PAGES = 1_000;
+
+/** What the server lists, all pages as one. @throws {CliError} */
 export async function listSessions(endpoint: Endpoint, sandbox: string, token: string): Promise<unknown> {
-  const response = await ask(endpoint, "GET", `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions`, token);
-  return response.json();
+  const sessions: unknown[] = [];
+  let after = "";
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions${after}`;
+    const answer: unknown = await (await ask(endpoint, "GET", path, token)).json();
+    if (!isRecord(answer) || !Array.isArray(answer.sessions)) return answer;
+    sessions.push(...(answer.sessions as unknown[]));
+    if (typeof answer.next !== "string") break;
+    after = `?after=${encodeURIComponent(answer.next)}`;
+  }
+  return { sessions };
 }
 
 /** @throws {CliError} Also where there is no such session. */
