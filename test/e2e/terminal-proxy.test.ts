@@ -484,6 +484,31 @@ describe("beyond the seed", () => {
     expect(ttyd.to(who.key)).toEqual([]);
   });
 
+  test("a token in the first message lets in, and does not reach the ttyd, however its client has come", async () => {
+    const who = await owner();
+    const basic = Buffer.from(`user:${who.token}`).toString("base64");
+    const first = (AuthToken: string) => JSON.stringify({ AuthToken, columns: 90, rows: 30 });
+    const urls = [address(who.project), address(who.project), address(who.project, who.token)];
+    for (const [index, token] of [who.token, basic, who.token].entries()) {
+      await TtydClient.connect(urls[index] ?? "", { first: first(token) });
+      const terminal = await ttyd.connection(who.key, index);
+      await until("the first message", () => terminal.received.length === 1);
+      expect(terminal.received[0]).toEqual({ bytes: Buffer.from(first("")), isBinary: true });
+    }
+    // One that is no token of ours may be the ttyd's own.
+    await TtydClient.connect(address(who.project, who.token), { first: first("secret") });
+    const terminal = await ttyd.connection(who.key, 3);
+    await until("the first message", () => terminal.received.length === 1);
+    expect(terminal.received[0]?.bytes.toString()).toBe(first("secret"));
+    const stranger = await TtydClient.connect(address(who.project), {
+      first: first(await system.mintToken({ sub: fresh("person") })),
+    });
+    expect(await stranger.end()).toEqual({ code: 4401, reason: "Unauthorized" });
+    projects.fault = { status: 500, body: "" };
+    const early = await TtydClient.connect(address(who.project), { first: first(who.token) });
+    expect(await early.end()).toEqual({ code: 4503, reason: "Project Service unavailable" });
+  });
+
   test("role=viewer is refused, of a token as of a ticket: a ttyd would let a viewer type", async () => {
     const who = await owner();
     const asViewer = `${address(who.project, who.token)}&role=viewer`;

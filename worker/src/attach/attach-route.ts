@@ -13,6 +13,8 @@ import type { Env } from "../env.ts";
 import { pass } from "../limits/gate.ts";
 import { refuseHttp, refuseUpgrade } from "../refusal.ts";
 import { terminalGate } from "../terminal/gate.ts";
+import { waitInLobby } from "../terminal/lobby.ts";
+import { readBasic, withToken } from "../terminal/ttyd-token.ts";
 import { type AttachRight, attachRight, completeQuery, type OtherSession, requireTarget } from "./attach-right.ts";
 import { type Answering, requestOf } from "./attach-spec.ts";
 
@@ -23,8 +25,11 @@ for (const path of new Set(DIALECT_ROUTES.map((row) => row.path))) {
   attachRoutes.get(path, (c) => attachRoute(c, rows));
 }
 
-async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly DialectRoute[]): Promise<Response> {
-  const request = c.req.raw;
+async function attachRoute(
+  c: Context<{ Bindings: Env }>,
+  rows: readonly DialectRoute[],
+  request = c.req.raw,
+): Promise<Response> {
   if (request.headers.get("Upgrade")?.toLowerCase() !== "websocket") {
     const body = { error: "upgrade_required", message: `${c.req.path} is a WebSocket` };
     return Response.json(body, { status: 426, headers: { Upgrade: "websocket" } });
@@ -36,7 +41,9 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     const settings = readAuthSettings(c.env);
     const hasList = row?.checksOrigin === true;
     if (hasList) requireListedOrigin(request, settings);
-    const right = await attachRight(request, c.env, settings, hasList ? settings.allowedOrigins : undefined);
+    const basic = row?.dialect === TTYD ? readBasic(request, settings) : undefined;
+    const cookieOrigins = hasList ? settings.allowedOrigins : undefined;
+    const right = await attachRight(basic?.request ?? request, c.env, settings, cookieOrigins);
     if (row === undefined) {
       const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
@@ -57,6 +64,11 @@ async function attachRoute(c: Context<{ Bindings: Env }>, rows: readonly Dialect
     return await attach(c.env, request, right, row, wish, offered, project, isProxied);
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
+    if (error.code === "no_token" && row?.dialect === TTYD) {
+      const attach = (token: string) => attachRoute(c, rows, withToken(request, token));
+      const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
+      return waitInLobby({ env: c.env, request, client: answering(row, offered), attach, waitUntil });
+    }
     logRefused(request, error);
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
     const isOurs = error.code !== "bad_host" && error.code !== "bad_origin";

@@ -56,6 +56,11 @@ export function acceptedIssuers(issuer: string): readonly string[] {
   return issuer === ID_ORG_AI_ISSUERS[0] ? ID_ORG_AI_ISSUERS : [issuer];
 }
 
+/** Whether a text may be a token of either kind. Says nothing of its truth. */
+export function isTokenShaped(text: string): boolean {
+  return text.length <= MAX_TOKEN_CHARACTERS && (isJwtShaped(text) || OPAQUE_SHAPE.test(text));
+}
+
 /** Whether a text has the three parts of a JWT. Says nothing of its truth. */
 export function isJwtShaped(token: string): boolean {
   return JWT_SHAPE.test(token);

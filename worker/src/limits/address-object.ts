@@ -8,7 +8,7 @@ import { DelayedWrites } from "./delayed-writes.ts";
 import { readLimits } from "./limits.ts";
 
 /** Connections are counted apart by this. */
-export type ConnectionKind = "json" | "other";
+export type ConnectionKind = "json" | "other" | "unknown";
 
 export type Place = {
   /** The connection's id. */
@@ -19,6 +19,8 @@ export type Place = {
 
 type Taken = Omit<Place, "id"> & { readonly sinceMs: number };
 
+/** Connections from one address at most that are still to say whose they are. */
+const MAX_UNKNOWN = 10;
 /** A connection that was just let in may not have reached its session yet. */
 const ARRIVAL_MS = 10_000;
 /** The sessions are asked this often at most: being refused must not be a way to keep them busy. */
@@ -55,6 +57,7 @@ export class AddressObject extends DurableObject<Env> {
     const limits = readLimits(this.env);
     let count = 0;
     for (const taken of this.#taken.values()) if (taken.kind === kind) count += 1;
+    if (kind === "unknown") return count >= Math.min(MAX_UNKNOWN, limits.connectionsPerAddress);
     return count >= (kind === "json" ? limits.jsonConnectionsPerAddress : limits.connectionsPerAddress);
   }
 

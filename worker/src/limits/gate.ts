@@ -92,7 +92,7 @@ export async function ownTenantKey(grant: Grant, homeKey: string): Promise<strin
   return key === homeKey ? undefined : key;
 }
 
-const ADDRESS_FULL: Refusal = {
+export const ADDRESS_FULL: Refusal = {
   code: CLOSE.tooMany,
   error: "too_many_connections",
   message: "too many connections from this address",

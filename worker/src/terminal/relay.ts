@@ -3,8 +3,7 @@
 
 import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS, type SocketQueue } from "@sbx/sandbox-stdio";
 import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
-
-export type Message = string | ArrayBuffer;
+import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
 /** What a relay tells its shell. */
 export interface RelayEvents {
@@ -16,7 +15,7 @@ export interface RelayEvents {
   isTtydThere(): Promise<boolean>;
 }
 
-const [INPUT, RESIZE, PAUSE, RESUME] = [0x30, 0x31, 0x32, 0x33];
+const [INPUT, RESIZE, PAUSE, RESUME, JSON_DATA] = [0x30, 0x31, 0x32, 0x33, 0x7b];
 /** Output goes no faster than this for longer than a moment: a runtime that can't tell what waits must not gather it. */
 const BURST_BYTES = PLAIN_RATE / 4;
 /** Above this a client has enough waiting, and a ttyd is not sent to, where the runtime can tell. */
@@ -47,8 +46,11 @@ export class TtydRelay {
   #fullSince: number | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Takes both sockets, neither of them accepted. */
-  constructor(client: WebSocket, ttyd: WebSocket, events: RelayEvents) {
+  /**
+   * Takes both sockets, neither of them accepted.
+   * @param early What a client has said that was accepted before, and has not closed since.
+   */
+  constructor(client: WebSocket, ttyd: WebSocket, events: RelayEvents, early?: readonly Message[]) {
     this.#client = client;
     this.#ttyd = ttyd;
     this.#events = events;
@@ -58,8 +60,9 @@ export class TtydRelay {
     ttyd.addEventListener("close", ({ code, reason }) => void this.#ttydClosed(code ?? 1006, reason ?? ""));
     client.addEventListener("error", () => this.#end(1006, ""));
     ttyd.addEventListener("error", () => void this.#ttydClosed(1006, ""));
-    client.accept();
+    if (early === undefined) client.accept();
     ttyd.accept();
+    for (const message of early ?? []) this.#fromClient(message);
   }
 
   /** What waits in the client's socket; undefined where the runtime does not tell. */
@@ -80,9 +83,11 @@ export class TtydRelay {
       this.#end(CLOSE.policy, "more input waits than the terminal takes");
       return;
     }
-    send(this.#ttyd, message);
     const bytes = typeof message === "string" ? undefined : new Uint8Array(message);
-    switch (bytes === undefined ? (message as string).charCodeAt(0) : bytes[0]) {
+    const kind = bytes === undefined ? (message as string).charCodeAt(0) : bytes[0];
+    // A token of ours is not for a program in the sandbox.
+    send(this.#ttyd, (kind === JSON_DATA && readFirstMessage(message)?.withoutToken) || message);
+    switch (kind) {
       case RESIZE:
         this.activity += 1;
         return;
@@ -104,7 +109,8 @@ export class TtydRelay {
     if (this.#hasEnded) return;
     send(this.#client, message);
     this.activity += 1;
-    const bytes = typeof message === "string" ? message.length : message.byteLength;
+    // Characters are taken for bytes: a ttyd says everything in bytes.
+    const bytes = length(message);
     this.#sentBytes += bytes;
     this.#credit -= bytes;
     if (queuedBytes(this.#client) > MAX_QUEUE_BYTES) {

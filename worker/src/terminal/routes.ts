@@ -16,10 +16,8 @@ import { parseTerminalAddress } from "./path.ts";
 import { NOT_RUNNING } from "./relay.ts";
 import { readTerminalSettings, type TtydSettings } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
+import { readBasic } from "./ttyd-token.ts";
 import { askTtyd } from "./upstream.ts";
-
-/** As a ttyd without a password of its own says it: what lets a client in is its token or its cookie. */
-const NO_TOKEN = '{"token": ""}';
 
 /**
  * A page out of a sandbox is not ours: it runs in an origin of its own, where it has neither our cookie nor our storage.
@@ -50,7 +48,13 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
     return passedOn(c, ttyd, project, "/token");
   }
   if (address.part === "token") {
-    return c.body(NO_TOKEN, 200, { "Content-Type": "application/json;charset=utf-8", "Cache-Control": "no-store" });
+    const basic = readBasic(c.req.raw, readAuthSettings(c.env));
+    if (basic !== undefined) await identify(basic.request, c.env);
+    // As a ttyd says it: what its client is to say first, nothing where that has no password.
+    return c.body(`{"token": ${JSON.stringify(basic?.credentials ?? "")}}`, 200, {
+      "Content-Type": "application/json;charset=utf-8",
+      "Cache-Control": "no-store",
+    });
   }
   // ttyd's page comes with ttyd. Ours shows the same session.
   const query = new URLSearchParams({ sandbox: address.project, session: c.req.query("session") || "main" });
@@ -70,8 +74,8 @@ async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, sandbox: strin
     await requireUnrevoked(c.env, tenant, shown.maker, grantOfAttachTicket(shown, shown.origin).own);
     return passedOn(c, ttyd, await openProject(c.env, { tenant, asked: { user } }, sandbox), "/");
   }
-  const { identity, source, project } = await admitted(c, sandbox);
-  if (source === "authorization") return passedOn(c, ttyd, project, "/");
+  const { identity, isAmbient, project } = await admitted(c, sandbox);
+  if (!isAmbient) return passedOn(c, ttyd, project, "/");
   const where = target(identity, sandbox, session, "driver");
   const { ticket } = await attachTicket(identity, where, ORIGIN_OF_ITS_OWN, settings, project.user);
   return c.redirect(`${c.req.path}?${new URLSearchParams({ session, ticket })}`);
@@ -89,12 +93,19 @@ async function goodTicket(text: string | undefined, settings: AuthSettings): Pro
   }
 }
 
+type Admitted = Pick<Authenticated, "identity"> & {
+  readonly project: Project;
+  /** Whether a browser may have brought the credential by itself, or shows it in an address. */
+  readonly isAmbient: boolean;
+};
+
 /** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
-async function admitted(c: TerminalContext, sandbox: string): Promise<Authenticated & { readonly project: Project }> {
-  const who = await identify(c.req.raw, c.env, true);
-  const { identity, token } = who;
+async function admitted(c: TerminalContext, sandbox: string): Promise<Admitted> {
+  const basic = readBasic(c.req.raw, readAuthSettings(c.env));
+  const { identity, source, token } = await identify(basic?.request ?? c.req.raw, c.env, true);
   terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") }, c.req.query("role"));
-  return { ...who, project: await openProject(c.env, { tenant: identity, token }, sandbox) };
+  const project = await openProject(c.env, { tenant: identity, token }, sandbox);
+  return { identity, project, isAmbient: basic !== undefined || source !== "authorization" };
 }
 
 async function passedOn(

@@ -1,0 +1,134 @@
+// Where a client of ttyd's waits that came without a credential: its first message may hold a token. Nothing is asked or
+// started for it before; it has little time and room, and few of one address wait at once.
+
+import { CLOSE } from "@sbx/sandbox-stdio";
+import type { Answering } from "../attach/attach-spec.ts";
+import { logRefused } from "../audit/worker-log.ts";
+import { AuthFault } from "../auth/fault.ts";
+import type { Env } from "../env.ts";
+import { addressKey } from "../limits/address-object.ts";
+import { ADDRESS_FULL, addressOf } from "../limits/gate.ts";
+import { type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal.ts";
+import { TtydRelay } from "./relay.ts";
+import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
+
+/** ttyd's clients speak as soon as they are connected. */
+const PATIENCE_MS = 5_000;
+/** What may come until the client is attached: its first message, and what somebody types. */
+const MAX_EARLY_BYTES = 64 * 1024;
+/** A place at an address has a session's name. No session has this one: what was left there is given back. */
+const NO_SESSION = "lobby";
+
+export type Lobby = {
+  readonly env: Env;
+  readonly request: Request;
+  readonly client: Answering;
+  /** Attaches as if the upgrade had brought this token. */
+  readonly attach: (token: string) => Promise<Response>;
+  readonly waitUntil: (promise: Promise<void>) => void;
+};
+
+/** Accepts a client, and has it attached once it has shown a token. */
+export async function waitInLobby(lobby: Lobby): Promise<Response> {
+  const { env, request, client, waitUntil } = lobby;
+  const places = env.ADDRESS.getByName(addressKey(addressOf(request)));
+  const id = crypto.randomUUID();
+  if (!(await places.take({ id, sessionKey: NO_SESSION, kind: "unknown" }))) return refuseUpgrade(client, ADDRESS_FULL);
+  const pair = new WebSocketPair();
+  const guest = new Guest(pair[1]);
+  waitUntil(serve(lobby, guest, async () => places.giveBack(id)));
+  return new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(client) });
+}
+
+async function serve({ request, client, attach }: Lobby, guest: Guest, leave: () => Promise<void>): Promise<void> {
+  try {
+    const first = await guest.firstMessage();
+    const begin = first === undefined ? undefined : readFirstMessage(first);
+    if (begin === undefined) throw new AuthFault("no_token", "Log in, or give a token");
+    await leave(); // It takes a place of its own now.
+    const { webSocket } = await attach(begin.token);
+    if (webSocket === null) throw new AuthFault("bad_origin", "This client can't be attached");
+    guest.passTo(webSocket, begin.withoutToken);
+  } catch (error) {
+    await leave();
+    const fault = error instanceof AuthFault ? error : undefined;
+    if (fault === undefined) console.error("a client in the lobby could not be attached:", error);
+    else logRefused(request, fault);
+    guest.refuse(client.dialect, {
+      code: fault === undefined ? CLOSE.internal : CLOSE.unauthenticated,
+      error: fault?.code ?? "internal",
+      message: fault?.message ?? "something went wrong here",
+    });
+  }
+}
+
+/** A client's connection that belongs to nobody yet. */
+class Guest {
+  readonly #socket: WebSocket;
+  readonly #early: Message[] = [];
+  #earlyBytes = 0;
+  #hasEnded = false;
+  readonly #leaving = new AbortController();
+  #wake: () => void = () => undefined;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    const { signal } = this.#leaving;
+    socket.binaryType = "arraybuffer";
+    socket.addEventListener("message", ({ data }) => this.#hear(data as Message), { signal });
+    socket.addEventListener("close", () => this.#end(), { signal });
+    socket.addEventListener("error", () => this.#end(), { signal });
+    socket.accept();
+  }
+
+  /** @returns undefined where none comes in time. */
+  async firstMessage(): Promise<Message | undefined> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PATIENCE_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    return this.#early.shift();
+  }
+
+  refuse(dialect: string, refusal: Refusal): void {
+    if (!this.#hasEnded) sayBye(this.#socket, dialect, refusal);
+    this.#end();
+  }
+
+  /** @param begin What is said first in place of its first message. */
+  passTo(socket: WebSocket, begin: Message): void {
+    socket.binaryType = "arraybuffer";
+    if (this.#hasEnded) {
+      socket.accept();
+      socket.close(CLOSE.goingAway);
+      return;
+    }
+    this.#leaving.abort();
+    const events = { input: () => undefined, ended: () => undefined, isTtydThere: async () => true };
+    new TtydRelay(this.#socket, socket, events, [begin, ...this.#early]);
+  }
+
+  #hear(message: Message): void {
+    this.#earlyBytes += length(message);
+    if (this.#earlyBytes <= MAX_EARLY_BYTES) this.#early.push(message);
+    else {
+      this.#socket.close(CLOSE.policy, "too much came before the session was ready");
+      this.#end();
+    }
+    this.#wake();
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.#leaving.abort();
+    this.#wake();
+    try {
+      this.#socket.close();
+    } catch {
+      // It was closed from this side.
+    }
+  }
+}
