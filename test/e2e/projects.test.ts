@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type System, startSystem } from "../../scripts/local/system.ts";
 import { recordsAt } from "./support/audit.ts";
+import { belongingsOf, heardSince, search, stateOf } from "./support/belongings.ts";
 import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "./support/client.ts";
 import { ProjectService } from "./support/project-service.ts";
 import { type RawAnswer, rawRequest, UPGRADE } from "./support/raw-http.ts";
@@ -204,3 +205,38 @@ test("a link lets in whom the Project Service knows, and one for guests everybod
     expect((you as { name: string }).name).not.toMatch(/^guest-/);
   }
 });
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const runs = Number(process.env.FUZZ_RUNS ?? 150);
+
+test.each([
+  ["whom the Project Service refuses", "refused"],
+  ["whom it lets in, and who was revoked", "revoked"],
+] as const)(
+  "no request of a member of the tenant %s reaches a thing of another's project",
+  { timeout: 60_000 + runs * 1_000 },
+  async (_name, why) => {
+    console.log(`seed ${seed}`);
+    const { project, owner, other } = await team();
+    projects.ownsAs(owner.sub, project); // By the login's cookie, too.
+    const bob = await belongingsOf(system, owner, project);
+    const token = await system.mintToken({ sub: other.sub, org: other.org, scope: "sandbox:exec" });
+    const alice = { ...other, token };
+    projects.ownsAs(alice.sub, "default");
+    if (why === "revoked") {
+      projects.ownsAs(alice.sub, project);
+      expect((await go(owner, ["POST - /api/revocations", { sub: alice.sub }])).status).toBe(204);
+    }
+    const before = await stateOf(bob);
+    const heard = bob.client.received.length;
+    const answers = await search(bob, alice, { seed, runs });
+    const asked = Object.values(answers).reduce((sum, count) => sum + count, 0);
+    expect(answers["401"] ?? 0).toBeGreaterThan(asked / 10);
+    const after = await stateOf(bob);
+    expect([after.listing, after.tickets]).toEqual([before.listing, before.tickets]);
+    expect(after.audit.slice(before.audit.length).filter(({ type }) => type !== "refused")).toEqual([]);
+    expect(heardSince(bob, heard)).toEqual([]);
+    const guest = await attach(undefined, { ticket: String(bob.kept.ticket) });
+    expect((await guest.hello()).incarnation).toBe(bob.incarnation);
+  },
+);

@@ -3,8 +3,8 @@ import { signIn } from "../../../scripts/local/approve.ts";
 import { system } from "./system.ts";
 
 /** Logs in at the issuer. @returns The Cookie header of the session, as a browser would send it. */
-export async function loginCookie(sub: string, org: string): Promise<string> {
-  const begun = await fetch(`${system.origin}/login`, { redirect: "manual" });
+export async function loginCookie(sub: string, org: string, origin = system.origin): Promise<string> {
+  const begun = await fetch(`${origin}/login`, { redirect: "manual" });
   const callback = await signIn(begun.headers.get("Location") ?? "", { sub, org });
   const finished = await fetch(callback, { headers: { Cookie: cookiesOf(begun).join("; ") }, redirect: "manual" });
   const session = cookiesOf(finished).find((cookie) => cookie.startsWith("sbx_session"));

@@ -17,7 +17,7 @@ export type Question = {
 
 export class ProjectService {
   readonly #server: Server;
-  /** User ids by `TOKEN PROJECT`. */
+  /** User ids by `TOKEN PROJECT`, and by `SUBJECT PROJECT`. */
   readonly #owners = new Map<string, string>();
   readonly questions: Question[] = [];
   /** Milliseconds since 1970, by project. */
@@ -46,6 +46,11 @@ export class ProjectService {
     this.#owners.set(`${token} ${project}`, user);
   }
 
+  /** Whatever token of theirs is shown. */
+  ownsAs(subject: string, project: string): void {
+    this.#owners.set(`${subject} ${project}`, `user of ${subject}`);
+  }
+
   disowns(token: string, project: string): void {
     this.#owners.delete(`${token} ${project}`);
   }
@@ -72,10 +77,22 @@ export class ProjectService {
       response.writeHead(this.fault.status, { "Content-Type": "application/json" }).end(this.fault.body);
       return;
     }
-    const user = this.#owners.get(`${body.token} ${body.project_id}`);
+    const user =
+      this.#owners.get(`${body.token} ${body.project_id}`) ??
+      this.#owners.get(`${subjectOf(body.token)} ${body.project_id}`);
     if (user !== undefined) this.lastConnectionAt.set(body.project_id, Date.now());
     response
       .writeHead(user === undefined ? 401 : 200, { "Content-Type": "application/json" })
       .end(JSON.stringify(user === undefined ? { detail: "Unauthorized" } : { user_id: user }));
+  }
+}
+
+/** Whose token it says it is. It is not verified: the Worker has done that. */
+function subjectOf(token: string): string {
+  try {
+    const claims = Buffer.from(token.split(".")[1] ?? "", "base64url").toString();
+    return (JSON.parse(claims) as { sub?: string }).sub ?? "";
+  } catch {
+    return ""; // Not a JWT.
   }
 }

@@ -23,6 +23,8 @@ export interface RawOptions {
   readonly method?: string;
   readonly headers?: readonly string[];
   readonly body?: string;
+  /** Said in text once the WebSocket is open. */
+  readonly first?: string;
   /** How long a WebSocket may go on talking before it is taken for one that let somebody in. */
   readonly patienceMs?: number;
 }
@@ -32,7 +34,7 @@ export interface RawOptions {
  * @throws {Error} Where no answer comes.
  */
 export function rawRequest(address: string, target: string, options: RawOptions = {}): Promise<RawAnswer> {
-  const { method = "GET", headers = [], body = "", patienceMs = 2_000 } = options;
+  const { method = "GET", headers = [], body = "", first, patienceMs = 2_000 } = options;
   const { hostname, port, host } = new URL(address);
   const length = body === "" ? [] : [`Content-Length: ${Buffer.byteLength(body, "latin1")}`];
   const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, ...headers, ...length, "", ""].join("\r\n");
@@ -47,6 +49,7 @@ export function rawRequest(address: string, target: string, options: RawOptions 
         isUpgraded = true;
         clearTimeout(timer);
         timer = setTimeout(() => socket.destroy(), patienceMs);
+        if (first !== undefined) socket.write(textFrame(first));
       }
       if (isEnd(received) || (method === "HEAD" && received.includes("\r\n\r\n"))) socket.destroy();
     });
@@ -60,6 +63,14 @@ export function rawRequest(address: string, target: string, options: RawOptions 
     });
     socket.write(Buffer.from(head + body, "latin1"));
   });
+}
+
+/** As a client sends it, masked with zeros. */
+function textFrame(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const head = bytes.length < 126 ? Buffer.from([0x81, 0x80 | bytes.length]) : Buffer.from([0x81, 0xfe, 0, 0]);
+  if (bytes.length >= 126) head.writeUInt16BE(bytes.length, 2);
+  return Buffer.concat([head, Buffer.alloc(4), bytes]);
 }
 
 const statusOf = (bytes: Buffer): number =>

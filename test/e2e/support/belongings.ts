@@ -1,0 +1,217 @@
+// All of one person's that somebody else could have come by, and requests with it in every place where there is one: for
+// searches after a request that reaches what is not the asker's.
+import fc from "fast-check";
+import { DIALECT_ROUTES } from "../../../packages/sandbox-stdio/src/dialects/table.ts";
+import { sandboxKey, sessionKey } from "../../../worker/src/auth/names.ts";
+import { type AuditRecord, recordsAt } from "./audit.ts";
+import { connect, type Received } from "./client.ts";
+import { loginCookie } from "./login.ts";
+import { type RawAnswer, rawRequest, UPGRADE } from "./raw-http.ts";
+import { fresh, type Person } from "./system.ts";
+
+/** The system that is searched: the one that all tests share, or one of a test's own. */
+export type Site = { readonly origin: string; readonly issuerUrl: string };
+
+/** Where one of the tickets is good, and where the askers are. From there it would let anybody in: that is what tickets are for. */
+const ORIGIN = "https://elsewhere.example";
+const ASKERS_ORIGIN = "https://her-own.example";
+
+export const serverOf = ({ origin }: Site) => ({ server: origin.replace(/^http/, "ws") });
+
+async function call(site: Site, who: Person, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { Authorization: `Bearer ${who.token}`, ...init.headers };
+  return fetch(`${site.origin}${path}`, { ...init, headers });
+}
+
+/**
+ * Makes somebody a session with all that a session can have.
+ * @param who Whose token has the scope sandbox:admin.
+ */
+export async function belongingsOf(site: Site, who: Person, sandbox: string) {
+  const session = fresh("bobs");
+  const client = await connect(who, { sandbox, session, cmd: "cat" }, serverOf(site));
+  const hello = await client.hello();
+  const marker = fresh("marker");
+  client.type(`${marker}\n`);
+  await client.output(`${marker}\n`);
+  const path = `/api/sandboxes/${sandbox}/sessions/${session}`;
+  const post = async (to: string, body: object, headers = {}) =>
+    (await (await call(site, who, to, { method: "POST", body: JSON.stringify(body), headers })).json()) as Record<
+      string,
+      string
+    >;
+  const spent = (await post("/api/tickets", { sandbox, session, role: "viewer" })).ticket ?? "";
+  await (await connect(undefined, { ticket: spent }, { tokenIn: "nowhere", ...serverOf(site) })).leave();
+  const elsewhere = (await post("/api/tickets", { sandbox, session }, { Origin: ORIGIN })).ticket ?? "";
+  const kept = await post(`${path}/share`, { role: "viewer", guests: true });
+  const revoked = await post(`${path}/share`, { role: "driver", guests: true });
+  const outcome = await call(site, who, `${path}/tickets/${revoked.id}`, { method: "DELETE" });
+  if (outcome.status !== 204) throw new Error(`Not revoked: ${outcome.status}`);
+  const tenant = { issuer: site.issuerUrl, tenantClaim: "org_id", tenantValue: who.org } as const;
+  return {
+    ...{ site, who, sandbox, session, client, marker, path, kept },
+    incarnation: String(hello.incarnation),
+    secrets: [marker, String(hello.incarnation), who.sub],
+    ids: [String((hello.you as { id: string }).id), String(kept.id), String(revoked.id)],
+    keys: [await sandboxKey(tenant, sandbox), await sessionKey(tenant, sandbox, session)],
+    tickets: [spent, elsewhere, String(revoked.ticket), `${String(kept.ticket).slice(0, -3)}AAA`],
+    resume: String(hello.resume),
+    cookie: await loginCookie(who.sub, who.org, site.origin),
+  };
+}
+export type Belongings = Awaited<ReturnType<typeof belongingsOf>>;
+
+/** What their owner can see of them: nobody else's request may change it. */
+export async function stateOf({ site, who, sandbox, path }: Belongings) {
+  const read = async (to: string): Promise<unknown> => (await call(site, who, to)).json();
+  return {
+    listing: await read(`/api/sandboxes/${sandbox}/sessions`),
+    tickets: await read(`${path}/tickets`),
+    audit: (await recordsAt(`${site.origin}${path}/audit`, who.token)) as readonly AuditRecord[],
+  };
+}
+
+/** What the owner's client was told after its first `count` messages, but for the answers to its pings. */
+export function heardSince({ client }: Belongings, count: number): readonly Received[] {
+  const isPong = (one: Received) => one.kind === "control" && one.message.type === "pong";
+  return client.received.slice(count).filter((one) => !isPong(one));
+}
+
+/** Upgrades at each path of the dialects' table. `S` is the sandbox and `N` the session. */
+const UPGRADES: Readonly<Record<string, string>> = {
+  "/attach": "/attach?sandbox=S&session=N&keep=0",
+  "/ws/terminal": "/ws/terminal?id=S&session=N",
+  "/v1/sandboxes/:id/exec/pty": "/v1/sandboxes/S/exec/pty?session=N",
+  "/v1/sandboxes/:id/exec/pty/shared": "/v1/sandboxes/S/exec/pty/shared?session=N",
+  "/sandbox/terminal": "/sandbox/terminal?sessionId=S:N",
+  "/terminal/:project": "/terminal/S?session=N",
+  "/terminal/:project/ws": "/terminal/S/ws?session=N",
+};
+
+const CALLS = ["?", "/N?", "/N/audit?", "/N/tickets?", "/N/tickets/I?", "/N/share?"].map(
+  (rest) => `/api/sandboxes/S/sessions${rest}`,
+);
+const OTHER_CALLS = ["/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?", "/terminal/S/token?"];
+
+/** Where a token stands; `basic` and `begin`, the first message, count on ttyd's routes alone. */
+type Carrier = "header" | "subprotocol" | "query" | "basic" | "begin";
+
+export type Ask = {
+  readonly method: string;
+  readonly target: string;
+  readonly isUpgrade: boolean;
+  readonly carrier: Carrier;
+  readonly headers: readonly string[];
+  readonly protocols: readonly string[];
+  readonly body: string;
+};
+
+/** A request of anybody's to any route, with what is the owner's wherever there is a place for it. */
+export function asks(own: Belongings): fc.Arbitrary<Ask> {
+  const { sandbox, session, keys, ids, who } = own;
+  const missing = DIALECT_ROUTES.find((row) => UPGRADES[row.path] === undefined);
+  if (missing !== undefined) throw new Error(`No request is made of the path ${missing.path}`);
+  const encoded = `%${sandbox.charCodeAt(0).toString(16)}${sandbox.slice(1)}`;
+  const others = [sandbox.toUpperCase(), encoded, session, "default", "..", `${sandbox}%2f..`, ...keys];
+  const names = [encodeURIComponent(who.org), "main", ...keys, ...ids];
+  const place = fc.record({
+    route: fc.oneof(fc.constantFrom(...Object.values(UPGRADES)), fc.constantFrom(...CALLS, ...CALLS, ...OTHER_CALLS)),
+    sandbox: fc.oneof({ weight: 2, arbitrary: fc.constant(sandbox) }, fc.constantFrom(...others)),
+    name: fc.oneof(fc.constant(session), fc.constantFrom(...names)),
+    id: fc.constantFrom(...ids),
+  });
+  const extras = fc.record({
+    carrier: fc.constantFrom<Carrier>("header", "header", "header", "subprotocol", "query", "basic", "begin"),
+    ticket: fc.option(fc.constantFrom(...own.tickets), { freq: 3 }),
+    ticketIn: fc.constantFrom("query", "header", "subprotocol"),
+    resume: fc.option(fc.constantFrom(own.resume, `${own.resume}x`), { freq: 3 }),
+    role: fc.option(fc.constantFrom("viewer", "driver")),
+    cookie: fc.boolean(),
+    origin: fc.option(fc.constantFrom(own.site.origin, ASKERS_ORIGIN)),
+    spoken: fc.constantFrom(undefined, "stdio.v1", "tty", "pds-pty"),
+    method: fc.constantFrom("GET", "GET", "POST", "DELETE", "PUT"),
+    body: fc.constantFrom<object>(
+      {},
+      { sandbox, session, role: "driver" },
+      { sub: who.sub },
+      { jti: ids[1] },
+      { role: "driver", guests: true, seconds: 60 },
+    ),
+  });
+  return fc.tuple(place, extras).map(([at, extra]) => {
+    const isUpgrade = !at.route.startsWith("/api/") && !at.route.includes("/token?");
+    const path = at.route.replace(/\bS\b/, at.sandbox).replace(/\bN\b/, at.name).replace(/\bI\b/, at.id);
+    const { ticket, ticketIn, carrier, spoken } = extra;
+    const inQuery = { ticket: ticketIn === "query" ? ticket : null, resume: extra.resume, role: extra.role };
+    const query = Object.entries(inQuery).flatMap(([name, value]) =>
+      value === null ? [] : [`&${name}=${encodeURIComponent(value)}`],
+    );
+    const method = isUpgrade ? "GET" : extra.method;
+    // Before a token in the query the owner's cookie would count, and be what it is: the owner's.
+    const mayHaveCookie = carrier === "header" || (carrier === "subprotocol" && isUpgrade);
+    return {
+      ...{ method, isUpgrade, carrier, target: `${path}${query.join("")}` },
+      headers: [
+        ...(extra.cookie && mayHaveCookie ? [`Cookie: ${own.cookie}`] : []),
+        ...(extra.origin === null ? [] : [`Origin: ${extra.origin}`]),
+        ...(ticket !== null && ticketIn === "header" ? [`X-Stdio-Ticket: ${ticket}`] : []),
+      ],
+      protocols: [
+        ...(spoken === undefined ? [] : [spoken]),
+        ...(ticket !== null && ticketIn === "subprotocol" ? [`ticket.${ticket}`] : []),
+      ],
+      body: method === "GET" ? "" : JSON.stringify(extra.body),
+    };
+  });
+}
+
+/** Sends it as somebody. A client of ttyd's says its first message, without which nobody is attached there. */
+export function send({ origin }: Site, who: Person, ask: Ask): Promise<RawAnswer> {
+  const { method, isUpgrade, carrier, body } = ask;
+  const basic = Buffer.from(`any:${who.token}`).toString("base64");
+  const protocols = [...ask.protocols, ...(carrier === "subprotocol" ? [`bearer.${who.token}`] : [])];
+  const headers = [
+    ...(isUpgrade ? UPGRADE : []),
+    ...(carrier === "header" ? [`Authorization: Bearer ${who.token}`] : []),
+    ...(carrier === "basic" ? [`Authorization: Basic ${basic}`] : []),
+    ...(isUpgrade && protocols.length > 0 ? [`Sec-WebSocket-Protocol: ${protocols.join(", ")}`] : []),
+    ...ask.headers,
+  ];
+  const begin = { AuthToken: carrier === "begin" ? basic : "", columns: 80, rows: 24 };
+  return rawRequest(origin, `${ask.target}${carrier === "query" ? `&token=${who.token}` : ""}`, {
+    ...{ method, body, headers, patienceMs: 250 },
+    ...(ask.target.startsWith("/terminal/") ? { first: JSON.stringify(begin) } : {}),
+  });
+}
+
+/**
+ * Asks at random, and throws where an answer holds a secret of the owner's that the asker did not name.
+ * @returns How often each status, with the code of a WebSocket's close, was answered.
+ */
+export async function search(
+  own: Belongings,
+  asker: Person,
+  { seed, runs }: { readonly seed: number; readonly runs: number },
+): Promise<Readonly<Record<string, number>>> {
+  const answers: Record<string, number> = {};
+  const property = fc.asyncProperty(asks(own), async (ask) => {
+    const { status, body, code } = await send(own.site, asker, ask);
+    const kind = code === undefined ? String(status) : `${status} ${code}`;
+    answers[kind] = (answers[kind] ?? 0) + 1;
+    if (status >= 500) throw new Error(`Answered ${status}: ${body}`);
+    // A refusal names what was asked for: what the asker said they may hear again.
+    const unsaid = own.secrets.filter((secret) => !ask.target.includes(secret) && !ask.body.includes(secret));
+    const told = unsaid.filter((secret) => body.includes(secret));
+    if (told.length > 0) throw new Error(`Told ${told.join(" and ")}: ${body}`);
+  });
+  const interruptAfterTimeLimit = Number(process.env.FUZZ_SECONDS ?? 3_600) * 1000;
+  // In a long search the owner would be taken for one who has gone.
+  const pings = setInterval(() => own.client.say({ type: "ping" }), 10_000);
+  try {
+    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit, markInterruptAsFailure: false });
+  } finally {
+    clearInterval(pings);
+  }
+  console.log(JSON.stringify(answers));
+  return answers;
+}
