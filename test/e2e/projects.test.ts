@@ -107,11 +107,11 @@ function go(who: Person, [way, body]: readonly [string, object?]): Promise<RawAn
 
 test("a member of the tenant whom the Project Service refuses reaches nothing of it, in no dialect", async () => {
   const { project, owner, other } = await team();
-  const client = await attach(owner, { sandbox: project, session: "main" });
+  const client = await attach(owner, { sandbox: project, session: "main", cmd: "cat", tty: 1 });
   const hello = await client.hello();
-  client.type("PS1='ready'\n");
-  await client.output(/ready$/);
-  await client.until("its input to be on record", () => client.messages("stdin_ack").at(-1)?.offset === 12);
+  client.type("hers\n");
+  await client.output("hers\r\nhers\r\n");
+  await client.until("its input to be on record", () => client.messages("stdin_ack").at(-1)?.offset === 5);
   const heard = client.received.length;
   for (const way of ways(project)) {
     const { status, code, body } = await go(other, way);
