@@ -59,9 +59,13 @@ export async function passToStart(
   return pass(env, request, right, { sessionKey, sandboxKey: project.sandboxKey, kind: "other", resume: undefined });
 }
 
-/** A browser says no Origin where a page reads from its own server, and then says so in a header that no page can set. */
+/**
+ * Reading changes nothing, and a page of another site can't see the answer: a GET needs no Origin, unless the browser says by
+ * itself that another site asks. Everything else with a cookie needs our own Origin.
+ */
 function requireOwnPage(request: Request, env: Env): void {
-  const isOwn = request.method === "GET" && !request.headers.has("Origin");
-  if (isOwn && request.headers.get("Sec-Fetch-Site") === "same-origin") return;
+  const site = request.headers.get("Sec-Fetch-Site") ?? "none";
+  const isReading = request.method === "GET" && !request.headers.has("Origin");
+  if (isReading && (site === "none" || site === "same-origin")) return;
   requirePublicOrigin(request, readAuthSettings(env));
 }
