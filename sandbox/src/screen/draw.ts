@@ -141,11 +141,9 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
     const room = insertMode ? `\x1b[${last.width}P` : "";
     return originText + modes + charsets + goTo(last.column, y - top) + attributes + room + last.text;
   }
-  // Only a character in the last column leaves the cursor behind it.
-  const isWrapping = x === terminal.cols;
   const wrapping =
-    isWrapping && last !== undefined
-      ? goTo(last.column, y - top) + last.drawn
+    x === terminal.cols && last !== undefined
+      ? (aboutToWrapOnBlank(buffer, y - top, terminal.cols) ?? goTo(last.column, y - top) + last.drawn)
       : goTo(Math.min(x, terminal.cols - 1), y - top);
   return originText + charsets + wrapping + modes + attributes;
 }
@@ -162,6 +160,21 @@ type LastCharacter = {
 type Place = Pick<ScreenBuffer, "lines" | "ybase" | "x" | "y">;
 
 /** What is drawn directly before the cursor. */
+/**
+ * Only a character in the last column leaves the cursor behind it. On a row that is erased all along, erasing up to the cursor
+ * takes that character away again. Undefined on any other row, where a blank last cell comes back as a space.
+ */
+function aboutToWrapOnBlank({ lines, ybase, y }: ScreenBuffer, row: number, cols: number): string | undefined {
+  const line = lines.get(ybase + y);
+  if (line === undefined) return undefined;
+  const bg = line.getBg(cols - 1);
+  for (let column = 0; column < cols; column += 1) {
+    const attributes = attributesOf(line.getFg(column), line.getBg(column), line._extendedAttrs[column]);
+    if (line.hasContent(column) !== 0 || line.getBg(column) !== bg || showsOnBlank(attributes)) return undefined;
+  }
+  return `${goTo(cols - 1, row)}${sgr({ ...PLAIN, bg: backgroundOf(bg) })} \x1b[1K`;
+}
+
 function lastCharacter(core: Core, { lines, ybase, x, y }: Place, cols: number): LastCharacter | undefined {
   const line: ScreenLine | undefined = lines.get(ybase + y);
   if (line === undefined || x === 0) return undefined;
