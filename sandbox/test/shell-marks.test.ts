@@ -158,21 +158,6 @@ test("zsh: C2: the user's ZDOTDIR, hooks and prompt are theirs again", async () 
   expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([4]);
 });
 
-test("zsh: C2: ^C at the prompt and an empty line end no command; ^C in a command does, with 130", async () => {
-  const { command, files } = shellOf("zsh");
-  const shell = await startShell(command, files);
-  await shell.line("");
-  await shell.line("echo never run\x03");
-  await shell.run.type("sh -c 'echo began >&2 && exec sleep 100'\r");
-  await shell.run.sink.until(/began\r\n/);
-  await shell.line("\x03");
-  await shell.end();
-  expect(commandsOf(shell.output()).map(({ line, status }) => [line, status])).toEqual([
-    ["sh -c 'echo began >&2 && exec sleep 100'", 130],
-  ]);
-  expect(marksOf(shell.output()).filter((mark) => mark.startsWith("133;D"))).toEqual(["133;D;130"]);
-});
-
 test("C2: a shell with a script of its own, and any other program, is started as it is", () => {
   const env = { HOME: "/root" };
   for (const args of [

@@ -12,7 +12,7 @@ describe("requests", () => {
   test("P1: exactly one of cmd and command; args only with cmd", () => {
     expect(isOk(createRequest, { cmd: "ls", args: ["-l"] })).toBe(true);
     expect(isOk(createRequest, { command: "ls -l" })).toBe(true);
-    for (const bad of [{}, { cmd: "ls", command: "ls" }, { command: "ls", args: [] }, { cmd: "x".repeat(131_072) }]) {
+    for (const bad of [{}, { cmd: "ls", command: "ls" }, { command: "ls", args: [] }]) {
       expect(isOk(createRequest, bad)).toBe(false);
     }
   });

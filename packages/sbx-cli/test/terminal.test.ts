@@ -207,7 +207,10 @@ describe("however it ends, the terminal is given back", () => {
       await terminal.shows(/^local\$ *$/m);
       expect(await settings()).toBe(before);
       expect(server.host().session.exit).toBeUndefined();
-      expect(server.host().asked.at(-1)).toBe("left");
+      await until(
+        () => server.host().asked.at(-1) === "left",
+        () => `not left: ${server.host().asked}`,
+      );
     });
   }
 
