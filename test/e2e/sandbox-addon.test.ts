@@ -9,7 +9,7 @@ test("who comes back gets a reset, the log, and ready after it", async () => {
   const sandbox = fresh("box");
   const first = await addon(who, sandbox, { session: "build" });
   first.type("echo one: $((10 + 1))\r");
-  const before = await shows(first, /one: 11\s[\s\S]*[$#] $/);
+  const before = await shows(first, /one: 11\s[\s\S]*[$#] \S+133;B\S$/);
   first.socket.terminate();
   const again = await addon(who, sandbox, { session: "build" });
   const texts = again.received.map((frame) => frame.toString());

@@ -22,6 +22,10 @@ export function dropTtydClients(): void {
   for (const client of open) client.socket.terminate();
 }
 
+/** OSC 133 and 633, which no terminal shows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a sequence is made of them
+const MARK = /\x1b\](?:133|633);[^\x07]*\x07/g;
+
 export class TtydClient {
   readonly socket: WebSocket;
   readonly received: TtydMessage[] = [];
@@ -92,10 +96,10 @@ export class TtydClient {
     return Buffer.concat(parts);
   }
 
-  /** Waits until the output holds this. @returns All of it. */
+  /** Waits until the output holds this, marks of a shell's commands left out. @returns All of it. */
   shows(expected: string | RegExp): Promise<string> {
     return until(`${expected} in ${JSON.stringify(this.output().toString().slice(-200))}`, () => {
-      const text = this.output().toString();
+      const text = this.output().toString().replaceAll(MARK, "");
       const isThere = typeof expected === "string" ? text.includes(expected) : expected.test(text);
       return isThere && text;
     });

@@ -68,6 +68,8 @@ export class SessionKeeper {
   #last: { readonly session: Session; isHere: boolean } | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
+  /** The incarnation whose exit is on record. */
+  #endedInRecord: string | undefined;
   /** For programs' calls. */
   readonly reaching: Reaching;
 
@@ -154,22 +156,20 @@ export class SessionKeeper {
   storeExit(session: Session, nowMs: number): boolean {
     const { store, audit, waitUntil } = this.#at;
     const { record } = store;
-    if (
-      record === undefined ||
-      record.exit !== undefined ||
-      session.exit === undefined ||
-      !session.isSettled ||
-      !this.#hasLast(record, session)
-    )
-      return false;
+    if (record === undefined || record.exit !== undefined || session.exit === undefined) return false;
+    if (this.#endedInRecord !== record.facts.incarnation) {
+      // Before its clients, who are told the exit now, are seen to leave.
+      this.#endedInRecord = record.facts.incarnation;
+      const { code, signal } = session.exit;
+      audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
+    }
+    if (!session.isSettled || !this.#hasLast(record, session)) return false;
     store.saveLog(session.log);
     if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
     const { log, exit } = session;
     const size = log.sizeAt(log.endOffset);
     store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size };
-    const { code, signal } = session.exit;
-    audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
     void audit?.flush(); // Clients whose input is still on its way there wait for it.
     waitUntil(this.processEnded(record.homeKey));
     this.hop.release();
