@@ -35,8 +35,10 @@ test("the bare address asks for a login, leads to the issuer and back, and there
 });
 
 test("another tab is logged in, and logging out in one logs out the other at its next load", async () => {
-  const { tab } = await browser.shell();
-  const other = await browser.open(tab.page.context(), "/");
+  const profile = await browser.freshMember();
+  const tab = await browser.open(profile, "/");
+  await tab.state("attached");
+  const other = await browser.open(profile, "/");
   await other.state("attached");
 
   await tab.button("Log out");
