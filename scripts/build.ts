@@ -4,8 +4,8 @@ import { type SpawnOptions, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { build, stop } from "esbuild";
-import { childEnv } from "./local/env.ts";
-import { BIN, ROOT } from "./local/paths.ts";
+import { childEnv } from "../packages/local/src/env.ts";
+import { BIN, ROOT } from "../packages/local/src/paths.ts";
 
 /** A build failed; the message says which and holds the tool's own output. */
 export class BuildError extends Error {

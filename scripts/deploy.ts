@@ -3,10 +3,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
+import { readArguments, secretProblems, settingProblems } from "../packages/local/src/deploy-checks.ts";
+import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
+import { ROOT } from "../packages/local/src/paths.ts";
 import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
-import { readArguments, secretProblems, settingProblems } from "./local/deploy-checks.ts";
-import { engineVersion, NoEngineError } from "./local/docker.ts";
-import { ROOT } from "./local/paths.ts";
 
 /** A deployment can't be made; the message says all that is in its way. */
 class DeployError extends Error {}

@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findChromium, findProgram } from "./local/chromium.ts";
-import { BIN } from "./local/paths.ts";
+import { findChromium, findProgram } from "../packages/local/src/chromium.ts";
+import { BIN } from "../packages/local/src/paths.ts";
 
 interface Prerequisite {
   readonly name: string;

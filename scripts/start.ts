@@ -1,14 +1,21 @@
 // `npm start`: builds the page and the command line, runs the local system until it is told to stop, and says how to
 // use it. All it decides is what is printed; local/system.ts does the work.
+
+import { claimDirectory } from "../packages/local/src/claim.ts";
+import { localDir } from "../packages/local/src/paths.ts";
+import { chosenPort, isPortFree, nextFreePort, PortError } from "../packages/local/src/ports.ts";
+import { NotReadyError } from "../packages/local/src/ready.ts";
+import {
+  currentIssuer,
+  DEFAULT_ISSUER_PORT,
+  isAlive,
+  readRunRecords,
+  writeRunRecord,
+} from "../packages/local/src/run-record.ts";
+import { stopSignal } from "../packages/local/src/stop-signals.ts";
+import { startSystem } from "../packages/local/src/system.ts";
+import { CLI_CLIENT_ID } from "../packages/local/src/tokens.ts";
 import { BuildError, buildAll } from "./build.ts";
-import { claimDirectory } from "./local/claim.ts";
-import { localDir } from "./local/paths.ts";
-import { chosenPort, isPortFree, nextFreePort, PortError } from "./local/ports.ts";
-import { NotReadyError } from "./local/ready.ts";
-import { currentIssuer, DEFAULT_ISSUER_PORT, isAlive, readRunRecords, writeRunRecord } from "./local/run-record.ts";
-import { stopSignal } from "./local/stop-signals.ts";
-import { startSystem } from "./local/system.ts";
-import { CLI_CLIENT_ID } from "./local/tokens.ts";
 
 const DEFAULT_PORT = 8787;
 

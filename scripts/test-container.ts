@@ -4,13 +4,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ChildKeeper, ending } from "../packages/local/src/children.ts";
+import { vitestOutcome } from "../packages/local/src/counts.ts";
+import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
+import { readTextIfPresent } from "../packages/local/src/files.ts";
+import { BIN, ROOT } from "../packages/local/src/paths.ts";
+import { stopSignal } from "../packages/local/src/stop-signals.ts";
 import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
-import { ChildKeeper, ending } from "./local/children.ts";
-import { vitestOutcome } from "./local/counts.ts";
-import { engineVersion, NoEngineError } from "./local/docker.ts";
-import { readTextIfPresent } from "./local/files.ts";
-import { BIN, ROOT } from "./local/paths.ts";
-import { stopSignal } from "./local/stop-signals.ts";
 
 const signal = stopSignal();
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-container-"));

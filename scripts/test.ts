@@ -3,14 +3,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ChildKeeper, type Ending, ending } from "../packages/local/src/children.ts";
+import { findChromium } from "../packages/local/src/chromium.ts";
+import { addOutcomes, checkOutcome, type Outcome, vitestOutcome } from "../packages/local/src/counts.ts";
+import { readTextIfPresent } from "../packages/local/src/files.ts";
+import { BIN, ROOT } from "../packages/local/src/paths.ts";
+import { stopSignal } from "../packages/local/src/stop-signals.ts";
+import { type Command, type Suite, suites } from "../packages/local/src/suites.ts";
 import { BuildError, buildAll } from "./build.ts";
-import { ChildKeeper, type Ending, ending } from "./local/children.ts";
-import { findChromium } from "./local/chromium.ts";
-import { addOutcomes, checkOutcome, type Outcome, vitestOutcome } from "./local/counts.ts";
-import { readTextIfPresent } from "./local/files.ts";
-import { BIN, ROOT } from "./local/paths.ts";
-import { stopSignal } from "./local/stop-signals.ts";
-import { type Command, type Suite, suites } from "./local/suites.ts";
 import { ensurePrerequisites, PrerequisiteError } from "./prerequisites.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));

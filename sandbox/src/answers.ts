@@ -28,7 +28,7 @@ const encoder = new TextEncoder();
 const scratch = new Uint8Array(SCAN_BYTES);
 
 export class Answers {
-  readonly #at: AnswerPorts;
+  readonly #ports: AnswerPorts;
   /** The bridge answers from here on; undefined: somebody else does. */
   #from: number | undefined = 0;
   #scanned = 0;
@@ -39,7 +39,7 @@ export class Answers {
   readonly #unclaimed = new Map<number, string>();
 
   constructor(ports: AnswerPorts) {
-    this.#at = ports;
+    this.#ports = ports;
   }
 
   /** Who answers from now on. What came before stays whose it was. */
@@ -57,7 +57,7 @@ export class Answers {
   /** To be called after each commit to the log, before anybody is sent what was committed. */
   appended(): void {
     if (this.#from === undefined) return;
-    const { log } = this.#at;
+    const { log } = this.#ports;
     if (this.#scanned < log.startOffset) {
       this.#filter.flush();
       this.#scanned = log.startOffset;
@@ -80,7 +80,7 @@ export class Answers {
       else this.#unclaimed.set(end, (this.#unclaimed.get(end) ?? "") + text);
     }
     for (const end of this.#unclaimed.keys()) {
-      if (end > this.#at.log.startOffset && this.#unclaimed.size <= MAX_UNCLAIMED) break;
+      if (end > this.#ports.log.startOffset && this.#unclaimed.size <= MAX_UNCLAIMED) break;
       this.#unclaimed.delete(end);
     }
     // To the others it answers nothing.
@@ -95,12 +95,12 @@ export class Answers {
 
   #found(at: number): boolean {
     if (this.#from === undefined || at < this.#from || this.#waiting.size >= MAX_WAITING) return true;
-    this.#at.announce(at + 1);
+    this.#ports.announce(at + 1);
     const end = this.#unclaimed.has(at + 1) ? at + 1 : at + 2;
     const answer = this.#unclaimed.get(end);
     if (answer === undefined) {
       this.#waiting.add(at);
-      this.#at.screen.parseTo(at + 1);
+      this.#ports.screen.parseTo(at + 1);
     } else {
       this.#unclaimed.delete(end);
       this.#write(answer);
@@ -109,6 +109,6 @@ export class Answers {
   }
 
   #write(answer: string): void {
-    this.#at.write(encoder.encode(answer));
+    this.#ports.write(encoder.encode(answer));
   }
 }

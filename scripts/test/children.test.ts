@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Child, ChildKeeper } from "../local/children.ts";
-import { RUN_MARK } from "../local/leftovers.ts";
-import { isAlive } from "../local/run-record.ts";
+import { type Child, ChildKeeper } from "../../packages/local/src/children.ts";
+import { RUN_MARK } from "../../packages/local/src/leftovers.ts";
+import { isAlive } from "../../packages/local/src/run-record.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 async function start(code: string): Promise<Child> {

@@ -1,6 +1,6 @@
 // What counts as passed: reports as vitest writes them.
 import { expect, test } from "vitest";
-import { addOutcomes, checkOutcome, vitestOutcome } from "../local/counts.ts";
+import { addOutcomes, checkOutcome, vitestOutcome } from "../../packages/local/src/counts.ts";
 
 type Result = { name: string; status: string; message?: string; assertionResults: object[] };
 

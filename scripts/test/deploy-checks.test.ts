@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readArguments, secretProblems, settingProblems } from "../local/deploy-checks.ts";
-import { ROOT } from "../local/paths.ts";
+import { readArguments, secretProblems, settingProblems } from "../../packages/local/src/deploy-checks.ts";
+import { ROOT } from "../../packages/local/src/paths.ts";
 
 const GOOD = {
   PUBLIC_ORIGIN: "https://sbx.test",

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { childEnv } from "../local/env.ts";
+import { childEnv } from "../../packages/local/src/env.ts";
 
 test("children get the user's PATH and variables, without what npm and the bootstrap added", () => {
   vi.stubEnv("PATH", ["/work/node_modules/.bin", "/opt/npm/node-gyp-bin", "/usr/bin", "/bin"].join(":"));

@@ -1,7 +1,7 @@
 // What the issuer remembers, and for how long: the clock is the test's.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { type Grant, GrantStore } from "../local/grants.ts";
+import { type Grant, GrantStore } from "../../packages/local/src/grants.ts";
 
 const VERIFIER = "v".repeat(43);
 const CHALLENGE = createHash("sha256").update(VERIFIER).digest("base64url");

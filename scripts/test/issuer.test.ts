@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { approveDevice, signIn } from "../local/approve.ts";
-import { type Issuer, type IssuerOptions, startIssuer } from "../local/issuer.ts";
-import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "../local/tokens.ts";
+import { approveDevice, signIn } from "../../packages/local/src/approve.ts";
+import { type Issuer, type IssuerOptions, startIssuer } from "../../packages/local/src/issuer.ts";
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "../../packages/local/src/tokens.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const PUBLIC_ORIGIN = "http://localhost:8787";

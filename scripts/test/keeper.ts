@@ -1,7 +1,7 @@
 // A program that keeps one child and then waits, for children.test.ts: `keeper.ts LOGFILE CODE...`, where CODE is run by
 // `sh -c`. Prints the child's pid once it has started.
 import { dirname } from "node:path";
-import { ChildKeeper } from "../local/children.ts";
+import { ChildKeeper } from "../../packages/local/src/children.ts";
 
 const [logFile = "", code = ""] = process.argv.slice(2);
 const keeper = new ChildKeeper();

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { watchLog } from "../local/log-watch.ts";
+import { watchLog } from "../../packages/local/src/log-watch.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 function watched(text: string) {

@@ -6,8 +6,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseImage } from "../local/image-digest.ts";
-import { ROOT } from "../local/paths.ts";
+import { parseImage } from "../../packages/local/src/image-digest.ts";
+import { ROOT } from "../../packages/local/src/paths.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const REST = "RUN apt-get update\nCOPY dist/stdio-ws /opt/stdio-ws\n";

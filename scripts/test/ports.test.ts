@@ -2,7 +2,7 @@
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { anyFreePort, chosenPort, isPortFree, nextFreePort, PortError } from "../local/ports.ts";
+import { anyFreePort, chosenPort, isPortFree, nextFreePort, PortError } from "../../packages/local/src/ports.ts";
 
 /** Listens on `host` until the test ends. */
 async function occupy(host: string, port = 0): Promise<number> {

@@ -1,6 +1,6 @@
 // A program that waits for the end of one child, whose stderr it remembers, and ends, for children.test.ts:
 // `rememberer.ts CODE`, where CODE is run by `sh -c`.
-import { ChildKeeper, ending } from "../local/children.ts";
+import { ChildKeeper, ending } from "../../packages/local/src/children.ts";
 
 const args = ["-c", process.argv[2] ?? ""];
 const keeper = new ChildKeeper();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Revival } from "../local/revival.ts";
+import { Revival } from "../../packages/local/src/revival.ts";
 
 /** A server whose every start is answered by the test, on a clock that the test moves. */
 function revived() {

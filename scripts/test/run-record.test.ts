@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { currentIssuer, readRunRecords, writeRunRecord } from "../local/run-record.ts";
+import { currentIssuer, readRunRecords, writeRunRecord } from "../../packages/local/src/run-record.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const deadPid = (): number => spawnSync(process.execPath, ["-e", ""]).pid;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../local/paths.ts";
+import { ROOT } from "../../packages/local/src/paths.ts";
 
 type Named = { readonly attack: string; readonly file: string; readonly name: string };
 

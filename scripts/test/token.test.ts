@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { startIssuer } from "../local/issuer.ts";
-import { writeRunRecord } from "../local/run-record.ts";
+import { startIssuer } from "../../packages/local/src/issuer.ts";
+import { writeRunRecord } from "../../packages/local/src/run-record.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const SCRIPT = fileURLToPath(new URL("../token.ts", import.meta.url));

@@ -1,5 +1,5 @@
 // The containers of the tests' sandboxes, as the engine sees them.
-import { docker } from "../../scripts/local/docker.ts";
+import { docker } from "../../packages/local/src/docker.ts";
 import { type ConnectOptions, connect } from "../e2e/support/client.ts";
 import { fresh, type Person } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { type ContainerSystem, startContainerSystem } from "../../scripts/local/container-system.ts";
+import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
 // For its declaration of what is provided.
 import type {} from "../e2e/global-setup.ts";
 import { WORKER_VARS } from "../e2e/support/worker-vars.ts";

@@ -1,6 +1,6 @@
 // What keeps sandboxes apart: a container each, with a secret of its own that no process is given.
 import { expect, test } from "vitest";
-import { docker } from "../../scripts/local/docker.ts";
+import { docker } from "../../packages/local/src/docker.ts";
 import { connect } from "../e2e/support/client.ts";
 import { fresh, person } from "../e2e/support/system.ts";
 import { containerOf, environmentOf } from "./containers.ts";

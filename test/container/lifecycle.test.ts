@@ -1,6 +1,6 @@
 // When a container starts, sleeps and dies, and what its clients hear of that.
 import { expect, test } from "vitest";
-import { docker } from "../../scripts/local/docker.ts";
+import { docker } from "../../packages/local/src/docker.ts";
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
 import { api, fresh, person, restartWorker } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
-import { type System, startSystem } from "../../scripts/local/system.ts";
+import { type System, startSystem } from "../../packages/local/src/system.ts";
 import { type ConnectOptions, connect, type Params } from "./support/client.ts";
 import { namedInGroup, residentBytes } from "./support/processes.ts";
 import { fresh, type Person } from "./support/system.ts";

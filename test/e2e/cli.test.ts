@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { approveDevice } from "../../scripts/local/approve.ts";
+import { approveDevice } from "../../packages/local/src/approve.ts";
 import { exitCode, runCli, startCli } from "./support/cli.ts";
 import { connect } from "./support/client.ts";
 import { isAlive } from "./support/processes.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type System, startSystem } from "../../scripts/local/system.ts";
+import { type System, startSystem } from "../../packages/local/src/system.ts";
 import { recordsAt } from "./support/audit.ts";
 import { belongingsOf, heardSince, search, stateOf } from "./support/belongings.ts";
 import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "./support/client.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
-import { type System, startSystem } from "../../scripts/local/system.ts";
+import { type System, startSystem } from "../../packages/local/src/system.ts";
 import {
   type ConnectOptions,
   connect,

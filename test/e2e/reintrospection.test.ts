@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { approveDevice } from "../../scripts/local/approve.ts";
-import { ROOT } from "../../scripts/local/paths.ts";
-import { type System, startSystem } from "../../scripts/local/system.ts";
-import { CLI_CLIENT_ID } from "../../scripts/local/tokens.ts";
+import { approveDevice } from "../../packages/local/src/approve.ts";
+import { ROOT } from "../../packages/local/src/paths.ts";
+import { type System, startSystem } from "../../packages/local/src/system.ts";
+import { CLI_CLIENT_ID } from "../../packages/local/src/tokens.ts";
 import { connect, refusedHttp } from "./support/client.ts";
 import { fresh, type Person } from "./support/system.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startSystem } from "../../scripts/local/system.ts";
+import { startSystem } from "../../packages/local/src/system.ts";
 import { CLI, cliEnv, exitCode } from "./support/cli.ts";
 import { namedInGroup } from "./support/processes.ts";
 import { seededBytes } from "./support/random.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type System, startSystem } from "../../scripts/local/system.ts";
+import { type System, startSystem } from "../../packages/local/src/system.ts";
 import { type ChainedRecord, verifyChain } from "../../worker/src/audit/chain.ts";
 import { sandboxKey } from "../../worker/src/auth/names.ts";
 import { parseTerminalAddress } from "../../worker/src/terminal/path.ts";

@@ -5,7 +5,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { anyFreePort } from "../../../scripts/local/ports.ts";
+import { anyFreePort } from "../../local/src/ports.ts";
 import type { Server } from "./subjects.ts";
 
 /** Where node-pty and ws are installed. @throws {Error} Where they can't be: no compiler, no registry. */

@@ -7,10 +7,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
-import { startIssuer } from "../../../scripts/local/issuer.ts";
-import { BIN, ROOT } from "../../../scripts/local/paths.ts";
-import { anyFreePort } from "../../../scripts/local/ports.ts";
-import { tokenMinter } from "../../../scripts/local/token-minter.ts";
+import { startIssuer } from "../../local/src/issuer.ts";
+import { BIN, ROOT } from "../../local/src/paths.ts";
+import { anyFreePort } from "../../local/src/ports.ts";
+import { tokenMinter } from "../../local/src/token-minter.ts";
 import { installNodePty, startSsh } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";
 

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/local/paths.ts";
+import { ROOT } from "../../local/src/paths.ts";
 
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 

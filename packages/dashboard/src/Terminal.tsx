@@ -3,9 +3,9 @@
 
 import "@xterm/xterm/css/xterm.css";
 import "./style.css";
-import "./people.css";
+import "./participants.css";
 import "./dialogs.css";
-import { keyboardOf, mayType, type Role } from "@sbx/sandbox-stdio";
+import { keyboardStateOf, mayType, type Role } from "@sbx/sandbox-stdio";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -17,10 +17,10 @@ import {
   useSyncExternalStore,
 } from "react";
 import type { GuardState } from "./guard.ts";
-import { PeopleBar } from "./PeopleBar.tsx";
+import { ParticipantsBar } from "./ParticipantsBar.tsx";
+import type { ParticipantsState } from "./participants-model.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import type { ResumeStore } from "./resume-store.ts";
-import type { RoomState } from "./room.ts";
 import { REMEDY_WORDS, StatusBar } from "./StatusBar.tsx";
 import {
   describe,
@@ -149,7 +149,7 @@ export function Terminal(props: TerminalProps) {
       {...dataOf(view, status)}
       {...peopleDataOf(room, isReadOnly)}
     >
-      <PeopleBar
+      <ParticipantsBar
         room={live?.room}
         state={room}
         obstacle={obstacle}
@@ -186,7 +186,7 @@ export function Terminal(props: TerminalProps) {
         size={view === undefined ? "" : `${view.cols}×${view.rows}`}
         isFramed={view?.isFramed ?? false}
         link={view?.link}
-        isSecret={room?.people === undefined || keyboardOf(room.people) === "none" ? undefined : view?.isSecret}
+        isSecret={room?.people === undefined || keyboardStateOf(room.people) === "none" ? undefined : view?.isSecret}
         onSecret={(isOn) => {
           live?.setSecret(isOn);
           focus();
@@ -242,12 +242,15 @@ function dataOf(view: View | undefined, status: Status): Record<`data-${string}`
   };
 }
 
-function peopleDataOf(room: RoomState | undefined, isReadOnly: boolean): Record<`data-${string}`, string | number> {
+function peopleDataOf(
+  room: ParticipantsState | undefined,
+  isReadOnly: boolean,
+): Record<`data-${string}`, string | number> {
   const { people } = room ?? {};
   if (people === undefined) return {};
   return {
     "data-people": people.participants.length,
-    "data-keyboard": keyboardOf(people),
+    "data-keyboard": keyboardStateOf(people),
     "data-read-only": String(isReadOnly),
   };
 }
@@ -300,5 +303,5 @@ function RefusalCard({ status, remedies, onRemedy }: RefusalCardProps) {
 
 const neverChanges = () => () => undefined;
 const noView = () => undefined;
-const noRoom = (): RoomState | undefined => undefined;
+const noRoom = (): ParticipantsState | undefined => undefined;
 const noGuard = (): GuardState | undefined => undefined;

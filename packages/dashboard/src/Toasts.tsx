@@ -5,7 +5,7 @@ import { nameOf } from "@sbx/sandbox-stdio";
 import type { ReactNode } from "react";
 import { preview } from "./clipboard.ts";
 import type { ClipboardWish } from "./guard.ts";
-import type { Room, RoomState } from "./room.ts";
+import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
 
 export function Toasts({ children }: { readonly children: ReactNode }) {
   return <div className="sbx-toasts">{children}</div>;
@@ -32,7 +32,11 @@ export function Notices({ texts, onDismiss }: NoticesProps) {
   );
 }
 
-type RequestsProps = { readonly room: Room; readonly state: RoomState; readonly onDone: () => void };
+type RequestsProps = {
+  readonly room: ParticipantsModel;
+  readonly state: ParticipantsState;
+  readonly onDone: () => void;
+};
 
 /** Who asks this person for the keyboard. Said aloud by the people bar. */
 export function Requests({ room, state, onDone }: RequestsProps) {

@@ -1,6 +1,10 @@
 // What the package offers to other pages. Everything is listed, so that a reader sees the whole surface here.
 
-export { Connection, type ConnectionEvents, type ConnectionOptions } from "./connection.ts";
+export {
+  BrowserConnection,
+  type BrowserConnectionEvents,
+  type BrowserConnectionOptions,
+} from "./browser-connection.ts";
 export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 export { Terminal, type TerminalProps } from "./Terminal.tsx";
 export { StdioAddon, type TerminalLink } from "./terminal-addon.ts";

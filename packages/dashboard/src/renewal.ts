@@ -1,7 +1,7 @@
 // Keeps a connection past the end of the token that it was opened with: where the person has logged in again meanwhile, in
 // another tab perhaps, that is shown to the session. No React.
 
-import type { Connection } from "./connection.ts";
+import type { BrowserConnection } from "./browser-connection.ts";
 
 /** Something that counts instead of the token that runs out: a fresh token, or a ticket made with one; undefined: not yet. */
 export type FreshCredential = () => Promise<string | undefined>;
@@ -9,14 +9,14 @@ export type FreshCredential = () => Promise<string | undefined>;
 const TRY_EVERY_MS = 5_000;
 
 export class Renewal {
-  readonly #connection: Connection;
+  readonly #connection: BrowserConnection;
   readonly #fresh: FreshCredential;
   readonly #renewed: () => void;
   #timer = 0;
   #isLooking = false;
 
   /** @param renewed Called when a fresh one has been shown. */
-  constructor(connection: Connection, fresh: FreshCredential, renewed: () => void) {
+  constructor(connection: BrowserConnection, fresh: FreshCredential, renewed: () => void) {
     this.#connection = connection;
     this.#fresh = fresh;
     this.#renewed = renewed;

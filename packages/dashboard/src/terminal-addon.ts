@@ -4,12 +4,12 @@
 
 import { splitUtf8 } from "@sbx/sandbox-stdio";
 import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
-import type { Connection } from "./connection.ts";
+import type { BrowserConnection } from "./browser-connection.ts";
 import { watchQueries } from "./queries.ts";
 
-/** What the addon needs of a connection; {@link Connection} is one. */
+/** What the addon needs of a connection; {@link BrowserConnection} is one. */
 export type TerminalLink = Pick<
-  Connection,
+  BrowserConnection,
   "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay" | "mayType"
 >;
 

@@ -2,13 +2,13 @@
 // it. No React.
 
 import type { ClientState, Role, ServerMessage } from "@sbx/sandbox-stdio";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
 import { Guard } from "./guard.ts";
+import { ParticipantsModel } from "./participants-model.ts";
 import { Renewal } from "./renewal.ts";
-import { Room } from "./room.ts";
-import { type Renderer, Screen } from "./screen.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
+import { type Renderer, TerminalView } from "./terminal-view.ts";
 
 /** Something to tell beside the state: the newest of each kind. */
 export type Notice = { readonly kind: "error" | "expiring" | "started-over" | "approximate"; readonly text: string };
@@ -36,7 +36,7 @@ export type View = SessionFacts & {
   readonly notices: readonly Notice[];
 };
 
-export type TerminalSessionOptions = Omit<ConnectionOptions, "size"> & {
+export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size"> & {
   readonly renderer?: "auto" | "dom" | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
@@ -45,10 +45,10 @@ export type TerminalSessionOptions = Omit<ConnectionOptions, "size"> & {
 const APPROXIMATE = "There was more output than could be followed: the screen may not be exact until it is drawn anew";
 
 export class TerminalSession {
-  readonly connection: Connection;
-  readonly screen: Screen;
+  readonly connection: BrowserConnection;
+  readonly screen: TerminalView;
   /** Who else is here, and who may type. */
-  readonly room: Room;
+  readonly room: ParticipantsModel;
   /** What a person is asked before it happens. */
   readonly guard: Guard;
   #view: View;
@@ -58,14 +58,14 @@ export class TerminalSession {
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
-    this.connection = new Connection({ ...options, size: () => this.screen.fits });
-    this.screen = new Screen(stage, options.renderer ?? "auto", `Terminal, session ${options.session}`, {
+    this.connection = new BrowserConnection({ ...options, size: () => this.screen.fits });
+    this.screen = new TerminalView(stage, options.renderer ?? "auto", `Terminal, session ${options.session}`, {
       fits: ({ cols, rows }) => this.#fits(cols, rows),
       changed: () => this.#screenChanged(),
       link: (link) => this.#change({ link }),
       follow: (uri) => this.guard.followLink(uri),
     });
-    this.room = new Room(this.connection);
+    this.room = new ParticipantsModel(this.connection);
     const { freshCredential } = options;
     if (freshCredential !== undefined) {
       const ask = () => freshCredential(this.connection.client?.hello?.you.role ?? "viewer");

@@ -3,7 +3,7 @@
 import type { ClientState } from "@sbx/sandbox-stdio";
 import type { Terminal } from "@xterm/xterm";
 import { expect, test } from "vitest";
-import type { ConnectionEvents } from "../src/connection.ts";
+import type { BrowserConnectionEvents } from "../src/browser-connection.ts";
 import { StdioAddon, type TerminalLink } from "../src/terminal-addon.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -36,7 +36,7 @@ function harness() {
       undrawn.push(drawn);
     },
   };
-  let events: Partial<ConnectionEvents> = {};
+  let events: Partial<BrowserConnectionEvents> = {};
   let answerableFrom = 0;
   const link: TerminalLink = {
     state: { phase: "attached" } as ClientState,

@@ -4,12 +4,12 @@ import type { ClientState } from "@sbx/sandbox-stdio";
 import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/xterm";
 import { expect, test } from "vitest";
-import type { ConnectionEvents } from "../src/connection.ts";
+import type { BrowserConnectionEvents } from "../src/browser-connection.ts";
 import { StdioAddon } from "../src/terminal-addon.ts";
 
 function harness() {
   const terminal = new headless.Terminal({ cols: 80, rows: 24, allowProposedApi: true });
-  let events: Partial<ConnectionEvents> = {};
+  let events: Partial<BrowserConnectionEvents> = {};
   const typed: string[] = [];
   const dealt: number[] = [];
   const addon = new StdioAddon({

@@ -1,7 +1,100 @@
 // What the package offers. Everything is listed, so that a reader sees the whole surface here.
 
-export { type Answerer, Answerers } from "./answerers.ts";
-export { decodeArchive, encodeArchive } from "./archive.ts";
+export { StdioClient } from "./client/client.ts";
+export type {
+  ClientEnd,
+  ClientEvents,
+  ClientOptions,
+  ClientPorts,
+  ClientSocket,
+  ClientSocketEvents,
+  ClientState,
+} from "./client/client-types.ts";
+export { InputSender } from "./client/input-sender.ts";
+export {
+  colourIndex,
+  followParticipants,
+  type KeyboardState,
+  keyboardStateOf,
+  mayType,
+  otherDrivers,
+  type Participants,
+  participantOf,
+  participantsOf,
+} from "./client/participants.ts";
+export { announcementOf, keyboardWords, nameOf } from "./client/participants-text.ts";
+export { backoffMs, decideRetry, type RetryDecision } from "./client/retry.ts";
+export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
+export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
+export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
+export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
+export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
+export { TTYD } from "./dialects/ttyd.ts";
+export {
+  InnerClient,
+  type InnerClientEvents,
+  type InnerHello,
+  type InnerSocket,
+  type WriteOutcome,
+  type WriteWish,
+} from "./hop/inner-client.ts";
+export { InnerServer, type ProcessFacts, type ProgramPorts } from "./hop/inner-server.ts";
+export { type InputEntry, InputQueue } from "./input/input-queue.ts";
+export { release } from "./input/release.ts";
+export { decodeArchive, encodeArchive } from "./output/log-archive.ts";
+export { type LogItem, OutputLog, type SizeMark } from "./output/output-log.ts";
+export { type Flow, FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "./output/output-reader.ts";
+export { isWindowSpent, type Paced, pacingClient } from "./output/pacing.ts";
+export type { Snapshot } from "./output/snapshot.ts";
+export { SNAPSHOT_PATIENCE_MS, type SnapshotFrame, type SnapshotSource } from "./output/snapshot-requests.ts";
+export { Window } from "./output/window.ts";
+export { Departures, type DepartureVerdict, type SocketQueue } from "./server/departures.ts";
+export {
+  type AttachWish,
+  type Begin,
+  type ClientCommand,
+  chooseRoute,
+  type DecodedCommand,
+  type Dialect,
+  type DialectRoute,
+  type Encoded,
+  type Frame,
+  type RouteRequest,
+  type SessionEvent,
+} from "./server/dialect.ts";
+export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./server/server-connection.ts";
+export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
+export {
+  ClientRecord,
+  knownOf,
+  type Peer,
+  type Presence,
+  type Reach,
+  type TerminalSize,
+} from "./session/client-record.ts";
+export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
+export { Keyboard, type KeyboardFault, type KeyboardResult } from "./session/keyboard.ts";
+export { areAlike, distinctName } from "./session/names.ts";
+export { Session } from "./session/session.ts";
+export type {
+  AttachRequest,
+  AttachResult,
+  Party,
+  ProgramRequest,
+  SessionFacts,
+  SessionOptions,
+  Upstream,
+} from "./session/session-types.ts";
+export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
+export { type Answerer, AnswererHistory } from "./terminal/answerer-history.ts";
+export { COUNTS, type CountUnit, mostOf, type ScreenSize, withinScreen } from "./terminal/counts.ts";
+export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
+export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
+export { mendEraseToCursor, parseOnAfterFaults, type XtermTerminal } from "./terminal/xterm-fault.ts";
+export { limitWork } from "./terminal/xterm-limits.ts";
+export { LOG_LEVELS, type Log, type LogLevel, logAt, readLogLevel } from "./text/log-level.ts";
+export { clipUtf8, utf8Length } from "./text/utf8.ts";
+export { splitUtf8 } from "./text/utf8-text.ts";
 export {
   type AttachQuery,
   type AttachQueryResult,
@@ -11,21 +104,8 @@ export {
   type ProcessWish,
   parseAttachQuery,
   seenName,
-} from "./attach.ts";
-export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./budget.ts";
-export { StdioClient } from "./client.ts";
-export { ClientRecord, knownOf, type Peer, type Presence, type Reach, type TerminalSize } from "./client-record.ts";
-export type {
-  ClientEnd,
-  ClientEvents,
-  ClientOptions,
-  ClientPorts,
-  ClientSocket,
-  ClientSocketEvents,
-  ClientState,
-} from "./client-types.ts";
-export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./connection.ts";
-export * from "./constants.ts";
+} from "./wire/attach-query.ts";
+export * from "./wire/constants.ts";
 export {
   type Bye,
   type ClientMessage,
@@ -42,29 +122,8 @@ export {
   parseServerMessage,
   type Retry,
   type ServerMessage,
-} from "./control.ts";
-export { COUNTS, type CountUnit, mostOf, type ScreenSize, withinScreen } from "./counts.ts";
-export { Departures, type DepartureVerdict, type SocketQueue } from "./departures.ts";
-export {
-  type AttachWish,
-  type Begin,
-  type ClientCommand,
-  chooseRoute,
-  type DecodedCommand,
-  type Dialect,
-  type DialectRoute,
-  type Encoded,
-  type Frame,
-  type RouteRequest,
-  type SessionEvent,
-} from "./dialect.ts";
-export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
-export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
-export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
-export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
-export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
-export { TTYD } from "./dialects/ttyd.ts";
-export { Floor, type FloorFault, type FloorResult, type Mode, type Role } from "./floor.ts";
+} from "./wire/control.ts";
+export type { OutputStream } from "./wire/frames.ts";
 export {
   decodeFrame,
   decodeStdin,
@@ -73,58 +132,10 @@ export {
   type OutputFrame,
   STDIN_HEADER_BYTES,
   type StdinFrame,
-} from "./frames.ts";
-export type { InnerCommand, InnerMessage, KnownClient, Question } from "./inner.ts";
-export {
-  InnerClient,
-  type InnerClientEvents,
-  type InnerHello,
-  type InnerSocket,
-  type WriteOutcome,
-  type WriteWish,
-} from "./inner-client.ts";
-export { InnerServer, type ProcessFacts, type ProgramPorts } from "./inner-server.ts";
-export { type InputEntry, InputQueue } from "./input.ts";
-export { type InputFate, InputPositions, type InputRecorder } from "./input-recorder.ts";
-export { type BridgeListing, MAX_LISTING_BYTES, parseListings } from "./listing.ts";
-export { type LogItem, OutputLog, type OutputStream, type SizeMark } from "./log.ts";
-export { areAlike, distinctName } from "./names.ts";
-export { Outbox } from "./outbox.ts";
-export { type Delivery, isWindowSpent, type Paced, pacingClient } from "./pacing.ts";
-export {
-  colourIndex,
-  followPeople,
-  type Keyboard,
-  keyboardOf,
-  mayType,
-  otherDrivers,
-  type People,
-  participantOf,
-  peopleOf,
-} from "./people.ts";
-export { announcementOf, keyboardWords, nameOf } from "./people-words.ts";
-export { QueryFilter, type Sequence } from "./query-filter.ts";
-export { type Flow, FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "./reader.ts";
-export { release } from "./release.ts";
-export { backoffMs, decideRetry, type RetryDecision } from "./retry.ts";
-export { type ScreenFrame, type ScreenSource, SNAPSHOT_PATIENCE_MS } from "./screens.ts";
-export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
-export { Session } from "./session.ts";
-export type {
-  AttachRequest,
-  AttachResult,
-  Party,
-  ProgramRequest,
-  SessionFacts,
-  SessionOptions,
-  Upstream,
-} from "./session-types.ts";
-export { parseInSlices, Slices, worstNsPerByte } from "./slices.ts";
-export type { Snapshot } from "./snapshot.ts";
-export { LOG_LEVELS, type Log, type LogLevel, logAt, readLogLevel } from "./text/log-level.ts";
-export { clipUtf8, utf8Length } from "./utf8.ts";
-export { splitUtf8 } from "./utf8-text.ts";
-export { Window } from "./window.ts";
+} from "./wire/frames.ts";
+export type { InnerCommand, InnerMessage, KnownClient, Question } from "./wire/inner-messages.ts";
+export { type BridgeListing, MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
+export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {
   describeFrame,
   describeMessage,
@@ -134,5 +145,3 @@ export {
   tracedSocket,
   traceOf,
 } from "./wire/trace.ts";
-export { mendEraseToCursor, parseOnAfterFaults, type XtermTerminal } from "./xterm-fault.ts";
-export { limitWork } from "./xterm-limits.ts";

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isHeldUp, lifeName } from "../src/attach.ts";
 import { attachParams, isName, MAX_KEEP_SECONDS, parseAttachQuery } from "../src/index.ts";
+import { isHeldUp, lifeName } from "../src/wire/attach-query.ts";
 
 const parse = (query: string) => parseAttachQuery(new URLSearchParams(query));
 

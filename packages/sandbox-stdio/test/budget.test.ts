@@ -1,7 +1,7 @@
 // L10: what a client may say that is no use to anybody, in every dialect, and that those who behave never come near it.
 
 import { describe, expect, test } from "vitest";
-import { Inbox } from "../src/inbox.ts";
+import { OutputReceiver } from "../src/client/output-receiver.ts";
 import {
   ACK_DELAY_MS,
   type BudgetLimits,
@@ -168,7 +168,7 @@ describe("L10: of stdio.v1", () => {
     const at = rig({ tty: true, delivery: "live" }, { now: () => time.now });
     at.clock.ms = 0;
     let hasClosed = false;
-    const inbox = new Inbox(0, {
+    const inbox = new OutputReceiver(0, {
       events: { output: () => undefined, snapshot: () => undefined, resize: () => undefined, gap: () => undefined },
       setTimer: (ms, callback) => time.after(ms, callback),
       ack: (offset) => {

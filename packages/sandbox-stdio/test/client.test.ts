@@ -2,16 +2,16 @@
 // another. Sockets and timers are in this file's hands.
 
 import { describe, expect, test } from "vitest";
+import { BACKOFF_BASE_MS } from "../src/client/retry.ts";
 import {
   type ClientOptions,
   type ClientSocketEvents,
   encodeFrame,
+  InputSender,
   MAX_UNACKED_INPUT_BYTES,
-  Outbox,
   STREAM_STDOUT,
   StdioClient,
 } from "../src/index.ts";
-import { BACKOFF_BASE_MS } from "../src/retry.ts";
 
 /** A client whose connections are moved by hand, with the greatest chance: every backoff is as long as it may be. */
 function harness(options: Partial<ClientOptions> = {}) {
@@ -210,14 +210,14 @@ describe("one life after another", () => {
 
 describe("the outbox", () => {
   test("gathers crumbs that wait into one frame, in order", () => {
-    const outbox = new Outbox();
+    const outbox = new InputSender();
     for (let i = 0; i < 5; i += 1) outbox.write(new Uint8Array([i]));
     expect(outbox.next()).toEqual(new Uint8Array([0, 1, 2, 3, 4]));
     expect(outbox.next()).toBeUndefined();
   });
 
   test("sends a large chunk without copying it", () => {
-    const outbox = new Outbox();
+    const outbox = new InputSender();
     const chunk = new Uint8Array(100_000);
     outbox.write(chunk);
     const frame = outbox.next();
@@ -230,7 +230,7 @@ describe("the outbox", () => {
     const seed = 20261120;
     const random = generator(seed);
     for (let round = 0; round < 15; round += 1) {
-      const outbox = new Outbox();
+      const outbox = new InputSender();
       outbox.rewind(0);
       let written = 0;
       let taken = 0;
@@ -260,7 +260,7 @@ describe("the outbox", () => {
   });
 
   test("a quarter of a megabyte of single bytes is sent again in no more than a few frames", () => {
-    const outbox = new Outbox();
+    const outbox = new InputSender();
     outbox.rewind(0);
     for (let i = 0; i < MAX_UNACKED_INPUT_BYTES; i += 1) outbox.write(new Uint8Array([i % 251]));
     for (let i = 0; i < 2; i += 1) {

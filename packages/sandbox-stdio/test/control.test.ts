@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSize, PING_TEXT, PONG_TEXT, parseClientMessage, parseServerMessage, SIGNALS } from "../src/index.ts";
-import { parseInnerCommand, parseInnerMessage } from "../src/inner.ts";
+import { parseInnerCommand, parseInnerMessage } from "../src/wire/inner-messages.ts";
 
 const FROM_CLIENT = [
   '{"type":"resize","cols":120,"rows":40}',

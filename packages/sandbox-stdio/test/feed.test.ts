@@ -130,9 +130,9 @@ describe("L4: a frame of 4 MiB", () => {
     connected(shared, PTY_SHARED, "b");
     first.connection.receive(new Uint8Array(MIB).fill(0x61), 0);
     first.connection.receive('{"type":"grant_stdin","to":"b"}', 0);
-    expect(shared.session.floor.holder).toBe("a");
+    expect(shared.session.keyboard.holder).toBe("a");
     expect(takeAll(shared.session, first.client).length).toBe(MIB);
-    expect(shared.session.floor.holder).toBe("b");
+    expect(shared.session.keyboard.holder).toBe("b");
   });
 });
 

@@ -1,7 +1,6 @@
 // What the tests of the session core share: peers that write down what they are told, a clock that stands still until it
 // is moved, and an inner hop whose messages lie in two lists until they are delivered.
 
-import type { Answerer } from "../src/answerers.ts";
 import {
   type AttachRequest,
   type ClientRecord,
@@ -14,13 +13,14 @@ import {
   OutputLog,
   type Peer,
   type ProgramPorts,
-  type ScreenSource,
   type ServerMessage,
   Session,
   type SessionFacts,
   type SessionOptions,
+  type SnapshotSource,
   type Upstream,
 } from "../src/index.ts";
+import type { Answerer } from "../src/terminal/answerer-history.ts";
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 export const text = (raw: Uint8Array) => new TextDecoder().decode(raw);
@@ -205,7 +205,7 @@ export class InnerRig {
 
   constructor(
     over: Partial<SessionFacts> = {},
-    options: { logBytes?: number; screen?: ScreenSource; ports?: ProgramPorts } = {},
+    options: { logBytes?: number; screen?: SnapshotSource; ports?: ProgramPorts } = {},
   ) {
     this.#over = over;
     this.#ports = options.ports;

@@ -2,15 +2,15 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Floor, type Mode, type Role } from "../src/index.ts";
+import { Keyboard, type Mode, type Role } from "../src/index.ts";
 
 const driver = (id: string, isAdmin = false) => ({ id, role: "driver" as const, isAdmin });
 const viewer = (id: string, isAdmin = false) => ({ id, role: "viewer" as const, isAdmin });
 const OK = { ok: true };
 const no = (fault: string) => ({ ok: false, fault });
 
-function exclusive(...members: { id: string; role: Role; isAdmin: boolean }[]): Floor {
-  const floor = new Floor("exclusive");
+function exclusive(...members: { id: string; role: Role; isAdmin: boolean }[]): Keyboard {
+  const floor = new Keyboard("exclusive");
   for (const member of members) floor.join(member);
   return floor;
 }
@@ -78,17 +78,17 @@ describe("an exclusive session", () => {
   });
 
   test("H7: made again, it goes to nobody who comes where it was held before", () => {
-    const held = new Floor("exclusive", "a");
+    const held = new Keyboard("exclusive", "a");
     held.join(driver("b"));
     expect(held.holder).toBe("a");
-    const freed = new Floor("exclusive", "", true);
+    const freed = new Keyboard("exclusive", "", true);
     freed.join(driver("b"));
     expect(freed.holder).toBe("");
   });
 });
 
 test("K1: in a collaborative session every driver may type and no viewer, and nobody is given the keyboard by coming", () => {
-  const floor = new Floor("collaborative");
+  const floor = new Keyboard("collaborative");
   for (const member of [driver("a"), driver("b"), viewer("v", true)]) floor.join(member);
   expect([floor.holder, floor.mayDrive("a"), floor.mayDrive("b"), floor.mayDrive("v")]).toEqual([
     "",
@@ -99,7 +99,7 @@ test("K1: in a collaborative session every driver may type and no viewer, and no
 });
 
 test("D9: while one holds the keyboard that relies on it, nobody else types, also where everybody may", () => {
-  const floor = new Floor("collaborative");
+  const floor = new Keyboard("collaborative");
   for (const member of [driver("a"), { ...driver("b"), holdsAlone: true }]) floor.join(member);
   const may = () => [floor.mayDrive("a").ok, floor.mayDrive("b").ok];
   expect([may(), floor.request("a").ok, may()]).toEqual([[true, true], true, [true, true]]);
@@ -125,7 +125,7 @@ test("K3: nothing from a viewer is ever allowed, nor from a driver that does not
       fc.constantFrom<Mode>("exclusive", "collaborative"),
       fc.array(step, { maxLength: 60 }),
       (mode, steps) => {
-        const floor = new Floor(mode);
+        const floor = new Keyboard(mode);
         const present = new Set<string>();
         for (const { kind, who, to } of steps) {
           const before = floor.holder;

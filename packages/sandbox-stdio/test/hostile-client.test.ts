@@ -3,8 +3,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeStdin } from "../src/frames.ts";
 import { type Frame, PLAIN, ServerConnection, SIGNALS, STDIO } from "../src/index.ts";
+import { encodeStdin } from "../src/wire/frames.ts";
 import { bytes, InnerRig, join, type Rig, request, rig } from "./fixtures.ts";
 
 const seed = Number(process.env.SEED ?? 6);
@@ -75,7 +75,7 @@ describe.each([
         client.connection.receive(frame, 0);
       }
       expect(reached(at, from)).toEqual([]);
-      expect(at.session.floor.holder).toBe("holder");
+      expect(at.session.keyboard.holder).toBe("holder");
     });
     fc.assert(property, { seed, numRuns: RUNS });
   });
@@ -108,7 +108,7 @@ describe("on the inner hop, past a Durable Object that checks nothing", () => {
       const from = hop.bridge.upstream.asked.length;
       for (const frame of all) hop.server?.receive(frame, 0);
       expect(reached(hop.bridge, from)).toEqual([]);
-      expect(hop.bridge.session.floor.holder).toBe("holder");
+      expect(hop.bridge.session.keyboard.holder).toBe("holder");
     });
     fc.assert(property, { seed, numRuns: RUNS });
   });

@@ -1,7 +1,14 @@
 // The inner hop, both ends and their sessions: what survives its breaks.
 
 import { describe, expect, test } from "vitest";
-import { type ClientRecord, Floor, InnerServer, MAX_FRAME_BYTES, RESUME_GRACE_MS, type Session } from "../src/index.ts";
+import {
+  type ClientRecord,
+  InnerServer,
+  Keyboard,
+  MAX_FRAME_BYTES,
+  RESUME_GRACE_MS,
+  type Session,
+} from "../src/index.ts";
 import { bytes, FakePeer, InnerRig, join, output, request, takeAll } from "./fixtures.ts";
 
 describe("input across breaks of the inner hop", () => {
@@ -129,7 +136,7 @@ describe("pace across the inner hop", () => {
     for (const client of [a, b]) hop.session.command(client, { type: "ack", offset: 60_000 });
     hop.session.command(a, { type: "grant_stdin", to: "b" });
     hop.flush();
-    expect([hop.bridge.session.floor.holder, hop.remote("b").acked]).toEqual(["b", 60_000]);
+    expect([hop.bridge.session.keyboard.holder, hop.remote("b").acked]).toEqual(["b", 60_000]);
   });
 
   test("W10: a plain client that is alone sets the pace by what its socket has taken", () => {
@@ -388,7 +395,7 @@ describe("who is known after a break of the inner hop", () => {
     hop.flush();
     const next = hop.restarted().connect().flush();
     const { peer } = join(next.session, "a", { isResume: true });
-    expect([peer.hello.holder, next.session.floor.holder]).toEqual(["", ""]);
+    expect([peer.hello.holder, next.session.keyboard.holder]).toEqual(["", ""]);
   });
 
   test("H8: a keyboard whose holder the bridge never got to know is free for who asks after a restart", () => {
@@ -402,7 +409,7 @@ describe("who is known after a break of the inner hop", () => {
     next.session.command(client, { type: "request_stdin" });
     next.flush();
     const knows = hop.bridge.session.client("a") !== undefined;
-    expect([next.session.floor.holder, hop.bridge.session.floor.holder]).toEqual(knows ? ["a", "a"] : ["b", "b"]);
+    expect([next.session.keyboard.holder, hop.bridge.session.keyboard.holder]).toEqual(knows ? ["a", "a"] : ["b", "b"]);
   });
 
   test("H8: who holds the keyboard is the relay's to say, also where the bridge's own rules would give it to who comes", () => {
@@ -411,10 +418,10 @@ describe("who is known after a break of the inner hop", () => {
     hop.session.command(client, { type: "release_stdin" });
     hop.flush();
     // A bridge that has forgotten that there was a holder.
-    Object.assign(hop.bridge.session, { floor: new Floor("exclusive") });
+    Object.assign(hop.bridge.session, { floor: new Keyboard("exclusive") });
     join(hop.session, "b");
     hop.flush();
-    expect([hop.session.floor.holder, hop.bridge.session.floor.holder]).toEqual(["", ""]);
+    expect([hop.session.keyboard.holder, hop.bridge.session.keyboard.holder]).toEqual(["", ""]);
   });
 
   test("H8: the first driver is the creator and gets the keyboard, whoever watched before it came", () => {
@@ -424,7 +431,7 @@ describe("who is known after a break of the inner hop", () => {
     const next = hop.restarted().connect().flush();
     join(next.session, "driver");
     next.flush();
-    expect([next.session.floor.holder, hop.bridge.session.floor.holder, hop.bridge.session.creator]).toEqual([
+    expect([next.session.keyboard.holder, hop.bridge.session.keyboard.holder, hop.bridge.session.creator]).toEqual([
       "driver",
       "driver",
       "driver",
@@ -434,7 +441,7 @@ describe("who is known after a break of the inner hop", () => {
   test("H8: a keyboard that is told to be held by nobody known is free", () => {
     const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
     hop.server?.receive('{"type":"stdin_holder","id":"ghost"}', 0);
-    expect(hop.bridge.session.floor.holder).toBe("");
+    expect(hop.bridge.session.keyboard.holder).toBe("");
   });
 
   test("H2: clients with a connection of their own to the bridge are not the Durable Object's", () => {
@@ -451,7 +458,7 @@ describe("who is known after a break of the inner hop", () => {
     hop.session.stdin(client, bytes("hello"));
     hop.bridge.clock.ms += RESUME_GRACE_MS;
     hop.bridge.session.tick();
-    expect(hop.bridge.session.floor.holder).toBe("");
+    expect(hop.bridge.session.keyboard.holder).toBe("");
     hop.connect().flush();
     expect(takeAll(hop.bridge.session, hop.remote("a"))).toBe("hello");
     expect(peer.of("error")).toEqual([]);
@@ -487,7 +494,7 @@ describe("who is known after a break of the inner hop", () => {
         ["to", "after"],
         ["from", "again"],
       ]);
-      expect(hop.bridge.session.floor.holder).toBe("");
+      expect(hop.bridge.session.keyboard.holder).toBe("");
       // Of what was typed without the keyboard.
       expect([from, to].map(({ peer }) => peer.of("error").length)).toEqual([1, 0]);
     },

@@ -4,16 +4,16 @@ import { describe, expect, test } from "vitest";
 import {
   announcementOf,
   colourIndex,
-  followPeople,
+  followParticipants,
   type Hello,
-  keyboardOf,
+  keyboardStateOf,
   keyboardWords,
   mayType,
   nameOf,
   otherDrivers,
   type Participant,
-  type People,
-  peopleOf,
+  type Participants,
+  participantsOf,
   type ServerMessage,
 } from "../src/index.ts";
 
@@ -21,8 +21,8 @@ const ann: Participant = { id: "a", name: "Ann", role: "driver" };
 const bob: Participant = { id: "b", name: "Bob", role: "driver" };
 const cleo: Participant = { id: "c", name: "Cleo", role: "viewer" };
 
-function people(you: Participant, more: Partial<Hello> = {}): People {
-  return peopleOf({
+function people(you: Participant, more: Partial<Hello> = {}): Participants {
+  return participantsOf({
     type: "hello",
     protocol: "stdio.v1",
     sandbox: "dev",
@@ -47,11 +47,11 @@ function people(you: Participant, more: Partial<Hello> = {}): People {
 }
 
 /** What is announced of each message in turn, "-" for nothing, and what it comes to. */
-function hear(before: People, ...messages: ServerMessage[]): { words: string[]; after: People } {
+function hear(before: Participants, ...messages: ServerMessage[]): { words: string[]; after: Participants } {
   let after = before;
   const words = messages.map((message) => {
     const text = announcementOf(after, message) ?? "-";
-    after = followPeople(after, message);
+    after = followParticipants(after, message);
     return text;
   });
   return { words, after };
@@ -72,11 +72,11 @@ test("L11: a guest's name never stands without saying that it is one's, and a pr
 
 describe("the keyboard", () => {
   test("is yours, taken, free, shared or none of a viewer's business", () => {
-    expect(keyboardOf(people(ann))).toBe("yours");
-    expect(keyboardOf(people(bob))).toBe("taken");
-    expect(keyboardOf(people(bob, { holder: "" }))).toBe("free");
-    expect(keyboardOf(people(bob, { mode: "collaborative", holder: "" }))).toBe("shared");
-    expect(keyboardOf(people(cleo, { mode: "collaborative", holder: "" }))).toBe("none");
+    expect(keyboardStateOf(people(ann))).toBe("yours");
+    expect(keyboardStateOf(people(bob))).toBe("taken");
+    expect(keyboardStateOf(people(bob, { holder: "" }))).toBe("free");
+    expect(keyboardStateOf(people(bob, { mode: "collaborative", holder: "" }))).toBe("shared");
+    expect(keyboardStateOf(people(cleo, { mode: "collaborative", holder: "" }))).toBe("none");
     expect([ann, bob, cleo].map((you) => mayType(people(you)))).toEqual([true, false, false]);
   });
 
@@ -100,7 +100,7 @@ describe("what is announced", () => {
     const asked = hear(people(ann), { type: "stdin_request", id: "b" });
     expect(asked.words).toEqual(["Bob asks for the keyboard"]);
     expect(asked.after.requests).toEqual(["b"]);
-    expect(followPeople(asked.after, { type: "stdin_request", id: "b" })).toBe(asked.after);
+    expect(followParticipants(asked.after, { type: "stdin_request", id: "b" })).toBe(asked.after);
     const given = hear(asked.after, { type: "stdin_holder", id: "b" });
     expect(given.words).toEqual(["Bob has the keyboard"]);
     expect([given.after.requests, given.after.holder]).toEqual([[], "b"]);
@@ -140,7 +140,7 @@ describe("what is announced", () => {
   test("is nothing where nothing changes", () => {
     const before = people(ann);
     expect(announcementOf(before, { type: "stdin_holder", id: "a" })).toBeUndefined();
-    expect(followPeople(before, { type: "pong" })).toBe(before);
+    expect(followParticipants(before, { type: "pong" })).toBe(before);
   });
 });
 

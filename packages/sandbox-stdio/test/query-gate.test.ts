@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { encodeFrame, type Hello, type ServerMessage } from "../src/index.ts";
-import { QueryGate } from "../src/query-gate.ts";
+import { QueryGate } from "../src/server/query-gate.ts";
 
 const STDOUT = 1;
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));

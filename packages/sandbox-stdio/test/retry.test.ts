@@ -1,8 +1,8 @@
 // Which ends of a connection a client comes back from: every close code, and what a bye makes of it.
 
 import { describe, expect, test } from "vitest";
+import { BACKOFF_BASE_MS, BACKOFF_CAP_MS } from "../src/client/retry.ts";
 import { type Bye, backoffMs, CLOSE, decideRetry, httpStatusOf } from "../src/index.ts";
-import { BACKOFF_BASE_MS, BACKOFF_CAP_MS } from "../src/retry.ts";
 
 const bye = (code: number, retry: Bye["retry"], seconds?: number): Bye => ({
   type: "bye",

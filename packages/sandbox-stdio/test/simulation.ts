@@ -471,7 +471,7 @@ export class Simulation {
         if (isDone && !party.isOver) party.leave();
       }
       const mayEnd = isAlone ? ender.isInputWritten : others.every((party) => party.isOver) && ender.isInputWritten;
-      const isHolder = ender.ids.at(-1) === this.bridge.session.floor.holder;
+      const isHolder = ender.ids.at(-1) === this.bridge.session.keyboard.holder;
       if (mayEnd && this.plan.mode === "exclusive" && !isHolder) ender.client.send({ type: "request_stdin" });
       else if (mayEnd && !ender.isInputEnded) ender.endInput();
       else if (ender.isInputEnded && !ender.hasEndedIn(ender.client)) ender.endInput();
@@ -563,8 +563,8 @@ export class Simulation {
     return [
       `process at ${log.endOffset} of ${process.plan.outputBytes}, held ${process.isHeld}, ended ${process.hasEnded}, eofs ${process.eofs}`,
       ...lines,
-      `bridge holder "${session.floor.holder}" creator ${session.creator}: ${clients.join("; ")}`,
-      `relay ${this.#relay?.isConnected} end ${this.#relay?.session?.log.endOffset} holder "${this.#relay?.session?.floor.holder}": ${relayed.join("; ")}`,
+      `bridge holder "${session.keyboard.holder}" creator ${session.creator}: ${clients.join("; ")}`,
+      `relay ${this.#relay?.isConnected} end ${this.#relay?.session?.log.endOffset} holder "${this.#relay?.session?.keyboard.holder}": ${relayed.join("; ")}`,
       `plain: ${this.#plains.map((plain) => plain.describe()).join("; ")}`,
     ].join("\n");
   }

@@ -3,7 +3,7 @@
 import headless from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SplitCharacters } from "../src/split-characters.ts";
+import { SplitCharacters } from "../src/text/split-characters.ts";
 import { bytes } from "./fixtures.ts";
 
 /** What comes out for these pieces, the last of it when nothing follows any more. */

@@ -1,8 +1,8 @@
 // The trace of a session: what its lines say, whose they are, and what must never stand in one.
 
 import { describe, expect, test } from "vitest";
-import { encodeFrame, encodeStdin } from "../src/frames.ts";
 import { tracedUpstream } from "../src/session/traced-upstream.ts";
+import { encodeFrame, encodeStdin } from "../src/wire/frames.ts";
 import { describeFrame, describeMessage, tracedReceiver, tracedSocket, traceOf } from "../src/wire/trace.ts";
 import { bytes, FakeUpstream, join, output, rig } from "./fixtures.ts";
 

@@ -1,7 +1,7 @@
 // ttyd's wire format, message by message: what comes in, and what that asks for; what happens, and how it is said.
 import { describe, expect, test } from "vitest";
-import { chooseRoute, type Frame, type SessionEvent } from "../src/dialect.ts";
 import { TTYD, TTYD_ROUTES } from "../src/dialects/ttyd.ts";
+import { chooseRoute, type Frame, type SessionEvent } from "../src/server/dialect.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Frame) => (typeof frame === "string" ? `text:${frame}` : new TextDecoder().decode(frame));

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeUtf8, splitUtf8 } from "../src/utf8-text.ts";
+import { decodeUtf8, splitUtf8 } from "../src/text/utf8-text.ts";
 import { bytes } from "./fixtures.ts";
 
 /** The texts of a stream that comes in these pieces, and its rest. */

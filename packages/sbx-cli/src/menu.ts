@@ -1,6 +1,6 @@
 // What can be done from the keyboard while attached, behind Ctrl+^: which keys there are, and what they mean now. Pure.
 
-import { keyboardOf, nameOf, otherDrivers, type People } from "@sbx/sandbox-stdio";
+import { keyboardStateOf, nameOf, otherDrivers, type Participants } from "@sbx/sandbox-stdio";
 
 export type MenuAction =
   | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "detach" | "literal" }
@@ -15,20 +15,20 @@ export const MENU_KEY = 0x1e;
 const MAX_CHOICES = 9;
 
 export class Menu {
-  readonly #people: People;
+  readonly #people: Participants;
   readonly #isSecret: boolean;
   /** Whom the keyboard may be given to, while a digit is awaited. */
   #choices: readonly string[] = [];
 
   /** @param isSecret Whether what is typed is being kept off the record. */
-  constructor(people: People, isSecret: boolean) {
+  constructor(people: Participants, isSecret: boolean) {
     this.#people = people;
     this.#isSecret = isSecret;
   }
 
   /** Only what makes sense now. */
   get text(): string {
-    const keyboard = keyboardOf(this.#people);
+    const keyboard = keyboardStateOf(this.#people);
     const keys = [
       ...(keyboard === "free" || keyboard === "taken" ? ["a ask for the keyboard"] : []),
       ...(keyboard === "taken" ? ["t take it (admin)"] : []),
@@ -55,7 +55,7 @@ export class Menu {
       case "g":
         return this.#give();
       case "p":
-        return keyboardOf(this.#people) === "none"
+        return keyboardStateOf(this.#people) === "none"
           ? { kind: "nothing", text: "a viewer has no input to keep secret" }
           : { kind: "secret" };
       case "w":
@@ -72,14 +72,14 @@ export class Menu {
   }
 
   #ifKeyboard(action: MenuAction): MenuAction {
-    const keyboard = keyboardOf(this.#people);
+    const keyboard = keyboardStateOf(this.#people);
     if (keyboard === "shared") return { kind: "nothing", text: "everyone may type here" };
     return keyboard === "none" ? { kind: "nothing", text: "a viewer can't have the keyboard" } : action;
   }
 
   /** To who asked first; else to the only one there is; else a digit says to whom. */
   #give(): MenuAction {
-    if (keyboardOf(this.#people) !== "yours") {
+    if (keyboardStateOf(this.#people) !== "yours") {
       return this.#ifKeyboard({ kind: "nothing", text: "the keyboard is not yours to give" });
     }
     const others = otherDrivers(this.#people).map(({ id }) => id);

@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import { parseArgs } from "./args.ts";
-import { attach } from "./attach.ts";
+import { attach } from "./attach-command.ts";
 import { login, logout, tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";

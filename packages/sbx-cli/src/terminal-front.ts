@@ -1,13 +1,13 @@
 // A person at a terminal, and a PTY at the other end.
 
 import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "@sbx/sandbox-stdio";
-import { Company } from "./company.ts";
 import type { Front } from "./front.ts";
 import { KeyReader, readMenuKey } from "./keys.ts";
 import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
 import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";
-import { type Drawing, Screen } from "./screen.ts";
+import { ParticipantsView } from "./participants-view.ts";
+import { type Drawing, TerminalOutput } from "./terminal-output.ts";
 import { TerminalTitle } from "./title.ts";
 import { RawTerminal, sizeOf, type TerminalStreams } from "./tty.ts";
 
@@ -34,11 +34,11 @@ export type TerminalFrontParts = {
 
 export class TerminalFront implements Front {
   readonly #parts: TerminalFrontParts;
-  readonly #screen: Screen;
+  readonly #screen: TerminalOutput;
   readonly #terminal: RawTerminal;
   readonly #keys = new KeyReader();
   readonly #title: TerminalTitle;
-  readonly company: Company;
+  readonly company: ParticipantsView;
   /** Open, and waiting for a key. */
   #menu: Menu | undefined;
   readonly #onKeys = (chunk: Buffer) => this.#typed(chunk);
@@ -51,7 +51,7 @@ export class TerminalFront implements Front {
   constructor(parts: TerminalFrontParts) {
     this.#parts = parts;
     const { client, output, notices, streams } = parts;
-    this.#screen = new Screen(
+    this.#screen = new TerminalOutput(
       (offset) => client.mayAnswer(offset),
       // Kept by Node, and not asked of the system for each sequence.
       () => ({ cols: streams.output.columns || MAX_COLS, rows: streams.output.rows || MAX_ROWS }),
@@ -60,7 +60,7 @@ export class TerminalFront implements Front {
       if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
     };
     this.#title = new TerminalTitle(draw, () => this.#screen.modes.title);
-    this.company = new Company(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
+    this.company = new ParticipantsView(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
     this.#terminal = new RawTerminal(
       streams,
       () => this.#title.resetSequence() + this.#screen.modes.resetSequence() + this.#farewell,

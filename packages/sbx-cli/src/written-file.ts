@@ -16,13 +16,13 @@ export class WrittenFile {
   readonly #fd: number;
   readonly #start: number;
   readonly #end: number;
-  #at: number;
+  #ports: number;
 
   private constructor(fd: number, start: number, end: number) {
     this.#fd = fd;
     this.#start = start;
     this.#end = end;
-    this.#at = start;
+    this.#ports = start;
   }
 
   /** @returns undefined where nothing was written after `noted`, or it can't be read back: then it is written again. */
@@ -40,12 +40,12 @@ export class WrittenFile {
 
   /** Whether everything that was found there has been received again. */
   get isDone(): boolean {
-    return this.#at >= this.#end;
+    return this.#ports >= this.#end;
   }
 
   /** Length of the file up to what has been received again. */
   get position(): number {
-    return this.#at;
+    return this.#ports;
   }
 
   /**
@@ -54,20 +54,20 @@ export class WrittenFile {
    *   there too) nobody can tell whose bytes are whose: then everything is written again, with `again` before it.
    */
   match(bytes: Uint8Array): { readonly again: Uint8Array; readonly rest: Uint8Array } {
-    const length = Math.min(bytes.length, this.#end - this.#at);
-    const there = this.#read(this.#at, length);
+    const length = Math.min(bytes.length, this.#end - this.#ports);
+    const there = this.#read(this.#ports, length);
     if (Buffer.compare(there, bytes.subarray(0, length)) !== 0) {
-      const again = this.#read(this.#start, this.#at - this.#start);
+      const again = this.#read(this.#start, this.#ports - this.#start);
       this.#close();
       return { again, rest: bytes };
     }
-    this.#at += length;
+    this.#ports += length;
     if (this.isDone) this.#close();
     return { again: bytes.subarray(0, 0), rest: bytes.subarray(length) };
   }
 
   #close(): void {
-    this.#at = this.#end;
+    this.#ports = this.#end;
     fs.closeSync(this.#fd);
   }
 

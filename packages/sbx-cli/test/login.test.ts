@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { approveDevice } from "../../../scripts/local/approve.ts";
-import { type Issuer, startIssuer } from "../../../scripts/local/issuer.ts";
+import { approveDevice } from "../../local/src/approve.ts";
+import { type Issuer, startIssuer } from "../../local/src/issuer.ts";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 

@@ -1,6 +1,6 @@
 // What the keys behind Ctrl+^ mean, by who has the keyboard.
 
-import type { Participant, People } from "@sbx/sandbox-stdio";
+import type { Participant, Participants } from "@sbx/sandbox-stdio";
 import { describe, expect, test } from "vitest";
 import { MENU_KEY, Menu } from "../src/menu.ts";
 
@@ -10,12 +10,12 @@ const [ann, bob, cleo]: Participant[] = [
   { id: "c", name: "Cleo", role: "viewer" },
 ];
 
-function people(more: Partial<People> = {}): People {
+function people(more: Partial<Participants> = {}): Participants {
   const participants = [ann, bob, cleo].filter((one) => one !== undefined);
   return { you: "a", mode: "exclusive", holder: "a", participants, requests: [], ...more };
 }
 
-const menu = (more: Partial<People> = {}, isSecret = false) => new Menu(people(more), isSecret);
+const menu = (more: Partial<Participants> = {}, isSecret = false) => new Menu(people(more), isSecret);
 
 const press = (menu: Menu, key: string) => menu.press(key.charCodeAt(0));
 

@@ -2,14 +2,14 @@
 
 import { describe, expect, test } from "vitest";
 import { OTHERS, QUERIES } from "../../sandbox-stdio/test/query-samples.ts";
-import { Screen } from "../src/screen.ts";
+import { TerminalOutput } from "../src/terminal-output.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 const text = (parts: readonly Uint8Array[]) => Buffer.concat(parts).toString("latin1");
 
 /** Draws all chunks; answers what was drawn and the offset that was reached. */
 function draw(mayAnswer: (offset: number) => boolean, ...chunks: string[]): { drawn: string; end: number } {
-  const screen = new Screen(mayAnswer);
+  const screen = new TerminalOutput(mayAnswer);
   let drawn = "";
   let offset = 0;
   let end = 0;
@@ -58,7 +58,7 @@ describe("an unfinished sequence", () => {
 
   test("is let through where it is too long, and ends where it ends", () => {
     const picture = `\x1bPq${"~".repeat(10_000)}`;
-    const screen = new Screen(never);
+    const screen = new TerminalOutput(never);
     expect(text(screen.draw(bytes(picture), 0).parts)).toBe(picture);
     expect(screen.isBetweenSequences).toBe(false);
     expect(text(screen.draw(bytes("~\x1b"), 10_003).parts)).toBe("~");
@@ -67,7 +67,7 @@ describe("an unfinished sequence", () => {
   });
 
   test("is forgotten by a snapshot, which asks nothing and holds nothing back", () => {
-    const screen = new Screen(always);
+    const screen = new TerminalOutput(always);
     screen.draw(bytes("a\x1b[1"), 0);
     const drawing = screen.redraw(bytes("\x1b[2J\x1b[6nscreen\x1b["), 100);
     expect([text(drawing.parts), drawing.end]).toEqual(["\x1b[2Jscreen\x1b[", 100]);
@@ -98,7 +98,7 @@ describe("giving the terminal back", () => {
   ];
   for (const [what, output, reset] of table) {
     test(what, () => {
-      const screen = new Screen(always);
+      const screen = new TerminalOutput(always);
       screen.draw(bytes(output), 0);
       expect(screen.modes.resetSequence()).toBe(reset);
     });

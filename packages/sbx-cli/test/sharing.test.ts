@@ -70,7 +70,7 @@ describe("the keyboard", () => {
     await bob.shows(/^sbx-stdio: The keyboard is free$/m);
     bob.press("C-^", "t");
     await bob.shows(/^sbx-stdio: taking the keyboard needs the scope sandbox:admin$/m);
-    expect(server.host().session.floor.holder).toBe("");
+    expect(server.host().session.keyboard.holder).toBe("");
   });
 });
 

@@ -4,18 +4,18 @@
 import { fchownSync } from "node:fs";
 import { type ChildUser, commandAs } from "../child-user.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
-import { Input } from "./input.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
 import { LibcError, libc } from "./libc.ts";
-import { Output, type OutputSink } from "./output.ts";
 import { openPipes } from "./pipes.ts";
 import { poller } from "./poller.ts";
+import { ProcessInput } from "./process-input.ts";
+import { type OutputSink, ProcessOutput } from "./process-output.ts";
 import { endOfFileCharacter, foregroundGroup, openPty, resizePty } from "./pty.ts";
 import { type StandardStreams, spawn } from "./spawn.ts";
 
 export type { StartFault } from "./command.ts";
 export type { ExitStatus } from "./leader.ts";
-export type { OutputSink } from "./output.ts";
+export type { OutputSink } from "./process-output.ts";
 
 export type ProcessSpec = {
   /** A path if it has a slash (relative to `cwd`), else looked for on `env.PATH`. Never parsed by a shell. */
@@ -49,7 +49,7 @@ export interface ChildProcess {
    */
   hold(): void;
   release(): void;
-  /** See {@link Input.write}: bytes taken, all of them (dropped) once nobody can read them. Never blocks. */
+  /** See {@link ProcessInput.write}: bytes taken, all of them (dropped) once nobody can read them. Never blocks. */
   write(bytes: Uint8Array): number;
   /** Ends the input of a program on pipes. On a PTY the end is typed instead: write {@link veof}. */
   closeStdin(): void;
@@ -153,8 +153,8 @@ function takeOver(pid: number, streams: Streams, sink: OutputSink, events: Proce
 class RunningProcess implements ChildProcess {
   readonly tty: boolean;
   readonly #leader: SessionLeader;
-  readonly #input: Input;
-  readonly #outputs: Set<Output>;
+  readonly #input: ProcessInput;
+  readonly #outputs: Set<ProcessOutput>;
   readonly #master: number | undefined;
   readonly #untilExit: readonly number[];
   readonly #onExit: (status: ExitStatus) => void;
@@ -171,10 +171,10 @@ class RunningProcess implements ChildProcess {
     this.#untilExit = streams.untilExit;
     this.#onExit = (status) => events.onExit(status);
     this.#leader = new SessionLeader(pid, (status) => this.#exited(status));
-    this.#input = new Input(streams.input, () => events.onWritable());
+    this.#input = new ProcessInput(streams.input, () => events.onWritable());
     this.#outputs = new Set(
       streams.outputs.map(({ fd, stream }) => {
-        const output: Output = new Output(fd, stream, sink, () => {
+        const output: ProcessOutput = new ProcessOutput(fd, stream, sink, () => {
           this.#outputs.delete(output);
           this.#settle();
         });

@@ -2,13 +2,13 @@
 // own buffer through ?debug=1, so that it doesn't matter how the screen is drawn.
 import type { Terminal } from "@xterm/xterm";
 import type { Page } from "playwright-core";
-import type { Connection } from "../../../packages/dashboard/src/connection.ts";
+import type { BrowserConnection } from "../../../packages/dashboard/src/browser-connection.ts";
 import { TerminalPage } from "../../../packages/dashboard/test/browser.ts";
 
 declare global {
   interface Window {
     /** Only under ?debug=1. */
-    sbx: { terminal: Terminal; client: Connection };
+    sbx: { terminal: Terminal; client: BrowserConnection };
   }
 }
 

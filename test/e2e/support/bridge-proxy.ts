@@ -1,7 +1,7 @@
 // Stands between the Worker and the bridge: passes every byte on, keeps the first of what the Worker sends on each
 // connection, can cut all connections, and can let new ones wait. Knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { anyFreePort } from "../../../scripts/local/ports.ts";
+import { anyFreePort } from "../../../packages/local/src/ports.ts";
 
 /** What is kept of each connection. */
 const RECORDED_BYTES = 64 * 1024;

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { childEnv } from "../../../scripts/local/env.ts";
-import { ROOT } from "../../../scripts/local/paths.ts";
+import { childEnv } from "../../../packages/local/src/env.ts";
+import { ROOT } from "../../../packages/local/src/paths.ts";
 import { type Person, system } from "./system.ts";
 
 export const CLI = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");

@@ -1,7 +1,7 @@
 // The running system as a test sees it: where it is, who may come in, and how its parts are restarted.
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { type TokenRequest, tokenMinter } from "../../../scripts/local/token-minter.ts";
+import { type TokenRequest, tokenMinter } from "../../../packages/local/src/token-minter.ts";
 
 export const system = inject("system");
 

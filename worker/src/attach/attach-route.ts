@@ -10,7 +10,7 @@ import { requireListedOrigin } from "../auth/origin.ts";
 import { openProject, type Project } from "../auth/project-gate.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import type { Env } from "../env.ts";
-import { pass } from "../limits/gate.ts";
+import { pass } from "../limits/entry-limits.ts";
 import { refuseHttp, refuseUpgrade } from "../refusal.ts";
 import { terminalGate } from "../terminal/gate.ts";
 import { waitInLobby } from "../terminal/lobby.ts";

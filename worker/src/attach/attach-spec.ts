@@ -3,7 +3,7 @@
 
 import type { AttachQuery, DialectRoute } from "@sbx/sandbox-stdio";
 import type { Actor } from "../audit/record.ts";
-import type { Pass } from "../limits/gate.ts";
+import type { Pass } from "../limits/entry-limits.ts";
 import type { Grant } from "./grant.ts";
 
 /** How a client is answered. */

@@ -12,7 +12,7 @@ import { openProject, type Project } from "../auth/project-gate.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import type { Env } from "../env.ts";
 import { addressKey } from "../limits/address-object.ts";
-import { addressOf, type Pass, pass } from "../limits/gate.ts";
+import { addressOf, type Pass, pass } from "../limits/entry-limits.ts";
 import type { Refusal } from "../refusal.ts";
 
 export type Authorized = {

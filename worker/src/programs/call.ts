@@ -5,7 +5,7 @@ import type { ProcessWish } from "@sbx/sandbox-stdio";
 import type { StreamChoice } from "@sbx/sandbox-stdio/programs";
 import type { Grant } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
-import type { Pass } from "../limits/gate.ts";
+import type { Pass } from "../limits/entry-limits.ts";
 
 /** P1, as the bridge is told of it. */
 export type ProgramProcess = {

@@ -286,7 +286,7 @@ async function locate(
 
 /** Whether the keyboard is free, or that of the client `id`. */
 function isKeyboardOpen({ session }: Reached, id: string): boolean {
-  return session?.floor.mode !== "exclusive" || session.floor.holder === "" || session.floor.holder === id;
+  return session?.keyboard.mode !== "exclusive" || session.keyboard.holder === "" || session.keyboard.holder === id;
 }
 
 function isLong(operation: Operation): boolean {

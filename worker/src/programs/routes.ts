@@ -6,7 +6,7 @@ import { MAX_WRITE_BYTES } from "@sbx/sandbox-stdio/programs";
 import { type Context, Hono } from "hono";
 import type { SandboxScope } from "../auth/identity.ts";
 import type { Env } from "../env.ts";
-import { revocablePart } from "../limits/gate.ts";
+import { revocablePart } from "../limits/entry-limits.ts";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Authorized, authorized, passToStart } from "./authorized.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";

@@ -2,7 +2,7 @@
 
 import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
 import type { Grant } from "../attach/grant.ts";
-import type { Pass } from "../limits/gate.ts";
+import type { Pass } from "../limits/entry-limits.ts";
 import { concerns, type Revocation } from "../limits/revocation.ts";
 
 /** How long before its end a connection is told that it is near. */

@@ -24,7 +24,7 @@ export interface ReachingPorts {
 }
 
 export class Reaching {
-  readonly #at: ReachingPorts;
+  readonly #ports: ReachingPorts;
   /** Calls that wait: told when the session is here no more. */
   readonly #watchers = new Set<() => void>();
   /** The session whose process was lost last. */
@@ -32,26 +32,26 @@ export class Reaching {
   #expected: { readonly end: number; readonly exit: boolean } = { end: 0, exit: false };
 
   constructor(ports: ReachingPorts) {
-    this.#at = ports;
+    this.#ports = ports;
   }
 
   /** @returns undefined where there is no session. */
   async reach(): Promise<Reached | Refusal | undefined> {
-    const record = this.#at.record();
+    const record = this.#ports.record();
     if (record === undefined) return undefined;
-    if (record.lostAtMs !== undefined) return lostReached(record, this.#at.keptLog(record));
-    if (this.#at.session() === undefined) {
-      if (record.exit !== undefined) this.#at.restore(record);
+    if (record.lostAtMs !== undefined) return lostReached(record, this.#ports.keptLog(record));
+    if (this.#ports.session() === undefined) {
+      if (record.exit !== undefined) this.#ports.restore(record);
       else {
-        const outcome = await this.#at.openHop();
+        const outcome = await this.#ports.openHop();
         if (outcome.kind === "refused" && outcome.status === 404) {
-          this.#at.lose();
+          this.#ports.lose();
           return this.reach();
         }
         if (outcome.kind !== "open") return refusalOf(outcome);
       }
     }
-    const session = this.#at.session();
+    const session = this.#ports.session();
     if (session === undefined) return this.reach();
     const reached = this.#reached(session);
     const { end, exit } = this.#expected;
@@ -76,7 +76,7 @@ export class Reaching {
   }
 
   #reached(session: Session): Reached {
-    const isHere = () => this.#at.session() === session || session.exit !== undefined;
+    const isHere = () => this.#ports.session() === session || session.exit !== undefined;
     const isLost = () => !isHere() && this.#lost === session;
     return {
       incarnation: session.facts.incarnation,

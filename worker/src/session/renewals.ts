@@ -9,7 +9,7 @@ import { readAuthSettings } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
 import { verifyToken } from "../auth/verify-token.ts";
 import type { Env } from "../env.ts";
-import { revocablePart } from "../limits/gate.ts";
+import { revocablePart } from "../limits/entry-limits.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
 import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
 

@@ -63,7 +63,7 @@ export interface KeeperPorts {
 
 export class SessionKeeper {
   readonly hop: InnerHop;
-  readonly #at: KeeperPorts;
+  readonly #ports: KeeperPorts;
   #session: Session | undefined;
   #last: { readonly session: Session; isHere: boolean } | undefined;
   /** What the process is to be, until it is there. */
@@ -74,7 +74,7 @@ export class SessionKeeper {
   readonly reaching: Reaching;
 
   constructor(ports: KeeperPorts) {
-    this.#at = ports;
+    this.#ports = ports;
     this.reaching = new Reaching({
       session: () => this.#session,
       record: () => ports.store.record,
@@ -106,7 +106,7 @@ export class SessionKeeper {
 
   /** The session, with its process: found, or made. */
   async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
-    const { env, store } = this.#at;
+    const { env, store } = this.#ports;
     if (this.#session !== undefined) return { ok: true, session: this.#session };
     if (store.record !== undefined && attachableOf(store.record, spec) === undefined) this.discard();
     const { record } = store;
@@ -134,7 +134,7 @@ export class SessionKeeper {
 
   /** Where a client starts something under the name of a process that has ended: makes way for it (`ended=replace`). */
   async makeWay(spec: AttachSpec): Promise<void> {
-    const { env, store } = this.#at;
+    const { env, store } = this.#ports;
     const { record } = store;
     const { query, who, pass } = spec;
     const mayStart = who.mayCreate && query.role === "driver" && query.resume === undefined;
@@ -154,7 +154,7 @@ export class SessionKeeper {
    * @returns Whether it has been stored just now.
    */
   storeExit(session: Session, nowMs: number): boolean {
-    const { store, audit, waitUntil } = this.#at;
+    const { store, audit, waitUntil } = this.#ports;
     const { record } = store;
     if (record === undefined || record.exit !== undefined || session.exit === undefined) return false;
     if (this.#endedInRecord !== record.facts.incarnation) {
@@ -183,10 +183,10 @@ export class SessionKeeper {
       const last = { session, isHere: false };
       this.#last = last;
       const keep = (name: "screen" | "commands", question: Question) =>
-        askProcess(this.hop.client, question).then((json) => json && this.#at.store.keep(name, json));
+        askProcess(this.hop.client, question).then((json) => json && this.#ports.store.keep(name, json));
       void Promise.all([keep("screen", LAST_SCREEN), keep("commands", { about: "commands" })]).finally(() => {
         last.isHere = true;
-        this.#at.changed();
+        this.#ports.changed();
       });
     }
     return this.#last.isHere;
@@ -194,7 +194,7 @@ export class SessionKeeper {
 
   /** Nobody is left: the process goes on, and the Durable Object may sleep. */
   letGo(session: Session): void {
-    const { store, audit } = this.#at;
+    const { store, audit } = this.#ports;
     const { record } = store;
     if (record !== undefined) {
       const { log } = session;
@@ -212,7 +212,7 @@ export class SessionKeeper {
   /** Ends the process, if it has not ended; its name is free in the bridge. */
   async end(record: SessionRecord): Promise<void> {
     // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
-    await askBridge(this.#at.env, record.sandboxKey, { ask: "end", session: record.facts.session });
+    await askBridge(this.#ports.env, record.sandboxKey, { ask: "end", session: record.facts.session });
     if (record.exit === undefined) await this.#exitTold();
   }
 
@@ -225,13 +225,13 @@ export class SessionKeeper {
   /** The process is no more, or did not come to be: another may have its place among the tenant's. */
   async processEnded(homeKey: string | undefined): Promise<void> {
     if (homeKey === undefined) return;
-    await this.#at.env.TENANT.getByName(homeKey).ended(this.#at.sessionKey);
+    await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey);
   }
 
   // ---- Making one ------------------------------------------------------------------------------------------------
 
   #restoreExited(record: SessionRecord): Session {
-    const { store } = this.#at;
+    const { store } = this.#ports;
     const log = this.#keptLog(record);
     const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: store.lastScreen });
     for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
@@ -241,7 +241,7 @@ export class SessionKeeper {
   }
 
   #keptLog(record: SessionRecord): OutputLog {
-    return this.#at.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
+    return this.#ports.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
   }
 
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
@@ -256,7 +256,7 @@ export class SessionKeeper {
 
   /** A process has been started: it is the session's from here on. */
   begin(record: SessionRecord, { actor }: Pick<AttachSpec, "actor">, asked: ProcessWish): SessionRecord {
-    const { store, audit, waitUntil } = this.#at;
+    const { store, audit, waitUntil } = this.#ports;
     store.record = record;
     const { incarnation, tty } = record.facts;
     audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
@@ -271,14 +271,14 @@ export class SessionKeeper {
     creator: string,
     screens: Pick<SessionOptions, "screen" | "lastScreen">,
   ): Session {
-    const { audit, limits } = this.#at;
+    const { audit, limits } = this.#ports;
     const upstream = audit === undefined ? this.hop.client : new AuditedUpstream(this.hop.client, audit, holder);
     return new Session({
       ...screens,
       hop: "relay",
       facts,
       log,
-      upstream: tracedUpstream(upstream, this.#at.trace()),
+      upstream: tracedUpstream(upstream, this.#ports.trace()),
       recorder: audit,
       now: () => Date.now(),
       maxClients: limits.clients,
@@ -293,7 +293,7 @@ export class SessionKeeper {
   // ---- The inner hop ---------------------------------------------------------------------------------------------
 
   async #attachBridge(signal: AbortSignal) {
-    const { env, store } = this.#at;
+    const { env, store } = this.#ports;
     const { record } = store;
     const spec = this.#wish;
     const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
@@ -314,7 +314,7 @@ export class SessionKeeper {
   #adopt(hello: InnerHello): void {
     let session = this.#session;
     if (session === undefined) {
-      const record = this.#at.store.record ?? this.#newRecord(hello, this.#wish);
+      const record = this.#ports.store.record ?? this.#newRecord(hello, this.#wish);
       const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
       session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.hop.client });
       this.#session = session;
@@ -328,7 +328,7 @@ export class SessionKeeper {
     const session = this.#session;
     if (session === undefined || session.exit !== undefined) return false;
     for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
-    return session.presentCount > 0 || this.#at.isCalled();
+    return session.presentCount > 0 || this.#ports.isCalled();
   }
 
   #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
@@ -340,11 +340,11 @@ export class SessionKeeper {
         this.letGo(session);
         dismiss(session, refusalOf(outcome));
         this.reaching.left();
-        this.#at.changed();
+        this.#ports.changed();
       }
       return false;
     }
-    return (session?.presentCount ?? 0) > 0 || this.#at.isCalled();
+    return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
   }
 
   /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
@@ -364,7 +364,7 @@ export class SessionKeeper {
 
   /** The process is gone without an exit: its clients are told, and what was received of it is kept. */
   #loseProcess(): void {
-    const { store, audit, waitUntil } = this.#at;
+    const { store, audit, waitUntil } = this.#ports;
     const { record } = store;
     audit?.note({ type: "lost" });
     if (record !== undefined) {
@@ -375,13 +375,13 @@ export class SessionKeeper {
     }
     this.reaching.lost(this.#session);
     this.#drop(PROCESS_LOST);
-    this.#at.changed();
+    this.#ports.changed();
   }
 
   /** Another process takes the name: nothing is kept of this one. */
   discard(): void {
     this.#drop(REPLACED);
-    this.#at.store.clear();
+    this.#ports.store.clear();
   }
 
   #drop(refusal: Refusal): void {
@@ -393,7 +393,7 @@ export class SessionKeeper {
   }
 
   #directory({ sandboxKey }: SessionRecord) {
-    return this.#at.env.DIRECTORY.getByName(sandboxKey);
+    return this.#ports.env.DIRECTORY.getByName(sandboxKey);
   }
 }
 

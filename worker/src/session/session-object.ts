@@ -25,7 +25,7 @@ import { type AuditSettings, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import { isAwake } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
-import type { Pass } from "../limits/gate.ts";
+import type { Pass } from "../limits/entry-limits.ts";
 import { idleMsOf, type Limits, readLimits } from "../limits/limits.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { log, useLogLevel } from "../log.ts";

@@ -7,7 +7,7 @@ import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
 import { addressKey } from "../limits/address-object.ts";
-import { ADDRESS_FULL, addressOf } from "../limits/gate.ts";
+import { ADDRESS_FULL, addressOf } from "../limits/entry-limits.ts";
 import { type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal.ts";
 import { TtydRelay } from "./relay.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";

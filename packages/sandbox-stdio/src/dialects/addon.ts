@@ -1,7 +1,7 @@
 // `SandboxAddon` of `@cloudflare/sandbox/xterm`: bytes both ways, and JSON `ready`, `error`, `exit`; it says `resize`.
 
-import { CLOSE } from "../constants.ts";
-import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../dialect.ts";
+import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
+import { CLOSE } from "../wire/constants.ts";
 import { decodeBytesAndJson, decodeTyped, hasType } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 

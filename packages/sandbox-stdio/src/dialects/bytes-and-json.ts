@@ -1,9 +1,9 @@
 // What the dialects have in common whose clients type in binary frames and say the rest as JSON.
 
-import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_FED_FRAME_BYTES } from "../constants.ts";
-import { type ClientMessage, parseClientMessage } from "../control.ts";
-import type { DecodedCommand, Frame } from "../dialect.ts";
-import { encodeUtf8 } from "../utf8-text.ts";
+import type { DecodedCommand, Frame } from "../server/dialect.ts";
+import { encodeUtf8 } from "../text/utf8-text.ts";
+import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_FED_FRAME_BYTES } from "../wire/constants.ts";
+import { type ClientMessage, parseClientMessage } from "../wire/control.ts";
 
 /** Reads a frame of a client that may say these messages and no others. @param maxBytes Of one frame of stdin. */
 export function decodeBytesAndJson(

@@ -1,8 +1,5 @@
 // The JSON gateway: everything is JSON text. Output is cut between characters, and what is not UTF-8 is replaced.
 
-import { isName } from "../attach.ts";
-import { CLOSE, KIB } from "../constants.ts";
-import { parse } from "../control.ts";
 import type {
   AttachWish,
   DecodedCommand,
@@ -12,9 +9,12 @@ import type {
   Frame,
   RouteRequest,
   SessionEvent,
-} from "../dialect.ts";
-import { isInteger, isString, type Shape } from "../schema.ts";
-import { decodeUtf8, encodeUtf8, splitUtf8 } from "../utf8-text.ts";
+} from "../server/dialect.ts";
+import { decodeUtf8, encodeUtf8, splitUtf8 } from "../text/utf8-text.ts";
+import { isName } from "../wire/attach-query.ts";
+import { CLOSE, KIB } from "../wire/constants.ts";
+import { parse } from "../wire/control.ts";
+import { isInteger, isString, type Shape } from "../wire/schema.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
 const MAX_MESSAGE_BYTES = 16 * KIB;

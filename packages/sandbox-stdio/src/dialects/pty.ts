@@ -1,7 +1,6 @@
 // PandaStack's pty: bytes both ways and JSON control. `/exec/pty` is a shell for one client; `/exec/pty/shared` one for many,
 // of whom one types.
 
-import type { ClientMessage } from "../control.ts";
 import type {
   AttachWish,
   DecodedCommand,
@@ -11,7 +10,8 @@ import type {
   Frame,
   RouteRequest,
   SessionEvent,
-} from "../dialect.ts";
+} from "../server/dialect.ts";
+import type { ClientMessage } from "../wire/control.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 

@@ -1,10 +1,10 @@
 // The project's own two dialects at `/attach`: `stdio.v1`, and the seed's plain one, which has the same frames and knows
 // neither acknowledgements nor most messages (it ignores them).
 
-import { parseAttachQuery } from "../attach.ts";
-import { CLOSE, MAX_STDIN_FRAME_BYTES, OUTER_PROTOCOL } from "../constants.ts";
-import { CLIENT_MESSAGES } from "../control.ts";
-import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../dialect.ts";
+import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
+import { parseAttachQuery } from "../wire/attach-query.ts";
+import { CLOSE, MAX_STDIN_FRAME_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
+import { CLIENT_MESSAGES } from "../wire/control.ts";
 import { decodeBytesAndJson, decodeStdin, decodeTyped } from "./bytes-and-json.ts";
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };

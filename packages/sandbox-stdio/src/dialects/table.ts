@@ -1,6 +1,6 @@
 // The routing table: every dialect that is spoken here. A new one is a file beside this and its line below.
 
-import type { Dialect, DialectRoute } from "../dialect.ts";
+import type { Dialect, DialectRoute } from "../server/dialect.ts";
 import { ADDON_ROUTES } from "./addon.ts";
 import { JSON_ROUTES } from "./json.ts";
 import { PTY_ROUTES } from "./pty.ts";

@@ -1,8 +1,8 @@
 // The query of another product's client as an attach query: a terminal, with the defaults of its route.
 
-import { parseAttachQuery, type URLSearchParamsLike } from "../attach.ts";
-import { CLOSE } from "../constants.ts";
-import type { AttachWish } from "../dialect.ts";
+import type { AttachWish } from "../server/dialect.ts";
+import { parseAttachQuery, type URLSearchParamsLike } from "../wire/attach-query.ts";
+import { CLOSE } from "../wire/constants.ts";
 
 /** What every such client may say beside its own words. */
 const COMMON = ["cols", "rows", "name", "role"];

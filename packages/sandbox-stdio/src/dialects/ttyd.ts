@@ -1,16 +1,6 @@
 // ttyd 1.7.7: each message starts with a character that says what it is. The client speaks first, in JSON. Its page reads
 // bytes only, so everything is said in binary; it may say text.
 
-import {
-  CLOSE,
-  MAX_COLS,
-  MAX_CONTROL_IN_BYTES,
-  MAX_ROWS,
-  STREAM_SNAPSHOT,
-  STREAM_STDERR,
-  STREAM_STDOUT,
-} from "../constants.ts";
-import { type Hello, isSize } from "../control.ts";
 import type {
   AttachWish,
   DecodedCommand,
@@ -20,8 +10,18 @@ import type {
   Frame,
   RouteRequest,
   SessionEvent,
-} from "../dialect.ts";
-import { decodeUtf8, encodeUtf8 } from "../utf8-text.ts";
+} from "../server/dialect.ts";
+import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import {
+  CLOSE,
+  MAX_COLS,
+  MAX_CONTROL_IN_BYTES,
+  MAX_ROWS,
+  STREAM_SNAPSHOT,
+  STREAM_STDERR,
+  STREAM_STDOUT,
+} from "../wire/constants.ts";
+import { type Hello, isSize } from "../wire/control.ts";
 import { decodeStdin } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 

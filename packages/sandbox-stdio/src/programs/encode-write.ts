@@ -1,7 +1,7 @@
 // What a call to *write* types, as bytes (W1). Bytes travel as Latin-1 text, a character each, since the hop's messages are JSON.
 
-import { fromLatin1 } from "../sequence-text.ts";
-import { encodeUtf8 } from "../utf8-text.ts";
+import { fromLatin1 } from "../terminal/sequence-text.ts";
+import { encodeUtf8 } from "../text/utf8-text.ts";
 import { USUAL_MODES } from "./input-modes.ts";
 import { encodeEnter, encodeKeys, encodePaste, type InputModes } from "./keys.ts";
 

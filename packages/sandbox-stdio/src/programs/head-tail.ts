@@ -1,8 +1,8 @@
 // The budget of *run* (U3): the first half and the last half of what is too long, cut at line ends where one is near and never
 // inside a character.
 
-import type { OutputLog } from "../log.ts";
-import { joinBytes, unfinishedBytes } from "../utf8-text.ts";
+import type { OutputLog } from "../output/output-log.ts";
+import { joinBytes, unfinishedBytes } from "../text/utf8-text.ts";
 import { collect, type Gap } from "./output-range.ts";
 
 const LF = 0x0a;

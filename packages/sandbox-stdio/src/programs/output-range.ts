@@ -1,8 +1,8 @@
 // Which bytes of the log a *read* answers with (D1 to D5, U3). Pure: the log as it stands, and whether more can come.
 
-import { STREAM_STDERR, STREAM_STDOUT } from "../constants.ts";
-import type { OutputLog } from "../log.ts";
-import { decodeUtf8, unfinishedBytes } from "../utf8-text.ts";
+import type { OutputLog } from "../output/output-log.ts";
+import { decodeUtf8, unfinishedBytes } from "../text/utf8-text.ts";
+import { STREAM_STDERR, STREAM_STDOUT } from "../wire/constants.ts";
 import { PlainText } from "./plain-text.ts";
 
 export const MIN_READ_BYTES = 16;

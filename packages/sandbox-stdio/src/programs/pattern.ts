@@ -84,7 +84,7 @@ export class PatternMachine {
   readonly #stack: number[] = [];
   readonly #row: Float64Array;
   #previous: number;
-  #at: number;
+  #ports: number;
   #match: { readonly slots: number[]; readonly end: number } | undefined;
   /** ASCII characters that a match may begin with; undefined if it may be empty. */
   readonly #firsts: Uint8Array | undefined;
@@ -105,14 +105,14 @@ export class PatternMachine {
     this.#seen = new Int32Array(size);
     this.#row = new Float64Array(this.#width);
     this.#previous = previous;
-    this.#at = at;
+    this.#ports = at;
     this.#firsts = this.#isAnchored ? undefined : firstsOf(program);
     if (this.#isAnchored) this.#seedStart();
   }
 
   /** Position of the next character. */
   get at(): number {
-    return this.#at;
+    return this.#ports;
   }
 
   /** Where the oldest thread began; undefined if none is under way. */
@@ -136,7 +136,7 @@ export class PatternMachine {
       pcs: pcs.slice(0, count),
       slots: slots.slice(0, count * this.#width),
       previous: this.#previous,
-      at: this.#at,
+      at: this.#ports,
     };
   }
 
@@ -145,7 +145,7 @@ export class PatternMachine {
     this.#seeds.slots.set(state.slots);
     this.#seeds.count = state.pcs.length;
     this.#previous = state.previous;
-    this.#at = state.at;
+    this.#ports = state.at;
     this.#match = undefined;
   }
 
@@ -160,7 +160,7 @@ export class PatternMachine {
       if (this.#seeds.count === 0 && this.#firsts !== undefined && this.#match === undefined) {
         const next = this.#skip(text, i, to);
         this.work += (next - i) >> 3;
-        this.#at += next - i;
+        this.#ports += next - i;
         i = next;
         if (i >= to) break;
       }
@@ -212,12 +212,12 @@ export class PatternMachine {
     }
     this.work += count;
     this.#previous = rune;
-    this.#at += units;
+    this.#ports += units;
   }
 
   #seedStart(): void {
     this.#row.fill(-1);
-    this.#row[0] = this.#at;
+    this.#row[0] = this.#ports;
     this.#seeds.add(this.#program.start, this.#row);
   }
 
@@ -234,7 +234,7 @@ export class PatternMachine {
       if (this.#followOne(seeds.pcs[i] ?? 0, conditions)) return;
     }
     if (this.#isAnchored || this.#match !== undefined) return;
-    this.#row[0] = this.#at;
+    this.#row[0] = this.#ports;
     this.#followOne(this.#program.start, conditions);
   }
 
@@ -262,7 +262,7 @@ export class PatternMachine {
         case OP.capture:
           if (this.#isAnchored && arg > 1 && arg < this.#width) {
             stack.push(this.#row[arg] ?? -1, -arg - 1);
-            this.#row[arg] = this.#at;
+            this.#row[arg] = this.#ports;
           }
           stack.push(out);
           break;
@@ -273,7 +273,7 @@ export class PatternMachine {
           stack.push(out);
           break;
         case OP.match:
-          this.#match = { slots: [...this.#row], end: this.#at };
+          this.#match = { slots: [...this.#row], end: this.#ports };
           return true;
         case OP.fail:
           break;

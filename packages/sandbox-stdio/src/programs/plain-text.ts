@@ -1,7 +1,7 @@
 // Output as `plain` text (D4, T2): escape sequences are left out, CR LF is LF, and text that a lone carriage return or a
 // backspace overwrote is dropped. A stream: the result does not depend on where the bytes are cut.
 
-import { C1_LEAD, ESC, VtParser } from "../vt-parser.ts";
+import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
 import { type PlainRun, PlainRuns } from "./plain-runs.ts";
 import { Utf8Reader } from "./utf8-reader.ts";
 

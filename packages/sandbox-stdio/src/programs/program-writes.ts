@@ -1,7 +1,7 @@
 // A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all, and remembers each
 // writer's last, so that the Durable Object may ask again over a new hop.
 
-import type { ClientRecord } from "../client-record.ts";
+import type { ClientRecord } from "../session/client-record.ts";
 import { encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
 import type { InputModes } from "./keys.ts";
 import type { WritePlan, WriteRequest } from "./writers.ts";

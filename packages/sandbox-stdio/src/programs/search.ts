@@ -1,7 +1,7 @@
 // A search through output as it comes (T2 to T4): reads the log from an offset on, as plain text, and finds a literal or an
 // expression. Each byte is looked at once, except what a line end has not settled yet.
 
-import type { OutputLog } from "../log.ts";
+import type { OutputLog } from "../output/output-log.ts";
 import { PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
 import { PlainMap } from "./plain-runs.ts";
 import { PlainText } from "./plain-text.ts";

@@ -1,10 +1,19 @@
 // What the Durable Object tells the bridge of a process that a program starts without attaching (P1 to P4): in a body, so that
 // a command may be long. One writer, one reader, and the answer's shape.
 
-import { isName, type ProcessWish } from "../attach.ts";
-import { DEFAULT_COLS, DEFAULT_ROWS, MAX_COLS, MAX_KEEP_SECONDS, MAX_ROWS, MIB } from "../constants.ts";
-import { parseListings } from "../listing.ts";
-import { checkShape, isArrayOf, isBoolean, isInteger, isOneOf, isRecord, isString, type Shape } from "../schema.ts";
+import { isName, type ProcessWish } from "../wire/attach-query.ts";
+import { DEFAULT_COLS, DEFAULT_ROWS, MAX_COLS, MAX_KEEP_SECONDS, MAX_ROWS, MIB } from "../wire/constants.ts";
+import { parseListings } from "../wire/listing.ts";
+import {
+  checkShape,
+  isArrayOf,
+  isBoolean,
+  isInteger,
+  isOneOf,
+  isRecord,
+  isString,
+  type Shape,
+} from "../wire/schema.ts";
 
 /** Bytes of an order as JSON: a request of 1 MiB, with what is added to it, and escaped once more at worst. */
 export const MAX_ORDER_BYTES = 4 * MIB;

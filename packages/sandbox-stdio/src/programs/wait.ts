@@ -1,9 +1,9 @@
 // One *wait* (T1 to T6) as a state machine: it is told of output, time, the exit, the keyboard, marks and screens, and comes to
 // an outcome once. A wait is a reader of the log; it holds nothing back and polls nothing.
 
-import type { ExitStatus } from "../control.ts";
-import type { OutputLog } from "../log.ts";
-import { decodeUtf8, encodeUtf8 } from "../utf8-text.ts";
+import type { OutputLog } from "../output/output-log.ts";
+import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import type { ExitStatus } from "../wire/control.ts";
 import type { Gap } from "./output-range.ts";
 import { PatternMachine, type PatternProgram } from "./pattern.ts";
 import { plainTextOf } from "./plain-text.ts";

@@ -1,12 +1,12 @@
 // Stands between a session and what carries its decisions out, and says in a trace what was decided. Changes nothing.
 
-import type { Answerer } from "../answerers.ts";
-import type { ClientRecord, TerminalSize } from "../client-record.ts";
-import type { SignalName } from "../constants.ts";
-import type { InputEntry } from "../input.ts";
-import type { Session } from "../session.ts";
-import type { Upstream } from "../session-types.ts";
+import type { InputEntry } from "../input/input-queue.ts";
+import type { Answerer } from "../terminal/answerer-history.ts";
+import type { SignalName } from "../wire/constants.ts";
 import { describeMessage, type Trace } from "../wire/trace.ts";
+import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import type { Session } from "./session.ts";
+import type { Upstream } from "./session-types.ts";
 
 class TracedUpstream implements Upstream {
   readonly #upstream: Upstream;

@@ -1,8 +1,8 @@
 // A session's trace: lines that say what came, what was sent and what was decided. Pure formatting; a shell prints them.
 // A line holds lengths, offsets and ids, and neither bytes of input or output nor a credential.
 
-import { STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "../constants.ts";
-import { decodeStdin } from "../frames.ts";
+import { STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
+import { decodeStdin } from "./frames.ts";
 
 /** Takes one line of a trace. Absent where nothing is traced: then tracing costs one branch. */
 export type Trace = (line: string) => void;

@@ -1,17 +1,17 @@
 // What is fuzzed: each decoder of the package, with inputs to start from and what must hold of its answer to any input.
 // An answer is also given a name, by which a run knows that an input made it do something new.
 
-import { decodeArchive, encodeArchive } from "../../src/archive.ts";
-import { attachParams, parseAttachQuery } from "../../src/attach.ts";
-import { type ControlResult, parseClientMessage, parseServerMessage } from "../../src/control.ts";
-import type { Dialect } from "../../src/dialect.ts";
 import { DIALECT_ROUTES } from "../../src/dialects/table.ts";
-import { decodeFrame, decodeStdin, encodeFrame, encodeStdin } from "../../src/frames.ts";
-import { parseInnerCommand, parseInnerMessage } from "../../src/inner.ts";
-import { parseListings } from "../../src/listing.ts";
-import { OutputLog } from "../../src/log.ts";
-import { QueryFilter } from "../../src/query-filter.ts";
-import { decodeUtf8, splitUtf8 } from "../../src/utf8-text.ts";
+import { decodeArchive, encodeArchive } from "../../src/output/log-archive.ts";
+import { OutputLog } from "../../src/output/output-log.ts";
+import type { Dialect } from "../../src/server/dialect.ts";
+import { QueryFilter } from "../../src/terminal/query-filter.ts";
+import { decodeUtf8, splitUtf8 } from "../../src/text/utf8-text.ts";
+import { attachParams, parseAttachQuery } from "../../src/wire/attach-query.ts";
+import { type ControlResult, parseClientMessage, parseServerMessage } from "../../src/wire/control.ts";
+import { decodeFrame, decodeStdin, encodeFrame, encodeStdin } from "../../src/wire/frames.ts";
+import { parseInnerCommand, parseInnerMessage } from "../../src/wire/inner-messages.ts";
+import { parseListings } from "../../src/wire/listing.ts";
 
 export type Target = {
   readonly name: string;

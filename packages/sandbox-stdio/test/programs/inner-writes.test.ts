@@ -127,17 +127,17 @@ test("R5: a program that holds the keyboard lapses a minute after its last call"
   const hop = new InnerRig({ tty: true, mode: "exclusive", delivery: "live" }).connect().flush();
   const client = program(hop);
   hop.flush();
-  expect([hop.session.floor.holder, hop.bridge.session.floor.holder]).toEqual(["p", "p"]);
+  expect([hop.session.keyboard.holder, hop.bridge.session.keyboard.holder]).toEqual(["p", "p"]);
   const wait = (ms: number) => {
     hop.bridge.clock.ms += ms;
     hop.session.tick();
     hop.flush();
-    return hop.session.floor.holder;
+    return hop.session.keyboard.holder;
   };
   expect(wait(10 * PROGRAM_GRACE_MS)).toBe("p");
   hop.session.endCall(client);
   expect([wait(PROGRAM_GRACE_MS - 1), wait(1)]).toEqual(["p", ""]);
-  expect(hop.bridge.session.floor.holder).toBe("");
+  expect(hop.bridge.session.keyboard.holder).toBe("");
 });
 
 test("W4: who does not hold the keyboard is told who does, and types nothing", async () => {

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { InputQueue } from "../../src/input.ts";
+import { InputQueue } from "../../src/input/input-queue.ts";
 import {
   continuesAt,
   MAX_WRITE_BYTES,

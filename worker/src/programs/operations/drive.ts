@@ -40,7 +40,7 @@ export function drive(reached: Reached, call: ProgramCall, asked: Drive, ports: 
 }
 
 function carryOut(session: Session, client: ClientRecord, asked: Exclude<Drive, { type: "keyboard" }>): ProgramAnswer {
-  if (!session.floor.mayDrive(client.id).ok) return notHolder(session);
+  if (!session.keyboard.mayDrive(client.id).ok) return notHolder(session);
   if (asked.type === "signal") {
     session.command(client, { type: "signal", signal: asked.signal as SignalName });
     return DONE;
@@ -51,16 +51,16 @@ function carryOut(session: Session, client: ClientRecord, asked: Exclude<Drive, 
 }
 
 function keyboard(session: Session, client: ClientRecord, wish: "request" | "release" | "take"): ProgramAnswer {
-  const { floor } = session;
+  const { keyboard } = session;
   if (wish === "take" && !client.isAdmin) {
     return refused(403, "insufficient_scope", "to take the keyboard needs the scope sandbox:admin");
   }
-  if (wish === "release" && floor.holder !== client.id) return notHolder(session);
+  if (wish === "release" && keyboard.holder !== client.id) return notHolder(session);
   const types = { request: "request_stdin", release: "release_stdin", take: "force_take" } as const;
   session.command(client, { type: types[wish] });
-  return { status: 200, body: { holder: floor.holder, mine: floor.holder === client.id } };
+  return { status: 200, body: { holder: keyboard.holder, mine: keyboard.holder === client.id } };
 }
 
-function notHolder({ floor }: Session): ProgramAnswer {
-  return refused(409, "not_stdin_holder", "the keyboard is another's", { holder: floor.holder });
+function notHolder({ keyboard }: Session): ProgramAnswer {
+  return refused(409, "not_stdin_holder", "the keyboard is another's", { holder: keyboard.holder });
 }

@@ -1,0 +1,292 @@
+// The browser's socket and clocks around the protocol's client, and its one second chance: a place kept from before the
+// reload that is gone is given up for a new one. Knows no terminal and no React.
+
+import {
+  CLOSE,
+  type ClientEvents,
+  type ClientSocket,
+  type ClientSocketEvents,
+  type ClientState,
+  followParticipants,
+  mayType,
+  type Participants,
+  participantsOf,
+  type ServerMessage,
+  StdioClient,
+} from "@sbx/sandbox-stdio";
+import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
+import type { ResumeStore } from "./resume-store.ts";
+
+export type BrowserConnectionOptions = {
+  /** Address of `/attach` with what describes the process in its query; relative to the page, http(s) or ws(s). */
+  readonly url: string;
+  /** The session's name. */
+  readonly session: string;
+  /** A bearer token; without one the browser's cookie speaks. */
+  readonly token?: string | undefined;
+  /** Where the place in the session is remembered over a reload. */
+  readonly resumes?: ResumeStore | undefined;
+  /** The window as it is now, in cells: a process that this attach creates starts with it. */
+  readonly size?: () => { readonly cols: number; readonly rows: number } | undefined;
+};
+
+export type BrowserConnectionEvents = ClientEvents & {
+  /** The place from before the reload is gone, and why: a new one is being taken. */
+  startedOver(reason: string): void;
+  /** A new client attaches after an earlier one: it gets everything from the start, on an empty screen. */
+  reset(): void;
+  /** Keys were sent. */
+  typed(): void;
+  /** Keys were pressed that the session would not take from this client now: they are gone. */
+  refused(bytes: Uint8Array): void;
+};
+
+export class BrowserConnection {
+  readonly #options: BrowserConnectionOptions;
+  readonly #listeners = new Set<Partial<BrowserConnectionEvents>>();
+  #token: string | undefined;
+  #client: StdioClient | undefined;
+  #size: { cols: number; rows: number } | undefined;
+  #people: Participants | undefined;
+  #isLeft = false;
+  /** Whether the client that is attaching uses no place from before: there is nothing to fall back to. */
+  #isSecondChance = false;
+  readonly #stopWatching = new AbortController();
+
+  constructor(options: BrowserConnectionOptions) {
+    this.#options = options;
+    this.#token = options.token;
+  }
+
+  /** The protocol's client; undefined until the connection has been started. */
+  get client(): StdioClient | undefined {
+    return this.#client;
+  }
+
+  get state(): ClientState {
+    return this.#client?.state ?? { phase: "connecting", attempt: 0 };
+  }
+
+  /** Who is here and who may type, as of the last that was said; undefined before the first greeting. */
+  get people(): Participants | undefined {
+    return this.#people;
+  }
+
+  /** Whether what is typed now would reach the process, as far as is known here. */
+  get mayType(): boolean {
+    return this.state.phase === "attached" && (this.#people === undefined || mayType(this.#people));
+  }
+
+  /** @returns How to stop listening. */
+  subscribe(listener: Partial<BrowserConnectionEvents>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async start(): Promise<void> {
+    if (this.#isLeft) return;
+    const resume = await this.#options.resumes?.claim();
+    if (this.#isLeft) return;
+    this.#attach(resume);
+    const options = { signal: this.#stopWatching.signal };
+    window.addEventListener("online", () => this.#hurry(), options);
+    document.addEventListener(
+      "visibilitychange",
+      () => document.visibilityState === "visible" && this.#hurry(),
+      options,
+    );
+  }
+
+  /** Comes back at once if it is waiting, and tries again if it was refused. */
+  retryNow(): void {
+    if (this.state.phase === "ended" && !this.#isLeft) void this.#options.resumes?.claim().then((r) => this.#attach(r));
+    else this.#client?.retryNow();
+  }
+
+  /** Leaves the session, which lives on. Nothing is reported afterwards. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#listeners.clear();
+    this.#stopWatching.abort();
+    this.#client?.leave();
+    this.#options.resumes?.forget();
+  }
+
+  /** A fresh token: told to the session at once, and used from the next connection on. */
+  setToken(token: string | undefined): void {
+    if (token === this.#token) return;
+    this.#token = token;
+    if (token !== undefined) this.#client?.send({ type: "auth", token });
+  }
+
+  /** Whether only the length of what is typed is to be on record, as was last asked for or told. */
+  get isSecret(): boolean {
+    return this.#client?.isSecret ?? false;
+  }
+
+  /** Asks the session to put only the length of what is typed from here on on record, or all of it again. */
+  setSecret(on: boolean): void {
+    this.#client?.setSecret(on);
+  }
+
+  /** Keys that a person pressed. @returns Whether they were sent. */
+  type(bytes: Uint8Array): boolean {
+    if (this.state.phase === "attached" && !this.mayType) {
+      this.#each((listener) => listener.refused?.(bytes));
+      return false;
+    }
+    const isSent = this.#client?.type(bytes) ?? false;
+    if (this.#client === undefined) this.#events.discarded(bytes);
+    if (isSent) this.#each((listener) => listener.typed?.());
+    return isSent;
+  }
+
+  /** The window's size in cells, whenever it changes: never what the server said the PTY has. */
+  resize(cols: number, rows: number): void {
+    this.#size = { cols, rows };
+    this.#client?.resize(cols, rows);
+  }
+
+  // What the terminal asks of the client; see there.
+
+  dealtWith(end: number): void {
+    this.#client?.dealtWith(end);
+  }
+
+  mayAnswer(offset: number): boolean {
+    return this.#client?.mayAnswer(offset) ?? false;
+  }
+
+  nextAnswerChange(offset: number): number {
+    return this.#client?.nextAnswerChange(offset) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether the output at `offset` was printed before this client was there to see it. */
+  isReplay(offset: number): boolean {
+    return offset < (this.#client?.hello?.live ?? 0);
+  }
+
+  #attach(resume: string | undefined): void {
+    if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
+    const { isSecret } = this;
+    const { session, url, size } = this.#options;
+    const client = new StdioClient(
+      { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume }) },
+      {
+        connect: (query, events) => {
+          const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
+          if (protocols === undefined) {
+            return refuseAtOnce(events, "the token or ticket has characters that it can't have");
+          }
+          return openSocket(attachAddress(url, location.href, query, this.#size ?? size?.()), protocols, events);
+        },
+        setTimer,
+        now: () => performance.now(),
+        random: () => Math.random(),
+      },
+      this.#events,
+    );
+    this.#client = client;
+    this.#isSecondChance = resume === undefined;
+    client.setSecret(isSecret);
+    if (this.#size !== undefined) client.resize(this.#size.cols, this.#size.rows);
+    client.start();
+  }
+
+  #stateChanged(state: ClientState): void {
+    const { resumes } = this.#options;
+    if (state.phase === "attached") {
+      resumes?.keep(state.hello.resume);
+      this.#people = participantsOf(state.hello);
+    }
+    if (state.phase === "ended") {
+      const { end } = state;
+      const isPlaceGone = end.kind === "refused" && end.code === CLOSE.notFound;
+      // After an exit the place is given up with the closing; whoever reloads reads the ended session anew.
+      if (end.kind === "exit" || isPlaceGone) resumes?.forget();
+      if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
+        this.#each((listener) => listener.startedOver?.(end.reason));
+        this.#attach(undefined);
+        return;
+      }
+    }
+    this.#each((listener) => listener.state?.(state));
+  }
+
+  #told(message: ServerMessage): void {
+    if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
+    this.#each((listener) => listener.message?.(message));
+  }
+
+  readonly #events: ClientEvents = {
+    state: (state) => this.#stateChanged(state),
+    output: (...args) => this.#each((listener) => listener.output?.(...args)),
+    snapshot: (...args) => this.#each((listener) => listener.snapshot?.(...args)),
+    resize: (...args) => this.#each((listener) => listener.resize?.(...args)),
+    gap: (...args) => this.#each((listener) => listener.gap?.(...args)),
+    message: (message) => this.#told(message),
+    discarded: (...args) => this.#each((listener) => listener.discarded?.(...args)),
+    inputDrained: () => this.#each((listener) => listener.inputDrained?.()),
+  };
+
+  #each(tell: (listener: Partial<BrowserConnectionEvents>) => void): void {
+    for (const listener of this.#listeners) tell(listener);
+  }
+
+  /** The network is back, or the person is: no reason to sit out the rest of a wait. A sleeping session is left alone. */
+  #hurry(): void {
+    if (this.state.phase === "waiting" && this.state.retryAtMs !== undefined) this.#client?.retryNow();
+  }
+}
+
+function openSocket(url: string, protocols: string[], events: ClientSocketEvents): ClientSocket {
+  const socket = new WebSocket(url, protocols);
+  let isOpen = false;
+  socket.binaryType = "arraybuffer";
+  socket.onopen = () => {
+    isOpen = true;
+    events.open();
+  };
+  socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+    if (typeof data === "string") events.text(data);
+    else events.binary(new Uint8Array(data));
+  };
+  socket.onclose = ({ code, reason }) => {
+    // A browser doesn't tell a page why an upgrade failed: it may have been refused, or nobody was there.
+    events.closed(code, reason || (isOpen ? "" : "the server can't be reached, or refused the connection"));
+  };
+  return {
+    send: (message) => socket.send(message as string | Uint8Array<ArrayBuffer>),
+    // A page may close with 1000 and with codes of its own only.
+    close: (code) => socket.close(code === CLOSE.normal || code >= 3000 ? code : undefined),
+    // Closing without a code is what a page can do: 1005 at the other end, which is "vanished", not "left".
+    abort: () => socket.close(),
+  };
+}
+
+/** For what would fail before there is a socket: no attempt is worth repeating. */
+function refuseAtOnce(events: ClientSocketEvents, reason: string): ClientSocket {
+  queueMicrotask(() => events.closed(CLOSE.badRequest, reason));
+  const nothing = (): void => undefined;
+  return { send: nothing, close: nothing, abort: nothing };
+}
+
+/**
+ * A timer whose callback runs in a task of its own. In a hidden page Chrome lets chains of timers fire only once a
+ * minute, which would miss the pings and look like a lost connection; a message between breaks the chain.
+ */
+function setTimer(ms: number, callback: () => void): () => void {
+  let isCancelled = false;
+  const timer = setTimeout(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      if (!isCancelled) callback();
+    };
+    port2.postMessage(undefined);
+  }, ms);
+  return () => {
+    isCancelled = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,224 @@
+// The terminal on the page: its renderer, its links, how many cells fit, and the frame around a PTY of another size.
+// It knows what fits and what the terminal has; what that is told to, its owner decides. No React.
+
+import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "@sbx/sandbox-stdio";
+import { FitAddon } from "@xterm/addon-fit";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import type { WebglAddon } from "@xterm/addon-webgl";
+import type { IDisposable } from "@xterm/xterm";
+import { Terminal } from "@xterm/xterm";
+import { MINIMUM_CONTRAST, READ_ONLY_THEME, TERMINAL_OPTIONS, THEME } from "./theme.ts";
+
+export type Renderer = "webgl" | "dom";
+export type Cells = { readonly cols: number; readonly rows: number };
+
+export type TerminalViewEvents = {
+  /** So many cells fit now. */
+  fits(cells: Cells): void;
+  /** What a person sees has changed: size, frame, renderer. */
+  changed(): void;
+  /** The pointer is over a link that leads here; undefined: it has left. */
+  link(uri: string | undefined): void;
+  /** A link was clicked. */
+  follow(uri: string): void;
+};
+
+/** The answer to XTVERSION. */
+const NAME_AND_VERSION = "\x1bP>|xterm.js(6.0.0)\x1b\\";
+/** What xterm.js keeps free at the right for its scrollbar. */
+const SCROLLBAR_PX = 14;
+/** A PTY follows the window within a round trip: only what stays different for longer is framed. */
+const FRAME_DELAY_MS = 300;
+
+export class TerminalView {
+  readonly terminal: Terminal;
+  readonly #stage: HTMLElement;
+  readonly #events: TerminalViewEvents;
+  readonly #fit = new FitAddon();
+  readonly #disposables: IDisposable[] = [];
+  #fits: Cells | undefined;
+  #renderer: Renderer = "dom";
+  /** Settled once the renderer is chosen: its cells have their own size, and so do as many of them as fit. */
+  readonly ready: Promise<void>;
+  #isFramed = false;
+  #isDisposed = false;
+  #frame = 0;
+  #frameTimer = 0;
+
+  /**
+   * @param stage An element with a size of its own and nothing in it.
+   * @param renderer `auto`: WebGL, and the DOM where there is none or its context is lost.
+   */
+  constructor(stage: HTMLElement, renderer: "auto" | "dom", label: string, events: TerminalViewEvents) {
+    this.#stage = stage;
+    this.#events = events;
+    this.terminal = new Terminal({
+      ...TERMINAL_OPTIONS,
+      linkHandler: {
+        activate: (_event, uri) => events.follow(uri),
+        // Which schemes may be followed is decided where all links are.
+        allowNonHttpProtocols: true,
+        hover: (_event, uri) => events.link(uri),
+        leave: () => events.link(undefined),
+      },
+    });
+    const { terminal } = this;
+    terminal.loadAddon(this.#fit);
+    terminal.loadAddon(new Unicode11Addon());
+    terminal.unicode.activeVersion = "11";
+    const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
+    terminal.loadAddon(new WebLinksAddon((_event, uri) => events.follow(uri), hover));
+    mendEraseToCursor(terminal);
+    limitWork(terminal);
+    parseOnAfterFaults(terminal, reportError);
+    parseInSlices(terminal, () => performance.now());
+    // Programs ask at their start what a terminal is, and xterm.js does not say.
+    terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
+      if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);
+      return true;
+    });
+    terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
+    terminal.open(stage);
+    terminal.textarea?.setAttribute("aria-label", label);
+    // Before the first change of size, which would else look like a size of somebody else's making.
+    this.#disposables.push(terminal.onResize(() => this.#resized()));
+    this.#measure();
+    if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
+    this.ready = renderer === "auto" ? this.#useWebgl() : Promise.resolve();
+    const observer = new ResizeObserver(() => this.#measureSoon());
+    observer.observe(stage);
+    this.#disposables.push({ dispose: () => observer.disconnect() });
+  }
+
+  /** How many cells fit; undefined while the stage is not laid out. */
+  get fits(): Cells | undefined {
+    return this.#fits;
+  }
+
+  get renderer(): Renderer {
+    return this.#renderer;
+  }
+
+  /** Whether the terminal is smaller or larger than what fits, and framed. */
+  get isFramed(): boolean {
+    return this.#isFramed;
+  }
+
+  set isScreenReaderMode(isOn: boolean) {
+    this.terminal.options.screenReaderMode = isOn;
+  }
+
+  /** Shown by the cursor, and said to who can't see it: what is typed now goes nowhere. */
+  set isReadOnly(isReadOnly: boolean) {
+    const { textarea } = this.terminal;
+    textarea?.setAttribute("aria-readonly", String(isReadOnly));
+    // No touch keyboard comes up for what can't be typed.
+    if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
+    this.terminal.options.theme = isReadOnly ? READ_ONLY_THEME : THEME;
+    this.terminal.options.cursorBlink = !isReadOnly;
+  }
+
+  focus(): void {
+    this.terminal.focus();
+  }
+
+  /** A key that is not on the keyboard, as a terminal in its usual mode sends it. */
+  press(text: string): void {
+    const isCursorKey = this.terminal.modes.applicationCursorKeysMode && text.startsWith("\x1b[");
+    this.terminal.input(isCursorKey ? text.replace("[", "O") : text);
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#frameTimer);
+    for (const disposable of this.#disposables) disposable.dispose();
+    this.terminal.dispose();
+  }
+
+  // ---- Size ----------------------------------------------------------------------------------------------------
+
+  #measureSoon(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#measure());
+  }
+
+  #measure(): void {
+    const cells = this.#fit.proposeDimensions();
+    if (cells === undefined || !Number.isFinite(cells.cols) || !Number.isFinite(cells.rows)) return;
+    if (cells.cols === this.#fits?.cols && cells.rows === this.#fits.rows) return;
+    this.#fits = { cols: cells.cols, rows: cells.rows };
+    this.#events.fits(this.#fits);
+    this.#resized();
+  }
+
+  #resized(): void {
+    const { cols, rows } = this.terminal;
+    clearTimeout(this.#frameTimer);
+    if (cols === this.#fits?.cols && rows === this.#fits.rows) this.#setFrame(false);
+    else this.#frameTimer = window.setTimeout(() => this.#setFrame(true), this.#isFramed ? 0 : FRAME_DELAY_MS);
+    this.#events.changed();
+  }
+
+  /** Gives the terminal its own size in the middle of the stage, or the whole stage. */
+  #setFrame(isFramed: boolean): void {
+    const element = this.terminal.element;
+    const cells = element?.querySelector<HTMLElement>(".xterm-screen");
+    if (element === undefined || cells === null || cells === undefined) return;
+    element.style.width = isFramed ? `${cells.offsetWidth + SCROLLBAR_PX}px` : "";
+    element.style.height = isFramed ? `${cells.offsetHeight}px` : "";
+    this.#stage.classList.toggle("sbx-framed", isFramed);
+    if (isFramed === this.#isFramed) return;
+    this.#isFramed = isFramed;
+    this.#events.changed();
+  }
+
+  // ---- Renderer and keys ---------------------------------------------------------------------------------------
+
+  async #useWebgl(): Promise<void> {
+    let webgl: WebglAddon;
+    try {
+      const { WebglAddon } = await import("@xterm/addon-webgl");
+      if (this.#isDisposed) return;
+      webgl = new WebglAddon();
+    } catch {
+      // The file did not come, or there is no WebGL 2 here, which the addon says by throwing: the DOM renderer stays.
+      return;
+    }
+    // The context goes when the driver restarts, or when too many pages have one. The DOM renderer takes over.
+    webgl.onContextLoss(() => {
+      webgl.dispose();
+      this.#setRenderer("dom");
+    });
+    try {
+      this.terminal.loadAddon(webgl);
+    } catch {
+      // As above: it says so only now.
+      webgl.dispose();
+      return;
+    }
+    this.#setRenderer("webgl");
+    this.#measure();
+  }
+
+  #setRenderer(renderer: Renderer): void {
+    this.#renderer = renderer;
+    this.terminal.options.minimumContrastRatio = MINIMUM_CONTRAST[renderer];
+    this.#measureSoon();
+    this.#events.changed();
+  }
+
+  /** Ctrl+Shift+C copies, and Ctrl+F6 leads out of the terminal, which takes every other key, Tab included. */
+  #isForTerminal(event: KeyboardEvent): boolean {
+    if (event.ctrlKey && event.shiftKey && event.code === "KeyC" && this.terminal.hasSelection()) {
+      if (event.type === "keydown") {
+        event.preventDefault();
+        // Not navigator.clipboard, which a page without TLS has not, and which may be forbidden. xterm.js says what is copied.
+        document.execCommand("copy");
+      }
+      return false;
+    }
+    return !(event.ctrlKey && event.key === "F6");
+  }
+}

@@ -1,0 +1,74 @@
+// What has to be right before a deployment, told in words. Pure: it is handed what wrangler.toml, the command line and the
+// account say.
+
+import { readAuditSettings } from "../../../worker/src/audit/settings.ts";
+import { AuthFault } from "../../../worker/src/auth/fault.ts";
+import { readAuthSettings } from "../../../worker/src/auth/settings.ts";
+import { readEgress } from "../../../worker/src/sandbox/egress.ts";
+
+/** The secrets of the Worker, and what each is for. */
+export const SECRETS: Readonly<Record<string, string>> = {
+  SESSION_SECRET: "encrypts the cookies of logins by browser",
+  STDIO_TOKEN: "what each container's own secret is made from",
+};
+
+/** Long enough for every secret that is checked when it is used. */
+const ANY_SECRET = "x".repeat(64);
+
+/** `wrangler deploy --var NAME:value` and `--dry-run`, `--containers-rollout=none` among its arguments. */
+export function readArguments(args: readonly string[]): {
+  vars: Record<string, string>;
+  isDryRun: boolean;
+  buildsImage: boolean;
+} {
+  const vars: Record<string, string> = {};
+  for (const [index, arg] of args.entries()) {
+    const given = arg.startsWith("--var=") ? arg.slice("--var=".length) : args[index - 1] === "--var" ? arg : undefined;
+    const [name, ...value] = (given ?? "").split(":");
+    if (name) vars[name] = value.join(":");
+  }
+  const rollout = args.indexOf("--containers-rollout");
+  const isWithoutRollout = args.includes("--containers-rollout=none") || (rollout >= 0 && args[rollout + 1] === "none");
+  return { vars, isDryRun: args.includes("--dry-run"), buildsImage: !isWithoutRollout };
+}
+
+/** What is wrong with the variables of a deployment, a sentence each. */
+export function settingProblems(vars: Readonly<Record<string, unknown>>): string[] {
+  const problems: string[] = [];
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(vars)) {
+    if (typeof value === "string") texts[name] = value;
+    else problems.push(`${name} must be a text in wrangler.toml`);
+  }
+  try {
+    const { publicOrigin, issuer } = readAuthSettings({ ...texts, SESSION_SECRET: ANY_SECRET });
+    const { hostname, protocol } = new URL(publicOrigin);
+    if (hostname.endsWith(".example.workers.dev")) {
+      problems.push(
+        `PUBLIC_ORIGIN is still the example, ${publicOrigin}: set it to where people will reach this Worker`,
+      );
+    } else if (protocol !== "https:") problems.push(`PUBLIC_ORIGIN must be https://…, not ${publicOrigin}`);
+    readAuditSettings(texts);
+    readEgress(texts);
+    if (!issuer.startsWith("https://")) problems.push(`OAUTH_ISSUER must be https://…, not ${issuer}`);
+  } catch (error) {
+    if (!(error instanceof AuthFault)) throw error;
+    problems.push(error.message);
+  }
+  if (texts.BRIDGE_URL) problems.push("BRIDGE_URL must be empty: a deployment's bridges are in its containers");
+  const sleepAfter = texts.SLEEP_AFTER ?? "";
+  if (sleepAfter !== "" && !/^\d+[smh]?$/.test(sleepAfter)) {
+    problems.push(`SLEEP_AFTER must be seconds, or a number with s, m or h, not "${sleepAfter}"`);
+  }
+  return problems;
+}
+
+/** What is missing of the secrets that are set. @param present Their names, as the account tells them. */
+export function secretProblems(present: readonly string[]): string[] {
+  return Object.entries(SECRETS)
+    .filter(([name]) => !present.includes(name))
+    .map(
+      ([name, purpose]) =>
+        `The secret ${name} is not set (${purpose}): openssl rand -base64 48 | npx wrangler secret put ${name}`,
+    );
+}

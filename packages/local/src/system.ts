@@ -1,0 +1,245 @@
+// A whole local system: bridge, issuer and Worker, on loopback ports, with its files in one directory. Used by
+// `npm start` and by the end-to-end tests; any number of systems may run at once, each in its own directory.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { ChildKeeper } from "./children.ts";
+import { childEnv } from "./env.ts";
+import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "./files.ts";
+import { type Issuer, startIssuer } from "./issuer.ts";
+import { RUN_MARK } from "./leftovers.ts";
+import { BIN, ROOT } from "./paths.ts";
+import { anyFreePort } from "./ports.ts";
+import { Revival } from "./revival.ts";
+import { Server } from "./server.ts";
+import { type TokenMinter, tokenMinter } from "./token-minter.ts";
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
+import { bundleFile, bundleWorker } from "./worker-bundle.ts";
+
+const WORKER_SERVER = join(ROOT, "packages/local/src/worker-server.ts");
+
+export interface SystemOptions {
+  /** Directory of everything that this system keeps: state, sandboxes, logs. Made if missing. */
+  readonly dir: string;
+  /** Directory of the issuer's key and the session secret. Default: `dir`. */
+  readonly keysDir?: string;
+  /** Any free port where absent. */
+  readonly ports?: { worker?: number; bridge?: number; issuer?: number };
+  /** Settings of the bridge, over the ones given here. */
+  readonly bridgeEnv?: Record<string, string>;
+  /** Variables of the Worker, over the ones given here. */
+  readonly workerVars?: Record<string, string>;
+  /** The main module in place of the Worker's own: a test's, which adds what production must not have. */
+  readonly workerEntry?: string;
+  /** As in IssuerOptions. */
+  readonly accessTokens?: "jwt" | "opaque";
+  readonly accessTokenLifetime?: number;
+  readonly deviceInterval?: number;
+  /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
+  readonly onRevival?: (line: string) => void;
+  /** Stops the system, in mid-start too. */
+  readonly signal?: AbortSignal;
+}
+
+export interface System {
+  /** The public origin, `http://localhost:PORT`: the page, `/attach`, `/api`. */
+  readonly origin: string;
+  /** `http://127.0.0.1:PORT` */
+  readonly bridgeUrl: string;
+  /** The bridge's STDIO_TOKEN, random per system. */
+  readonly bridgeToken: string;
+  readonly issuerUrl: string;
+  readonly dir: string;
+  /** Parent of the sandboxes' working directories. */
+  readonly sandboxesDir: string;
+  readonly worker: Server;
+  readonly bridge: Server;
+  readonly pids: { readonly worker: number; readonly bridge: number };
+  /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
+  readonly mintToken: TokenMinter;
+  /** kill -9 of workerd and its starter, then a start in the same place. Stored Durable Object state survives. */
+  restartWorker(): Promise<void>;
+  /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
+  restartBridge(): Promise<void>;
+  /** Settles, with a message for people, when a server ended that nobody told to, and was not started again. */
+  readonly failed: Promise<string>;
+  /** Ends everything. May be called at any time, more than once, and again while it works. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a system and waits until all of it answers. The page must have been built before.
+ *
+ * @throws {unknown} The reason of `signal`, once it is aborted.
+ * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
+ */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { dir } = options;
+  const keysDir = options.keysDir ?? dir;
+  const sandboxesDir = join(dir, "sandboxes");
+  for (const path of [dir, keysDir, sandboxesDir]) makePrivateDirectory(path);
+
+  const port = options.ports?.worker ?? (await anyFreePort());
+  const bridgePort = options.ports?.bridge ?? (await anyFreePort());
+  const origin = `http://localhost:${port}`;
+  const bridgeUrl = `http://127.0.0.1:${bridgePort}`;
+  const bridgeToken = randomBytes(32).toString("base64url");
+  const newSecret = (): string => randomBytes(32).toString("base64url");
+  const sessionSecret = await readOrCreatePrivateFile(join(keysDir, "session-secret"), newSecret);
+
+  const keeper = new ChildKeeper();
+  let issuer: Issuer | undefined;
+  let reportFailure: (message: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => {
+    reportFailure = resolve;
+  });
+
+  const bridge = new Server(
+    keeper,
+    {
+      name: "bridge",
+      command: join(BIN, "bun"),
+      args: [join(ROOT, "sandbox/stdio-ws.ts")],
+      cwd: ROOT,
+      env: childEnv({
+        HOST: "127.0.0.1",
+        PORT: String(bridgePort),
+        STDIO_TOKEN_FD: "3",
+        SANDBOX_ROOT: sandboxesDir,
+        [RUN_MARK]: keeper.runId,
+        ...options.bridgeEnv,
+      }),
+      secret: bridgeToken,
+      logFile: join(dir, "logs/bridge.log"),
+      healthUrl: `${bridgeUrl}/healthz`,
+      readyWithinMs: 30_000,
+      // It ends its sessions itself, and some of them only after SIGHUP and SIGTERM.
+      graceMs: 15_000,
+    },
+    reportFailure,
+  );
+
+  let revival: Revival | undefined;
+  const varsFile = join(dir, "worker.env");
+  const env = workerEnv(dir);
+  const bundle = {
+    outDir: join(dir, "bundle"),
+    logFile: join(dir, "logs/bundle.log"),
+    entry: options.workerEntry,
+    env,
+  };
+  const worker = new Server(
+    keeper,
+    {
+      name: "Worker",
+      command: process.execPath,
+      args: [WORKER_SERVER, String(port), bundleFile(bundle), varsFile, join(dir, "state")],
+      cwd: ROOT,
+      env,
+      logFile: join(dir, "logs/worker.log"),
+      healthUrl: `${origin}/healthz`,
+      readyWithinMs: 120_000,
+      // It starts a workerd that died again, without end and without telling people.
+      fatalLine: /Workers runtime crashed unexpectedly/,
+      graceMs: 5_000,
+    },
+    (message) => (revival === undefined ? reportFailure(message) : void revival.crashed(message)),
+  );
+
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      // The Worker first: without its clients the bridge has nothing left to tell anybody.
+      await worker.stop();
+      await bridge.stop();
+      await issuer?.close();
+      keeper.close();
+    })();
+    return stopping;
+  };
+
+  options.signal?.addEventListener("abort", stop);
+  try {
+    options.signal?.throwIfAborted();
+    issuer = await startIssuer({
+      port: options.ports?.issuer ?? 0,
+      dir: keysDir,
+      publicOrigin: origin,
+      accessTokens: options.accessTokens,
+      accessTokenLifetime: options.accessTokenLifetime,
+      deviceInterval: options.deviceInterval,
+    });
+    const vars = {
+      BRIDGE_URL: bridgeUrl,
+      STDIO_TOKEN: bridgeToken,
+      OAUTH_ISSUER: issuer.url,
+      OAUTH_AUDIENCE: `${CLI_CLIENT_ID},${WEB_CLIENT_ID}`,
+      OAUTH_CLIENT_ID: WEB_CLIENT_ID,
+      PUBLIC_ORIGIN: origin,
+      SESSION_SECRET: sessionSecret.trim(),
+      // The bridge has them from the environment.
+      LOG_LEVEL: process.env.LOG_LEVEL ?? "",
+      STDIO_TRACE: process.env.STDIO_TRACE ?? "",
+      ...options.workerVars,
+    };
+    // A file, not --var: command lines are for all users of a machine to read.
+    writePrivateFile(varsFile, dotenv(vars));
+    await Promise.all([bridge.start(), bundleWorker(keeper, bundle).then(() => worker.start())]);
+    // Not before: one that crashes in its first start would do so in every other.
+    if (options.onRevival !== undefined) {
+      revival = new Revival({
+        name: "Worker",
+        restart: () => worker.restart(),
+        say: options.onRevival,
+        giveUp: reportFailure,
+        now: () => performance.now(),
+      });
+    }
+  } catch (error) {
+    await stop();
+    options.signal?.throwIfAborted();
+    throw error;
+  }
+
+  return {
+    origin,
+    bridgeUrl,
+    bridgeToken,
+    issuerUrl: issuer.url,
+    dir,
+    sandboxesDir,
+    worker,
+    bridge,
+    get pids() {
+      return { worker: worker.pid, bridge: bridge.pid };
+    },
+    mintToken: await tokenMinter({ keysDir, issuerUrl: issuer.url }),
+    restartWorker: () => worker.restart(),
+    restartBridge: () => bridge.restart(),
+    failed,
+    stop,
+  };
+}
+
+/** No network beyond loopback, no files outside `dir`, no questions. */
+function workerEnv(dir: string): NodeJS.ProcessEnv {
+  return childEnv({
+    CI: "1",
+    NO_COLOR: "1",
+    FORCE_COLOR: "0",
+    WRANGLER_SEND_METRICS: "false",
+    WRANGLER_SEND_ERROR_REPORTS: "false",
+    // The banner is what looks for a newer version.
+    WRANGLER_HIDE_BANNER: "true",
+    WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
+    WRANGLER_CACHE_DIR: join(dir, "cache"),
+  });
+}
+
+/** @throws {TypeError} For a value that the format can't hold, or that would be expanded. */
+function dotenv(vars: Record<string, string>): string {
+  const lines = Object.entries(vars).map(([name, value]) => {
+    if (/['$\n]/.test(value)) throw new TypeError(`Cannot pass ${name} to the Worker: it holds a quote, $ or newline`);
+    return `${name}='${value}'\n`;
+  });
+  return lines.join("");
+}

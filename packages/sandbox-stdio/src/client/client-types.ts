@@ -1,0 +1,95 @@
+// What a client is given, what it tells of, and the states that it goes through.
+
+import type { Hello, ServerMessage } from "../wire/control.ts";
+import type { OutputStream } from "../wire/frames.ts";
+
+/** One WebSocket, as the client needs it. */
+export interface ClientSocket {
+  send(message: string | Uint8Array): void;
+  close(code: number): void;
+  /** Drops the connection without waiting for the other side: it may be gone. */
+  abort(): void;
+}
+
+/** What a socket reports. After `closed` it reports nothing more. */
+export interface ClientSocketEvents {
+  open(): void;
+  text(text: string): void;
+  binary(bytes: Uint8Array): void;
+  /**
+   * @param detail What is known beyond the code, for a person: an HTTP status, a network error.
+   * @param retryAfterSeconds What an HTTP answer in place of a connection has asked for.
+   */
+  closed(code: number, detail: string, retryAfterSeconds?: number): void;
+}
+
+export interface ClientPorts {
+  /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session` and `attempt`, and `resume`,
+   * `offset` and `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
+  connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
+  /** Calls back once after so many ms. The result cancels it. */
+  setTimer(ms: number, callback: () => void): () => void;
+  now(): number;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/** How it ended, for good. */
+export type ClientEnd =
+  | { readonly kind: "exit"; readonly code: number; readonly signal?: string }
+  /** The server said no, or the connection could not be made: the close code and why. */
+  | { readonly kind: "refused"; readonly code: number; readonly reason: string }
+  /** `StdioClient.leave` was called. */
+  | { readonly kind: "left" };
+
+export type ClientState =
+  | { readonly phase: "connecting"; readonly attempt: number }
+  /** Connected, and the container is still on its way. */
+  | { readonly phase: "starting" }
+  | { readonly phase: "attached"; readonly hello: Hello; readonly isResumed: boolean }
+  /** The connection is lost. `retryAtMs` is undefined where it comes back at the next key. */
+  | {
+      readonly phase: "waiting";
+      readonly retryAtMs: number | undefined;
+      readonly reason: string;
+      readonly attempt: number;
+    }
+  | { readonly phase: "ended"; readonly end: ClientEnd };
+
+export interface ClientEvents {
+  state(state: ClientState): void;
+  /** Output, each byte once and in order. When it has been dealt with, call `StdioClient.dealtWith` with `end`. */
+  output(stream: OutputStream, bytes: Uint8Array, end: number): void;
+  /** Redraws the screen as it stood at `offset`. To be dealt with likewise. */
+  snapshot(bytes: Uint8Array, offset: number): void;
+  /** The PTY has this size from the byte at `offset` on. */
+  resize(cols: number, rows: number, offset: number): void;
+  /**
+   * So much output was lost before what comes next: never silently. `isApproximate`: on a PTY, and no exact snapshot stands
+   * for it (O8); of a greeting without a gap, `hello.approximate` says so.
+   */
+  gap(from: number, to: number, isApproximate: boolean): void;
+  /** Everything else that the server says: presence, keyboard, errors, warnings. */
+  message(message: ServerMessage): void;
+  /** Keys were pressed while the connection is down: they are gone. */
+  discarded(bytes: Uint8Array): void;
+  /** More input may be written: see `StdioClient.write`. */
+  inputDrained(): void;
+}
+
+export type ClientOptions = {
+  /** The session's name. Our clients always name it, so that a repeated attach never starts a second process. */
+  readonly session: string;
+  /** From an earlier life: the proof, and the offset up to which output was dealt with (absent: the screen is empty). */
+  readonly resume?: string;
+  readonly offset?: number;
+  /** When this life began, in ms since 1970: a handshake of an earlier one that was held up does not take its place. */
+  readonly bornAtMs?: number;
+  /**
+   * Whether a life that resumes writes its input again from `hello.stdin` on, byte for byte as the earlier one did (a file
+   * that is read again). Else what it writes is new, and comes after what still waits. Default: whether `offset` is given.
+   */
+  readonly repeatsInput?: boolean;
+  /** Failed attempts before the first `hello` after which it gives up. Later on it never gives up by itself. */
+  readonly firstAttempts?: number;
+};

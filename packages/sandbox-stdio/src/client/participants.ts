@@ -1,0 +1,82 @@
+// Who is on a session and who may type there, as one of its clients knows it: made of the greeting and of what is announced
+// after it. Pure; the words for a person are in people-words.ts.
+
+import type { Hello, Participant, ServerMessage } from "../wire/control.ts";
+import type { Mode } from "../wire/terms.ts";
+
+export type Participants = {
+  /** This client's own id. */
+  readonly you: string;
+  readonly mode: Mode;
+  /** Everybody who is here, this client among them, in the order in which they came. */
+  readonly participants: readonly Participant[];
+  /** The client that holds the keyboard; "" where nobody does. */
+  readonly holder: string;
+  /** Who has asked for the keyboard since it last changed hands, oldest first. */
+  readonly requests: readonly string[];
+};
+
+/**
+ * What this client may do with the keyboard: type, as everybody may (`shared`) or alone (`yours`); have it for the asking
+ * (`free`); ask the holder for it (`taken`); nothing, as a viewer (`none`).
+ */
+export type KeyboardState = "shared" | "yours" | "free" | "taken" | "none";
+
+export function participantsOf(hello: Hello): Participants {
+  const { you, mode, holder, participants } = hello;
+  return { you: you.id, mode, holder, participants, requests: [] };
+}
+
+/** What a message makes of it: the same object where it changes nothing. */
+export function followParticipants(people: Participants, message: ServerMessage): Participants {
+  switch (message.type) {
+    case "join": {
+      const { participant } = message;
+      const others = people.participants.filter(({ id }) => id !== participant.id);
+      return { ...people, participants: [...others, participant] };
+    }
+    case "leave":
+      return {
+        ...people,
+        participants: people.participants.filter(({ id }) => id !== message.id),
+        requests: people.requests.filter((id) => id !== message.id),
+      };
+    case "stdin_holder":
+      return { ...people, holder: message.id, requests: [] };
+    case "stdin_request":
+      return people.requests.includes(message.id) ? people : { ...people, requests: [...people.requests, message.id] };
+    default:
+      return people;
+  }
+}
+
+export function keyboardStateOf(people: Participants): KeyboardState {
+  const you = participantOf(people, people.you);
+  if (you?.role !== "driver") return "none";
+  if (people.mode === "collaborative") return "shared";
+  if (people.holder === people.you) return "yours";
+  return people.holder === "" ? "free" : "taken";
+}
+
+/** Whether what this client types reaches the process. The server decides; this only spares a person the refusal. */
+export function mayType(people: Participants): boolean {
+  const keyboard = keyboardStateOf(people);
+  return keyboard === "shared" || keyboard === "yours";
+}
+
+export function participantOf(people: Participants, id: string): Participant | undefined {
+  return people.participants.find((participant) => participant.id === id);
+}
+
+/** Everybody else that the keyboard can be given to. */
+export function otherDrivers(people: Participants): readonly Participant[] {
+  return people.participants.filter(({ id, role }) => id !== people.you && role === "driver");
+}
+
+/** Which of `count` colours a client has: the same for everybody who looks, and after it came back. */
+export function colourIndex(id: string, count: number): number {
+  // FNV-1a: ids differ in few characters, and the colours should not be neighbours for that.
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i += 1) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193) >>> 0;
+  return ((hash ^ (hash >>> 15)) >>> 0) % count;
+}

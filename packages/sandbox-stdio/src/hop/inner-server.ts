@@ -1,0 +1,355 @@
+// The bridge's end of the inner hop: one Durable Object's connection, which carries all output once and every client's
+// input and messages.
+
+import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
+import type { SnapshotFrame } from "../output/snapshot-requests.ts";
+import type { InputModes } from "../programs/keys.ts";
+import { followWrite, type WriteAnswer, type WriteCommand, type WritePorts } from "../programs/program-writes.ts";
+import type { Frame } from "../server/dialect.ts";
+import type { ServerSocket } from "../server/server-connection.ts";
+import { type ClientRecord, knownOf } from "../session/client-record.ts";
+import type { Session } from "../session/session.ts";
+import { CLOSE, INNER_PROTOCOL, MAX_FRAME_BYTES, SILENCE_MS } from "../wire/constants.ts";
+import type { ServerMessage } from "../wire/control.ts";
+import { decodeStdin, encodeAnswer } from "../wire/frames.ts";
+import { type InnerCommand, type InnerMessage, parseInnerCommand, type Question } from "../wire/inner-messages.ts";
+
+/** What the greeting says of the process beyond what the session knows. */
+export type ProcessFacts = { readonly cmd: readonly string[]; readonly createdAt: string };
+
+/** What programs may ask beyond the session: of the terminal, and of a shell's commands. */
+export interface ProgramPorts {
+  /** What the process has asked of its terminal; undefined on pipes. */
+  modes(): InputModes | undefined | Promise<InputModes | undefined>;
+  /** JSON in UTF-8; undefined where there is no answer. */
+  answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** Whether a shell has marked its commands so far. */
+  readonly isMarked: boolean;
+  /** A program has called: the session is not deserted. */
+  called(): void;
+}
+
+const NO_PORTS: ProgramPorts = {
+  modes: () => undefined,
+  answer: () => undefined,
+  isMarked: false,
+  called: () => undefined,
+};
+
+/** Of an answer in one message: a frame of full length with its header (F5). */
+const ANSWER_PIECE_BYTES = MAX_FRAME_BYTES - 8;
+
+/** Characters of a command's words in a greeting, which has other things to say. */
+const MAX_GREETED_COMMAND = 200_000;
+const MAX_GREETED_WORDS = 2048;
+
+/** As many of its words as fit. Who has ordered a longer one knows it. */
+function greetedCommand(cmd: readonly string[]): readonly string[] {
+  let left = MAX_GREETED_COMMAND;
+  const fitting = cmd.findIndex((word) => {
+    left -= word.length;
+    return left < 0;
+  });
+  return cmd.slice(0, Math.min(fitting < 0 ? cmd.length : Math.max(1, fitting), MAX_GREETED_WORDS));
+}
+
+export class InnerServer implements OutputPeer {
+  readonly #session: Session;
+  readonly #ports: ProgramPorts;
+  readonly #socket: ServerSocket;
+  readonly #slots = new Map<number, ClientRecord>();
+  #link: OutputReader | undefined;
+  #isClosed = false;
+  heardAtMs: number;
+
+  constructor(session: Session, socket: ServerSocket, nowMs: number, ports = NO_PORTS) {
+    this.#session = session;
+    this.#ports = ports;
+    this.#socket = socket;
+    this.heardAtMs = nowMs;
+  }
+
+  /** Greets, and sends all output from `asked` on (absent: from the oldest byte held). */
+  open(process: ProcessFacts, asked: number | undefined): void {
+    const { log, facts, keyboard, creator } = this.#session;
+    const offset = Math.max(asked ?? 0, log.startOffset);
+    const size = log.sizeAt(offset);
+    this.#say({
+      type: "hello",
+      protocol: INNER_PROTOCOL,
+      incarnation: facts.incarnation,
+      tty: facts.tty,
+      mode: facts.mode,
+      delivery: facts.delivery,
+      cols: size.cols,
+      rows: size.rows,
+      offset,
+      live: log.endOffset,
+      holder: keyboard.holder,
+      creator,
+      ...process,
+      cmd: greetedCommand(process.cmd),
+      ...(this.#session.exit === undefined ? {} : { hasExited: true }),
+      // Clients with a connection of their own to the bridge are none of the Durable Object's.
+      clients: [...this.#session.clients].filter((client) => client.reach.kind !== "direct").map(knownOf),
+      gone: [...this.#session.gone],
+      ...(this.#ports.isMarked ? { marked: true } : {}),
+    });
+    this.#link = this.#session.addLink(offset, this);
+    this.#session.drained(this.#link);
+  }
+
+  receive(frame: Frame, nowMs: number): void {
+    this.heardAtMs = nowMs;
+    // Replaced by a newer connection, say: what an older one still delivers must not undo what that one said.
+    if (this.#isClosed) return;
+    if (typeof frame !== "string") {
+      const stdin = decodeStdin(frame);
+      const client = stdin === undefined ? undefined : this.#slots.get(stdin.slot);
+      // A frame for a client that was refused or has just gone: its sender hears of that, or has.
+      if (stdin !== undefined && client !== undefined) this.#session.stdin(client, stdin.bytes, stdin.offset);
+      return;
+    }
+    const result = parseInnerCommand(frame);
+    if (!result.ok) {
+      if (result.fault !== "unknown_type") this.close(CLOSE.policy, result.detail);
+      return; // A newer Durable Object may say more than this bridge knows.
+    }
+    this.#command(result.message);
+  }
+
+  /** A message of the session to one of this connection's clients. @returns Whether it is one of them. */
+  tell(client: ClientRecord, message: ServerMessage): boolean {
+    if (![...this.#slots.values()].includes(client)) return false;
+    if (message.type === "stdin_ack") this.#say({ type: "stdin_ack", client: client.id, offset: message.offset });
+    else if (message.type === "error") {
+      this.#say({ type: "error", client: client.id, code: message.code, message: message.message });
+    } else if (message.type === "bye") {
+      this.#say({ type: "bye", client: client.id, code: message.code, reason: message.reason });
+    }
+    return true;
+  }
+
+  /** The bridge itself answers the queries that end before `offset`, whose last bytes have yet to be sent. */
+  answered(offset: number): void {
+    if (!this.#isClosed) this.#say({ type: "answered", offset });
+  }
+
+  /** A command of a shell has ended, or the program wants attention. */
+  note(message: Extract<InnerMessage, { type: "command_end" | "attention" }>): void {
+    if (!this.#isClosed) this.#say(message);
+  }
+
+  /** The socket takes output again. */
+  drained(): void {
+    if (this.#link !== undefined) this.#session.drained(this.#link);
+  }
+
+  get silentAtMs(): number {
+    return this.heardAtMs + SILENCE_MS;
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#isClosed) return;
+    this.#say({ type: "bye", code, reason });
+    this.#socket.close(code, reason);
+    this.closed(code);
+  }
+
+  /** The socket has closed. With 1000 the Durable Object has nobody left to attach; else it is on its way back. */
+  closed(_code: number): void {
+    this.#isClosed = true;
+    if (this.#link !== undefined) this.#session.removeLink(this.#link);
+    this.#link = undefined;
+    for (const client of this.#slots.values()) {
+      if (client.reach.kind === "remote") this.#session.vanish(client, true);
+    }
+    this.#slots.clear();
+  }
+
+  // ---- OutputPeer ----------------------------------------------------------------------------------------------
+
+  send(message: ServerMessage): void {
+    if (message.type === "exit") this.#tellTaken();
+    // What a reader says of the log is the same on both hops.
+    if (message.type === "resize" || message.type === "gap" || message.type === "exit") this.#say(message);
+  }
+
+  sendOutput(frame: Uint8Array): void {
+    this.#socket.send(frame);
+  }
+
+  sendSnapshot(): void {
+    // The link is never redrawn: its far end asks for a snapshot when it wants one.
+  }
+
+  isWritable(): boolean {
+    return this.#socket.isWritable();
+  }
+
+  // ---- Inside --------------------------------------------------------------------------------------------------
+
+  /** What was taken of clients that are not attached here again yet: after the exit it would come too late. */
+  #tellTaken(): void {
+    const attached = new Set(this.#slots.values());
+    for (const client of this.#session.clients) {
+      if (client.reach.kind === "direct" || attached.has(client)) continue;
+      this.#say({ type: "stdin_ack", client: client.id, offset: client.input.taken });
+    }
+  }
+
+  #say(message: InnerMessage): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  #command(command: InnerCommand): void {
+    switch (command.type) {
+      case "ping":
+        this.#say({ type: "pong" });
+        return;
+      case "attach":
+        this.#attach(command);
+        return;
+      case "stdin_holder":
+        this.#session.holderChanged(command.id);
+        return;
+      case "answerer":
+        this.#session.answererTold(command);
+        return;
+      case "snapshot":
+        this.#session.awaitScreen((screen) => this.#answerScreen(screen));
+        return;
+      case "write":
+        void this.#write(command);
+        return;
+      case "ask":
+        void this.#answer(command);
+        return;
+      default: {
+        const client = this.#session.client(command.client);
+        if (client === undefined || client.reach.kind === "direct") return; // It left, and this was on its way.
+        this.#commandOf(client, command);
+      }
+    }
+  }
+
+  #commandOf(
+    client: ClientRecord,
+    command: Exclude<
+      InnerCommand,
+      { type: "ping" | "attach" | "stdin_holder" | "answerer" | "snapshot" | "write" | "ask" }
+    >,
+  ): void {
+    switch (command.type) {
+      case "detach":
+        // Who writes is never forgotten: what came once must not be typed again.
+        if (command.how === "left" && !client.isProgram) this.#session.leave(client);
+        else this.#session.expire(client);
+        return;
+      case "ack":
+        this.#session.remoteAck(client, command.offset, command.window);
+        return;
+      case "eof":
+        this.#session.command(client, { type: "eof", offset: command.offset });
+        return;
+      case "signal":
+        this.#session.command(client, { type: "signal", signal: command.signal });
+        return;
+      case "resize":
+        this.#session.command(client, { type: "resize", cols: command.cols, rows: command.rows });
+        return;
+      case "kill":
+        this.#session.command(client, { type: "kill" });
+    }
+  }
+
+  /** It may stand ahead of the output that has been sent, where the socket did not take all of it yet. */
+  #answerScreen(screen: SnapshotFrame | undefined): void {
+    if (this.#isClosed) return;
+    if (screen === undefined) {
+      this.#say({ type: "no_snapshot" });
+      return;
+    }
+    const { offset, cols, rows, isExact, frame } = screen;
+    this.#say({ type: "snapshot", offset, cols, rows, exact: isExact });
+    this.#socket.send(frame);
+  }
+
+  async #write(command: Extract<InnerCommand, { type: "write" }>): Promise<void> {
+    this.#ports.called();
+    const session = this.#session;
+    const ports: WritePorts = {
+      client: (id) => {
+        const client = session.client(id);
+        return client?.isProgram === true ? client : undefined;
+      },
+      modes: () => this.#ports.modes(),
+      outputEnd: () => session.log.endOffset,
+      plan: (client, request) => session.planWrite(client, request),
+      type: (client, bytes, eof) => session.typePlanned(client, bytes, eof),
+    };
+    await followWrite(command, ports, (answer) => {
+      if (!this.#isClosed) this.#say(writeMessage(command, answer));
+    });
+  }
+
+  async #answer(question: Extract<InnerCommand, { type: "ask" }>): Promise<void> {
+    const { id } = question;
+    const text = await this.#ports.answer(question);
+    if (this.#isClosed) return;
+    for (let at = 0; text !== undefined && at < text.length; at += ANSWER_PIECE_BYTES) {
+      this.#socket.send(encodeAnswer(id, text.subarray(at, at + ANSWER_PIECE_BYTES)));
+    }
+    this.#say({ type: "answer", id, ok: text !== undefined });
+  }
+
+  #attach(command: Extract<InnerCommand, { type: "attach" }>): void {
+    const { cols, rows } = command;
+    const result = this.#session.attachRemote({
+      id: command.client,
+      name: command.name,
+      role: command.role,
+      kind: command.kind,
+      isAdmin: command.admin,
+      delivery: command.delivery,
+      acknowledges: command.acknowledges,
+      holdsAlone: command.alone,
+      acked: command.acked,
+      windowBytes: command.window,
+      isResume: false,
+      resume: "",
+      ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
+    });
+    for (const [slot, client] of this.#slots) if (client.id === command.client) this.#slots.delete(slot);
+    if (!result.ok) return;
+    this.#slots.set(command.slot, result.client);
+    // What was taken after the greeting, with nobody to tell, would otherwise never be confirmed.
+    this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
+  }
+}
+
+function writeMessage({ client, at }: WriteCommand, answer: WriteAnswer): InnerMessage {
+  switch (answer.kind) {
+    case "written": {
+      const { from, to, output, modes } = answer;
+      return { type: "written", client, from, to, output, ...(modes === undefined ? {} : { modes }) };
+    }
+    case "duplicate": {
+      const { to, last } = answer;
+      const known =
+        last === undefined ? {} : { last: last.to, ...(last.modes === undefined ? {} : { modes: last.modes }) };
+      return { type: "written", client, from: at, to, output: 0, duplicate: true, ...known };
+    }
+    case "refused": {
+      const { code, message, expected, holder } = answer;
+      return {
+        type: "unwritten",
+        client,
+        code,
+        ...(message === undefined ? {} : { message }),
+        ...(expected === undefined ? {} : { expected }),
+        ...(holder === undefined ? {} : { holder }),
+      };
+    }
+  }
+}

@@ -1,0 +1,230 @@
+// The newest bytes of a session's output, addressed by absolute offset, each tagged with its stream. One log serves any
+// number of readers: a reader is no more than an offset that its owner keeps. Knows nothing of clients or frames.
+
+import { LOG_BYTES, MAX_FRAME_BYTES, STREAM_STDERR, STREAM_STDOUT } from "../wire/constants.ts";
+import type { OutputStream } from "../wire/frames.ts";
+
+/** A place in the log where the PTY's size changed: it holds from the byte at `offset` on. */
+export type SizeMark = { readonly offset: number; readonly cols: number; readonly rows: number };
+
+/** What comes next for a reader at some offset. */
+export type LogItem =
+  /** `length` bytes of one stream, at most one frame's worth, that no change of size interrupts. */
+  | { readonly kind: "bytes"; readonly stream: OutputStream; readonly length: number }
+  /** The reader asks for bytes that are no longer held. */
+  | { readonly kind: "gap"; readonly startOffset: number }
+  /** The reader has everything. */
+  | { readonly kind: "end" };
+
+const FIRST_CAPACITY = 4096;
+/** Changes of size that are remembered; the oldest are forgotten first, and then hold from the log's start. */
+const MAX_SIZE_MARKS = 1024;
+
+/**
+ * One ring, grown by doubling up to its capacity so that an idle session costs little. The stream of each byte is one
+ * bit in a map beside the ring: bounded whatever the pattern of writes, and absent until the first byte of stderr.
+ */
+export class OutputLog {
+  readonly capacityBytes: number;
+  #ring: Uint8Array<ArrayBuffer>;
+  #start: number;
+  #end: number;
+  /** Bit i is set where ring byte i is stderr. */
+  #stderrBits: Uint8Array | undefined;
+  #marks: SizeMark[] = [];
+  #sizeAtStart: { cols: number; rows: number };
+  #reserved = 0;
+
+  /**
+   * @param capacityBytes A power of two, at least one frame.
+   * @param offset The offset of the first byte that will be appended.
+   */
+  constructor(size: { cols: number; rows: number }, capacityBytes = LOG_BYTES, offset = 0) {
+    if (capacityBytes < FIRST_CAPACITY || (capacityBytes & (capacityBytes - 1)) !== 0) {
+      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need a power of two from ${FIRST_CAPACITY}`);
+    }
+    this.capacityBytes = capacityBytes;
+    this.#ring = new Uint8Array(FIRST_CAPACITY);
+    this.#start = offset;
+    this.#end = offset;
+    this.#sizeAtStart = { cols: size.cols, rows: size.rows };
+  }
+
+  /** Offset of the oldest byte still held. */
+  get startOffset(): number {
+    return this.#start;
+  }
+
+  /** Offset that the next byte will get. */
+  get endOffset(): number {
+    return this.#end;
+  }
+
+  /**
+   * Memory for the next output bytes, at least one and at most `maxBytes`, contiguous. Whoever writes there must call
+   * {@link commit} before anything else is asked of the log: the oldest bytes may already be overwritten.
+   */
+  reserve(maxBytes = MAX_FRAME_BYTES): Uint8Array {
+    this.#grow(maxBytes);
+    const at = this.#end & (this.#ring.length - 1);
+    const length = Math.min(maxBytes, this.#ring.length - at);
+    this.#reserved = length;
+    return this.#ring.subarray(at, at + length);
+  }
+
+  /** Makes the first `length` bytes of the last {@link reserve} the log's newest. */
+  commit(length: number, stream: OutputStream): void {
+    if (length > this.#reserved || length < 0)
+      throw new RangeError(`Cannot commit ${length} of ${this.#reserved} bytes`);
+    this.#reserved = 0;
+    this.#tag(length, stream);
+    this.#end += length;
+    this.#dropBefore(this.#end - this.#ring.length);
+  }
+
+  /** Copies `chunk` in. Never fails: what does not fit pushes out the oldest bytes, even of `chunk` itself. */
+  append(chunk: Uint8Array, stream: OutputStream): void {
+    for (let done = 0; done < chunk.length; ) {
+      const room = this.reserve(Math.min(chunk.length - done, MAX_FRAME_BYTES));
+      room.set(done === 0 && room.length === chunk.length ? chunk : chunk.subarray(done, done + room.length));
+      this.commit(room.length, stream);
+      done += room.length;
+    }
+  }
+
+  /** The PTY has this size from the next byte on. */
+  markSize(cols: number, rows: number): void {
+    const last = this.#marks.at(-1);
+    if (last?.offset === this.#end) this.#marks.pop();
+    this.#marks.push({ offset: this.#end, cols, rows });
+    if (this.#marks.length > MAX_SIZE_MARKS) {
+      const oldest = this.#marks.shift();
+      if (oldest !== undefined) this.#sizeAtStart = { cols: oldest.cols, rows: oldest.rows };
+    }
+  }
+
+  /** The PTY's size at the byte at `offset`. */
+  sizeAt(offset: number): { cols: number; rows: number } {
+    let size = this.#sizeAtStart;
+    for (const mark of this.#marks) {
+      if (mark.offset > offset) break;
+      size = mark;
+    }
+    return { cols: size.cols, rows: size.rows };
+  }
+
+  /** The first change of size at or after `offset`, if there is one. */
+  markFrom(offset: number): SizeMark | undefined {
+    const marks = this.#marks;
+    const last = marks.at(-1);
+    if (last === undefined || last.offset < offset) return undefined;
+    return marks.find((mark) => mark.offset >= offset);
+  }
+
+  /** What a reader at `offset` gets next, at most `maxBytes`. @throws {RangeError} beyond the end: the caller's fault. */
+  itemAt(offset: number, maxBytes = MAX_FRAME_BYTES): LogItem {
+    if (!Number.isSafeInteger(offset) || offset > this.#end) {
+      throw new RangeError(`Cannot read at ${offset}: the log ends at ${this.#end}`);
+    }
+    if (offset < this.#start) return { kind: "gap", startOffset: this.#start };
+    if (offset === this.#end) return { kind: "end" };
+    let length = Math.min(maxBytes, this.#end - offset);
+    const mark = this.markFrom(offset + 1);
+    if (mark !== undefined) length = Math.min(length, mark.offset - offset);
+    if (this.#stderrBits === undefined) return { kind: "bytes", stream: STREAM_STDOUT, length };
+    return this.#runAt(offset, length);
+  }
+
+  /** Copies bytes that {@link itemAt} named. */
+  copy(offset: number, length: number, target: Uint8Array, at: number): void {
+    const from = offset & (this.#ring.length - 1);
+    const first = Math.min(length, this.#ring.length - from);
+    target.set(this.#ring.subarray(from, from + first), at);
+    if (first < length) target.set(this.#ring.subarray(0, length - first), at + first);
+  }
+
+  /** Forgets everything and goes on at `offset`: the bytes between are lost. */
+  skipTo(offset: number): void {
+    if (offset < this.#end) throw new RangeError(`Cannot skip back from ${this.#end} to ${offset}`);
+    this.#end = offset;
+    this.#dropBefore(offset);
+  }
+
+  #grow(extra: number): void {
+    const held = this.#end - this.#start;
+    let capacity = this.#ring.length;
+    while (capacity < held + extra && capacity < this.capacityBytes) capacity *= 2;
+    if (capacity === this.#ring.length) return;
+    const ring = new Uint8Array(capacity);
+    const bits = this.#stderrBits === undefined ? undefined : new Uint8Array(capacity / 8);
+    const mask = capacity - 1;
+    for (let offset = this.#start; offset < this.#end; ) {
+      const item = this.itemAt(offset, MAX_FRAME_BYTES);
+      if (item.kind !== "bytes") break;
+      const at = offset & mask;
+      const length = Math.min(item.length, capacity - at);
+      this.copy(offset, length, ring, at);
+      if (bits !== undefined && item.stream === STREAM_STDERR) setBits(bits, at, length, true);
+      offset += length;
+    }
+    this.#ring = ring;
+    this.#stderrBits = bits;
+  }
+
+  #tag(length: number, stream: OutputStream): void {
+    if (length === 0) return;
+    if (this.#stderrBits === undefined) {
+      if (stream === STREAM_STDOUT) return;
+      this.#stderrBits = new Uint8Array(this.#ring.length / 8);
+    }
+    // reserve() never hands out memory across the ring's end, so neither does one commit.
+    setBits(this.#stderrBits, this.#end & (this.#ring.length - 1), length, stream === STREAM_STDERR);
+  }
+
+  #runAt(offset: number, maxLength: number): LogItem {
+    const bits = this.#stderrBits ?? new Uint8Array(0);
+    const mask = this.#ring.length - 1;
+    const isErr = bitAt(bits, offset & mask);
+    const uniform = isErr ? 0xff : 0x00;
+    let length = 1;
+    while (length < maxLength) {
+      const at = (offset + length) & mask;
+      if ((at & 7) === 0 && maxLength - length >= 8 && bits[at >> 3] === uniform) length += 8;
+      else if (bitAt(bits, at) === isErr) length += 1;
+      else break;
+    }
+    return { kind: "bytes", stream: isErr ? STREAM_STDERR : STREAM_STDOUT, length };
+  }
+
+  #dropBefore(offset: number): void {
+    if (offset <= this.#start) return;
+    this.#start = offset;
+    // Marks at the new start itself stay: a reader that stands there has not been told of them.
+    while (this.#marks.length > 0) {
+      const oldest = this.#marks[0];
+      if (oldest === undefined || oldest.offset >= offset) break;
+      this.#sizeAtStart = { cols: oldest.cols, rows: oldest.rows };
+      this.#marks.shift();
+    }
+  }
+}
+
+function bitAt(bits: Uint8Array, at: number): boolean {
+  return (((bits[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
+}
+
+function setBits(bits: Uint8Array, at: number, length: number, value: boolean): void {
+  const end = at + length;
+  let next = at;
+  while (next < end) {
+    if ((next & 7) === 0 && end - next >= 8) {
+      const bytes = (end - next) >> 3;
+      bits.fill(value ? 0xff : 0, next >> 3, (next >> 3) + bytes);
+      next += bytes * 8;
+    } else {
+      const mask = 1 << (next & 7);
+      bits[next >> 3] = value ? (bits[next >> 3] ?? 0) | mask : (bits[next >> 3] ?? 0) & ~mask;
+      next += 1;
+    }
+  }
+}

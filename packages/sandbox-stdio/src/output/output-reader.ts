@@ -1,0 +1,328 @@
+// One consumer of the log: an offset, a flow that says how much may be in flight, and a peer to send to. Nothing is queued
+// for it; the log is the queue. Used for each client that is sent to directly, and for the inner hop as a whole.
+
+import { KIB, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "../wire/constants.ts";
+import type { ExitStatus, ServerMessage } from "../wire/control.ts";
+import type { OutputStream } from "../wire/frames.ts";
+import type { OutputLog, SizeMark } from "./output-log.ts";
+import type { SnapshotFrame } from "./snapshot-requests.ts";
+
+/** Where a reader's output goes. */
+export interface OutputPeer {
+  send(message: ServerMessage): void;
+  /** A whole frame with its type byte. Where frames are reused the peer must be done with it when it returns. */
+  sendOutput(frame: Uint8Array): void;
+  /** A whole frame with its type byte that redraws the screen. Its memory is shared and stays as it is. */
+  sendSnapshot(frame: Uint8Array): void;
+  /** Whether output may be sent now; where not, `Session.drained` is called once it may. */
+  isWritable(): boolean;
+}
+
+/** Fewer bytes than any window has: a client need not acknowledge in smaller steps. */
+export const WEIGHTY_ACK_BYTES = MIN_WINDOW_BYTES;
+
+/** How much may be in flight to a reader. */
+export interface Flow {
+  readonly acked: number;
+  /** The most that may be in flight. */
+  readonly bytes: number;
+  /** The longest frame. */
+  readonly frameBytes: number;
+  room(cursor: number, nowMs: number): number;
+  /** Whether so much is in flight that its acknowledgement comes without delay: a frame can wait for that to have room. */
+  isBusy(cursor: number): boolean;
+  /** Whether it can also wait for more to come that makes it whole. */
+  readonly isPatient: boolean;
+  noteFull(): void;
+  sent(end: number, nowMs: number): void;
+  /** @returns Whether that sets much free: {@link WEIGHTY_ACK_BYTES} or more, or a snapshot. */
+  ack(offset: number, nowMs: number): boolean;
+  /** Bytes that will never be sent. */
+  skipped(from: number, to: number): void;
+  /** Whether a snapshot, however long, may be sent now. */
+  hasScreenRoom(cursor: number, nowMs: number): boolean;
+  /** A snapshot of so many bytes was sent, at this offset. */
+  drew(offset: number, bytes: number): void;
+}
+
+/** A client that can't acknowledge: its bytes count as dealt with when handed to its socket, at so many a second at most. */
+export class RatedFlow implements Flow {
+  acked: number;
+  readonly bytes: number = 64 * KIB;
+  readonly frameBytes = MAX_FRAME_BYTES;
+  readonly isPatient = false;
+  /** How long a burst may be, at the rate, or one snapshot. */
+  static readonly burstMs = 100;
+  #tokens: number;
+  #ports: number;
+  readonly #bytesPerMs: number;
+  /** Not less than a snapshot, which goes out whole or not at all. */
+  readonly #mostTokens: number;
+
+  constructor(offset: number, nowMs: number, bytesPerSecond = PLAIN_RATE) {
+    this.acked = offset;
+    this.#ports = nowMs;
+    this.#bytesPerMs = bytesPerSecond / 1000;
+    this.#mostTokens = Math.max(MAX_SNAPSHOT_BYTES, this.#bytesPerMs * RatedFlow.burstMs);
+    this.#tokens = this.#mostTokens;
+  }
+
+  room(_cursor: number, nowMs: number): number {
+    this.#tokens = Math.min(this.#mostTokens, this.#tokens + (nowMs - this.#ports) * this.#bytesPerMs);
+    this.#ports = nowMs;
+    return Math.floor(this.#tokens);
+  }
+  isBusy(): boolean {
+    return false; // It can't acknowledge.
+  }
+  noteFull(): void {
+    // The rate is no measure of the link.
+  }
+  sent(end: number): void {
+    this.#tokens -= end - this.acked;
+    this.acked = end;
+  }
+  ack(): boolean {
+    return false; // It can't.
+  }
+  skipped(_from: number, to: number): void {
+    this.acked = to;
+  }
+  hasScreenRoom(cursor: number, nowMs: number): boolean {
+    return this.room(cursor, nowMs) >= MAX_SNAPSHOT_BYTES;
+  }
+  drew(_offset: number, bytes: number): void {
+    this.#tokens -= bytes;
+  }
+}
+
+/**
+ * The inner hop, whose far end relays its clients' acknowledgements: no limit but the socket's own while somebody paces the
+ * process. Where nobody does, what lies between would take in whatever a process can write, and the rate holds.
+ */
+export class LinkFlow extends RatedFlow {
+  override readonly bytes = MIB;
+  readonly #isPaced: () => boolean;
+
+  constructor(offset: number, nowMs: number, isPaced: () => boolean) {
+    super(offset, nowMs);
+    this.#isPaced = isPaced;
+  }
+
+  override room(cursor: number, nowMs: number): number {
+    const rated = super.room(cursor, nowMs);
+    return this.#isPaced() ? Number.POSITIVE_INFINITY : rated;
+  }
+  override sent(end: number): void {
+    if (this.#isPaced()) this.acked = end;
+    else super.sent(end);
+  }
+}
+
+/** Makes frames of the log's bytes, and makes each once: readers at the same place share it. */
+export class FrameSource {
+  /** The one buffer of all who reuse theirs, so that an idle session has none, and whose frame it holds. */
+  static readonly #shared = new Uint8Array(1 + MAX_FRAME_BYTES);
+  static #owner: FrameSource | undefined;
+  readonly #log: OutputLog;
+  readonly #isReused: boolean;
+  #offset = -1;
+  #frame = new Uint8Array(0);
+
+  /** @param isReused One buffer for all frames, where sending copies at once; else each frame has memory of its own. */
+  constructor(log: OutputLog, isReused: boolean) {
+    this.#log = log;
+    this.#isReused = isReused;
+  }
+
+  /** The frame of `length` bytes at `offset`, which must be of one stream. */
+  frame(offset: number, length: number, stream: OutputStream): Uint8Array {
+    const isIntact = !this.#isReused || FrameSource.#owner === this;
+    if (isIntact && this.#offset === offset && this.#frame.length === length + 1) return this.#frame;
+    if (this.#isReused) FrameSource.#owner = this;
+    const frame = this.#isReused ? FrameSource.#shared.subarray(0, length + 1) : new Uint8Array(length + 1);
+    frame[0] = stream;
+    this.#log.copy(offset, length, frame, 1);
+    return this.keep(offset, frame);
+  }
+
+  /** Takes a frame that has just been appended at `offset`, so that it is passed on as it came. */
+  keep(offset: number, frame: Uint8Array): Uint8Array {
+    this.#offset = offset;
+    this.#frame = frame as Uint8Array<ArrayBuffer>;
+    return frame;
+  }
+}
+
+export class OutputReader {
+  readonly flow: Flow;
+  readonly peer: OutputPeer;
+  readonly #log: OutputLog;
+  readonly #frames: FrameSource;
+  #cursor: number;
+  #toldMark: SizeMark | undefined;
+  #toldSize: { readonly cols: number; readonly rows: number };
+  /** Whether changes of size may have gone by unseen: over a gap, or in a log that has yet to reach this reader. */
+  #isBlind: boolean;
+  #hasExited = false;
+  #isAwaitingScreen = false;
+  /**
+   * Asks for a snapshot to go on with, which {@link showScreen} or {@link skipToTail} answers. Absent: a reader that fell
+   * behind goes on with the log's tail.
+   */
+  askScreen: (() => void) | undefined;
+  /** Since when there is something to send and no room for it. */
+  blockedSinceMs: number | undefined;
+
+  /** @param size The PTY's size as this reader's greeting told it. */
+  constructor(
+    log: OutputLog,
+    frames: FrameSource,
+    cursor: number,
+    flow: Flow,
+    peer: OutputPeer,
+    size: { readonly cols: number; readonly rows: number } = log.sizeAt(cursor),
+  ) {
+    this.#log = log;
+    this.#frames = frames;
+    this.#cursor = cursor;
+    this.flow = flow;
+    this.peer = peer;
+    this.#toldSize = { cols: size.cols, rows: size.rows };
+    this.#isBlind = cursor > log.endOffset;
+    this.#toldMark = this.#markHere();
+  }
+
+  /** Offset of the next byte to send. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** Whether the exit has been told: nothing follows it. */
+  get hasExited(): boolean {
+    return this.#hasExited;
+  }
+
+  /** Redraws the screen as it stands at the snapshot's offset, and goes on there: across a gap, where it stands before it. */
+  showScreen(screen: SnapshotFrame): void {
+    this.#isAwaitingScreen = false;
+    this.#skip(screen.offset, !screen.isExact);
+    const { cols, rows } = screen;
+    if (cols !== this.#toldSize.cols || rows !== this.#toldSize.rows) this.#tell(cols, rows);
+    // Of a change of size at this very place the snapshot may or may not know.
+    this.#toldMark = undefined;
+    this.#isBlind = true;
+    this.flow.drew(screen.offset, screen.frame.length - 1);
+    this.peer.sendSnapshot(screen.frame);
+  }
+
+  /** It can't be sent now: the next {@link pump} that can send asks for another. */
+  waiveScreen(): void {
+    this.#isAwaitingScreen = false;
+  }
+
+  /** No snapshot can be had: what is held of the log has to do. */
+  skipToTail(): void {
+    this.#isAwaitingScreen = false;
+    this.#skip(this.#log.startOffset, true);
+  }
+
+  /**
+   * Sends what may be sent now, of what is before `end`. `exit` is told after the last byte.
+   * @returns Whether the exit was told in this call.
+   */
+  pump(nowMs: number, exit: ExitStatus | undefined, end = this.#log.endOffset): boolean {
+    const { flow, peer } = this;
+    while (!this.#hasExited && !this.#isAwaitingScreen) {
+      if (!peer.isWritable()) {
+        this.blockedSinceMs ??= nowMs;
+        return false;
+      }
+      if (this.#cursor > this.#log.endOffset) return false; // A relay's log that has not caught up with this reader.
+      this.#tellSize();
+      const item = this.#log.itemAt(this.#cursor);
+      if (item.kind === "end") {
+        this.blockedSinceMs = undefined;
+        if (exit === undefined) return false;
+        this.#hasExited = true;
+        peer.send({ type: "exit", ...exit, offset: this.#cursor });
+        return true;
+      }
+      if (item.kind === "bytes" && this.#cursor >= end) {
+        this.blockedSinceMs = undefined;
+        return false;
+      }
+      const room = flow.room(this.#cursor, nowMs);
+      const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
+      const isPatient = isBusy && flow.isPatient;
+      const frameBytes = isPatient ? this.#wholeFrameBytes : flow.frameBytes;
+      // Not less than a decent frame while more is waiting, and all of it where room comes soon: slivers cost as much as frames.
+      // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
+      // that never acknowledges would be sent window after window.
+      const decent = isBusy ? frameBytes : MIN_WINDOW_BYTES / 2;
+      const available = item.kind === "gap" ? MIN_WINDOW_BYTES : Math.min(item.length, end - this.#cursor);
+      const wanted = Math.min(available, decent, flow.bytes);
+      const needsScreen = item.kind === "gap" && this.askScreen !== undefined;
+      if (room < wanted || (needsScreen && !flow.hasScreenRoom(this.#cursor, nowMs))) {
+        flow.noteFull();
+        this.blockedSinceMs ??= nowMs;
+        return false;
+      }
+      if (item.kind === "gap") {
+        if (this.askScreen === undefined) this.#skip(item.startOffset, false);
+        else {
+          this.blockedSinceMs = undefined;
+          this.#isAwaitingScreen = true;
+          this.askScreen();
+        }
+        continue;
+      }
+      this.blockedSinceMs = undefined;
+      const length = Math.min(available, room, frameBytes);
+      // More may come to fill the frame; if it does not, the acknowledgement does.
+      const mayGrow = length < frameBytes && this.#cursor + length === end && exit === undefined;
+      if (isPatient && mayGrow) return false;
+      const frame = this.#frames.frame(this.#cursor, length, item.stream);
+      this.#cursor += length;
+      // Counted before it is sent: whatever the send does, these bytes are on their way exactly once.
+      flow.sent(this.#cursor, nowMs);
+      peer.sendOutput(frame);
+    }
+    return false;
+  }
+
+  /** To where all others end theirs: readers that get the same frame share its memory. */
+  get #wholeFrameBytes(): number {
+    return Math.min(this.flow.frameBytes, MAX_FRAME_BYTES - (this.#cursor % MAX_FRAME_BYTES));
+  }
+
+  #skip(to: number, isApproximate: boolean): void {
+    if (to <= this.#cursor) return;
+    const gap = { type: "gap", from: this.#cursor, to } as const;
+    this.peer.send(isApproximate ? { ...gap, approximate: true } : gap);
+    this.flow.skipped(this.#cursor, to);
+    this.#cursor = to;
+    this.#isBlind = true;
+  }
+
+  #tell(cols: number, rows: number): void {
+    this.#toldSize = { cols, rows };
+    this.peer.send({ type: "resize", cols, rows, offset: this.#cursor });
+  }
+
+  #tellSize(): void {
+    const mark = this.#markHere();
+    const size = mark ?? this.#log.sizeAt(this.#cursor);
+    const isOther = size.cols !== this.#toldSize.cols || size.rows !== this.#toldSize.rows;
+    const isNew = mark !== undefined && mark !== this.#toldMark && (isOther || !this.#isBlind);
+    const isMissed = this.#isBlind && isOther;
+    this.#toldMark = mark;
+    this.#isBlind = false;
+    if (isNew || isMissed) this.#tell(size.cols, size.rows);
+  }
+
+  #markHere(): SizeMark | undefined {
+    const mark = this.#log.markFrom(this.#cursor);
+    return mark?.offset === this.#cursor ? mark : undefined;
+  }
+}

@@ -1,0 +1,90 @@
+// Stands before a client that can't be told who answers terminal queries, and takes those out of its output that are not its
+// own: all of the replay, and while it is not the answerer (K6). What is left is cut so that the stock terminal behind such a
+// client loses no character (D11). Follows what the session tells; knows no dialect.
+
+import { AnswererHistory } from "../terminal/answerer-history.ts";
+import { QueryFilter } from "../terminal/query-filter.ts";
+import { SplitCharacters } from "../text/split-characters.ts";
+import { STREAM_STDOUT } from "../wire/constants.ts";
+import type { ServerMessage } from "../wire/control.ts";
+
+export class QueryGate {
+  #answerers: AnswererHistory | undefined;
+  #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false);
+  readonly #characters: SplitCharacters;
+  /** Offset of the next output byte. */
+  #offset = 0;
+
+  /** @param readsFrameByFrame Whether no frame may end within a character: else none that stock xterm.js would lose for it. */
+  constructor(readsFrameByFrame = false) {
+    this.#characters = new SplitCharacters(readsFrameByFrame);
+  }
+
+  /**
+   * What the session tells the client.
+   * @returns Output that is to be sent before: what was held back and is not to be completed by what follows.
+   */
+  note(message: ServerMessage): Uint8Array | undefined {
+    switch (message.type) {
+      case "hello":
+        // Pipes carry bytes, not a terminal's output: nothing is ever taken out of them.
+        if (message.tty) this.#answerers = new AnswererHistory(message.you.id, message.live, message.answerer);
+        this.#offset = message.offset;
+        return undefined;
+      case "answerer":
+        this.#answerers?.note(message, this.#offset);
+        return undefined;
+      case "gap":
+        this.#offset = message.to;
+        return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.breakOff()]);
+      case "resize":
+        // Its bytes were written in the size before.
+        return this.flush();
+      case "exit":
+        return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.flush()]);
+      default:
+        return undefined;
+    }
+  }
+
+  /** @returns The frame to send instead, `frame` itself where nothing is left out of it; undefined where nothing is left. */
+  pass(frame: Uint8Array): Uint8Array | undefined {
+    if (this.#answerers === undefined) return frame;
+    const bytes = frame.subarray(1);
+    const parts = this.#filter.filter(bytes, this.#offset);
+    this.#offset += bytes.length;
+    const type = frame[0] ?? STREAM_STDOUT;
+    const left = parts[0] === bytes ? frame : frameOf(type, parts);
+    if (left === undefined) return undefined;
+    const text = left === frame ? bytes : left.subarray(1);
+    const ready = this.#characters.pass(text);
+    return ready === text ? left : frameOf(type, [ready]);
+  }
+
+  /** @returns The piece of a character that has waited for its rest. */
+  flush(): Uint8Array | undefined {
+    return frameOf(STREAM_STDOUT, [this.#characters.flush()]);
+  }
+
+  /** @returns Output that redraws the screen: it stands for everything before it, and does not count. */
+  redraw(snapshot: Uint8Array): Uint8Array {
+    const before = [this.#characters.flush(), this.#filter.breakOff()];
+    const screen = new QueryFilter(() => false);
+    const parts = [...before, ...screen.filter(snapshot, 0), screen.flush()];
+    return frameOf(STREAM_STDOUT, parts) ?? Uint8Array.of(STREAM_STDOUT);
+  }
+}
+
+/** undefined where there is nothing to put into it. */
+function frameOf(type: number, parts: readonly Uint8Array[]): Uint8Array | undefined {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (length === 0) return undefined;
+  const frame = new Uint8Array(1 + length);
+  frame[0] = type;
+  let at = 1;
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
+  }
+  return frame;
+}

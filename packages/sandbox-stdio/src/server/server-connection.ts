@@ -1,0 +1,375 @@
+// One client's WebSocket on the server's side: decodes what comes by its dialect, asks the session, and sends what the
+// session says. Knows the order of a connection's life; knows no socket but through three verbs.
+
+import { Budget, type BudgetLimits, DEFAULT_BUDGET } from "../session/budget.ts";
+import type { ClientRecord, Peer } from "../session/client-record.ts";
+import type { Session } from "../session/session.ts";
+import type { AttachRequest, AttachResult } from "../session/session-types.ts";
+import { clipUtf8 } from "../text/utf8.ts";
+import { CLOSE, KIB, MAX_SHARED_WAITING_INPUT_BYTES, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "../wire/constants.ts";
+import type { Bye, ServerMessage } from "../wire/control.ts";
+import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
+import { QueryGate } from "./query-gate.ts";
+
+/** What a connection needs of its socket. */
+export interface ServerSocket {
+  send(frame: Frame): void;
+  close(code: number, reason: string): void;
+  /** Whether output should be sent now, as far as the runtime can tell. */
+  isWritable(): boolean;
+}
+
+/** What a connection leaves to its shell. */
+export interface ConnectionHooks {
+  /** A fresh token has come. */
+  auth?(token: string): void;
+  /** A client that speaks first has done so: it is to be attached now. */
+  begin?(begin: Begin): void;
+  /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it this one's alone count. */
+  earlyBytes?(): number;
+  /** The client is told of an error, or that its connection is closed. */
+  told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
+}
+
+/** A WebSocket's close reason is at most this many bytes of UTF-8. */
+const MAX_REASON_BYTES = 123;
+/** What a client may send before its session is ready. */
+const MAX_EARLY_BYTES = 256 * KIB;
+/** A client that is not told when to begin, or that it has to wait, may have sent all that may wait. */
+const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
+const STDIN_BEFORE_HELLO = "stdin came before hello";
+
+const TOO_MUCH_SAID = "too many messages";
+const TOO_MUCH_REFUSED = "too much input was refused";
+
+type Phase =
+  | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
+  | { readonly phase: "attached"; readonly session: Session; readonly client: ClientRecord }
+  | { readonly phase: "ended" };
+
+export class ServerConnection implements Peer {
+  readonly dialect: Dialect;
+  readonly #socket: ServerSocket;
+  readonly #hooks: ConnectionHooks;
+  #phase: Phase = { phase: "opening", early: [], earlyBytes: 0 };
+  /** For a client that can't be told who answers terminal queries. */
+  readonly #gate: QueryGate | undefined;
+  /** When the client was last heard of. */
+  heardAtMs: number;
+  /**
+   * Counts its output, and what of its input and changes of size is authorised: a connection for which it stands still is
+   * idle.
+   */
+  activity = 0;
+  /** Its own until it is known whose connection it is, then its client's. */
+  #budget: Budget;
+  #isGreeted = false;
+  /** This connection's place in its client's input, from its greeting on. */
+  #stdinOffset = 0;
+  /** What the dialect remembers of this connection. */
+  #state: unknown;
+  /** Whether it is still to say its first message. */
+  #isSilent: boolean;
+  /** Bytes of the log that the client is still to be brought up to; undefined once it is. */
+  #replayLeft: number | undefined;
+  /** Whether its client wants nothing sent for now. */
+  isPaused = false;
+
+  constructor(
+    dialect: Dialect,
+    socket: ServerSocket,
+    nowMs: number,
+    hooks: ConnectionHooks = {},
+    limits: BudgetLimits = DEFAULT_BUDGET,
+  ) {
+    this.dialect = dialect;
+    this.#gate = dialect.acknowledges ? undefined : new QueryGate(dialect.readsFrameByFrame);
+    this.#socket = socket;
+    this.#hooks = hooks;
+    this.heardAtMs = nowMs;
+    this.#budget = new Budget(limits, nowMs);
+    this.#state = dialect.start;
+    this.#isSilent = dialect.clientBegins === true;
+  }
+
+  get client(): ClientRecord | undefined {
+    return this.#phase.phase === "attached" ? this.#phase.client : undefined;
+  }
+
+  /** What its client sent that waits for the session to be ready. */
+  get earlyBytes(): number {
+    return this.#phase.phase === "opening" ? this.#phase.earlyBytes : 0;
+  }
+
+  get isEnded(): boolean {
+    return this.#phase.phase === "ended";
+  }
+
+  /** Attaches to the session and takes in what came early. @returns Why not, of which the client has been told; else undefined. */
+  attach(session: Session, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
+    const opening = this.#phase;
+    if (opening.phase !== "opening") return undefined;
+    this.#say({ type: "found", hasExited: session.exit !== undefined });
+    const result = this.#attachTo(session, request);
+    if (!result.ok) {
+      this.bye(result.code, result.reason, result.retry);
+      return result;
+    }
+    if (this.isEnded) return undefined; // The session had exited, and its log is already out.
+    this.#phase = { phase: "attached", session, client: result.client };
+    result.client.budget?.join(this.#budget, this.heardAtMs);
+    result.client.budget ??= this.#budget;
+    this.#budget = result.client.budget;
+    for (const frame of opening.early) this.receive(frame, this.heardAtMs);
+    return undefined;
+  }
+
+  /** A WebSocket message has come. Its bytes are the session's from here on, which may keep a view of them or release them. */
+  receive(frame: Frame, nowMs: number): void {
+    this.heardAtMs = nowMs;
+    const phase = this.#phase;
+    if (phase.phase === "ended") return;
+    const decoded = this.dialect.decode(frame);
+    switch (decoded.kind) {
+      case "nothing":
+        this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID);
+        return;
+      case "close":
+        this.bye(decoded.code, decoded.reason, "never");
+        if (phase.phase === "attached") phase.session.leave(phase.client);
+        return;
+      case "error":
+        if (!this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID)) return;
+        this.send({ type: "error", code: decoded.code, message: decoded.message });
+        return;
+      case "command":
+        if (decoded.command.type === "ping") this.send({ type: "pong" });
+        else if (phase.phase === "opening" && decoded.command.type !== "begin")
+          this.#early(phase, frame, decoded.command);
+        else this.#obey(phase, decoded.command, nowMs);
+    }
+  }
+
+  /** Does what a command asks for, unless that is more than its client may say. */
+  #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
+    // What these two cost shows when they have been dealt with.
+    const isPaidLater = command.type === "stdin" || command.type === "ack";
+    if (!isPaidLater && !this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID)) return;
+    if (command.type === "begin") this.#begin(command);
+    else if (phase.phase === "attached") this.#command(phase.session, phase.client, command, nowMs);
+  }
+
+  /** @returns Whether the client may go on; else it has been closed. */
+  #spend(isWithin: boolean, reason: string): boolean {
+    if (!isWithin) this.#forbid(reason);
+    return isWithin;
+  }
+
+  /** The client does what it must not: closed, and its place is given up. */
+  #forbid(reason: string): void {
+    this.dismiss(CLOSE.policy, reason, "never", "left");
+  }
+
+  /** The socket has closed. */
+  closed(code: number): void {
+    const phase = this.#phase;
+    this.#phase = { phase: "ended" };
+    if (phase.phase !== "attached" || phase.client.peer !== this) return;
+    phase.session.closed(phase.client, code === CLOSE.normal ? "left" : "vanished");
+  }
+
+  /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */
+  drop(): void {
+    this.dismiss(CLOSE.goingAway, "nothing was heard", "now", "vanished");
+  }
+
+  /** Ends it from this side. The client has `left`, or has `vanished`: then its place is kept for a while. */
+  dismiss(code: number, reason: string, retry: Bye["retry"], how: "left" | "vanished"): void {
+    const phase = this.#phase;
+    this.bye(code, reason, retry);
+    if (phase.phase !== "attached" || phase.client.peer !== this) return;
+    if (how === "left") phase.session.leave(phase.client);
+    else phase.session.vanish(phase.client);
+  }
+
+  /** The socket takes output again. */
+  drained(): void {
+    if (this.#phase.phase !== "attached") return;
+    const { session, client } = this.#phase;
+    if (client.reach.kind === "direct") session.drained(client.reach.reader);
+  }
+
+  /** When a client that pings, or is to speak first, counts as vanished unless it is heard of before; else undefined. */
+  get silentAtMs(): number | undefined {
+    const isAwaited = this.dialect.acknowledges || this.#isSilent;
+    return isAwaited && !this.isEnded ? this.heardAtMs + SILENCE_MS : undefined;
+  }
+
+  // ---- Peer: what the session tells the client -----------------------------------------------------------------
+
+  send(message: ServerMessage): void {
+    if (this.isEnded) return;
+    if (message.type === "hello") {
+      this.#isGreeted = true;
+      this.#stdinOffset = message.stdin;
+      this.#replayLeft = message.live - message.offset;
+    }
+    const held = this.#gate?.note(message);
+    if (held !== undefined) this.#say({ type: "output", frame: held });
+    if (message.type === "error") this.#hooks.told?.({ type: "error", code: message.code, text: message.message });
+    this.#say(message);
+    if (message.type === "hello") this.#replayed(0);
+    else if (message.type === "gap") this.#replayed(message.to - message.from);
+  }
+
+  sendOutput(frame: Uint8Array): void {
+    if (this.isEnded) return;
+    this.activity += 1;
+    const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
+    if (left !== undefined) this.#say({ type: "output", frame: left });
+    this.#replayed(frame.length - 1);
+  }
+
+  /** What redraws the screen is output to a client that knows no snapshots. */
+  sendSnapshot(frame: Uint8Array): void {
+    if (this.isEnded) return;
+    this.#say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
+  }
+
+  isWritable(): boolean {
+    return !this.isPaused && this.#socket.isWritable();
+  }
+
+  typed(bytes: number, isAccepted: boolean, nowMs: number): void {
+    if (this.isEnded) return;
+    if (isAccepted) this.activity += 1;
+    else this.#spend(this.#budget.message(nowMs, bytes), TOO_MUCH_REFUSED);
+  }
+
+  bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
+    if (this.isEnded) return;
+    this.#hooks.told?.({ type: "bye", code, text: reason });
+    const held = this.#gate?.flush();
+    if (held !== undefined) this.#say({ type: "output", frame: held });
+    this.#say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
+    this.#phase = { phase: "ended" };
+    this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
+  }
+
+  finish(): void {
+    if (this.isEnded) return;
+    this.#phase = { phase: "ended" };
+    this.#socket.close(CLOSE.normal, "");
+  }
+
+  // ---- Inside --------------------------------------------------------------------------------------------------
+
+  #attachTo(session: Session, request: AttachRequest): AttachResult {
+    try {
+      return session.attach(request, this);
+    } catch (error) {
+      // It may be among the others by now, and nobody else would see it go.
+      const client = session.client(request.id);
+      if (client?.peer === this) session.vanish(client);
+      throw error;
+    }
+  }
+
+  #say(event: SessionEvent): void {
+    const { frames, state } = this.dialect.encode(event, this.#state);
+    this.#state = state;
+    for (const frame of frames) this.#socket.send(frame);
+  }
+
+  /** Counted in bytes of the log: what the client is sent of them may be less. */
+  #replayed(count: number): void {
+    if (this.#replayLeft === undefined) return;
+    this.#replayLeft -= count;
+    if (this.#replayLeft > 0) return;
+    this.#replayLeft = undefined;
+    this.#say({ type: "live" });
+  }
+
+  /** Only the first counts: what it carries is about the attach. */
+  #begin(begin: Begin): void {
+    if (!this.#isSilent) return;
+    this.#isSilent = false;
+    this.#hooks.begin?.(begin);
+  }
+
+  #unpause(client: ClientRecord): void {
+    this.isPaused = false;
+    // It was not its socket that kept it waiting.
+    if (client.reach.kind === "direct") client.reach.reader.blockedSinceMs = undefined;
+    this.drained();
+  }
+
+  #stdin(session: Session, client: ClientRecord, bytes: Uint8Array): void {
+    if (this.dialect.acknowledges && !this.#isGreeted) {
+      this.#forbid(STDIN_BEFORE_HELLO);
+      return;
+    }
+    if (!this.dialect.acknowledges) {
+      session.feed(client, bytes);
+      return;
+    }
+    const offset = this.#stdinOffset;
+    this.#stdinOffset += bytes.length;
+    session.stdin(client, bytes, offset);
+  }
+
+  #command(session: Session, client: ClientRecord, command: ClientCommand, nowMs: number): void {
+    switch (command.type) {
+      case "stdin":
+        this.#stdin(session, client, command.bytes);
+        return;
+      case "ack":
+        this.#spend(this.#budget.ack(nowMs, session.ack(client, command.offset)), TOO_MUCH_SAID);
+        return;
+      case "auth":
+        this.#hooks.auth?.(command.token);
+        return;
+      case "eof":
+        if (!this.dialect.acknowledges) session.feedMessage(client, command);
+        else session.command(client, { type: "eof", offset: command.offset ?? this.#stdinOffset });
+        return;
+      case "request_stdin":
+      case "release_stdin":
+      case "grant_stdin":
+      case "force_take":
+      case "secret":
+        // Also where what was typed before waits: those who can't acknowledge say it in order.
+        session.feedMessage(client, command);
+        return;
+      case "pause":
+        this.isPaused = true;
+        return;
+      case "unpause":
+        this.#unpause(client);
+        return;
+      case "begin":
+        return;
+      case "keep_alive":
+      case "resize":
+        // What a viewer sends keeps nobody awake.
+        if (session.mayDrive(client)) this.activity += 1;
+        if (command.type === "resize") session.command(client, command);
+        return;
+      default:
+        session.command(client, command);
+    }
+  }
+
+  #early(opening: Extract<Phase, { phase: "opening" }>, frame: Frame, command: ClientCommand): void {
+    if (this.dialect.acknowledges && command.type === "stdin") {
+      this.bye(CLOSE.policy, STDIN_BEFORE_HELLO, "never");
+      return;
+    }
+    opening.early.push(frame);
+    opening.earlyBytes += frame.length + 16;
+    if (opening.earlyBytes <= MAX_EARLY_BYTES) return;
+    const isShort = !this.dialect.acknowledges && opening.earlyBytes <= MAX_EARLY_FED_BYTES;
+    if (!isShort || (this.#hooks.earlyBytes?.() ?? 0) > MAX_SHARED_WAITING_INPUT_BYTES)
+      this.bye(CLOSE.policy, "too much came before the session was ready", "never");
+  }
+}

@@ -1,0 +1,119 @@
+// Which party answers the terminal queries of a session, and from where on (K5). The same on both hops: the Durable Object
+// chooses among its clients and tells the bridge, which answers itself where it is told that nobody does.
+
+import type { Answerer } from "../terminal/answerer-history.ts";
+import { isReport } from "../terminal/reports.ts";
+import type { ClientRecord } from "./client-record.ts";
+import type { Clients } from "./clients.ts";
+import type { Keyboard } from "./keyboard.ts";
+
+/** What a former answerer was asked before the hand-over may take so long to come. */
+const LATE_REPORT_MS = 2_000;
+
+export interface AnswererChoicePorts {
+  readonly roster: Clients;
+  readonly floor: Keyboard;
+  readonly now: () => number;
+  /** As far as there has been output. */
+  end(): number;
+  /** To be told to the clients. */
+  announce(answerer: Answerer): void;
+  /** To be told upstream. */
+  decided(answerer: Answerer): void;
+}
+
+export class AnswererChoice {
+  readonly #ports: AnswererChoicePorts;
+  #current: Answerer;
+  /** What the Durable Object has told: its own client, or that it has none. */
+  #told: Answerer | undefined;
+  #former: { readonly id: string; readonly untilMs: number } | undefined;
+  /** The bridge has answered queries that end before this. */
+  #answered = 0;
+  #hasChosen = false;
+
+  constructor(ports: AnswererChoicePorts) {
+    this.#ports = ports;
+    this.#current = { id: "", offset: 0 };
+  }
+
+  get current(): Answerer {
+    return this.#current;
+  }
+
+  /** To be called whenever somebody comes or goes, or the keyboard is handed over. */
+  choose(): void {
+    this.#decide(this.#chosen(), Math.max(this.#ports.end(), this.#answered));
+  }
+
+  /** The bridge is told who answers at the far end of its inner hop. */
+  tell(answerer: Answerer): void {
+    this.#told = answerer;
+    const id = this.#chosen();
+    this.#decide(id, id === answerer.id ? answerer.offset : this.#ports.end());
+  }
+
+  /** What the bridge is to be told when it has greeted. One that is made anew does not know who answered what before. */
+  get toTell(): Answerer {
+    return this.#hasChosen ? this.#current : { id: "", offset: this.#ports.end() };
+  }
+
+  /** The bridge says, before their last bytes, that it answers the queries that end before `offset`. */
+  answered(offset: number): void {
+    this.#answered = Math.max(this.#answered, offset);
+    const { id, offset: from } = this.#current;
+    if (id === "" || from >= offset) return;
+    // Chosen while this was on its way. Nobody has been sent those bytes yet.
+    this.#set({ id: "", offset: from });
+    this.#set({ id, offset });
+  }
+
+  /**
+   * Whether an exclusive session takes this from a client that does not hold the keyboard: an answer from the answerer, while
+   * the keyboard is free for it to take, or late from the one that answered until just now.
+   */
+  mayReport(client: ClientRecord, bytes: Uint8Array): boolean {
+    if (client.role !== "driver") return false;
+    const isDue = this.#ports.floor.holder === "" && this.#current.id === client.id;
+    const isLate = this.#former?.id === client.id && this.#ports.now() < this.#former.untilMs;
+    return (isDue || isLate) && isReport(bytes);
+  }
+
+  #decide(id: string, offset: number): void {
+    if (id === this.#current.id) return;
+    this.#former = { id: this.#current.id, untilMs: this.#ports.now() + LATE_REPORT_MS };
+    this.#hasChosen = true;
+    this.#set({ id, offset });
+    this.#ports.decided(this.#current);
+  }
+
+  #set(answerer: Answerer): void {
+    this.#current = answerer;
+    this.#ports.announce(answerer);
+  }
+
+  /** Whom the Durable Object has told of; else the holder, else the longest attached driver. "": the bridge. */
+  #chosen(): string {
+    const { floor, roster } = this.#ports;
+    const told = roster.get(this.#told?.id ?? "");
+    // One that may come back to the Durable Object has not left.
+    if (told !== undefined && told.presence.phase !== "absent") return told.id;
+    const holder = roster.get(floor.holder);
+    if (holder !== undefined && this.#canAnswer(holder)) return holder.id;
+    // Nobody else may type.
+    if (holder?.presence.phase === "vanished" && floor.mode === "exclusive") return "";
+    let chosen: ClientRecord | undefined;
+    for (const client of roster.present()) {
+      if (client.role !== "driver" || !this.#canAnswer(client)) continue;
+      if (chosen === undefined || client.order < chosen.order) chosen = client;
+    }
+    return chosen?.id ?? "";
+  }
+
+  #canAnswer(client: ClientRecord): boolean {
+    if (client.presence.phase !== "attached" || client.isProgram) return false;
+    if (client.reach.kind === "direct") return client.canAnswer;
+    // The Durable Object chooses among those that it has attached, and tells.
+    return this.#told === undefined;
+  }
+}

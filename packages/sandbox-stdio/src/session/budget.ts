@@ -1,0 +1,83 @@
+// How much a client may say that is no use to anybody: messages, and bytes of input that are refused. Two token buckets; told
+// the time. What is accepted costs nothing here: it has bounds of its own.
+
+import { KIB } from "../wire/constants.ts";
+
+export type BudgetLimits = {
+  readonly messagesPerSecond: number;
+  /** Messages at once, after a pause. */
+  readonly messageBurst: number;
+  readonly refusedBytesPerSecond: number;
+  /** Bytes of refused input at once, after a pause. */
+  readonly refusedBurstBytes: number;
+};
+
+/** A client that stops at the first refusal has sent no more input than it may keep: 256 KiB. */
+export const DEFAULT_BUDGET: BudgetLimits = {
+  messagesPerSecond: 200,
+  messageBurst: 2_000,
+  refusedBytesPerSecond: 64 * KIB,
+  refusedBurstBytes: 256 * KIB,
+};
+
+/** Acknowledgements that come so long after the one before cost nothing, however little they say. */
+export const FREE_ACK_MS = 20;
+
+/** So many tokens come in a second, up to `capacity`. */
+class Bucket {
+  readonly #perMs: number;
+  readonly #capacity: number;
+  #level: number;
+  #atMs: number;
+
+  constructor(perSecond: number, capacity: number, nowMs: number) {
+    this.#perMs = perSecond / 1000;
+    this.#capacity = capacity;
+    this.#level = capacity;
+    this.#atMs = nowMs;
+  }
+
+  /** Takes so many, also where they are not there. @returns Whether they were. */
+  take(count: number, nowMs: number): boolean {
+    const passedMs = Math.max(0, nowMs - this.#atMs);
+    this.#atMs = Math.max(this.#atMs, nowMs);
+    this.#level = Math.min(this.#capacity, this.#level + passedMs * this.#perMs) - count;
+    return this.#level >= 0;
+  }
+
+  get spent(): number {
+    return this.#capacity - this.#level;
+  }
+}
+
+/** One client's, over all its connections. */
+export class Budget {
+  readonly #messages: Bucket;
+  readonly #refusedBytes: Bucket;
+  #ackedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @param nowMs Of the clock that the other methods are told the time of. */
+  constructor(limits: BudgetLimits, nowMs: number) {
+    this.#messages = new Bucket(limits.messagesPerSecond, limits.messageBurst, nowMs);
+    this.#refusedBytes = new Bucket(limits.refusedBytesPerSecond, limits.refusedBurstBytes, nowMs);
+  }
+
+  /** A message, of which `refusedBytes` were input that was refused. @returns Whether the client may go on. */
+  message(nowMs: number, refusedBytes = 0): boolean {
+    const hasMessages = this.#messages.take(1, nowMs);
+    return this.#refusedBytes.take(refusedBytes, nowMs) && hasMessages;
+  }
+
+  /** @param isWeighty Whether it sets much free: 16 KiB or more, or a snapshot. @returns Whether the client may go on. */
+  ack(nowMs: number, isWeighty: boolean): boolean {
+    const isFree = isWeighty || nowMs - this.#ackedAtMs >= FREE_ACK_MS;
+    this.#ackedAtMs = nowMs;
+    return isFree || this.message(nowMs);
+  }
+
+  /** The same client has another connection, which had a budget of its own until it was known whose it is. */
+  join(early: Budget, nowMs: number): void {
+    this.#messages.take(early.#messages.spent, nowMs);
+    this.#refusedBytes.take(early.#refusedBytes.spent, nowMs);
+  }
+}

@@ -1,0 +1,129 @@
+// The clients of a session: who is here, who is gone but may come back, and who can't. Knows their order, not what is sent
+// to them.
+
+import { MIB } from "../wire/constants.ts";
+import type { Participant } from "../wire/control.ts";
+import type { ClientRecord } from "./client-record.ts";
+
+/** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
+const MAX_ABSENT = 192;
+/** Input of theirs that still waits: beyond this the oldest are forgotten with what they said. */
+const MAX_ABSENT_INPUT_BYTES = 4 * MIB;
+/** Clients of which only this much is remembered, that they can't be resumed: the newest so many. */
+const MAX_GONE = 256;
+
+export class Clients {
+  readonly #clients = new Map<string, ClientRecord>();
+  /** Ids of clients that have left, or are forgotten: what they say of their input can't be held against anything. */
+  readonly #gone = new Set<string>();
+  #order = 0;
+
+  /** Whether nobody has ever come. */
+  get isUnused(): boolean {
+    return this.#order === 0;
+  }
+
+  /** Everybody who is here, or may come back. */
+  get all(): IterableIterator<ClientRecord> {
+    return this.#clients.values();
+  }
+
+  get gone(): ReadonlySet<string> {
+    return this.#gone;
+  }
+
+  get(id: string): ClientRecord | undefined {
+    return this.#clients.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#clients.has(id);
+  }
+
+  /** Whether this record, and not a newer one of the same client, is the one that counts. */
+  isCurrent(client: ClientRecord): boolean {
+    return this.#clients.get(client.id) === client;
+  }
+
+  /** The place in the order of arrival of whoever comes next. */
+  nextOrder(): number {
+    return this.#order++;
+  }
+
+  set(client: ClientRecord): void {
+    this.#clients.set(client.id, client);
+  }
+
+  delete(client: ClientRecord): void {
+    this.#clients.delete(client.id);
+  }
+
+  /** This client can't be resumed. */
+  noteGone(id: string): void {
+    this.#gone.delete(id);
+    this.#gone.add(id);
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= MAX_GONE) return;
+      this.#gone.delete(oldest);
+    }
+  }
+
+  /** Clients that are attached, or vanished within their grace. */
+  *present(): IterableIterator<ClientRecord> {
+    for (const client of this.#clients.values()) if (client.isPresent) yield client;
+  }
+
+  get presentCount(): number {
+    let count = 0;
+    for (const client of this.#clients.values()) if (client.isPresent) count += 1;
+    return count;
+  }
+
+  get attachedCount(): number {
+    let count = 0;
+    for (const client of this.#clients.values()) {
+      if (client.presence.phase === "attached" && !client.isProgram) count += 1;
+    }
+    return count;
+  }
+
+  /** Whether somebody is here who is no program: calls take no places and hold nothing up. */
+  get isAttended(): boolean {
+    for (const client of this.#clients.values()) if (client.isPresent && !client.isProgram) return true;
+    return false;
+  }
+
+  /** Programs that ever wrote: they are never forgotten. */
+  get programCount(): number {
+    let count = 0;
+    for (const client of this.#clients.values()) if (client.isProgram) count += 1;
+    return count;
+  }
+
+  get participants(): Participant[] {
+    return [...this.present()].sort((a, b) => a.order - b.order).map((client) => client.participant);
+  }
+
+  /** A client that came back meanwhile has a new record, with the same queue: it is the one to be told. */
+  newest(client: ClientRecord): ClientRecord {
+    const newest = this.#clients.get(client.id);
+    return newest?.input === client.input ? newest : client;
+  }
+
+  /** Only so many that are gone are remembered, and only so much that they said and that is still waiting. */
+  forgetAbsent(): void {
+    const absent = [...this.#clients.values()].filter(
+      (client) => client.presence.phase === "absent" && !client.isProgram,
+    );
+    let bytes = absent.reduce((sum, client) => sum + client.input.queuedBytes, 0);
+    let count = absent.length;
+    for (const client of absent) {
+      if (count <= MAX_ABSENT && bytes <= MAX_ABSENT_INPUT_BYTES) return;
+      count -= 1;
+      bytes -= client.input.queuedBytes;
+      client.input.abandon();
+      this.#clients.delete(client.id);
+      this.noteGone(client.id);
+    }
+  }
+}

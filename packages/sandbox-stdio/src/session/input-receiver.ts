@@ -1,0 +1,266 @@
+// What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
+
+import type { InputEntry } from "../input/input-queue.ts";
+import { planWrite, type WritePlan, type WriteRequest } from "../programs/writers.ts";
+import {
+  CLOSE,
+  MAX_SHARED_WAITING_INPUT_BYTES,
+  MAX_STDIN_FRAME_BYTES,
+  MAX_UNACKED_INPUT_BYTES,
+  MAX_WAITING_INPUT_BYTES,
+} from "../wire/constants.ts";
+import type { ClientMessage, ServerMessage } from "../wire/control.ts";
+import type { ClientRecord } from "./client-record.ts";
+import type { Clients } from "./clients.ts";
+import type { InputFate, InputRecorder } from "./input-recorder.ts";
+import type { Keyboard } from "./keyboard.ts";
+import type { Upstream } from "./session-types.ts";
+
+/** Acknowledgements of input wait this long for more, so that a keystroke's does not delay its echo. */
+const INPUT_ACK_DELAY_MS = 20;
+/**
+ * To a client at the far end of the inner hop so much is acknowledged at once: such a message costs its object as much as one
+ * of input, and where that keeps a record, it stores input in pieces of this length.
+ */
+const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
+/** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */
+const MAX_UNACKED_INPUT_ENTRIES = 4096;
+const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait`;
+const TOO_MUCH_WAITS_HERE = `more than ${MAX_SHARED_WAITING_INPUT_BYTES} bytes of this session's input wait`;
+const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
+
+/** What the intake needs of its session. */
+export interface InputReceiverPorts {
+  readonly hop: "process" | "relay";
+  readonly tty: boolean;
+  readonly floor: Keyboard;
+  readonly roster: Clients;
+  readonly upstream: Upstream;
+  readonly now: () => number;
+  /** Input that it has not stored is not acknowledged. */
+  readonly recorder?: InputRecorder | undefined;
+  hasExited(): boolean;
+  /** Whether this is a terminal's answer that is taken although its client does not hold the keyboard. */
+  mayReport(client: ClientRecord, bytes: Uint8Array): boolean;
+  /** Whose end of input counts on pipes, whoever else is here. */
+  creator(): string;
+  tell(client: ClientRecord, message: ServerMessage): void;
+  /** Follows a message that waited between pieces of input. */
+  follow(client: ClientRecord, message: ClientMessage): void;
+  /** A program's input may have been taken, or stored. */
+  settled(client: ClientRecord): void;
+  /** Some of the input that waits has been taken in. */
+  fed(client: ClientRecord): void;
+  /** Closes a client that does what is forbidden. */
+  refuse(client: ClientRecord, code: number, reason: string): void;
+}
+
+export class InputReceiver {
+  readonly #ports: InputReceiverPorts;
+  #isClosed = false;
+
+  constructor(ports: InputReceiverPorts) {
+    this.#ports = ports;
+  }
+
+  /** @see Session.stdin */
+  stdin(client: ClientRecord, bytes: Uint8Array, offset: number): void {
+    // Whoever feeds the process may release them while they are taken.
+    const { length } = bytes;
+    const end = offset + length;
+    client.isActive = true;
+    const isDuplicate = end < client.input.received || (end === client.input.received && bytes.length > 0);
+    const isAllowed = this.#ports.floor.mayDrive(client.id).ok || this.#ports.mayReport(client, bytes);
+    const isRefused = !isAllowed || this.#isClosed || this.#ports.hasExited();
+    const { received } = client.input;
+    const record = (fate: InputFate) => {
+      if (bytes.length > 0) this.#ports.recorder?.input(client, received, offset, bytes, fate);
+    };
+    if (isDuplicate) {
+      // What an earlier life of this object passed on, it may not have stored (I10). Of a viewer it passed nothing on.
+      record(client.role === "viewer" ? "refused" : "resent");
+      return;
+    }
+    let entry: InputEntry | undefined;
+    if (bytes.length === 0 || isRefused) {
+      record("refused");
+      entry = client.input.refuse(end);
+      if (bytes.length > 0) this.#tellRefused(client, isAllowed ? "stdin_closed" : "not_stdin_holder");
+    } else {
+      entry = client.input.push(offset, bytes, this.#ports.floor.turn);
+    }
+    const isTooMuch = this.#isTooMuch(client);
+    if (entry !== undefined && !isTooMuch) this.#ports.upstream.input(client, entry);
+    // Now that it is on its way: an echo does not wait for the record. Beside the process, where no record is kept, the bytes
+    // may have been released by now.
+    if (!isRefused) record("typed");
+    if (isTooMuch) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH);
+    else this.ack(client, false);
+    client.peer?.typed?.(length, !isRefused, this.#ports.now());
+  }
+
+  /**
+   * Input of a client that can't be told to wait, in a frame of any length: taken in as the process takes it, at most
+   * {@link MAX_UNACKED_INPUT_BYTES} ahead of it.
+   */
+  feed(client: ClientRecord, bytes: Uint8Array): void {
+    const isShort = bytes.length <= MAX_STDIN_FRAME_BYTES;
+    if (isShort && client.feed.isEmpty && this.#hasRoom(client)) this.stdin(client, bytes, client.input.received);
+    else if (!this.#hasSharedRoom(client, bytes.length)) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH_WAITS_HERE);
+    else if (client.feed.push(bytes)) this.pump(client);
+    else this.#ports.refuse(client, CLOSE.policy, TOO_MUCH_WAITS);
+  }
+
+  /** A message of such a client that counts from its place among the input on. */
+  feedMessage(client: ClientRecord, message: ClientMessage): void {
+    if (client.feed.isEmpty) this.#ports.follow(client, message);
+    else if (!client.feed.pushMessage(message)) this.#ports.refuse(client, CLOSE.policy, "too many messages wait");
+  }
+
+  /** Takes in what there is room for by now. */
+  pump(client: ClientRecord): void {
+    const { feed } = client;
+    if (feed.isEmpty || feed.isPumping) return;
+    feed.isPumping = true;
+    try {
+      let hasFed = false;
+      // What it says may cost it its place.
+      while (this.#hasRoom(client) && this.#ports.roster.isCurrent(client)) {
+        const next = feed.shift();
+        if (next === undefined) break;
+        hasFed = true;
+        if (next.kind === "bytes") this.stdin(client, next.bytes, client.input.received);
+        else this.#ports.follow(client, next.message);
+      }
+      if (hasFed) this.#ports.fed(client);
+    } finally {
+      feed.isPumping = false;
+    }
+  }
+
+  /** Whether so much more of this client's may wait beside what waits of the others. */
+  #hasSharedRoom(client: ClientRecord, length: number): boolean {
+    if (client.feed.bytes + length <= MAX_UNACKED_INPUT_BYTES) return true;
+    let bytes = length;
+    for (const other of this.#ports.roster.all) bytes += other.feed.bytes;
+    return bytes <= MAX_SHARED_WAITING_INPUT_BYTES;
+  }
+
+  #hasRoom(client: ClientRecord): boolean {
+    return client.input.received - this.settled(client) < MAX_UNACKED_INPUT_BYTES;
+  }
+
+  eof(client: ClientRecord, offset: number): void {
+    client.isActive = true;
+    const { hop, upstream } = this.#ports;
+    const isAllowed = this.#mayEnd(client);
+    if (!isAllowed) {
+      this.#tellRefused(client, "not_stdin_holder");
+      return;
+    }
+    if (this.#ports.hasExited()) return;
+    // A relay passes a repetition on: the bridge may have refused the first.
+    const entry = client.input.pushEof(offset) ?? (hop === "relay" ? client.input.waitingEof : undefined);
+    if (this.#isTooMuch(client)) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH);
+    else if (entry !== undefined) upstream.input(client, entry);
+  }
+
+  /** Whether the end of this client's input counts. Programs are here only while they call: they stand in nobody's way. */
+  #mayEnd(client: ClientRecord): boolean {
+    const { floor, roster, tty } = this.#ports;
+    if (tty) return floor.mayDrive(client.id).ok;
+    const isOther = (c: ClientRecord) => c.role === "driver" && c.id !== client.id && !c.isProgram;
+    const isOnlyDriver = ![...roster.present()].some(isOther);
+    const isOwner = client.id === this.#ports.creator() || client.id === floor.holder;
+    return client.role === "driver" && (isOwner || isOnlyDriver);
+  }
+
+  /** What a program's write would do now. */
+  planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
+    const { floor, tty } = this.#ports;
+    const mayType = floor.mayDrive(client.id).ok && (!request.eof || this.#mayEnd(client));
+    const isStdinClosed = this.#isClosed || (!tty && client.input.waitingEof !== undefined);
+    const state = { hasExited: this.#ports.hasExited(), isStdinClosed, mayType, holder: floor.holder };
+    return planWrite(client.input, state, request);
+  }
+
+  /** Queues what was planned. */
+  typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
+    const { received } = client.input;
+    const entry = bytes.length === 0 ? undefined : client.input.push(received, bytes, this.#ports.floor.turn);
+    if (entry !== undefined) this.#ports.upstream.input(client, entry);
+    const end = eof ? client.input.pushEof(client.input.received) : undefined;
+    if (end !== undefined) this.#ports.upstream.input(client, end);
+    this.ack(client, true);
+  }
+
+  /** Whether the client may type, signal and kill; told if not. */
+  mayDrive(client: ClientRecord): boolean {
+    const result = this.#ports.floor.mayDrive(client.id);
+    if (!result.ok) this.#tellRefused(client, "not_stdin_holder");
+    return result.ok;
+  }
+
+  /** @see Session.wrote */
+  wrote(client: ClientRecord, count: number): void {
+    client.input.wrote(count);
+    // A program's call is answered when its input is taken.
+    this.ack(this.#ports.roster.newest(client), client.isProgram);
+  }
+
+  appliedEof(client: ClientRecord): void {
+    client.input.appliedEof();
+    if (!this.#ports.tty) this.#isClosed = true;
+    this.ack(this.#ports.roster.newest(client), true);
+  }
+
+  /** The process takes no more input. What waits is refused. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** What may be acknowledged of a client's input: taken, and stored where a record is kept. */
+  settled(client: ClientRecord): number {
+    return Math.min(client.input.taken, this.#ports.recorder?.storedUpTo(client.id) ?? client.input.taken);
+  }
+
+  /**
+   * Tells the client how much of its input is settled: at once where it is a whole frame, else gathered for a moment. A
+   * client with its window full sends as much as it was told of, so that smaller steps would make smaller frames.
+   */
+  ack(client: ClientRecord, isDue: boolean): void {
+    this.pump(client);
+    if (client.isProgram) this.#ports.settled(client);
+    // Its greeting, which is on the way, says the same.
+    if (client.reach.kind === "direct" && !client.isGreeted) return;
+    const settled = this.settled(client);
+    const waiting = settled - client.inputAckSent;
+    if (waiting <= 0) return;
+    const step = client.reach.kind === "direct" ? MAX_STDIN_FRAME_BYTES : RELAYED_ACK_BYTES;
+    if (!isDue && waiting < step) {
+      client.inputAckDueMs ??= this.#ports.now() + INPUT_ACK_DELAY_MS;
+      return;
+    }
+    client.inputAckDueMs = undefined;
+    client.inputAckSent = settled;
+    // A client that numbers nothing is told nothing; its Durable Object is, which keeps its input until it hears of it (L4).
+    const isTold = client.acknowledges || client.reach.kind === "remote";
+    if (isTold) this.#ports.tell(client, { type: "stdin_ack", offset: settled });
+  }
+
+  /** Whether a client's input piles up beyond what it may have sent. What waits of its earlier life comes on top. */
+  #isTooMuch(client: ClientRecord): boolean {
+    const { queuedBytes, entries, taken } = client.input;
+    // Of a client at the far end of the inner hop it is counted there.
+    const earlier = client.reach.kind === "direct" ? Math.max(0, client.inputStart - taken) : MAX_UNACKED_INPUT_BYTES;
+    return (
+      queuedBytes > Math.min(earlier, MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_STDIN_FRAME_BYTES ||
+      entries.length > MAX_UNACKED_INPUT_ENTRIES
+    );
+  }
+
+  #tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {
+    const message = code === "stdin_closed" ? "the process takes no more input" : "not stdin holder";
+    this.#ports.tell(client, { type: "error", code, message });
+  }
+}

@@ -1,0 +1,123 @@
+// Who may type: roles, the mode of the session, and the keyboard that is handed over in an exclusive one. Decides only;
+// whoever calls it tells the others.
+
+import type { Mode, Role } from "../wire/terms.ts";
+
+/** Why a client may not do what it asked for. The first two are the `code` of an `error` message. */
+export type KeyboardFault = "not_stdin_holder" | "viewer" | "not_allowed" | "no_such_client";
+export type KeyboardResult = { readonly ok: true } | { readonly ok: false; readonly fault: KeyboardFault };
+
+type Member = {
+  readonly id: string;
+  readonly role: Role;
+  readonly isAdmin: boolean;
+  /** Whether nobody else may type while it holds the keyboard, whatever the mode. */
+  readonly holdsAlone?: boolean;
+};
+
+const GRANTED: KeyboardResult = { ok: true };
+const refuse = (fault: KeyboardFault): KeyboardResult => ({ ok: false, fault });
+
+export class Keyboard {
+  readonly mode: Mode;
+  /** Members in the order in which they came. */
+  #members = new Map<string, Member>();
+  #holder: string;
+  #hasBeenHeld: boolean;
+  #turn = 0;
+
+  /** @param hasBeenHeld Whether a first driver has had the keyboard: a free one then goes to who asks, not to who comes. */
+  constructor(mode: Mode, holder = "", hasBeenHeld = holder !== "") {
+    this.mode = mode;
+    this.#holder = holder;
+    this.#hasBeenHeld = hasBeenHeld;
+  }
+
+  /** The client that may type, where the session is exclusive; "" where nobody holds the keyboard. */
+  get holder(): string {
+    return this.#holder;
+  }
+
+  /** Whether only the holder may type now: by the mode, or since a client holds the keyboard that relies on it. */
+  get isExclusive(): boolean {
+    return this.mode === "exclusive" || this.#members.get(this.#holder)?.holdsAlone === true;
+  }
+
+  /** How often the keyboard has gone from one to another: tells what was typed before a handover from what came after. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  /** The first driver takes the floor; later ones find it taken, or free after the holder left and until somebody asks. */
+  join(member: Member): void {
+    const isFirstDriver = member.role === "driver" && ![...this.#members.values()].some((m) => m.role === "driver");
+    this.#members.set(member.id, member);
+    if (this.mode === "exclusive" && this.#holder === "" && isFirstDriver && !this.#hasBeenHeld) this.#give(member.id);
+  }
+
+  /**
+   * @param wasHeard Whether it ever took part. A holder that did not has not had the keyboard: it may have gone before it was
+   * greeted, and come again.
+   * @returns Whether the keyboard became free.
+   */
+  leave(id: string, wasHeard: boolean): boolean {
+    this.#members.delete(id);
+    if (this.#holder !== id) return false;
+    this.#give("");
+    this.#hasBeenHeld = wasHeard;
+    return true;
+  }
+
+  /** Takes over what another copy of this floor decided. */
+  setHolder(id: string): void {
+    this.#give(id);
+  }
+
+  /** Whether what this client sends may reach the process: input, and in an exclusive session signals and size too. */
+  mayDrive(id: string): KeyboardResult {
+    const member = this.#members.get(id);
+    if (member === undefined) return refuse("no_such_client");
+    if (member.role === "viewer") return refuse("viewer");
+    return this.isExclusive && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
+  }
+
+  /** A free keyboard goes to who asks; otherwise the holder is to be told of the wish. */
+  request(id: string): KeyboardResult & { readonly isTaken?: boolean } {
+    const member = this.#members.get(id);
+    if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");
+    if (this.#holder === id) return GRANTED;
+    if (this.#holder !== "") return { ok: true, isTaken: true };
+    this.#give(id);
+    return GRANTED;
+  }
+
+  release(id: string): KeyboardResult {
+    if (this.#holder !== id) return refuse("not_stdin_holder");
+    this.#give("");
+    return GRANTED;
+  }
+
+  grant(id: string, to: string): KeyboardResult {
+    if (this.#holder !== id) return refuse("not_stdin_holder");
+    const receiver = this.#members.get(to);
+    if (receiver === undefined) return refuse("no_such_client");
+    if (receiver.role !== "driver") return refuse("viewer");
+    this.#give(to);
+    return GRANTED;
+  }
+
+  forceTake(id: string): KeyboardResult {
+    const member = this.#members.get(id);
+    if (member === undefined) return refuse("no_such_client");
+    if (!member.isAdmin) return refuse("not_allowed");
+    if (member.role !== "driver") return refuse("viewer");
+    this.#give(id);
+    return GRANTED;
+  }
+
+  #give(id: string): void {
+    if (id !== this.#holder) this.#turn += 1;
+    this.#holder = id;
+    if (id !== "") this.#hasBeenHeld = true;
+  }
+}

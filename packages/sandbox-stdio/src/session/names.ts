@@ -1,0 +1,61 @@
+// Names that people tell each other apart by: no two who are present have the same one, nor ones that look alike. A false
+// alarm costs a number behind a name, so this errs on that side. Pure.
+
+import { clipUtf8, utf8Length } from "../text/utf8.ts";
+import { MAX_NAME_BYTES } from "../wire/constants.ts";
+
+/**
+ * What looks like Latin letters and is no compatibility form of them (those Unicode's NFKD takes apart), each list letter by
+ * letter over the one below it: of Unicode's confusables (UTS #39) the scripts in which a whole Latin name can be written.
+ */
+const CAPITALS = table(
+  ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ", "abezhlkmnoptyxcj"],
+  ["АВЕЅІЈКМНОРСТУХҮԌԚԜ", "abesljkmhopctyxygqw"],
+  ["ՍՕԼՏ", "uols"],
+  ["ᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "abcdeghjklmprstvwz"],
+);
+const SMALL = table(
+  ["αβγεζηικμνορστυχω", "abyeznlkuvopotuxw"],
+  ["авгезіїјкмнорсѕтухьһӏүԁԍԛԝѵѡєҫ", "abre3lljkmhopcstyxbhlydgqwvwec"],
+  ["օոսհցյզքւո", "onuhgjqpln"],
+  ["ıɩɪɑɡʀꜱʏᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘᴛᴜᴠᴡᴢøđłħŧƒðþß", "lllagrsyabcdeghjklmnoptuvwzodlhtfdpb"],
+  ["01|i", "olll"],
+);
+/** Two letters that look like one. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ["rn", "m"],
+  ["vv", "w"],
+];
+
+function table(...lists: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
+  const pairs = lists.flatMap(([from, to]) => [...from].map((letter, i): [string, string] => [letter, to[i] ?? ""]));
+  return new Map(pairs);
+}
+
+/** Without what an eye passes over: accents, spaces, punctuation. A name that is nothing else stays. */
+function plain(name: string): string {
+  const letters = name.normalize("NFKD").replace(/[^\p{L}\p{N}|]/gu, "");
+  return letters === "" ? name.normalize("NFKC") : letters;
+}
+
+function looks(name: string): string {
+  const capitals = [...plain(name)].map((letter) => CAPITALS.get(letter) ?? letter.toLowerCase());
+  const small = [...capitals.join("")].map((letter) => SMALL.get(letter) ?? letter).join("");
+  return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), small);
+}
+
+/** Whether one may be taken for the other. */
+export function areAlike(a: string, b: string): boolean {
+  return plain(a).toLowerCase() === plain(b).toLowerCase() || looks(a) === looks(b);
+}
+
+/** The name of whoever comes, told apart from those that are here by a number: `Bob (2)`. Nobody's name, "", stays. */
+export function distinctName(name: string, others: readonly string[]): string {
+  if (name === "") return name;
+  let distinct = name;
+  for (let number = 2; others.some((other) => areAlike(distinct, other)); number += 1) {
+    const suffix = ` (${number})`;
+    distinct = clipUtf8(name, MAX_NAME_BYTES - utf8Length(suffix)).trimEnd() + suffix;
+  }
+  return distinct;
+}

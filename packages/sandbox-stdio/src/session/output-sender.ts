@@ -1,0 +1,193 @@
+// Output on its way to whoever reads the log: clients with a connection of their own, and inner hops. Who is sent how much,
+// what an acknowledgement sets free, whose screen is redrawn, and who is given up because nothing moves.
+
+import type { OutputLog } from "../output/output-log.ts";
+import { FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "../output/output-reader.ts";
+import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-requests.ts";
+import { Window } from "../output/window.ts";
+import { CLOSE, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
+import type { ExitStatus } from "../wire/control.ts";
+import type { Role } from "../wire/terms.ts";
+import type { ClientRecord, Peer } from "./client-record.ts";
+import type { Clients } from "./clients.ts";
+import type { Upstream } from "./session-types.ts";
+
+/** How often something that waits for a rate, and not for an event, is looked at. */
+const RATE_TICK_MS = 10;
+
+/** What a reader is made for. */
+type Reading = { readonly acknowledges: boolean; readonly role: Role };
+
+/** What the outflow needs of its session. */
+export interface OutputSenderPorts {
+  readonly log: OutputLog;
+  readonly roster: Clients;
+  readonly screens: SnapshotRequests;
+  readonly upstream: Upstream;
+  readonly now: () => number;
+  /** @see SessionOptions.reuseFrames */
+  readonly reuseFrames: boolean;
+  /** @see SessionOptions.plainBytesPerSecond */
+  readonly plainBytesPerSecond: number | undefined;
+  /** How the process ended, where it has; for a client, where it may be told that now. */
+  exit(client?: ClientRecord): ExitStatus | undefined;
+  /** Whether the process waits for somebody. */
+  isPaced(): boolean;
+  vanish(client: ClientRecord, isSure?: boolean): void;
+  /** Closes a client that does what is forbidden. */
+  refuse(client: ClientRecord, code: number, reason: string): void;
+}
+
+export class OutputSender {
+  readonly #ports: OutputSenderPorts;
+  readonly #frames: FrameSource;
+  /** Readers that are no clients: inner hops. */
+  readonly #links = new Set<OutputReader>();
+  /** What is in the log behind this is read and sent on in a moment, with more: an acknowledgement does not cut it in two. */
+  #announcedOffset: number;
+
+  constructor(ports: OutputSenderPorts) {
+    this.#ports = ports;
+    this.#announcedOffset = ports.log.endOffset;
+    this.#frames = new FrameSource(ports.log, ports.reuseFrames);
+  }
+
+  /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
+  readerAt(offset: number, client: Reading, peer: Peer, screen?: SnapshotFrame): OutputReader {
+    const flow = client.acknowledges
+      ? new Window(offset, MAX_WINDOW_BYTES, client.role)
+      : new RatedFlow(offset, this.#ports.now(), this.#ports.plainBytesPerSecond);
+    return new OutputReader(this.#ports.log, this.#frames, offset, flow, peer, screen);
+  }
+
+  /** The client has been greeted: sends it its snapshot, if it starts with one, and what there is. */
+  start(client: ClientRecord, reader: OutputReader, screen: SnapshotFrame | undefined, tty: boolean): void {
+    if (tty) reader.askScreen = () => this.#redraw(client, reader);
+    if (screen !== undefined) reader.showScreen(screen);
+    // Its place may have been another when upstream heard of it.
+    this.#ports.upstream.acked(client);
+    this.#pump(client, reader);
+  }
+
+  /** @see Session.appended */
+  appended(): void {
+    const now = this.#ports.now();
+    this.#announcedOffset = this.#ports.log.endOffset;
+    for (const link of this.#links) link.pump(now, this.#ports.exit(), this.#announcedOffset);
+    for (const client of this.#ports.roster.all) {
+      if (client.reach.kind === "direct" && client.isGreeted) this.#pump(client, client.reach.reader, now);
+    }
+  }
+
+  /** A whole frame was appended at `offset`: it is passed on as it is where it fits. */
+  keep(offset: number, frame: Uint8Array): void {
+    this.#frames.keep(offset, frame);
+  }
+
+  /** @see Session.addLink */
+  addLink(offset: number, peer: OutputPeer): OutputReader {
+    const flow = new LinkFlow(offset, this.#ports.now(), this.#ports.isPaced);
+    const reader = new OutputReader(this.#ports.log, this.#frames, offset, flow, peer);
+    this.#links.add(reader);
+    return reader;
+  }
+
+  removeLink(link: OutputReader): void {
+    this.#links.delete(link);
+  }
+
+  /** @see Session.drained */
+  drained(reader: OutputReader): void {
+    for (const client of this.#ports.roster.all) {
+      if (client.reach.kind === "direct" && client.reach.reader === reader) {
+        this.#pump(client, reader);
+        return;
+      }
+    }
+    reader.pump(this.#ports.now(), this.#ports.exit(), this.#announcedOffset);
+  }
+
+  /** The client may be told what it could not be told before. */
+  goOn(client: ClientRecord): void {
+    if (client.reach.kind === "direct") this.#pump(client, client.reach.reader);
+  }
+
+  /** The client has dealt with everything before `offset`. */
+  ack(client: ClientRecord, offset: number): boolean {
+    client.isActive = true;
+    if (client.reach.kind !== "direct" || !client.isGreeted) return false;
+    const { reader } = client.reach;
+    if (offset > reader.cursor) {
+      this.#ports.refuse(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);
+      return false;
+    }
+    const now = this.#ports.now();
+    // A window that has shrunk stays full for longer than its client takes to deal with something.
+    if (offset > reader.flow.acked && reader.blockedSinceMs !== undefined) reader.blockedSinceMs = now;
+    const isWeighty = reader.flow.ack(offset, now);
+    this.#pump(client, reader, now);
+    this.#ports.upstream.acked(client);
+    return isWeighty;
+  }
+
+  /** When {@link tickLinks} is to be called; undefined while no link waits for its rate. */
+  get nextLinkTickMs(): number | undefined {
+    return this.#ratedLinks.length === 0 ? undefined : this.#ports.now() + RATE_TICK_MS;
+  }
+
+  tickLinks(now: number): void {
+    for (const link of this.#ratedLinks) link.pump(now, this.#ports.exit(), this.#announcedOffset);
+  }
+
+  get #ratedLinks(): OutputReader[] {
+    return [...this.#links].filter((link) => link.blockedSinceMs !== undefined && link.peer.isWritable());
+  }
+
+  /** When {@link tick} is to be called for this client; undefined while nothing of it waits for time to pass. */
+  nextTickMs(client: ClientRecord): number | undefined {
+    if (client.reach.kind !== "direct" || client.peer?.isPaused === true) return undefined;
+    const blockedSince = client.reach.reader.blockedSinceMs;
+    if (blockedSince === undefined) return undefined;
+    if (!client.acknowledges) return this.#ports.now() + RATE_TICK_MS;
+    return client.delivery === "lossless" ? blockedSince + STALL_MS : undefined;
+  }
+
+  tick(client: ClientRecord, now: number): void {
+    if (client.reach.kind !== "direct" || client.peer?.isPaused === true) return;
+    const { reader } = client.reach;
+    if (reader.blockedSinceMs === undefined) return;
+    if (!client.acknowledges) {
+      this.#pump(client, reader, now);
+      if (now - (reader.blockedSinceMs ?? now) < PLAIN_STALL_MS) return;
+      client.peer?.bye(CLOSE.internal, "the client can't be written to", "now");
+      this.#ports.vanish(client);
+    } else if (client.delivery === "lossless" && reader.blockedSinceMs + STALL_MS <= now) {
+      client.peer?.bye(CLOSE.internal, "output was not acknowledged for too long", "now");
+      this.#ports.vanish(client);
+    }
+  }
+
+  /** A client fell so far behind that the log does not hold what comes next for it. */
+  #redraw(client: ClientRecord, reader: OutputReader): void {
+    this.#ports.screens.await((screen) => {
+      if (client.reach.kind !== "direct" || client.reach.reader !== reader) return;
+      // Stopped again meanwhile: it asks anew when it may be written to.
+      if (!reader.peer.isWritable()) reader.waiveScreen();
+      else if (screen === undefined) reader.skipToTail();
+      else reader.showScreen(screen);
+      this.#pump(client, reader);
+    }, true);
+  }
+
+  #pump(client: ClientRecord, reader: OutputReader, now = this.#ports.now()): void {
+    if (!client.isGreeted) return;
+    const { acked } = reader.flow;
+    const hasExited = reader.pump(now, this.#ports.exit(client), this.#announcedOffset);
+    // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
+    if (!client.acknowledges && reader.flow.acked !== acked) this.#ports.upstream.acked(client);
+    if (!hasExited) return;
+    client.peer?.finish();
+    // It has all, as far as anybody knows: others may have its place, and it may still come back for what got lost.
+    this.#ports.vanish(client, true);
+  }
+}

@@ -1,0 +1,71 @@
+// Whether the process is to be held back: by the client that sets the pace, or, with nobody here, by what must stay to be
+// read.
+
+import type { OutputLog } from "../output/output-log.ts";
+import { isWindowSpent, pacingClient } from "../output/pacing.ts";
+import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import type { Delivery } from "../wire/terms.ts";
+import type { ClientRecord } from "./client-record.ts";
+import type { Clients } from "./clients.ts";
+import type { Keyboard } from "./keyboard.ts";
+
+/** Between two looks at whether to hold a process, a frame of each of its streams may still be read. Twice that is kept free. */
+const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
+
+export class Pace {
+  readonly #log: OutputLog;
+  readonly #floor: Keyboard;
+  readonly #roster: Clients;
+  readonly #delivery: Delivery;
+  readonly #isAwaited: boolean;
+  /** With nobody attached, a lossless session keeps everything from here on. */
+  #heldFrom: number;
+
+  /**
+   * @param delivery What happens with nobody attached.
+   * @param isAwaited Whether the process waits for its first client, as far as the log has room.
+   */
+  constructor(log: OutputLog, floor: Keyboard, roster: Clients, delivery: Delivery, isAwaited = true) {
+    this.#log = log;
+    this.#floor = floor;
+    this.#roster = roster;
+    this.#delivery = delivery;
+    this.#isAwaited = isAwaited;
+    this.#heldFrom = log.endOffset;
+  }
+
+  /** The client whose unacknowledged bytes hold the process back. */
+  get pacer(): ClientRecord | undefined {
+    return pacingClient(this.#roster.all, this.#floor.holder, this.#delivery);
+  }
+
+  /** Whether the process waits for somebody, be it for who comes next: with nobody but viewers a live one does not. */
+  get isPaced(): boolean {
+    return this.#delivery === "lossless" || this.#roster.isUnused || this.pacer !== undefined;
+  }
+
+  /** @see Session.shouldHold */
+  get shouldHold(): boolean {
+    const { pacer } = this;
+    if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
+    // A live session runs on with nobody there but viewers, but not before its creator has come: that one is on the way.
+    if (this.#delivery === "live" && !(this.#isAwaited && this.#roster.isUnused)) return false;
+    return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
+  }
+
+  /**
+   * The client is about to go. Where the last one goes, what was not dealt with stays to be read, also for those whose
+   * grace passed before.
+   */
+  noteHeld(client: ClientRecord): void {
+    if (client.isProgram) return;
+    let from = client.acked;
+    for (const other of this.#roster.all) {
+      if (other === client || other.isProgram) continue;
+      if (other.presence.phase !== "absent") return;
+      const wasKept = other.delivery === "lossless" && other.role === "driver";
+      if (wasKept && other.acked >= this.#log.startOffset) from = Math.min(from, other.acked);
+    }
+    this.#heldFrom = Math.max(this.#log.startOffset, from);
+  }
+}

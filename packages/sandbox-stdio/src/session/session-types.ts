@@ -1,0 +1,114 @@
+// What a session is told when it is made and when somebody attaches, and what it asks of whatever carries it out.
+
+import type { InputEntry } from "../input/input-queue.ts";
+import type { OutputLog } from "../output/output-log.ts";
+import type { Snapshot } from "../output/snapshot.ts";
+import type { SnapshotSource } from "../output/snapshot-requests.ts";
+import type { Answerer } from "../terminal/answerer-history.ts";
+import type { Attempt } from "../wire/attach-query.ts";
+import type { SignalName } from "../wire/constants.ts";
+import type { ParticipantKind } from "../wire/control.ts";
+import type { Delivery, Mode, Role } from "../wire/terms.ts";
+import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import type { InputRecorder } from "./input-recorder.ts";
+
+/** What does not change while a process lives. */
+export type SessionFacts = {
+  /** Names as the client knows them. */
+  readonly sandbox: string;
+  readonly session: string;
+  readonly incarnation: string;
+  readonly tty: boolean;
+  readonly mode: Mode;
+  /** What happens with nobody attached: `live` runs on, `lossless` is held. */
+  readonly delivery: Delivery;
+};
+
+export type AttachRequest = {
+  readonly id: string;
+  /** As it is asked for: whoever has one that looks like it goes first. */
+  readonly name: string;
+  readonly role: Role;
+  /** Absent: a person. */
+  readonly kind?: ParticipantKind | undefined;
+  readonly isAdmin: boolean;
+  /** Absent: live on a PTY, lossless on pipes. A viewer's is always live. */
+  readonly delivery?: Delivery | undefined;
+  /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
+  readonly acknowledges: boolean;
+  /** Whether it relies on typing alone while it holds the keyboard. Absent: it does not. */
+  readonly holdsAlone?: boolean | undefined;
+  /** Whether it can come back as itself. Absent: it can. */
+  readonly canResume?: boolean;
+  readonly size?: TerminalSize;
+  /** The offset it asks for; absent: on a PTY the screen, on pipes all that is held. */
+  readonly offset?: number;
+  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
+  readonly stdin?: number | "new";
+  /** Which of its connections this is, if it says so. */
+  readonly attempt?: Attempt;
+  /** Those who come by one link, of whom only so many may be here at one time. */
+  readonly party?: Party;
+  /** Whether it may have one of the places that are kept. Absent: it may. */
+  readonly mayUseKept?: boolean;
+  /** Whether it has shown that it is the client `id` coming back. */
+  readonly isResume: boolean;
+  /** Its proof for the next time, to be told in `hello`. */
+  readonly resume: string;
+};
+
+/** Who writes by calls: a person, an issuer and a name of the caller's own choice make the id. */
+export type ProgramRequest = { readonly id: string; readonly name: string; readonly isAdmin: boolean };
+
+/** Clients that are counted together. */
+export type Party = { readonly id: string; readonly maxClients: number };
+
+export type AttachResult =
+  | { readonly ok: true; readonly client: ClientRecord }
+  | { readonly ok: false; readonly code: number; readonly reason: string; readonly retry: "never" | "after" };
+
+/** Towards the process: the process itself, or the inner hop. */
+export interface Upstream {
+  /** A client is here, or here again. */
+  attached(client: ClientRecord): void;
+  /** The client's input queue has a new entry, at its end. */
+  input(client: ClientRecord, entry: InputEntry): void;
+  signal(client: ClientRecord, signal: SignalName): void;
+  /** `process`: the size that the PTY is to have. `relay`: what this client's window is, for the bridge to decide. */
+  resize(client: ClientRecord | undefined, size: TerminalSize): void;
+  kill(client: ClientRecord): void;
+  /** The client has dealt with more output, or its window has changed. */
+  acked(client: ClientRecord): void;
+  departed(client: ClientRecord, how: "left" | "vanished"): void;
+  holder(id: string): void;
+  /** From an offset on another client answers terminal queries, or nobody does (""): then the bridge is to. */
+  answerer(answerer: Answerer): void;
+}
+
+export type SessionOptions = {
+  readonly hop: "process" | "relay";
+  readonly facts: SessionFacts;
+  readonly log: OutputLog;
+  readonly upstream: Upstream;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  /** Whether sending a frame copies it at once, so that its memory may be used again. */
+  readonly reuseFrames: boolean;
+  /** Clients that may be here at one time. */
+  readonly maxClients?: number;
+  /** Of these places, how many are for those alone who may use them. Absent: none. */
+  readonly keptPlaces?: number;
+  /** The pace of a client that acknowledges nothing. */
+  readonly plainBytesPerSecond?: number;
+  readonly holder?: string;
+  /** The first driver that ever attached, if one has. */
+  readonly creator?: string;
+  /** Whether the process waits for its first client. Absent: it does. A process that a program started waits for nobody. */
+  readonly isAwaited?: boolean;
+  /** Makes snapshots of a PTY's screen; what it makes is handed to `Session.snapshotReady`. Absent: nobody does. */
+  readonly screen?: SnapshotSource | undefined;
+  /** The screen of a process that had ended, as it was stored. */
+  readonly lastScreen?: Snapshot | undefined;
+  /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link Session.recorded}. */
+  readonly recorder?: InputRecorder | undefined;
+};

@@ -1,0 +1,21 @@
+// The rule of one PTY with many emulators around it: whose size it has.
+
+import type { Mode } from "../wire/terms.ts";
+import type { TerminalSize } from "./client-record.ts";
+import type { Clients } from "./clients.ts";
+import type { Keyboard } from "./keyboard.ts";
+
+/** Exclusive: the holder's size. Collaborative: the smallest among drivers that gave one. undefined: nobody's. */
+export function fittedSize(roster: Clients, floor: Keyboard, mode: Mode): TerminalSize | undefined {
+  const holder = roster.get(floor.holder);
+  let fitted: TerminalSize | undefined;
+  for (const client of roster.present()) {
+    if (client.role !== "driver" || client.size === undefined) continue;
+    if (mode === "exclusive" && client !== holder) continue;
+    fitted =
+      fitted === undefined
+        ? client.size
+        : { cols: Math.min(fitted.cols, client.size.cols), rows: Math.min(fitted.rows, client.size.rows) };
+  }
+  return fitted;
+}

@@ -1,0 +1,85 @@
+// Cuts what a terminal is to parse into pieces that take it a few milliseconds each, however much of it is text and however
+// much is work: whoever else waits gets a turn in between.
+
+import { unfinishedBytes } from "../text/utf8-text.ts";
+import { inputHandlerOf, type XtermTerminal } from "./xterm-fault.ts";
+
+/** What a piece should take. */
+const PIECE_MS = 8;
+/** What it may take if it is nothing but the costliest sequences. */
+const WORST_PIECE_NS = 250_000_000;
+const MIN_WORST_BYTES = 64;
+/** Smaller ones would cost more than they are worth, and a machine that is busy elsewhere makes all of them slow. */
+const MIN_BYTES = 4_096;
+const MAX_BYTES = 65_536;
+const FIRST_BYTES = 16_384;
+/** So many times as much as the last piece, at most: its successor may be of another kind. */
+const MAX_GROWTH = 4;
+
+export class Slices {
+  #bytes = FIRST_BYTES;
+
+  /**
+   * @param worstNs What a byte can cost this terminal: {@link worstNsPerByte}.
+   * @returns Where the piece that begins at `from` ends: not within a character, where that can be known.
+   */
+  endOf(bytes: Uint8Array, from: number, worstNs: number): number {
+    const most = Math.max(MIN_WORST_BYTES, Math.floor(WORST_PIECE_NS / worstNs));
+    const end = from + Math.min(this.#bytes, most);
+    if (end >= bytes.length) return bytes.length;
+    return end - unfinishedBytes(bytes.subarray(from, end));
+  }
+
+  /** A piece of `length` bytes took so long. */
+  took(length: number, ms: number): void {
+    const wanted = ms <= 0 ? MAX_BYTES : (length * PIECE_MS) / ms;
+    const most = Math.min(MAX_BYTES, Math.max(length, this.#bytes) * MAX_GROWTH);
+    // A short piece says little about a long one, unless it was slow.
+    if (length < this.#bytes / 2 && ms < PIECE_MS) return;
+    this.#bytes = Math.round(Math.max(MIN_BYTES, Math.min(wanted, most)));
+  }
+}
+
+/**
+ * What a byte can cost xterm.js 6.0 with {@link limitWork}, in nanoseconds: four bytes erase or scroll the whole screen, and
+ * for each of its lines that scrolls every marker is looked at.
+ */
+export function worstNsPerByte({ cols, rows, markers }: Pick<XtermTerminal, "cols" | "rows" | "markers">): number {
+  return 3 * rows * cols + 4 * rows * markers.length;
+}
+
+/** xterm.js itself lets the page go on when this has passed, but only between two writes. */
+const TURN_MS = 12;
+
+/**
+ * Has a terminal parse each write in pieces, with what else the page has to do in between. Without this one write of 64 KiB
+ * may hold the page for minutes. A write's callback comes when all of it is parsed, as before.
+ * @param now Milliseconds, of a clock that never goes back.
+ * @throws {Error} Where the terminal is not the version that this was written for.
+ */
+export function parseInSlices(terminal: XtermTerminal, now: () => number): void {
+  const input = inputHandlerOf(terminal);
+  const parse = input.parse.bind(input);
+  const slices = new Slices();
+  /** A write that is not parsed to its end, and how far it is: xterm.js asks for it again. */
+  let begun: { readonly data: Uint8Array; readonly at: number } | undefined;
+  input.parse = (data, promiseResult) => {
+    if (typeof data === "string") return parse(data, promiseResult);
+    let at = begun?.data === data ? begun.at : 0;
+    begun = undefined;
+    const startMs = now();
+    for (let lastMs = startMs; at < data.length; ) {
+      const end = slices.endOf(data, at, worstNsPerByte(terminal));
+      parse(data.subarray(at, end));
+      const nowMs = now();
+      slices.took(end - at, nowMs - lastMs);
+      lastMs = nowMs;
+      at = end;
+      if (at < data.length && nowMs - startMs >= TURN_MS) {
+        begun = { data, at };
+        return Promise.resolve(true);
+      }
+    }
+    return undefined;
+  };
+}

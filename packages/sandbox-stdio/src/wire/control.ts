@@ -1,0 +1,257 @@
+// The JSON messages of the outer hop, one type and one schema each, and the only code that reads a client's or a server's
+// text. A wrong shape is a named fault, never an exception.
+
+import type { Attention } from "../programs/attention.ts";
+import { utf8Length } from "../text/utf8.ts";
+import {
+  MAX_COLS,
+  MAX_CONTROL_IN_BYTES,
+  MAX_CONTROL_OUT_BYTES,
+  MAX_ROWS,
+  SIGNALS,
+  type SignalName,
+} from "./constants.ts";
+import {
+  type Check,
+  checkShape,
+  isArrayOf,
+  isBoolean,
+  isInteger,
+  isNumber,
+  isObject,
+  isOffset,
+  isOneOf,
+  isRecord,
+  isString,
+  type Shape,
+} from "./schema.ts";
+import type { Delivery, Mode, Role } from "./terms.ts";
+
+/** Who a participant is: somebody with a token, whoever opened a share link without one, or an HTTP client. */
+export type ParticipantKind = "person" | "guest" | "program";
+
+/** One party attached to a session, as the others see it. No two that are here have the same name. */
+export type Participant = {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Absent from an older server. */
+  readonly kind?: ParticipantKind;
+};
+
+/** How a process ended: its own code, or the signal that killed it and 128 plus its number. */
+export type ExitStatus = { readonly code: number; readonly signal?: string };
+
+export type ResizeCommand = { readonly type: "resize"; readonly cols: number; readonly rows: number };
+
+/** What a client may say in text. */
+export type ClientMessage =
+  | ResizeCommand
+  | { readonly type: "signal"; readonly signal: SignalName }
+  | { readonly type: "eof"; readonly offset?: number }
+  | { readonly type: "ack"; readonly offset: number }
+  | { readonly type: "ping" }
+  | { readonly type: "auth"; readonly token: string }
+  | { readonly type: "request_stdin" }
+  | { readonly type: "release_stdin" }
+  | { readonly type: "grant_stdin"; readonly to: string }
+  | { readonly type: "force_take" }
+  | { readonly type: "secret"; readonly on: boolean }
+  | { readonly type: "kill" };
+
+export type Hello = {
+  readonly type: "hello";
+  readonly protocol: string;
+  readonly sandbox: string;
+  readonly session: string;
+  readonly incarnation: string;
+  readonly tty: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly offset: number;
+  readonly live: number;
+  readonly stdin: number;
+  readonly resume: string;
+  readonly window: number;
+  readonly delivery: Delivery;
+  readonly you: Participant;
+  readonly answerer: { readonly id: string; readonly offset: number };
+  readonly holder: string;
+  readonly mode: Mode;
+  readonly participants: readonly Participant[];
+  readonly gap?: number;
+  /** On a PTY: what this connection draws may not be the screen, since bytes are missing and no exact snapshot follows. */
+  readonly approximate?: boolean;
+};
+
+/** Whether a client may come back after a `bye`. It wins over the close code. */
+export type Retry = "never" | "now" | "after";
+
+export type Bye = {
+  readonly type: "bye";
+  readonly code: number;
+  readonly reason: string;
+  readonly retry: Retry;
+  readonly seconds?: number;
+};
+
+/** What a server may say in text. */
+export type ServerMessage =
+  | Hello
+  | Bye
+  | { readonly type: "status"; readonly status: "starting" | "running" | "lost" | "sleeping" }
+  | { readonly type: "gap"; readonly from: number; readonly to: number; readonly approximate?: boolean }
+  | { readonly type: "stdin_ack"; readonly offset: number }
+  | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
+  | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
+  | { readonly type: "join"; readonly participant: Participant }
+  | { readonly type: "leave"; readonly id: string }
+  | { readonly type: "stdin_holder"; readonly id: string }
+  | { readonly type: "stdin_request"; readonly id: string }
+  | { readonly type: "answerer"; readonly id: string; readonly offset: number }
+  | ({ readonly type: "attention" } & Attention)
+  | { readonly type: "expiring"; readonly seconds: number }
+  /** Whether this client's input is secret from here on, where it may not know. */
+  | { readonly type: "secret"; readonly on: boolean }
+  | { readonly type: "error"; readonly code: string; readonly message: string }
+  | { readonly type: "pong" };
+
+/** The two texts that a platform may answer by itself, without waking anybody. */
+export const PING_TEXT = '{"type":"ping"}';
+export const PONG_TEXT = '{"type":"pong"}';
+
+/** Why a text is not a message. `unknown_type` and `bad_size` leave the socket open; the others close it with 1008 (or 1009). */
+export type ControlFault = "too_large" | "not_json" | "wrong_shape" | "unknown_type" | "bad_size";
+export type ControlResult<M> =
+  | { readonly ok: true; readonly message: M }
+  | { readonly ok: false; readonly fault: ControlFault; readonly detail: string };
+
+const isId: Check = isString(128);
+export const isKind: Check = isOneOf("person", "guest", "program");
+const isParticipant: Check = isObject({
+  id: isId,
+  name: isString(256),
+  role: isOneOf("driver", "viewer"),
+  "kind?": isKind,
+});
+
+const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
+  resize: { cols: isNumber, rows: isNumber },
+  signal: { signal: isOneOf(...SIGNALS) },
+  eof: { "offset?": isOffset },
+  ack: { offset: isOffset },
+  ping: {},
+  auth: { token: isString(MAX_CONTROL_IN_BYTES) },
+  request_stdin: {},
+  release_stdin: {},
+  grant_stdin: { to: isId },
+  force_take: {},
+  secret: { on: isBoolean },
+  kill: {},
+};
+
+const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
+  hello: {
+    protocol: isString(64),
+    sandbox: isString(256),
+    session: isString(256),
+    incarnation: isString(128),
+    tty: isBoolean,
+    cols: isInteger(1, MAX_COLS),
+    rows: isInteger(1, MAX_ROWS),
+    offset: isOffset,
+    live: isOffset,
+    stdin: isOffset,
+    resume: isString(),
+    window: isInteger(1, Number.MAX_SAFE_INTEGER),
+    delivery: isOneOf("live", "lossless"),
+    you: isParticipant,
+    answerer: isObject({ id: isString(128), offset: isOffset }),
+    holder: isString(128),
+    mode: isOneOf("collaborative", "exclusive"),
+    participants: isArrayOf(isParticipant, 1024),
+    "gap?": isOffset,
+    "approximate?": isBoolean,
+  },
+  bye: {
+    code: isInteger(1000, 4999),
+    reason: isString(),
+    retry: isOneOf("never", "now", "after"),
+    "seconds?": isNumber,
+  },
+  status: { status: isOneOf("starting", "running", "lost", "sleeping") },
+  gap: { from: isOffset, to: isOffset, "approximate?": isBoolean },
+  stdin_ack: { offset: isOffset },
+  exit: { code: isInteger(0, 255), "signal?": isString(32), offset: isOffset },
+  resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
+  join: { participant: isParticipant },
+  leave: { id: isId },
+  stdin_holder: { id: isString(128) },
+  stdin_request: { id: isId },
+  answerer: { id: isString(128), offset: isOffset },
+  attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },
+  expiring: { seconds: isNumber },
+  secret: { on: isBoolean },
+  error: { code: isString(64), message: isString() },
+  pong: {},
+};
+
+/** Everything that a client may say in text. */
+export const CLIENT_MESSAGES = Object.keys(CLIENT_SHAPES) as readonly ClientMessage["type"][];
+
+/** Whether a PTY may have this size. */
+export function isSize(cols: number, rows: number): boolean {
+  return (
+    Number.isInteger(cols) && Number.isInteger(rows) && cols >= 1 && cols <= MAX_COLS && rows >= 1 && rows <= MAX_ROWS
+  );
+}
+
+/** Reads what a client said. */
+export function parseClientMessage(text: string, maxBytes = MAX_CONTROL_IN_BYTES): ControlResult<ClientMessage> {
+  const result = parse<ClientMessage>(text, CLIENT_SHAPES, maxBytes);
+  if (result.ok && result.message.type === "resize" && !isSize(result.message.cols, result.message.rows)) {
+    const { cols, rows } = result.message;
+    const detail = `Cannot resize to ${cols} by ${rows}: from 1 by 1 to ${MAX_COLS} by ${MAX_ROWS}`;
+    return { ok: false, fault: "bad_size", detail };
+  }
+  return result;
+}
+
+/** Reads what a server said. A client ignores an `unknown_type`: a newer server may know more. */
+export function parseServerMessage(text: string): ControlResult<ServerMessage> {
+  return parse<ServerMessage>(text, SERVER_SHAPES, MAX_CONTROL_OUT_BYTES);
+}
+
+/** Reads one JSON object by its `type`. Own shapes of the inner hop go through it too. */
+export function parse<M extends { readonly type: string }>(
+  text: string,
+  shapes: Readonly<Record<M["type"], Shape>>,
+  maxBytes: number,
+): ControlResult<M> {
+  if (text.length > maxBytes || utf8Length(text) > maxBytes) {
+    return { ok: false, fault: "too_large", detail: `Cannot read a control message of more than ${maxBytes} bytes` };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // JSON.parse has no other way to say that a text is not JSON.
+    return { ok: false, fault: "not_json", detail: "Cannot read a control message: it is not JSON" };
+  }
+  if (!isRecord(value) || typeof value.type !== "string") {
+    return { ok: false, fault: "wrong_shape", detail: 'Cannot read a control message: need an object with a "type"' };
+  }
+  const type = value.type;
+  const shape: Shape | undefined = Object.hasOwn(shapes, type) ? shapes[type as M["type"]] : undefined;
+  if (shape === undefined) {
+    return { ok: false, fault: "unknown_type", detail: `Cannot follow a message of unknown type "${clip(type)}"` };
+  }
+  const problem = checkShape(value, shape);
+  if (problem !== undefined) return { ok: false, fault: "wrong_shape", detail: `Cannot follow "${type}": ${problem}` };
+  // The shape has been checked against the table that the type M is written after.
+  return { ok: true, message: value as unknown as M };
+}
+
+function clip(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 40)}…`;
+}

@@ -1,0 +1,289 @@
+// The messages of the inner hop, Durable Object to bridge: what a client says or is told, with whose it is.
+
+import type { Attention } from "../programs/attention.ts";
+import type { WriteCommand, Written } from "../programs/program-writes.ts";
+import { MAX_WRITE_BYTES } from "../programs/writers.ts";
+import { MAX_COLS, MAX_ROWS, MIB, SIGNALS, type SignalName } from "./constants.ts";
+import { type ControlResult, isKind, type ParticipantKind, parse } from "./control.ts";
+import {
+  isArrayOf,
+  isBoolean,
+  isInteger,
+  isMatch,
+  isNumber,
+  isObject,
+  isOffset,
+  isOneOf,
+  isString,
+  type Shape,
+} from "./schema.ts";
+import type { Delivery, Mode, Role } from "./terms.ts";
+
+/** Text of the inner hop at most: a greeting lists every client that may still come back. */
+export const MAX_INNER_TEXT_BYTES = MIB;
+
+/** Durable Object to bridge. */
+export type InnerCommand =
+  | {
+      readonly type: "attach";
+      readonly client: string;
+      /** Stands for the client in stdin frames on this connection. */
+      readonly slot: number;
+      readonly name: string;
+      readonly role: Role;
+      readonly kind?: ParticipantKind;
+      readonly admin: boolean;
+      readonly delivery: Delivery;
+      readonly acknowledges: boolean;
+      readonly alone?: boolean;
+      readonly acked: number;
+      readonly window: number;
+      readonly cols?: number;
+      readonly rows?: number;
+    }
+  | { readonly type: "detach"; readonly client: string; readonly how: "left" | "vanished" }
+  | { readonly type: "ack"; readonly client: string; readonly offset: number; readonly window: number }
+  | { readonly type: "eof"; readonly client: string; readonly offset: number }
+  | { readonly type: "signal"; readonly client: string; readonly signal: SignalName }
+  | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
+  | { readonly type: "kill"; readonly client: string }
+  | { readonly type: "stdin_holder"; readonly id: string }
+  /** Who answers terminal queries from `offset` on; "": the bridge itself. */
+  | { readonly type: "answerer"; readonly id: string; readonly offset: number }
+  /** Wants a snapshot of the screen. */
+  | { readonly type: "snapshot" }
+  /** A program writes: whole or not at all, answered by `written` or `unwritten`. */
+  | ({ readonly type: "write" } & WriteCommand)
+  /** Asks something of the process that no client is told of by itself. Answered in pieces, and then by `answer`. */
+  | ({ readonly type: "ask"; readonly id: number } & Question)
+  | { readonly type: "ping" };
+
+/** What a program may be told of a process: JSON in UTF-8. */
+export type Question =
+  /** The screen as {@link ScreenState}, with so many lines above it at most. */
+  | { readonly about: "screen"; readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean }
+  /** The last commands of a shell that marks them. */
+  | { readonly about: "commands" };
+
+/** What the bridge knows of a client. */
+export type KnownClient = {
+  readonly id: string;
+  readonly role: Role;
+  readonly stdin: number;
+  readonly eof?: number;
+  readonly acked: number;
+  /** Its grace has passed: only its place in the input is remembered. */
+  readonly isAbsent: boolean;
+  /** Input before this waits at the bridge, if it is not taken yet. Absent from an older bridge: nothing waits. */
+  readonly received?: number;
+  /** Absent from an older bridge: a nameless person, live, and one that acknowledges. */
+  readonly kind?: ParticipantKind;
+  readonly name?: string;
+  readonly delivery?: Delivery;
+  readonly acknowledges?: boolean;
+};
+
+/** Bridge to Durable Object. Output is in binary frames, as on the outer hop. */
+export type InnerMessage =
+  | {
+      readonly type: "hello";
+      readonly protocol: string;
+      readonly incarnation: string;
+      readonly tty: boolean;
+      readonly mode: Mode;
+      readonly delivery: Delivery;
+      readonly cols: number;
+      readonly rows: number;
+      readonly offset: number;
+      readonly live: number;
+      readonly holder: string;
+      readonly creator: string;
+      readonly cmd: readonly string[];
+      readonly createdAt: string;
+      /** Whether its exit is told as well. Absent from an older bridge. */
+      readonly hasExited?: boolean;
+      readonly clients: readonly KnownClient[];
+      /** Ids of clients that can't be resumed. Absent from an older bridge. */
+      readonly gone?: readonly string[];
+      /** Whether a shell has marked its commands so far. Absent from an older bridge. */
+      readonly marked?: boolean;
+    }
+  | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
+  | { readonly type: "gap"; readonly from: number; readonly to: number }
+  | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
+  | { readonly type: "stdin_ack"; readonly client: string; readonly offset: number }
+  | { readonly type: "error"; readonly client: string; readonly code: string; readonly message: string }
+  | { readonly type: "bye"; readonly code: number; readonly reason: string; readonly client?: string }
+  /** What the binary snapshot frame is that comes next. */
+  | {
+      readonly type: "snapshot";
+      readonly offset: number;
+      readonly cols: number;
+      readonly rows: number;
+      readonly exact: boolean;
+    }
+  /** The bridge itself answers the terminal queries that end before `offset`. Comes before their last bytes. */
+  | { readonly type: "answered"; readonly offset: number }
+  /** `duplicate`: nothing was typed, `to` is the writer's count; `last`: where it ended, if it was the writer's last. */
+  | ({
+      readonly type: "written";
+      readonly client: string;
+      readonly duplicate?: boolean;
+      readonly last?: number;
+    } & Written)
+  | {
+      readonly type: "unwritten";
+      readonly client: string;
+      readonly code: string;
+      readonly message?: string;
+      readonly expected?: number;
+      readonly holder?: string;
+    }
+  /** The answer is whole, all its pieces have been sent; or there is none. */
+  | { readonly type: "answer"; readonly id: number; readonly ok: boolean }
+  /** A command of a shell has ended: `to` is where its mark D begins. */
+  | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
+  /** The program wants attention: what precedes `offset` says so. */
+  | ({ readonly type: "attention" } & Attention)
+  /** There will be none this time. */
+  | { readonly type: "no_snapshot" }
+  | { readonly type: "pong" };
+
+const isId = isString(128);
+/** What ended a process: a name of signal(7), or one of the real-time signals. */
+export const isExitSignal = isMatch(/^SIG[A-Z0-9]{1,16}(\+\d{1,2})?$/);
+
+const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
+  attach: {
+    client: isId,
+    slot: isInteger(0, 0xffff_ffff),
+    name: isString(256),
+    role: isOneOf("driver", "viewer"),
+    "kind?": isKind,
+    admin: isBoolean,
+    delivery: isOneOf("live", "lossless"),
+    acknowledges: isBoolean,
+    "alone?": isBoolean,
+    acked: isOffset,
+    window: isNumber,
+    "cols?": isInteger(1, MAX_COLS),
+    "rows?": isInteger(1, MAX_ROWS),
+  },
+  detach: { client: isId, how: isOneOf("left", "vanished") },
+  ack: { client: isId, offset: isOffset, window: isNumber },
+  eof: { client: isId, offset: isOffset },
+  signal: { client: isId, signal: isOneOf(...SIGNALS) },
+  resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
+  kill: { client: isId },
+  stdin_holder: { id: isString(128) },
+  answerer: { id: isString(128), offset: isOffset },
+  snapshot: {},
+  write: {
+    client: isId,
+    at: isOffset,
+    "bytes?": isString(MAX_WRITE_BYTES),
+    "keys?": isArrayOf(isString(64), MAX_WRITE_BYTES),
+    "paste?": isString(MAX_WRITE_BYTES),
+    "enter?": isBoolean,
+    "eof?": isBoolean,
+    "again?": isBoolean,
+  },
+  ask: {
+    id: isInteger(0, 0xffff_ffff),
+    about: isOneOf("screen", "commands"),
+    "scrollback?": isOffset,
+    "runs?": isBoolean,
+    "ansi?": isBoolean,
+  },
+  ping: {},
+};
+
+const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
+  hello: {
+    protocol: isString(64),
+    incarnation: isId,
+    tty: isBoolean,
+    mode: isOneOf("collaborative", "exclusive"),
+    delivery: isOneOf("live", "lossless"),
+    cols: isInteger(1, MAX_COLS),
+    rows: isInteger(1, MAX_ROWS),
+    offset: isOffset,
+    live: isOffset,
+    holder: isString(128),
+    creator: isString(128),
+    cmd: isArrayOf(isString(MIB), 2048),
+    createdAt: isMatch(/^\d{4}-\d\d-\d\dT[\d:.]{5,16}Z$/),
+    clients: isArrayOf(
+      isObject({
+        id: isId,
+        role: isOneOf("driver", "viewer"),
+        stdin: isOffset,
+        "eof?": isOffset,
+        acked: isOffset,
+        isAbsent: isBoolean,
+        "received?": isOffset,
+        "kind?": isKind,
+        "name?": isString(256),
+        "delivery?": isOneOf("live", "lossless"),
+        "acknowledges?": isBoolean,
+      }),
+      4096,
+    ),
+    "gone?": isArrayOf(isId, 4096),
+    "marked?": isBoolean,
+    "hasExited?": isBoolean,
+  },
+  resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
+  gap: { from: isOffset, to: isOffset },
+  exit: { code: isInteger(0, 255), "signal?": isExitSignal, offset: isOffset },
+  stdin_ack: { client: isId, offset: isOffset },
+  error: { client: isId, code: isMatch(/^\w{1,64}$/), message: isString(1024) },
+  bye: { code: isInteger(1000, 4999), reason: isString(), "client?": isId },
+  snapshot: {
+    offset: isOffset,
+    cols: isInteger(1, MAX_COLS),
+    rows: isInteger(1, MAX_ROWS),
+    exact: isBoolean,
+  },
+  answered: { offset: isOffset },
+  written: {
+    client: isId,
+    from: isOffset,
+    to: isOffset,
+    output: isOffset,
+    "duplicate?": isBoolean,
+    "last?": isOffset,
+    "modes?": isObject({
+      applicationCursor: isBoolean,
+      applicationKeypad: isBoolean,
+      newLine: isBoolean,
+      bracketedPaste: isBoolean,
+    }),
+  },
+  unwritten: {
+    client: isId,
+    code: isMatch(/^\w{1,64}$/),
+    "message?": isString(1024),
+    "expected?": isOffset,
+    "holder?": isString(128),
+  },
+  answer: { id: isInteger(0, 0xffff_ffff), ok: isBoolean },
+  command_end: { to: isOffset, "exit?": isInteger(-0x8000_0000, 0xffff_ffff) },
+  attention: {
+    kind: isOneOf("bell", "notify"),
+    "title?": isString(1024),
+    "body?": isString(4096),
+    offset: isOffset,
+  },
+  no_snapshot: {},
+  pong: {},
+};
+
+export function parseInnerCommand(text: string): ControlResult<InnerCommand> {
+  return parse<InnerCommand>(text, COMMAND_SHAPES, MAX_INNER_TEXT_BYTES);
+}
+
+/** @param maxBytes UTF-8 bytes of the text at most: only a greeting is long. */
+export function parseInnerMessage(text: string, maxBytes = MAX_INNER_TEXT_BYTES): ControlResult<InnerMessage> {
+  return parse<InnerMessage>(text, MESSAGE_SHAPES, maxBytes);
+}

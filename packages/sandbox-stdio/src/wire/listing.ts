@@ -1,0 +1,59 @@
+// What a bridge says of its sessions at `GET /sessions`, and the only code that reads it. A process may have taken the bridge
+// over: nothing is passed on that is not read here.
+
+import type { ExitStatus } from "./control.ts";
+import { isExitSignal } from "./inner-messages.ts";
+import {
+  checkShape,
+  isArrayOf,
+  isInteger,
+  isObject,
+  isOffset,
+  isOneOf,
+  isRecord,
+  isString,
+  type Shape,
+} from "./schema.ts";
+
+/** What is asked of a session that nobody is attached to. */
+export type BridgeListing = {
+  readonly incarnation: string;
+  readonly state: "running" | "exited";
+  readonly offset: number;
+  readonly exit?: ExitStatus;
+};
+
+/** UTF-8 bytes of an answer that is read at most: one session's may hold a command of 1 MiB, escaped. */
+export const MAX_LISTING_BYTES = 4 * 1024 * 1024;
+const MAX_SESSIONS = 4096;
+
+const LISTING: Shape = {
+  incarnation: isString(128),
+  state: isOneOf("running", "exited"),
+  offset: isOffset,
+  "exit?": isObject({ code: isInteger(0, 255), "signal?": isExitSignal }),
+};
+const ANSWER: Shape = { sessions: isArrayOf(isObject(LISTING), MAX_SESSIONS) };
+
+/** @returns undefined where the text is no listing. */
+export function parseListings(text: string): readonly BridgeListing[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // Not JSON, or nested too deep.
+  }
+  if (!isRecord(value) || checkShape(value, ANSWER) !== undefined) return undefined;
+  // The shape has been checked against the table that the type is written after.
+  const { sessions } = value as unknown as { readonly sessions: readonly BridgeListing[] };
+  return sessions.map(({ incarnation, state, offset, exit }) => ({
+    incarnation,
+    state,
+    offset,
+    ...(exit === undefined ? {} : { exit: exitOf(exit) }),
+  }));
+}
+
+function exitOf({ code, signal }: ExitStatus): ExitStatus {
+  return { code, ...(signal === undefined ? {} : { signal }) };
+}

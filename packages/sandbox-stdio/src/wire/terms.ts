@@ -1,0 +1,10 @@
+// The terms by which messages say who a client is and what it is owed.
+
+/** A viewer looks on; a driver may type, resize, signal and end the session, as far as the keyboard allows. */
+export type Role = "driver" | "viewer";
+
+/** Whether every driver may type, or only the holder of the keyboard. */
+export type Mode = "collaborative" | "exclusive";
+
+/** `lossless`: the process waits for this client. `live`: it may fall behind and be told so with a `gap`. */
+export type Delivery = "live" | "lossless";

@@ -1,0 +1,136 @@
+// Who else is on the session, as a person at a terminal is told of it: in lines while that is wanted, in the terminal's title,
+// and always where the keyboard is theirs to give or to have. Draws nothing.
+
+import {
+  announcementOf,
+  type ClientState,
+  followParticipants,
+  keyboardWords,
+  mayType,
+  nameOf,
+  type Participants,
+  participantOf,
+  participantsOf,
+  type ServerMessage,
+} from "@sbx/sandbox-stdio";
+import type { Notices } from "./notices.ts";
+
+export type ParticipantsViewEvents = {
+  /** What the terminal's title is to say; undefined: what it said before. */
+  title(text: string | undefined): void;
+};
+
+export class ParticipantsView {
+  readonly #notices: Notices;
+  readonly #events: ParticipantsViewEvents;
+  #isOn: boolean;
+  #people: Participants | undefined;
+  #place = "";
+  #connection = "";
+  /** Whether what was on the screen before is drawn: what is said earlier would be cleared away with it. */
+  #isCaughtUp = false;
+  /** Whether it has been said, since the keyboard last changed hands, that keys go nowhere. */
+  #hasToldReadOnly = false;
+
+  /** @param isOn Whether everything is told from the beginning. */
+  constructor(notices: Notices, isOn: boolean, events: ParticipantsViewEvents) {
+    this.#notices = notices;
+    this.#isOn = isOn;
+    this.#events = events;
+  }
+
+  get people(): Participants | undefined {
+    return this.#people;
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  get mayType(): boolean {
+    return this.#people === undefined || mayType(this.#people);
+  }
+
+  state(state: ClientState): void {
+    if (state.phase === "attached") {
+      this.#people = participantsOf(state.hello);
+      this.#place = `${state.hello.sandbox}/${state.hello.session}`;
+      this.#connection = "connected";
+      this.#hasToldReadOnly = false;
+    } else this.#connection = state.phase === "ended" ? "ended" : "not connected";
+    if (state.phase === "attached" && state.hello.live === 0) this.caughtUp();
+    this.#retitle();
+  }
+
+  /** Everything that was printed before is drawn. May be told again. */
+  caughtUp(): void {
+    if (this.#isCaughtUp) return;
+    this.#isCaughtUp = true;
+    if (this.#isOn) this.#notices.say(this.summary);
+  }
+
+  message(message: ServerMessage): void {
+    const before = this.#people;
+    if (before === undefined) return;
+    const after = followParticipants(before, message);
+    this.#people = after;
+    if (message.type === "stdin_holder") this.#hasToldReadOnly = false;
+    const text = announcementOf(before, message);
+    if (text !== undefined && (this.#isOn || isOwnBusiness(before, message))) {
+      const isRequest = message.type === "stdin_request" && after.holder === after.you;
+      this.#notices.say(isRequest ? `${text} (Ctrl+^ g gives it)` : text);
+      if (isRequest) this.#notices.bell();
+    }
+    if (after !== before) this.#retitle();
+  }
+
+  /** Keys were pressed that the session would not take. */
+  refused(): void {
+    if (this.#people === undefined || this.#hasToldReadOnly) return;
+    this.#hasToldReadOnly = true;
+    const isDriver = participantOf(this.#people, this.#people.you)?.role === "driver";
+    const advice = isDriver ? "Ctrl+^ a asks for it" : "Ctrl+] ends";
+    this.#notices.say(`read only: ${keyboardWords(this.#people)} (${advice})`);
+  }
+
+  /** Everybody who is here, in one line. */
+  get summary(): string {
+    const people = this.#people;
+    if (people === undefined) return "not connected";
+    const names = people.participants.map(({ id, role }) => {
+      const facts = [
+        ...(id === people.you ? ["you"] : []),
+        ...(role === "viewer" ? ["viewer"] : []),
+        ...(people.mode === "exclusive" && id === people.holder ? ["has the keyboard"] : []),
+      ];
+      return `${nameOf(people, id)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+    });
+    const keyboard = people.mode === "collaborative" ? "; everyone but viewers may type" : "";
+    return `${names.length} here: ${names.join(", ")}${keyboard}; ${this.#connection}`;
+  }
+
+  toggle(): void {
+    this.#isOn = !this.#isOn;
+    this.#notices.say(this.#isOn ? this.summary : "status off");
+    this.#retitle();
+  }
+
+  #retitle(): void {
+    const people = this.#people;
+    if (!this.#isOn || people === undefined) {
+      this.#events.title(undefined);
+      return;
+    }
+    const names = people.participants.map(({ id, role }) => {
+      const mark = people.mode === "exclusive" && id === people.holder ? "*" : "";
+      return `${nameOf(people, id)}${mark}${role === "viewer" ? " (viewer)" : ""}`;
+    });
+    this.#events.title(`${this.#place}: ${names.join(", ")} · ${this.#connection}`);
+  }
+}
+
+/** What a person is told even where the status is off: a request that is theirs to answer, the keyboard coming and going. */
+function isOwnBusiness(people: Participants, message: ServerMessage): boolean {
+  if (message.type === "stdin_request") return people.holder === people.you || message.id === people.you;
+  return message.type === "stdin_holder" && (people.holder === people.you || message.id === people.you);
+}

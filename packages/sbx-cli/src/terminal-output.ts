@@ -1,0 +1,78 @@
+// What of a PTY's output is drawn on the person's terminal. Four reasons to look at it: a query that another client answers,
+// or that is replayed, must not make this terminal type an answer into the shell; a line of our own must not fall into the
+// middle of a sequence; what an application left switched on must be switched off when the terminal is given back; and some
+// terminals stand still for hours over a number that no screen can show.
+
+import { MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "@sbx/sandbox-stdio";
+import { TerminalModes } from "./modes.ts";
+
+/** CAN. */
+const BREAK_OFF = Uint8Array.of(0x18);
+const SHIFT_OUT = 0x0e;
+const SHIFT_IN = 0x0f;
+
+export type Drawing = {
+  /** What to draw, in order. */
+  readonly parts: readonly Uint8Array[];
+  /** The output's offset up to which everything is in `parts`, or is not to be drawn. */
+  readonly end: number;
+};
+
+export class TerminalOutput {
+  readonly modes = new TerminalModes();
+  readonly #filter: QueryFilter;
+  readonly #size: () => ScreenSize;
+
+  /**
+   * @param mayAnswer Whether this terminal is the one to answer a query whose last byte stands at this offset.
+   * @param size The terminal's.
+   */
+  constructor(
+    mayAnswer: (offset: number) => boolean,
+    size: () => ScreenSize = () => ({ cols: MAX_COLS, rows: MAX_ROWS }),
+  ) {
+    this.#size = size;
+    this.#filter = this.#filterFor(mayAnswer);
+  }
+
+  /** Whether text of our own may be drawn now without spoiling a sequence. */
+  get isBetweenSequences(): boolean {
+    return this.#filter.isBetweenSequences;
+  }
+
+  /** Output that starts at `offset`. Where nothing has to be left out the parts are views of `bytes`. */
+  draw(bytes: Uint8Array, offset: number): Drawing {
+    const parts = this.#filter.filter(bytes, offset);
+    this.#followShifts(bytes);
+    return { parts, end: offset + bytes.length - this.#filter.heldBytes };
+  }
+
+  /** A picture of the whole screen, which stands for everything before it and asks nothing. */
+  redraw(snapshot: Uint8Array, offset: number): Drawing {
+    const torn = this.#filter.isBetweenSequences ? [] : [BREAK_OFF];
+    this.#filter.flush();
+    const filter = this.#filterFor(() => false);
+    const parts = filter.filter(snapshot, 0);
+    this.#followShifts(snapshot);
+    return { parts: [...torn, ...parts, filter.flush()], end: offset };
+  }
+
+  /** What is held back, since nothing follows: the output has ended, or is missing from here on. */
+  flush(): Uint8Array {
+    return this.#filter.breakOff();
+  }
+
+  #filterFor(mayAnswer: (offset: number) => boolean): QueryFilter {
+    return new QueryFilter(
+      mayAnswer,
+      (sequence) => this.modes.follow(sequence),
+      (csi) => withinScreen(csi, this.#size()),
+    );
+  }
+
+  /** Single bytes that switch the character set: the last one counts. */
+  #followShifts(bytes: Uint8Array): void {
+    const [shiftedOut, shiftedIn] = [bytes.lastIndexOf(SHIFT_OUT), bytes.lastIndexOf(SHIFT_IN)];
+    if (shiftedOut !== shiftedIn) this.modes.shift(shiftedOut > shiftedIn);
+  }
+}

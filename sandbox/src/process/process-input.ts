@@ -1,0 +1,84 @@
+// Writes to one descriptor of a program what the kernel takes, and tells when it takes more.
+// Queues nothing: what was not taken is still the caller's.
+
+import { constants } from "node:os";
+import { errno, LibcError, libc } from "./libc.ts";
+import { poller, type Watch, WRITABLE } from "./poller.ts";
+
+const { EAGAIN, EINTR, EIO, EPIPE } = constants.errno;
+
+export class ProcessInput {
+  readonly #fd: number;
+  readonly #onWritable: () => void;
+  /** Made when the kernel was full for the first time; most programs' input never is. */
+  #watch: Watch | undefined;
+  #isWaiting = false;
+  /** Whether the kernel is asked to report room. */
+  #isReported = false;
+  #isClosed = false;
+
+  /** Takes over `fd`, which is non-blocking. */
+  constructor(fd: number, onWritable: () => void) {
+    this.#fd = fd;
+    this.#onWritable = onWritable;
+  }
+
+  /**
+   * How many bytes were taken. Fewer than given: full, `onWritable` follows once. When nobody can read them any more
+   * (the program has closed its end, or is gone, or `close` was called) all are taken and dropped.
+   */
+  write(bytes: Uint8Array): number {
+    if (this.#isClosed) return bytes.length;
+    let taken = 0;
+    // Until nothing more is taken: a program that reads makes room meanwhile, and to wait for its report costs more.
+    while (taken < bytes.length) {
+      const rest = taken === 0 ? bytes : bytes.subarray(taken);
+      const count = libc.write(this.#fd, rest, rest.length);
+      if (count > 0) {
+        taken += count;
+        continue;
+      }
+      const failure = count < 0 ? errno() : EAGAIN;
+      if (failure === EINTR) continue;
+      if (failure === EPIPE || failure === EIO) {
+        this.close();
+        return bytes.length;
+      }
+      if (failure !== EAGAIN) throw new LibcError("write a program's input", failure);
+      this.#awaitRoom();
+      break;
+    }
+    return taken;
+  }
+
+  /** No more input; a pipe's reader sees its end. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#watch?.stop();
+    libc.close(this.#fd);
+    // Whoever waits for room would wait for ever.
+    if (this.#isWaiting) setImmediate(this.#onWritable);
+    this.#isWaiting = false;
+  }
+
+  #awaitRoom(): void {
+    this.#isWaiting = true;
+    if (this.#isReported) return; // There is none, so that the next report is of room that comes from now on.
+    this.#isReported = true;
+    if (this.#watch !== undefined) this.#watch.want(WRITABLE);
+    else this.#watch = poller().watch(this.#fd, WRITABLE, () => this.#hasRoom());
+  }
+
+  #hasRoom(): void {
+    if (this.#isWaiting) {
+      this.#isWaiting = false;
+      this.#onWritable();
+      return;
+    }
+    // A terminal reports room after every key its program reads, which nobody waits for now. Switched off here and not at
+    // the report before, since much input waits again at once.
+    this.#isReported = false;
+    this.#watch?.want(0);
+  }
+}

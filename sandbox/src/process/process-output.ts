@@ -1,0 +1,131 @@
+// Reads one descriptor of a program straight into the sink's memory, a bounded piece per call, and can be held.
+// Knows nothing of what the bytes mean or when the program ended.
+
+import { constants } from "node:os";
+import { MAX_FRAME_BYTES } from "@sbx/sandbox-stdio";
+import { errno, LibcError, libc, Struct } from "./libc.ts";
+import { BROKEN, poller, READABLE, type Reader, type Watch } from "./poller.ts";
+
+/** Where output goes. It is read from the kernel into the memory that `reserve` hands out, with no copy in between. */
+export interface OutputSink {
+  /** Room for the next output bytes, contiguous, 1 byte or more; used synchronously, until commit or the next reserve. */
+  reserve(): Uint8Array;
+  /** The first `length` bytes of the last reserve() are now output of `stream` (1 stdout, 2 stderr; a PTY has only 1). */
+  commit(length: number, stream: 1 | 2): void;
+  /**
+   * What was committed may go out. Called as soon as the kernel has no more for now, when the process is held, and on
+   * the way each time another {@link FLUSH_BYTES} have come, so that under load frames are large.
+   */
+  flush(): void;
+}
+
+/** The most that is read at once, and that waits for a flush. One frame: the rest would be another, which costs as much. */
+export const FLUSH_BYTES = MAX_FRAME_BYTES;
+
+/** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
+const PROMPT_BYTES = 1_024;
+
+const { EAGAIN, EINTR, EIO } = constants.errno;
+const POLLFD_BYTES = 8;
+const POLLIN = 0x001;
+const POLLHUP = 0x010;
+
+export class ProcessOutput implements Reader {
+  readonly #fd: number;
+  readonly #stream: 1 | 2;
+  readonly #sink: OutputSink;
+  readonly #onEnd: () => void;
+  readonly #watch: Watch;
+  #unflushedBytes = 0;
+  /** Nothing came for a moment: what comes now is awaited, and is not kept until all that follows it is read. */
+  #wasQuiet = true;
+  #isHeld = false;
+  /** The other end is gone, which is reported once: what is left is to be read to its end. */
+  #isEnding = false;
+  #isClosed = false;
+  #lastByteAtMs = 0;
+
+  /** Takes over `fd`, which is non-blocking. At its end it is closed, then `onEnd` called. */
+  constructor(fd: number, stream: 1 | 2, sink: OutputSink, onEnd: () => void) {
+    this.#fd = fd;
+    this.#stream = stream;
+    this.#sink = sink;
+    this.#onEnd = onEnd;
+    this.#watch = poller().watch(fd, READABLE, (events) => {
+      if ((events & BROKEN) !== 0) this.#isEnding = true;
+      if (!this.#isHeld) poller().enqueue(this);
+    });
+  }
+
+  /** By performance.now(); 0 before the first byte. */
+  get lastByteAtMs(): number {
+    return this.#lastByteAtMs;
+  }
+
+  /** Reads no more; what was read goes out. The program blocks once the kernel's buffer is full. */
+  hold(): void {
+    this.#isHeld = true;
+    poller().dequeue(this);
+    this.#flush();
+  }
+
+  release(): void {
+    if (!this.#isHeld || this.#isClosed) return;
+    this.#isHeld = false;
+    // A report that came while held is not given again.
+    poller().enqueue(this);
+  }
+
+  /** Gives up what may still come. Without `onEnd`. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    poller().dequeue(this);
+    this.#watch.stop();
+    libc.close(this.#fd);
+  }
+
+  readSome(): boolean {
+    if (this.#isHeld || this.#isClosed) return false;
+    const room = this.#sink.reserve();
+    const count = libc.read(this.#fd, room, Math.min(room.length, FLUSH_BYTES - this.#unflushedBytes));
+    if (count > 0) {
+      this.#lastByteAtMs = performance.now();
+      this.#sink.commit(count, this.#stream);
+      this.#unflushedBytes += count;
+      const isPrompt = this.#wasQuiet && count < PROMPT_BYTES;
+      // The sink may have held or closed this meanwhile.
+      if (this.#unflushedBytes === FLUSH_BYTES || this.#isHeld || isPrompt) this.#flush();
+      // Less than there was room for is all there is: more is reported anew, and looking costs as much as the reading did.
+      if (isPrompt && count < room.length && !this.#isEnding) return false;
+      this.#wasQuiet = false;
+      return !this.#isHeld && !this.#isClosed;
+    }
+    const failure = count === 0 ? 0 : errno();
+    this.#wasQuiet = true;
+    this.#flush();
+    if (failure === EAGAIN) return false;
+    if (failure === EINTR) return true;
+    if (failure === EIO && !this.#hasHungUp()) return true;
+    if (failure !== 0 && failure !== EIO) throw new LibcError("read a program's output", failure);
+    this.close();
+    this.#onEnd();
+    return false;
+  }
+
+  /** EIO is how a terminal ends. Asked again before the output is given up: errno is not ours alone. */
+  #hasHungUp(): boolean {
+    const { view: request, bytes } = new Struct(POLLFD_BYTES);
+    request.setInt32(0, this.#fd, true);
+    request.setInt16(4, POLLIN, true);
+    libc.poll(bytes, 1, 0);
+    const events = request.getInt16(6, true);
+    return (events & POLLHUP) !== 0 && (events & POLLIN) === 0;
+  }
+
+  #flush(): void {
+    if (this.#unflushedBytes === 0) return;
+    this.#unflushedBytes = 0;
+    this.#sink.flush();
+  }
+}
