@@ -11,7 +11,7 @@ export default defineConfig({
   resolve: { alias: { "cloudflare:workers": noPlatform, "@cloudflare/sandbox": noPlatform } },
   test: {
     name: "e2e",
-    include: ["*.test.ts"],
+    include: ["**/*.test.ts"],
     globalSetup: ["./global-setup.ts"],
     setupFiles: ["./support/cleanup.ts"],
     environment: "node",

@@ -1,0 +1,352 @@
+// What is on record of a session, and that nothing acknowledged is missing from it, whatever is killed.
+import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { verifyChain } from "../../../worker/src/audit/chain.ts";
+import { type AuditRecord, auditOf, auditorOf, auditPath, recordedInput, recordsAt, said } from "../support/audit.ts";
+import { connect, refusedSocket, type TestClient } from "../support/client.ts";
+import { api, fresh, person, restartWorker, system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+const idOf = async (client: TestClient) => ((await client.hello()).you as { id: string }).id;
+const acked = (client: TestClient) => Math.max(0, ...client.messages("stdin_ack").map(({ offset }) => Number(offset)));
+
+test("who attached, typed, signalled, was refused and left is on record, with what was typed", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, tty: 1, cmd: "cat", name: "first" });
+  const id = await idOf(client);
+  client.type("hello\r");
+  await client.output("hello\r\nhello\r\n");
+  await client.until("its ack", () => acked(client) === 6);
+  const viewer = await connect(who, { session, role: "viewer" });
+  const viewerId = await idOf(viewer);
+  viewer.type("x");
+  expect(await viewer.message("error")).toMatchObject({ code: "not_stdin_holder" });
+  await viewer.leave();
+  client.say({ type: "signal", signal: "SIGTERM" });
+  await client.end();
+
+  const records = await until("the last detach", async () => {
+    const all = await auditOf(who, session);
+    return all.filter(({ type }) => type === "detach").length === 2 ? all : undefined;
+  });
+  const actor = { tenant: who.org, user: who.sub, address: expect.any(String) };
+  const mine = { ...actor, client: id };
+  const theirs = { ...actor, client: viewerId };
+  expect(records.map(said)).toEqual([
+    { ...actor, type: "start", incarnation: (await client.hello()).incarnation, command: ["cat"], tty: true },
+    { ...mine, type: "attach", name: "first", role: "driver", kind: "person" },
+    { ...mine, type: "input", offset: 0, length: 6, text: "hello\r" },
+    { ...theirs, type: "attach", name: expect.any(String), role: "viewer", kind: "person" },
+    { ...theirs, type: "input", offset: 0, length: 1, refused: true },
+    { ...theirs, type: "refused", error: "not_stdin_holder", message: "not stdin holder" },
+    { ...theirs, type: "detach", code: 1000 },
+    { ...theirs, type: "leave", how: "left" },
+    { ...mine, type: "signal", signal: "SIGTERM" },
+    { type: "exit", code: 143, signal: "SIGTERM" },
+    { ...mine, type: "detach", code: 1000 },
+  ]);
+  for (const record of records) {
+    expect(record).toMatchObject({ sandbox: "default", session });
+    expect(new Date(record.time).toISOString()).toBe(record.time);
+  }
+});
+
+test("where a process was started and with which variables, sizes and the end of input are on record; values are not", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const env = ["API_KEY=hunter2", "EMPTY="];
+  const client = await connect(who, { session, tty: 1, cmd: "cat", cwd: "/tmp", env, cols: 80, rows: 24 });
+  await client.hello();
+  client.say({ type: "resize", cols: 100, rows: 30 });
+  await client.until("the size", () => client.messages("resize").some(({ cols }) => cols === 100));
+  client.say({ type: "eof" });
+  await client.end();
+  const records = await until("the exit", async () => {
+    const all = await auditOf(who, session);
+    return all.some(({ type }) => type === "exit") && all;
+  });
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+  const of = (type: string) => records.filter((record) => record.type === type).map(said);
+  expect(of("start")).toEqual([
+    expect.objectContaining({
+      cwd: "/tmp",
+      env: [
+        { name: "API_KEY", sha256: sha256("hunter2") },
+        { name: "EMPTY", sha256: sha256("") },
+      ],
+    }),
+  ]);
+  expect(of("resize")).toEqual([expect.objectContaining({ user: who.sub, cols: 100, rows: 30 })]);
+  expect(of("eof")).toEqual([expect.objectContaining({ user: who.sub, offset: 0 })]);
+  expect(JSON.stringify(records)).not.toContain("hunter2");
+});
+
+test("who comes by a link from another tenant is on record with that tenant and the ticket's id", async () => {
+  const [who, stranger] = [await person(), await person()];
+  const session = fresh("s");
+  await (await connect(who, { session, cmd: "cat" })).hello();
+  const body = JSON.stringify({ role: "driver", seconds: 60 });
+  const shared = await api(who, `/api/sandboxes/default/sessions/${session}/share`, { method: "POST", body });
+  const { id, ticket } = (await shared.json()) as { id: string; ticket: string };
+  const guest = await connect(stranger, { ticket, session });
+  const client = await idOf(guest);
+  guest.type("x");
+  await guest.until("its ack", () => acked(guest) === 1);
+  const records = (await auditOf(who, session)).filter((record) => record.client === client);
+  const actor = { tenant: stranger.org, user: stranger.sub, address: expect.any(String), ticket: id, client };
+  expect(records.map(said)).toEqual([
+    { ...actor, type: "attach", name: expect.any(String), role: "driver", kind: "person" },
+    { ...actor, type: "input", offset: 0, length: 1, sha256: expect.any(String) },
+  ]);
+});
+
+test("of input on pipes the length and the SHA-256 of each batch are on record", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, cmd: "cat" });
+  await client.hello();
+  const input = Buffer.alloc(200_000, "0123456789");
+  for (let at = 0; at < input.length; at += 50_000) client.type(input.subarray(at, at + 50_000));
+  await client.until("all acks", () => acked(client) === input.length);
+  const batches = (await auditOf(who, session)).filter(({ type }) => type === "input");
+  let end = 0;
+  for (const { offset, length, sha256, text, base64 } of batches) {
+    const piece = input.subarray(Number(offset), Number(offset) + Number(length));
+    expect([offset, sha256, text, base64]).toEqual([
+      end,
+      createHash("sha256").update(piece).digest("hex"),
+      undefined,
+      undefined,
+    ]);
+    end += Number(length);
+  }
+  expect(end).toBe(input.length);
+});
+
+test("of secret input only the length is on record, also after a restart; that it was secret is, too", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const first = await connect(who, { session, tty: 1, cmd: "cat" });
+  const { resume } = await first.hello();
+  first.say({ type: "secret", on: true });
+  first.type("hunter2");
+  await first.until("its ack", () => acked(first) === 7);
+  await restartWorker();
+  const back = await until("an attach", () =>
+    connect(who, { session, resume: String(resume), stdin: 7 }).catch(() => undefined),
+  );
+  await back.hello();
+  expect(await back.message("secret")).toEqual({ type: "secret", on: true });
+  back.type("again");
+  await back.until("its ack", () => acked(back) === 12);
+  back.say({ type: "secret", on: false });
+  back.type("open");
+  await back.until("its ack", () => acked(back) === 16);
+  const records = await auditOf(who, session);
+  const kept = records
+    .filter(({ type }) => type === "input" || type === "secret")
+    .map((record) => {
+      const { client: _client, tenant: _tenant, user: _user, address: _address, ...rest } = said(record);
+      return rest;
+    });
+  expect(kept).toEqual([
+    { type: "secret", on: true },
+    { type: "input", offset: 0, length: 7, secret: true },
+    { type: "input", offset: 7, length: 5, secret: true },
+    { type: "secret", on: false },
+    { type: "input", offset: 12, length: 4, text: "open" },
+  ]);
+});
+
+test("a keyboard that changes hands, and one that is taken by force, are on record", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const first = await connect(who, { session, tty: 1, cmd: "cat", mode: "exclusive" });
+  const second = await connect(await auditorOf(who), { session });
+  const [one, two] = [await idOf(first), await idOf(second)];
+  first.say({ type: "release_stdin" });
+  await second.until("a free keyboard", () => second.messages("stdin_holder").some(({ id }) => id === ""));
+  first.say({ type: "request_stdin" });
+  await second.until("one's keyboard", () => second.messages("stdin_holder").some(({ id }) => id === one));
+  second.say({ type: "force_take" });
+  await second.until("two's keyboard", () => second.messages("stdin_holder").some(({ id }) => id === two));
+  const holders = (await auditOf(who, session)).filter(({ type }) => type === "holder");
+  expect(holders.map(({ client, from, to }) => [client, from, to])).toEqual([
+    [one, "", one],
+    [one, one, ""],
+    [one, "", one],
+    [two, one, two],
+  ]);
+});
+
+test("an attach that the session refuses is on record, and the record outlives a session that is deleted", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, cmd: "cat" });
+  await client.hello();
+  await refusedSocket(who, { session, cmd: "true" });
+  await client.leave();
+  expect((await api(who, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
+  const types = (await auditOf(who, session)).map(({ type, error }) => [type, error]);
+  expect(types).toContainEqual(["refused", "conflict"]);
+  expect(types.at(-1)).toEqual(["delete", undefined]);
+});
+
+test("a link that is made and revoked is on record: who made it, whom it let in, who ended it, and whose place that cost", async () => {
+  const who = await person();
+  const bob = await person({ org: who.org });
+  const session = fresh("s");
+  await (await connect(who, { session, cmd: "cat" })).hello();
+  const path = `/api/sandboxes/default/sessions/${session}`;
+  const body = JSON.stringify({ role: "viewer", guests: true, seconds: 60 });
+  const shared = await api(who, `${path}/share`, { method: "POST", body });
+  const { id, ticket, expiresAt } = (await shared.json()) as { id: string; ticket: string; expiresAt: string };
+  const guest = await connect(undefined, { ticket, role: "viewer", name: "guest" }, { tokenIn: "nowhere" });
+  const client = await idOf(guest);
+  expect((await api(bob, `${path}/tickets/${id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await guest.end()).code).toBe(4401);
+
+  const isShared = ({ type, client: of }: AuditRecord) => type === "share" || type === "revoke" || of === client;
+  const records = await until("the detach", async () => {
+    const all = (await auditOf(who, session)).filter(isShared);
+    return all.some(({ type }) => type === "detach") && all;
+  });
+  const actor = { tenant: who.org, address: expect.any(String) };
+  const theirs = { ...actor, user: expect.stringContaining(id), ticket: id, client };
+  expect(records.map(said)).toEqual([
+    { ...actor, user: who.sub, type: "share", ticket: id, role: "viewer", guests: true, expiresAt },
+    { ...theirs, type: "attach", name: "guest", role: "viewer", kind: "guest" },
+    { ...actor, user: bob.sub, type: "revoke", ticket: id },
+    { ...theirs, type: "closed", code: 4401, reason: "the ticket was revoked" },
+    { ...theirs, type: "leave", how: "left" },
+    { ...theirs, type: "detach", code: 4401 },
+  ]);
+  expect(JSON.stringify(records)).not.toContain(ticket);
+});
+
+test("a revocation is on record in its tenant, by whom and of whom, also where it ended nothing; its sessions say what it ended", async () => {
+  const bob = await person();
+  const session = fresh("s");
+  const client = await connect(bob, { session, cmd: "cat" });
+  const id = await idOf(client);
+  const admin = await person({ org: bob.org });
+  const { token } = await auditorOf(admin);
+  const revoke = async (body: object) =>
+    (await api({ ...admin, token }, "/api/revocations", { method: "POST", body: JSON.stringify(body) })).status;
+  const unused = fresh("token");
+  expect([await revoke({ jti: unused }), await revoke({ sub: bob.sub })]).toEqual([204, 204]);
+  expect((await client.end()).code).toBe(4401);
+  const ended = await until("the detach", async () => {
+    const records = (await auditOf(admin, session)).map(said);
+    return records.at(-1)?.type === "detach" && records.slice(-3);
+  });
+  const whose = { tenant: bob.org, user: bob.sub, address: expect.any(String), client: id };
+  expect(ended).toEqual([
+    { ...whose, type: "closed", code: 4401, reason: "access was revoked" },
+    { ...whose, type: "leave", how: "left" },
+    { ...whose, type: "detach", code: 4401 },
+  ]);
+
+  await restartWorker();
+  const url = `${system.origin}/api/audit`;
+  const by = { tenant: bob.org, user: admin.sub, address: expect.any(String), type: "revoke" };
+  for (const limit of [1, 1000]) {
+    expect((await recordsAt(url, token, limit)).map(said)).toEqual([
+      { ...by, jti: unused },
+      { ...by, sub: bob.sub },
+    ]);
+  }
+
+  // It is the tenant's own, and its auditors'.
+  expect(await recordsAt(url, (await auditorOf(await person())).token)).toEqual([]);
+  const carol = await person({ org: bob.org });
+  const statuses = await Promise.all([api(carol, "/api/audit"), api(undefined, "/api/audit")]);
+  const wrong = await api({ ...admin, token }, "/api/audit?limit=0");
+  expect([...statuses, wrong].map(({ status }) => status)).toEqual([403, 401, 400]);
+});
+
+describe("the route", () => {
+  test("needs sandbox:admin, checks its query, and knows no session of another tenant", async () => {
+    const who = await person();
+    const session = fresh("s");
+    await (await connect(who, { session, cmd: "cat" })).hello();
+    expect((await api(who, auditPath(session))).status).toBe(403);
+    expect((await api(undefined, auditPath(session))).status).toBe(401);
+    const auditor = await auditorOf(who);
+    for (const query of ["?after=-1", "?after=x", "?limit=0", "?limit=1001"]) {
+      expect((await api(auditor, auditPath(session, query))).status).toBe(400);
+    }
+    expect((await api(await auditorOf(await person()), auditPath(session))).status).toBe(404);
+    expect((await api(auditor, auditPath(session))).status).toBe(200);
+  });
+
+  test("gives the same records in pages of one as in one page", async () => {
+    const who = await person();
+    const session = fresh("s");
+    const client = await connect(who, { session, tty: 1, cmd: "cat" });
+    await client.hello();
+    for (const text of ["a", "b", "c"]) {
+      const before = acked(client);
+      client.type(text);
+      await client.until("its ack", () => acked(client) > before);
+    }
+    expect(await auditOf(who, session, 1)).toEqual(await auditOf(who, session));
+  });
+});
+
+describe("the Worker is killed in the middle of typing", () => {
+  test("everything that was acknowledged is in the record, and the chain verifies", async () => {
+    const who = await person();
+    const session = fresh("s");
+    let typed = "";
+    let known = 0;
+    let resume: string | undefined;
+    let id = "";
+    for (let life = 0; life < 3; life += 1) {
+      const client = await until("an attach", () =>
+        connect(who, { session, tty: 1, cmd: "cat", ...(resume === undefined ? {} : { resume, stdin: known }) }).catch(
+          () => undefined,
+        ),
+      );
+      const hello = await client.hello();
+      expect(Number(hello.stdin)).toBeGreaterThanOrEqual(known);
+      resume = String(hello.resume);
+      id = await idOf(client);
+      client.type(typed.slice(Number(hello.stdin)));
+      let isKilled = false;
+      const typing = (async () => {
+        for (let i = 0; !isKilled && i < 2000; i += 1) {
+          const key = String.fromCharCode(97 + ((life + i) % 26));
+          typed += i % 50 === 49 ? "\r" : key;
+          client.type(typed.slice(-1));
+          await delay(2);
+        }
+      })();
+      await client.until("acknowledgements", () => acked(client) > known + 200);
+      const killing = restartWorker();
+      await client.closed;
+      isKilled = true;
+      await typing;
+      known = Math.max(Number(hello.stdin), acked(client));
+      await killing;
+      const recorded = recordedInput(await auditOf(who, session), id);
+      expect(recorded.length).toBeGreaterThanOrEqual(known);
+      expect(typed.startsWith(recorded)).toBe(true);
+    }
+    // And it goes on: what was lost on the way is typed again, by the client that kept it.
+    const client = await connect(who, { session, resume: resume ?? "", stdin: known });
+    const from = Number((await client.hello()).stdin);
+    client.type(typed.slice(from));
+    await client.until("the last ack", () => acked(client) === typed.length || from === typed.length);
+    const records = await auditOf(who, session);
+    expect(recordedInput(records, id)).toBe(typed);
+
+    // The same records, tampered with.
+    const index = records.findIndex(({ type }) => type === "input");
+    const changed = records.map((record, i) => (i === index ? { ...record, text: "rm -rf" } : record));
+    expect(verifyChain(changed)).toMatchObject({ ok: false, index });
+    expect(verifyChain(records.filter((_, i) => i !== index))).toMatchObject({ ok: false, index });
+  });
+});

@@ -1,0 +1,225 @@
+// Every route and dialect by every kind of identity: what each is answered, written to docs/matrix.md. The routes are those
+// that the Worker's code registers; one that nothing is asked of fails.
+import { DIALECT_ROUTES } from "@sbx/sandbox-stdio";
+import { expect, test } from "vitest";
+import { connect } from "../support/client.ts";
+import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/foreign-routes.ts";
+import { http, type Kind, kinds, type Place, type Question, upgrade } from "../support/matrix.ts";
+import { routesOfCode } from "../support/routes-of-code.ts";
+import { fresh, type Person } from "../support/system.ts";
+
+const AT = "/api/sandboxes/:sandbox/sessions";
+const HELLO = '{"type":"ping"}';
+const TTYD_HELLO = '{"AuthToken":"","columns":80,"rows":24}';
+
+const sessions = ({ sandbox }: Place) => `/api/sandboxes/${sandbox}/sessions`;
+const session = (place: Place) => `${sessions(place)}/${place.session}`;
+const attach = (more: Readonly<Record<string, string>>) => (place: Place) =>
+  `/attach?${new URLSearchParams({ sandbox: place.sandbox, session: place.session, ...more })}`;
+const terminal = (part: string, role?: string) => (place: Place) =>
+  `/terminal/${place.sandbox}${part}?session=${place.session}${role === undefined ? "" : `&role=${role}`}`;
+
+const stdio = { protocol: "stdio.v1", first: HELLO };
+const ttyd = { protocol: "tty", first: TTYD_HELLO };
+const none = { about: "none" } as const;
+
+/** What is asked of each route. */
+const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
+  "GET /healthz": [http("GET", () => "/healthz")],
+  "ALL /*": [http("GET", () => "/"), { ...http("POST", () => "/no/such"), what: "POST" }],
+  "ALL /api/*": [http("GET", () => "/api/no/such")],
+  "GET /login": [http("GET", () => "/login")],
+  "GET /callback": [http("GET", () => "/callback?code=x&state=y")],
+  "POST /logout": [http("POST", () => "/logout")],
+  "GET /api/me": [http("GET", () => "/api/me")],
+  [`GET ${AT}`]: [http("GET", sessions)],
+  [`GET ${AT}/:session`]: [http("GET", session), { ...http("GET", session), ...none, what: "that is not there" }],
+  [`PUT ${AT}/:session`]: [
+    { ...http("PUT", session, () => ({ cmd: "cat", tty: true })), what: "that is there" },
+    { ...http("PUT", session, () => ({ cmd: "cat" })), ...none, what: "that is not there" },
+  ],
+  [`POST ${AT}`]: [http("POST", sessions, () => ({ cmd: "cat" }))],
+  "POST /api/sandboxes/:sandbox/run": [
+    http(
+      "POST",
+      ({ sandbox }) => `/api/sandboxes/${sandbox}/run`,
+      () => ({ cmd: "true" }),
+    ),
+  ],
+  [`GET ${AT}/:session/output`]: [http("GET", (place) => `${session(place)}/output`)],
+  [`POST ${AT}/:session/wait`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/wait`,
+      () => ({ until: { exit: true }, timeoutMs: 0 }),
+    ),
+  ],
+  [`POST ${AT}/:session/signal`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/signal`,
+      () => ({ signal: "SIGCONT" }),
+    ),
+  ],
+  [`POST ${AT}/:session/resize`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/resize`,
+      () => ({ cols: 80, rows: 24 }),
+    ),
+  ],
+  [`POST ${AT}/:session/keyboard`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/keyboard`,
+      () => ({ do: "take" }),
+    ),
+  ],
+  [`DELETE ${AT}/:session`]: [{ ...http("DELETE", session), about: "own" }],
+  [`POST ${AT}/:session/input`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/input`,
+      () => ({ text: "" }),
+    ),
+  ],
+  [`GET ${AT}/:session/screen`]: [http("GET", (place) => `${session(place)}/screen`)],
+  [`GET ${AT}/:session/commands`]: [http("GET", (place) => `${session(place)}/commands`)],
+  [`GET ${AT}/:session/audit`]: [http("GET", (place) => `${session(place)}/audit`)],
+  [`POST ${AT}/:session/share`]: [
+    http(
+      "POST",
+      (place) => `${session(place)}/share`,
+      () => ({}),
+    ),
+  ],
+  [`GET ${AT}/:session/tickets`]: [http("GET", (place) => `${session(place)}/tickets`)],
+  [`DELETE ${AT}/:session/tickets/:ticket`]: [http("DELETE", (place) => `${session(place)}/tickets/none`)],
+  "POST /api/tickets": [
+    {
+      ...http(
+        "POST",
+        () => "/api/tickets",
+        (place) => place,
+      ),
+      what: "to drive",
+    },
+    {
+      ...http(
+        "POST",
+        () => "/api/tickets",
+        (place) => ({ ...place, role: "viewer" }),
+      ),
+      what: "to look on",
+    },
+  ],
+  "POST /api/revocations": [
+    http(
+      "POST",
+      () => "/api/revocations",
+      () => ({ jti: "nobody" }),
+    ),
+  ],
+  "GET /api/audit": [http("GET", () => "/api/audit")],
+  "GET /attach": [
+    upgrade("stdio: look on", attach({ role: "viewer" }), stdio),
+    upgrade("stdio: drive", attach({ role: "driver" }), stdio),
+    upgrade("stdio: make", attach({ cmd: "cat" }), { ...stdio, ...none }),
+    upgrade("plain: look on", attach({ role: "viewer" })),
+    upgrade("plain: drive", attach({ role: "driver" })),
+    upgrade("plain: make", attach({ cmd: "cat" }), none),
+  ],
+  "GET /ws/terminal": [
+    upgrade("addon: look on", ({ sandbox, session }) => addonPath(sandbox, { session, role: "viewer" })),
+    upgrade("addon: drive", ({ sandbox, session }) => addonPath(sandbox, { session, role: "driver" })),
+    upgrade("addon: make", ({ sandbox, session }) => addonPath(sandbox, { session }), none),
+  ],
+  "GET /v1/sandboxes/:id/exec/pty": [upgrade("pty: make", ({ sandbox }) => ptyPath(sandbox))],
+  "GET /v1/sandboxes/:id/exec/pty/shared": [
+    upgrade("pty: look on", ({ sandbox }) => sharedPath(sandbox, { role: "viewer" }), { about: "pty" }),
+    upgrade("pty: drive", ({ sandbox }) => sharedPath(sandbox, { role: "driver" }), { about: "pty" }),
+  ],
+  "GET /sandbox/terminal": [
+    upgrade("json: look on", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=viewer`),
+    upgrade("json: drive", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=driver`),
+    upgrade("json: make", ({ sandbox, session }) => jsonPath(`${sandbox}:${session}`), none),
+  ],
+  "ALL /terminal/*": [
+    { ...http("GET", terminal("")), what: "page" },
+    { ...http("GET", terminal("/token")), what: "token" },
+  ],
+  "GET /terminal/:project": [
+    upgrade("ttyd: look on", terminal("", "viewer"), ttyd),
+    upgrade("ttyd: drive", terminal("", "driver"), ttyd),
+    upgrade("ttyd: make", terminal(""), { ...ttyd, ...none }),
+  ],
+  "GET /terminal/:project/ws": [
+    upgrade("ttyd: look on", terminal("/ws", "viewer"), ttyd),
+    upgrade("ttyd: drive", terminal("/ws", "driver"), ttyd),
+    upgrade("ttyd: make", terminal("/ws"), { ...ttyd, ...none }),
+  ],
+};
+
+const HEAD = `# Who is answered what
+
+Every route by every kind of identity. \`test/e2e/access/matrix.test.ts\` asks all of this of the running system, fails where an answer is
+another, or where a route or dialect of the code is missing, and writes this file when it is run with \`-u\`.
+
+The driver's token is of the tenant whose sandbox it is, with \`sandbox:exec\`, and the ticket is of its making; the admin has
+\`sandbox:admin\`, and so had those who were revoked and whose token has expired; the viewer has \`sandbox:connect\`. A person of
+another tenant has \`sandbox:admin\` there, where the same names mean other, empty sandboxes: what they drive is of their own making. The guest link is for looking on. "Logged
+out" is a copy of a cookie, from our own page. Tickets are in the query. Tokens are in the header, but for
+one column. \`in\`: attached. A code of four digits is that of a close.
+A 404 says that its asker may ask, and that there is no such thing for them. \`/terminal/*\` is asked as it is set up by default;
+where a ttyd answers there (\`TERMINAL_UPSTREAM\`), \`test/e2e/dialects/terminal-proxy.test.ts\` asks.
+`;
+
+async function ask(question: Question, { show }: Kind, owner: Person, lives: Place): Promise<string> {
+  const { about = "lives" } = question;
+  const place = placeOf(about, lives);
+  const { sandbox, session } = place;
+  const own = about === "own" ? await connect(owner, { sandbox, session, cmd: "cat" }) : undefined;
+  await own?.hello();
+  const answer = await question.ask(await show(place), place);
+  await own?.leave();
+  return answer;
+}
+
+function placeOf(about: NonNullable<Question["about"]>, lives: Place): Place {
+  switch (about) {
+    case "lives":
+      return lives;
+    case "own":
+      return { ...lives, session: fresh("s") };
+    case "none":
+      return { ...lives, session: fresh("s"), shared: lives.session };
+    case "pty":
+      return { sandbox: ptyBox(lives), session: "main" };
+  }
+}
+
+const ptyBox = ({ sandbox }: Place) => `${sandbox}-pty`;
+
+test("every route and dialect answers every kind of identity as docs/matrix.md says, and none is missing", async () => {
+  expect(Object.keys(QUESTIONS).sort()).toEqual((await routesOfCode()).sort());
+  for (const { path, dialect } of DIALECT_ROUTES) {
+    const whats = QUESTIONS[`GET ${path}`]?.map(({ what = "" }) => what.split(":")[0]);
+    expect([path, whats]).toEqual([path, expect.arrayContaining([dialect.name.split("-")[0]])]);
+  }
+  const { owner, kinds: everybody } = await kinds();
+  const lives = { sandbox: fresh("box"), session: "main" };
+  await (await connect(owner, { ...lives, cmd: "cat", tty: 1 })).hello();
+  await shared(owner, ptyBox(lives));
+
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const names = everybody.map(({ name }) => name);
+  const lines = [line(["asked", ...names]), line(["---", ...names.map(() => "---")])];
+  for (const [route, questions] of Object.entries(QUESTIONS)) {
+    for (const question of questions) {
+      const asked = question.what === undefined ? `\`${route}\`` : `\`${route}\` ${question.what}`;
+      const answers = await Promise.all(everybody.map((kind) => ask(question, kind, owner, lives)));
+      lines.push(line([asked, ...answers]));
+    }
+  }
+  await expect(`${HEAD}\n${lines.join("\n")}\n`).toMatchFileSnapshot("../../../docs/matrix.md");
+});

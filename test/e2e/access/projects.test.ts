@@ -1,0 +1,242 @@
+// A Project Service that says whose project a sandbox is, on a system of its own since it is a setting: whoever it refuses
+// reaches nothing of the project, on any route and in any dialect, also within one tenant.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type System, startSystem } from "../../../packages/local/src/system.ts";
+import { recordsAt } from "../support/audit.ts";
+import { belongingsOf, heardSince, search, stateOf } from "../support/belongings.ts";
+import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "../support/client.ts";
+import { ProjectService } from "../support/project-service.ts";
+import { type RawAnswer, rawRequest, UPGRADE } from "../support/raw-http.ts";
+import { fresh, type Person } from "../support/system.ts";
+
+let projects: ProjectService;
+let system: System;
+let dir: string;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "sbx-projects-"));
+  projects = await ProjectService.listen();
+  system = await startSystem({ dir, workerVars: { TENANT_CLAIM: "org_id", PROJECT_SERVICE_URL: projects.url } });
+}, 150_000);
+
+afterEach(() => {
+  projects.fault = undefined;
+  dropClients();
+});
+
+afterAll(async () => {
+  await system?.stop();
+  await projects?.close();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+/** Two of one tenant, who may do everything there, and a project that is the first one's alone. */
+async function team() {
+  const [org, project] = [fresh("org"), fresh("project")];
+  const member = async (): Promise<Person> => {
+    const sub = fresh("person");
+    return { sub, org, token: await system.mintToken({ sub, org, scope: "sandbox:admin" }) };
+  };
+  const [owner, other] = [await member(), await member()];
+  projects.owns(owner.token, project, `user of ${owner.sub}`);
+  return { project, owner, other };
+}
+
+const SERVER = () => ({ server: system.origin.replace(/^http/, "ws") });
+const attach = (who: Person | undefined, params: Params, options: ConnectOptions = {}) =>
+  connect(who, params, { ...SERVER(), ...options });
+const refused = (who: Person | undefined, params: Params, options: ConnectOptions = {}) =>
+  refusedSocket(who, params, { ...SERVER(), ...options });
+
+async function post(
+  who: Person,
+  path: string,
+  body: object,
+): Promise<{ status: number; body: Record<string, string> }> {
+  const headers = { Authorization: `Bearer ${who.token}` };
+  const answer = await fetch(`${system.origin}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+const pathOf = (project: string) => `/api/sandboxes/${project}/sessions`;
+
+/** Every way to a session `main` of a project. */
+function ways(project: string): (readonly [way: string, body?: object])[] {
+  const main = `${pathOf(project)}/main`;
+  return [
+    [`UPGRADE stdio.v1 /attach?sandbox=${project}&session=main`],
+    [`UPGRADE stdio.v1 /attach?sandbox=${project}&session=main&role=viewer`],
+    [`UPGRADE stdio.v1 /attach?sandbox=${project}`],
+    [`UPGRADE - /attach?sandbox=${project}&session=main`],
+    [`UPGRADE - /ws/terminal?id=${project}`],
+    [`UPGRADE - /v1/sandboxes/${project}/exec/pty`],
+    [`UPGRADE pds-pty /v1/sandboxes/${project}/exec/pty/shared`],
+    [`UPGRADE - /sandbox/terminal?sessionId=${project}:main`],
+    [`UPGRADE tty /terminal/${project}`],
+    [`UPGRADE tty /terminal/${project}/ws`],
+    [`GET - ${pathOf(project)}`],
+    [`GET - ${main}`],
+    [`GET - ${main}/audit`],
+    [`GET - ${main}/tickets`],
+    [`POST - ${main}/share`, { role: "driver", guests: true }],
+    [`DELETE - ${main}/tickets/0123456789abcdef0123456789abcdef`],
+    [`POST - /api/tickets`, { sandbox: project, session: "main" }],
+    [`DELETE - ${main}`],
+  ];
+}
+
+function go(who: Person, [way, body]: readonly [string, object?]): Promise<RawAnswer> {
+  const [method = "", protocol = "", target = ""] = way.split(" ");
+  const isUpgrade = method === "UPGRADE";
+  const headers = [
+    `Authorization: Bearer ${who.token}`,
+    ...(isUpgrade ? UPGRADE : []),
+    ...(protocol === "-" ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
+  ];
+  const text = body === undefined ? "" : JSON.stringify(body);
+  return rawRequest(system.origin, target, {
+    method: isUpgrade ? "GET" : method,
+    headers,
+    body: text,
+    patienceMs: 300,
+  });
+}
+
+test("a member of the tenant whom the Project Service refuses reaches nothing of it, in no dialect", async () => {
+  const { project, owner, other } = await team();
+  const client = await attach(owner, { sandbox: project, session: "main", cmd: "cat", tty: 1 });
+  const hello = await client.hello();
+  client.type("hers\n");
+  await client.output("hers\r\nhers\r\n");
+  await client.until("its input to be on record", () => client.messages("stdin_ack").at(-1)?.offset === 5);
+  const heard = client.received.length;
+  for (const way of ways(project)) {
+    const { status, code, body } = await go(other, way);
+    expect([way[0], code ?? status]).toEqual([way[0], code === undefined ? 401 : 4401]);
+    expect(body).not.toContain(String(hello.incarnation));
+  }
+  expect(client.received.slice(heard)).toEqual([]);
+  const answer = await go(owner, [`GET - ${pathOf(project)}`]);
+  const { sessions } = JSON.parse(answer.body) as { sessions: { session: string; clients: number }[] };
+  expect(sessions).toMatchObject([{ session: "main", clients: 1 }]);
+  // The same requests are answered to whom it lets in.
+  projects.owns(other.token, project, "somebody else");
+  const answers: [string, number][] = [];
+  for (const way of ways(project)) answers.push([way[0], (await go(other, way)).status]);
+  const expected = (way: string) =>
+    way.startsWith("UPGRADE") ? 101 : way.includes("/tickets/") ? 404 : way.startsWith("DELETE") ? 204 : 200;
+  expect(answers).toEqual(ways(project).map(([way]) => [way, expected(way)]));
+});
+
+test("while the Project Service is down everybody is told so, and may come back", async () => {
+  const { project, owner } = await team();
+  projects.fault = { status: 500, body: "{}" };
+  for (const way of ways(project)) {
+    const { status, code, body } = await go(owner, way);
+    expect([way[0], code ?? status]).toEqual([way[0], code === undefined ? 503 : 4503]);
+    if (code === undefined) expect(JSON.parse(body)).toMatchObject({ error: "validator_unavailable" });
+  }
+  const { bye, code, reason } = await refused(owner, { sandbox: project });
+  expect([bye?.retry, code, reason]).toEqual(["after", 4503, "Project Service unavailable"]);
+});
+
+test("who comes back with a resume is asked about again", async () => {
+  const { project, owner } = await team();
+  const client = await attach(owner, { sandbox: project, session: "main" });
+  const { resume, you } = await client.hello();
+  client.drop();
+  const back = { sandbox: project, session: "main", resume: String(resume) };
+  projects.disowns(owner.token, project);
+  expect((await refused(owner, back)).code).toBe(4401);
+  projects.owns(owner.token, project, "again");
+  expect((await (await attach(owner, back)).hello()).you).toEqual(you);
+  expect(projects.askedOf(project)).toBe(3);
+});
+
+test("a fresh token on a connection that lives is shown to it too", async () => {
+  const { project, owner } = await team();
+  const client = await attach(owner, { sandbox: project, session: "main" });
+  await client.hello();
+  const token = await system.mintToken({ sub: owner.sub, org: owner.org, scope: "sandbox:admin", expires: 7200 });
+  client.say({ type: "auth", token });
+  expect(await client.message("error")).toMatchObject({ code: "not_allowed" });
+  expect(projects.questions.at(-1)?.body).toEqual({ token, project_id: project });
+  projects.owns(token, project, "u");
+  client.say({ type: "auth", token });
+  client.say({ type: "nonsense" });
+  expect(await client.message("error", 1)).toMatchObject({ code: "unknown_type" });
+});
+
+test("a ticket stands for its maker, who was asked about when it was made", async () => {
+  const { project, owner } = await team();
+  const client = await attach(owner, { sandbox: project, session: "main" });
+  await client.hello();
+  const { ticket } = (await post(owner, "/api/tickets", { sandbox: project, session: "main" })).body;
+  expect(projects.askedOf(project)).toBe(2);
+  const byTicket = await attach(undefined, { ticket: String(ticket) });
+  await byTicket.hello();
+  expect(projects.askedOf(project)).toBe(2);
+  const records = await recordsAt(`${system.origin}${pathOf(project)}/main/audit`, owner.token);
+  const users = records.flatMap(({ type, user }) => (type === "attach" ? [user] : []));
+  expect(users).toEqual([`user of ${owner.sub}`, `user of ${owner.sub}`]);
+});
+
+test("a link lets in whom the Project Service knows, and one for guests everybody, as a guest", async () => {
+  const { project, owner, other } = await team();
+  await (await attach(owner, { sandbox: project, session: "main" })).hello();
+  const share = (guests: boolean) => post(owner, `${pathOf(project)}/main/share`, { role: "viewer", guests });
+  const ticket = String((await share(false)).body.ticket);
+  expect((await refused(undefined, { ticket })).code).toBe(4401);
+  expect((await refused(other, { ticket })).code).toBe(4401);
+  const open = String((await share(true)).body.ticket);
+  for (const who of [undefined, other]) {
+    const { you } = await (await attach(who, { ticket: open })).hello();
+    expect((you as { name: string }).name).toMatch(/^guest-/);
+  }
+  projects.fault = { status: 500, body: "{}" };
+  expect((await refused(other, { ticket: open })).code).toBe(4503);
+  projects.fault = undefined;
+  projects.owns(other.token, project, "another member");
+  for (const good of [ticket, open]) {
+    const { you } = await (await attach(other, { ticket: good })).hello();
+    expect((you as { name: string }).name).not.toMatch(/^guest-/);
+  }
+});
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const runs = Number(process.env.FUZZ_RUNS ?? 150);
+
+test.each([
+  ["whom the Project Service refuses", "refused"],
+  ["whom it lets in, and who was revoked", "revoked"],
+] as const)(
+  "no request of a member of the tenant %s reaches a thing of another's project",
+  { timeout: 60_000 + runs * 1_000 },
+  async (_name, why) => {
+    console.log(`seed ${seed}`);
+    const { project, owner, other } = await team();
+    projects.ownsAs(owner.sub, project); // By the login's cookie, too.
+    const bob = await belongingsOf(system, owner, project);
+    const token = await system.mintToken({ sub: other.sub, org: other.org, scope: "sandbox:exec" });
+    const alice = { ...other, token };
+    projects.ownsAs(alice.sub, "default");
+    if (why === "revoked") {
+      projects.ownsAs(alice.sub, project);
+      expect((await go(owner, ["POST - /api/revocations", { sub: alice.sub }])).status).toBe(204);
+    }
+    const before = await stateOf(bob);
+    const heard = bob.client.received.length;
+    const answers = await search(bob, alice, { seed, runs });
+    const asked = Object.values(answers).reduce((sum, count) => sum + count, 0);
+    expect(answers["401"] ?? 0).toBeGreaterThan(asked / 10);
+    const after = await stateOf(bob);
+    expect([after.listing, after.tickets]).toEqual([before.listing, before.tickets]);
+    expect(after.audit.slice(before.audit.length).filter(({ type }) => type !== "refused")).toEqual([]);
+    expect(heardSince(bob, heard)).toEqual([]);
+    const guest = await attach(undefined, { ticket: String(bob.kept.ticket) });
+    expect((await guest.hello()).incarnation).toBe(bob.incarnation);
+  },
+);

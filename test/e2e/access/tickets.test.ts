@@ -1,0 +1,393 @@
+// Tickets over the whole system: to attach once, and to share a session; and how they end.
+import { describe, expect, test } from "vitest";
+import { auditOf } from "../support/audit.ts";
+import {
+  type ConnectOptions,
+  connect,
+  type Params,
+  refusedHttp,
+  refusedSocket,
+  type SocketRefusal,
+} from "../support/client.ts";
+import { loginCookie } from "../support/login.ts";
+import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+interface Share {
+  readonly id: string;
+  readonly ticket: string;
+  readonly url: string;
+  readonly expiresAt: string;
+}
+
+const post = (who: Person, path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  api(who, path, { method: "POST", body: JSON.stringify(body), headers });
+
+async function attachTicket(who: Person, body: object, headers: Record<string, string> = {}): Promise<string> {
+  const response = await post(who, "/api/tickets", body, headers);
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { ticket: string }).ticket;
+}
+
+async function share(who: Person, session: string, body: object = {}): Promise<Share> {
+  const response = await post(who, `/api/sandboxes/default/sessions/${session}/share`, body);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Share;
+}
+
+/** A session with `cat` in it, and its creator attached. */
+async function catSession(params: Params = {}) {
+  const alice = await person();
+  const session = fresh("s");
+  const creator = await connect(alice, { session, cmd: "cat", tty: 1, ...params });
+  const hello = await creator.hello();
+  return { alice, session, creator, id: (hello.you as { id: string }).id };
+}
+
+const NOBODY: ConnectOptions = { tokenIn: "nowhere" };
+const refusedWith = async (ticket: string, params: Params = {}, options: ConnectOptions = NOBODY) =>
+  codeOf(await refusedSocket(undefined, { ...params, ticket }, options));
+const codeOf = ({ bye, code }: SocketRefusal) => [code, bye?.code, bye?.retry];
+
+/** Whether a ticket lets one more in, or is refused. */
+async function firstWord(ticket: string): Promise<string> {
+  const client = await connect(undefined, { ticket }, NOBODY);
+  return client.until("an answer", () => (client.messages("hello")[0] ?? client.messages("bye")[0])?.type);
+}
+
+describe("an attach ticket", () => {
+  test("attaches its maker once, and makes the session if it is not there", async () => {
+    const alice = await person({ name: "Alice A." });
+    const session = fresh("s");
+    const before = Date.now();
+    const response = await post(alice, "/api/tickets", { sandbox: "default", session, role: "driver" });
+    const made = (await response.json()) as { ticket: string; expiresAt: string };
+    expect(Object.keys(made).sort()).toEqual(["expiresAt", "ticket"]);
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
+    expect(made.ticket).toMatch(/^a\./);
+    const life = Date.parse(made.expiresAt) - before;
+    expect(life).toBeGreaterThan(55_000);
+    expect(life).toBeLessThanOrEqual(65_000);
+
+    const client = await connect(undefined, { ticket: made.ticket, session, cmd: "cat" }, NOBODY);
+    expect((await client.hello()).you).toMatchObject({ name: "Alice A.", role: "driver" });
+    client.type("hi\n");
+    await client.output("hi\n");
+    const again = await refusedSocket(undefined, { ticket: made.ticket, session }, NOBODY);
+    expect(codeOf(again)).toEqual([4401, 4401, "never"]);
+    expect(again.reason).toMatch(/used/);
+    client.type("still here\n");
+    await client.output("still here\n");
+  });
+
+  test("is used once also if many come with it at the same time", async () => {
+    const { alice, session } = await catSession();
+    const ticket = await attachTicket(alice, { session });
+    const clients = await Promise.all(Array.from({ length: 8 }, () => connect(undefined, { ticket, session }, NOBODY)));
+    const outcomes = await Promise.all(
+      clients.map((client) =>
+        client.until("an answer", () => (client.messages("hello")[0] ?? client.messages("bye")[0])?.type),
+      ),
+    );
+    expect(outcomes.sort()).toEqual([...Array(7).fill("bye"), "hello"]);
+  });
+
+  test("stays used when the Worker has been restarted", async () => {
+    const { alice, session } = await catSession();
+    const ticket = await attachTicket(alice, { session });
+    const client = await connect(undefined, { ticket }, NOBODY);
+    await client.hello();
+    await restartWorker();
+    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+  });
+
+  test("counts only where it was made: another origin is refused, and none too", async () => {
+    const { alice, session } = await catSession();
+    const page = { Origin: "https://page.example" };
+    const ticket = await attachTicket(alice, { session }, page);
+    const other = { ticket, session };
+    for (const headers of [{ Origin: "https://evil.example" }, {}, { Origin: "null" }]) {
+      const refusal = await refusedHttp(undefined, other, { protocols: ["stdio.v1"], headers });
+      expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([403, "bad_origin"]);
+    }
+    // None of that has used it up.
+    const client = await connect(undefined, other, { ...NOBODY, headers: page });
+    await client.hello();
+    const native = await attachTicket(alice, { session });
+    const refusal = await refusedHttp(undefined, { ticket: native }, { protocols: ["stdio.v1"], headers: page });
+    expect(refusal.status).toBe(403);
+  });
+
+  test("opens its own session only, and a viewer's no keyboard", async () => {
+    const { alice, session } = await catSession();
+    const other = await catSession();
+    const ticket = await attachTicket(alice, { session, role: "viewer" });
+    expect(await refusedWith(ticket, { session: other.session })).toEqual([4403, 4403, "never"]);
+    expect(await refusedWith(ticket, { session, sandbox: "other" })).toEqual([4403, 4403, "never"]);
+    expect(await refusedWith(ticket, { session, role: "driver" })).toEqual([4403, 4403, "never"]);
+    const viewer = await connect(undefined, { ticket }, NOBODY);
+    expect((await viewer.hello()).you).toMatchObject({ role: "viewer" });
+    viewer.type("x");
+    expect((await viewer.message("error")).code).toBe("not_stdin_holder");
+  });
+
+  test("that was changed is none, and a plain client is told by HTTP", async () => {
+    const { alice, session } = await catSession();
+    const ticket = await attachTicket(alice, { session });
+    const changed = ticket.slice(0, -2) + (ticket.endsWith("AA") ? "BB" : "AA");
+    expect(await refusedWith(changed, { session })).toEqual([4401, 4401, "never"]);
+    const refusal = await refusedHttp(undefined, { ticket: "a.b", session });
+    expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([401, "bad_ticket"]);
+  });
+
+  test("gives no more than its maker has", async () => {
+    const viewer = await person({ scope: "sandbox:connect" });
+    const session = fresh("s");
+    expect((await post(viewer, "/api/tickets", { session, role: "driver" })).status).toBe(403);
+    expect((await post(viewer, "/api/tickets", { session, role: "viewer" })).status).toBe(200);
+    const alice = await person();
+    for (const body of [{}, { session: "../x" }, { session, role: "admin" }, { session: 7 }, []]) {
+      expect((await post(alice, "/api/tickets", body)).status).toBe(400);
+    }
+    const cookie = await loginCookie("alice", fresh("org"));
+    const request = { method: "POST", body: JSON.stringify({ session }) };
+    const crossSite = { Cookie: cookie, Origin: "https://evil.example" };
+    expect((await api(undefined, "/api/tickets", { ...request, headers: crossSite })).status).toBe(403);
+  });
+
+  test("resumes: with `resume` and a fresh ticket its maker is the same client again", async () => {
+    const { alice, session } = await catSession({ tty: 0 });
+    const first = await connect(undefined, { ticket: await attachTicket(alice, { session }) }, NOBODY);
+    const hello = await first.hello();
+    first.type("one\n");
+    await first.output("one\n");
+    await first.message("stdin_ack");
+    first.drop();
+    const ticket = await attachTicket(alice, { session });
+    const resume = String(hello.resume);
+    const second = await connect(undefined, { ticket, resume, offset: first.offset }, NOBODY);
+    expect(await second.hello()).toMatchObject({ you: hello.you, offset: 4, stdin: 4 });
+    // It is bound to the person: somebody else's ticket does not take it over.
+    const bob = await person({ org: alice.org });
+    const foreign = await attachTicket(bob, { session });
+    expect(await refusedWith(foreign, { resume })).toEqual([4403, 4403, "never"]);
+  });
+});
+
+describe("a share ticket", () => {
+  test("lets somebody of another tenant in who is logged in, as often as they like", async () => {
+    const { alice, session, creator } = await catSession();
+    const shared = await share(alice, session, { role: "driver", seconds: 60 });
+    expect(Object.keys(shared).sort()).toEqual(["expiresAt", "id", "ticket", "url"]);
+    expect(shared.url).toBe(`${system.origin}/?sandbox=default&session=${session}&role=driver#ticket=${shared.ticket}`);
+    const bob = await person({ name: "Bob" });
+    for (let i = 0; i < 2; i += 1) {
+      const client = await connect(bob, { ticket: shared.ticket, session });
+      expect((await client.hello()).you).toMatchObject({ name: "Bob", role: "driver" });
+      client.type(`from bob ${i}\n`);
+      await creator.output(`from bob ${i}`);
+      await client.leave();
+    }
+    expect(await refusedWith(shared.ticket)).toEqual([4401, 4401, "never"]);
+  });
+
+  test("with guests lets anybody in, each with a name and an id of their own, who can come back", async () => {
+    const { alice, session, creator } = await catSession();
+    const { ticket } = await share(alice, session, { guests: true });
+    const one = await connect(undefined, { ticket }, NOBODY);
+    const two = await connect(undefined, { ticket, name: "Zoe" }, NOBODY);
+    const hello = await one.hello();
+    const you = [hello.you, (await two.hello()).you] as { id: string; name: string; role: string }[];
+    expect(you.map(({ role }) => role)).toEqual(["viewer", "viewer"]);
+    expect(you[0]?.name).toBe(`guest-${you[0]?.id.slice(0, 4)}`);
+    expect(you[1]?.name).toBe("Zoe");
+    expect(you[0]?.id).not.toBe(you[1]?.id);
+    await creator.until("two joins", () => creator.messages("join").length === 2);
+    one.drop();
+    const back = await connect(undefined, { ticket, resume: String(hello.resume), role: "viewer" }, NOBODY);
+    expect((await back.hello()).you).toEqual(hello.you);
+    const other = await share(alice, session, { guests: true });
+    expect(await refusedWith(other.ticket, { resume: String(hello.resume) })).toEqual([4403, 4403, "never"]);
+  });
+
+  test("L11: a guest with its host's name has a number and its kind; the record says who everybody is", async () => {
+    const { alice, session, creator } = await catSession({ name: "Alice" });
+    const { ticket } = await share(alice, session, { guests: true });
+    const mimic = await connect(undefined, { ticket, name: "\u0410l\u0456ce" }, NOBODY);
+    const { you, participants } = await mimic.hello();
+    expect(you).toMatchObject({ name: "\u0410l\u0456ce (2)", kind: "guest" });
+    expect(participants).toContainEqual({ id: expect.any(String), name: "Alice", role: "driver", kind: "person" });
+    expect(await creator.message("join")).toEqual({ type: "join", participant: you });
+    const posing = await connect(alice, { session, name: "Somebody else" });
+    await posing.hello();
+    const attached = (await auditOf(alice, session)).filter(({ type }) => type === "attach");
+    expect(attached.slice(0, 3).map(({ name, kind, user }) => [name, kind, user])).toEqual([
+      ["Alice", "person", alice.sub],
+      ["\u0410l\u0456ce (2)", "guest", expect.stringMatching(/^guest:/)],
+      ["Somebody else", "person", alice.sub],
+    ]);
+    await restartWorker();
+    // Kind and name are the bridge's to tell to the object's next life.
+    const back = await until("an attach", () => connect(alice, { session, name: "ALICE" }).catch(() => undefined));
+    const hello = await back.hello();
+    expect((hello.you as { name: string }).name).toMatch(/^ALICE \(\d\)$/);
+    const names = (hello.participants as { name: string; kind: string }[]).map(({ name, kind }) => [name, kind]);
+    expect(names).toContainEqual(["Alice", "person"]);
+  });
+
+  test("is listed, and gone from the list when it was revoked: whom it let in is out within a second", async () => {
+    const { alice, session, creator } = await catSession({ mode: "exclusive" });
+    const kept = await share(alice, session, { role: "viewer", guests: true });
+    const shared = await share(alice, session, { role: "driver", guests: true });
+    const path = `/api/sandboxes/default/sessions/${session}/tickets`;
+    const listed = async () =>
+      ((await (await api(alice, path)).json()) as { tickets: Record<string, unknown>[] }).tickets;
+    expect((await listed()).map(({ id, role, guests, maker }) => ({ id, role, guests, maker }))).toEqual([
+      { id: kept.id, role: "viewer", guests: true, maker: alice.sub },
+      { id: shared.id, role: "driver", guests: true, maker: alice.sub },
+    ]);
+    expect(JSON.stringify(await listed())).not.toContain(shared.ticket);
+    const clients = await Promise.all([
+      connect(undefined, { ticket: shared.ticket }, NOBODY),
+      connect(undefined, { ticket: shared.ticket }, { ...NOBODY, protocols: [], pings: true }),
+      connect(undefined, { ticket: kept.ticket }, NOBODY),
+    ]);
+    const [stdio, plain, viewer] = clients;
+    await Promise.all(clients.map((client) => client.hello()));
+    const since = Date.now();
+    expect((await api(alice, `${path}/${shared.id}`, { method: "DELETE" })).status).toBe(204);
+    expect(await stdio.message("bye")).toEqual({
+      type: "bye",
+      code: 4401,
+      reason: "the ticket was revoked",
+      retry: "never",
+    });
+    expect(Date.now() - since).toBeLessThan(1_000);
+    expect((await stdio.end()).code).toBe(4401);
+    expect((await plain.end()).code).toBe(4401);
+    await creator.until("both gone", () => creator.messages("leave").length === 2);
+    expect(await refusedWith(shared.ticket)).toEqual([4401, 4401, "never"]);
+    expect((await listed()).map(({ id }) => id)).toEqual([kept.id]);
+    expect((await api(alice, `${path}/${shared.id}`, { method: "DELETE" })).status).toBe(404);
+    creator.type("on\n");
+    await viewer.output("on\r\n");
+
+    await restartWorker();
+    expect(await refusedWith(shared.ticket)).toEqual([4401, 4401, "never"]);
+    await (await connect(undefined, { ticket: kept.ticket }, NOBODY)).hello();
+  });
+
+  test("ends at its time, in the middle of a connection", async () => {
+    const { alice, session } = await catSession();
+    const { ticket } = await share(alice, session, { guests: true, seconds: 2 });
+    const client = await connect(undefined, { ticket }, NOBODY);
+    await client.hello();
+    expect(await client.message("expiring")).toMatchObject({ seconds: expect.any(Number) });
+    const { bye, code } = await client.end();
+    expect([code, bye?.reason, bye?.retry]).toEqual([4401, "ticket expired", "never"]);
+    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+  });
+
+  test("opens what is there, and makes nothing", async () => {
+    const { alice, session } = await catSession();
+    const { ticket } = await share(alice, session, { role: "driver", guests: true });
+    expect((await post(alice, `/api/sandboxes/default/sessions/${fresh("no")}/share`, {})).status).toBe(404);
+    expect((await api(alice, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
+    // Nor does it open a later session of the same name.
+    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+    await (await connect(alice, { session, cmd: "cat" })).hello();
+    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+  });
+
+  test("opens its own process and no later one of the same name: not one made after a loss either", async () => {
+    const { alice, session, creator } = await catSession();
+    const { ticket, id } = await share(alice, session, { role: "driver", guests: true });
+    await restartBridge();
+    await creator.end();
+    const next = await connect(alice, { session, cmd: "cat", tty: 1 });
+    await next.hello();
+    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+    const refusal = await refusedHttp(undefined, { ticket });
+    expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([401, "ticket_revoked"]);
+    const path = `/api/sandboxes/default/sessions/${session}/tickets`;
+    expect(await (await api(alice, path)).json()).toEqual({ tickets: [] });
+    expect((await api(alice, `${path}/${id}`, { method: "DELETE" })).status).toBe(404);
+    const fresher = await share(alice, session, { guests: true });
+    await (await connect(undefined, { ticket: fresher.ticket }, NOBODY)).hello();
+  });
+
+  test("lets 16 in at a time, or as many as its maker says; a driver with a token finds a place beside them", async () => {
+    const { alice, session } = await catSession();
+    const path = `/api/sandboxes/default/sessions/${session}`;
+    for (const maxClients of [0, 65, 1.5, "2"]) {
+      expect((await post(alice, `${path}/share`, { maxClients })).status).toBe(400);
+    }
+    const usual = await share(alice, session, { guests: true });
+    const two = await share(alice, session, { role: "driver", guests: true, maxClients: 2 });
+    const listed = (await (await api(alice, `${path}/tickets`)).json()) as { tickets: { maxClients: number }[] };
+    expect(listed.tickets.map(({ maxClients }) => maxClients)).toEqual([16, 2]);
+    for (const [{ ticket }, count] of [
+      [usual, 16],
+      [two, 2],
+    ] as const) {
+      const clients = await Promise.all(Array.from({ length: count }, () => connect(undefined, { ticket }, NOBODY)));
+      await Promise.all(clients.map((client) => client.hello()));
+      expect(await refusedWith(ticket)).toEqual([1013, 1013, "after"]);
+      await clients[0]?.leave();
+      await expect.poll(() => firstWord(ticket)).toBe("hello");
+    }
+    const greedy = await share(alice, session, { role: "driver", guests: true, maxClients: 64 });
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => firstWord(greedy.ticket)));
+    expect(outcomes.sort()).toEqual([...Array(2).fill("bye"), ...Array(38).fill("hello")]);
+    await (await connect(alice, { session })).hello();
+  });
+
+  test("is made by whoever may create sessions, within their tenant, and for at most 30 days", async () => {
+    const { alice, session } = await catSession();
+    const path = `/api/sandboxes/default/sessions/${session}`;
+    const viewer = await person({ org: alice.org, scope: "sandbox:connect" });
+    const stranger = await person();
+    for (const who of [viewer, stranger]) {
+      const status = who === viewer ? 403 : 404;
+      expect((await post(who, `${path}/share`, {})).status).toBe(status);
+      expect((await api(who, `${path}/tickets`)).status).toBe(status);
+      expect((await api(who, `${path}/tickets/x`, { method: "DELETE" })).status).toBe(status);
+    }
+    for (const body of [{ role: "admin" }, { seconds: 0 }, { seconds: 2_592_001 }, { guests: "yes" }, "no"]) {
+      expect((await post(alice, `${path}/share`, body as object)).status).toBe(400);
+    }
+  });
+
+  test("gives no keyboard by force and no other session of its maker", async () => {
+    const alice = await person({ scope: "sandbox:admin" });
+    const session = fresh("s");
+    const creator = await connect(alice, { session, cmd: "cat", tty: 1, mode: "exclusive" });
+    await creator.hello();
+    const { ticket } = await share(alice, session, { role: "driver", guests: true });
+    const guest = await connect(undefined, { ticket }, NOBODY);
+    await guest.hello();
+    guest.say({ type: "force_take" });
+    expect((await guest.message("error")).code).toBe("not_allowed");
+    for (const path of ["/api/sandboxes/default/sessions", `/api/sandboxes/default/sessions/${session}`]) {
+      const url = `${system.origin}${path}?ticket=${ticket}`;
+      expect((await fetch(url)).status).toBe(401);
+      expect((await fetch(url, { headers: { Authorization: `Bearer ${ticket}` } })).status).toBe(401);
+    }
+  });
+
+  test("is shown in a header or as a subprotocol too, where no log sees it; two of them are refused (T1)", async () => {
+    const { alice, session } = await catSession();
+    const { ticket } = await share(alice, session, { guests: true });
+    const byHeader: ConnectOptions = { ...NOBODY, headers: { "X-Stdio-Ticket": ticket } };
+    const byProtocol: ConnectOptions = { ...NOBODY, protocols: ["stdio.v1", `ticket.${ticket}`] };
+    for (const options of [byHeader, byProtocol]) {
+      const guest = await connect(undefined, {}, options);
+      expect(await guest.hello()).toMatchObject({ session, you: { role: "viewer" } });
+      expect(guest.socket.protocol).toBe("stdio.v1");
+    }
+    expect(await refusedWith(ticket, {}, byHeader)).toEqual([4401, 4401, "never"]);
+    expect(await refusedWith(ticket, {}, byProtocol)).toEqual([4401, 4401, "never"]);
+    const plain = await refusedHttp(undefined, {}, { ...NOBODY, protocols: [`ticket.${ticket}`] });
+    expect([plain.status, JSON.parse(plain.body).error]).toEqual([400, "bad_subprotocol"]);
+  });
+});

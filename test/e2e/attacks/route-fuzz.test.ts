@@ -1,0 +1,124 @@
+// Every route of the Worker and of the bridge against requests that nobody meant, made of those in the corpus: each is answered,
+// with no 5xx but those of the contract, and nothing is thrown that nobody caught. `FUZZ_RUNS=N` sends more, `FUZZ_SEED=S`
+// others, `FUZZ_SECONDS=N` ends it after so long; `FUZZ_KEEP=1` adds to the corpus what was answered in a new way.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { mutate } from "../../../packages/sandbox-stdio/test/fuzz/mutate.ts";
+import { Random } from "../../../packages/sandbox-stdio/test/simulation/scheduler.ts";
+import { connect } from "../support/client.ts";
+import { rawRequest } from "../support/raw-http.ts";
+import { fresh, person, pids, system } from "../support/system.ts";
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 250);
+const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** Ends a long search. */
+const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 3_600) * 1000;
+const CORPUS = join(import.meta.dirname, "../corpus");
+
+/** A request as the corpus has it: first line, headers, an empty line, body. TOKEN stands for a good token. */
+type Entry = { readonly line: string; readonly headers: readonly string[]; readonly body: string };
+
+const latin = (text: string): Buffer => Buffer.from(text, "latin1");
+function entryOf(bytes: Buffer): Entry {
+  const text = bytes.toString("latin1");
+  const at = text.indexOf("\n\n");
+  const [line = "", ...headers] = (at < 0 ? text.trimEnd() : text.slice(0, at)).split("\n");
+  return { line, headers, body: at < 0 ? "" : text.slice(at + 2) };
+}
+const textOf = ({ line, headers, body }: Entry): string => `${[line, ...headers].join("\n")}\n\n${body}`;
+
+/** Another entry: one part of one changed, so that the rest of it is still read. */
+function changed(pool: readonly Entry[], random: Random): Entry {
+  const entry = random.pick(pool);
+  const other = (parts: readonly string[], max: number) => mutate(parts.map(latin), random, max);
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+  // An entry is lines: a line break in a part would make two of it.
+  const oneLine = (bytes: Uint8Array) => text(bytes).replace(/[\r\n]/g, "");
+  const part = random.int(0, entry.body === "" ? 2 : 3);
+  if (part === 3) return { ...entry, body: text(other([entry.body, ...pool.map(({ body }) => body)], 4_000)) };
+  if (part === 2 && entry.headers.length > 0) {
+    const at = random.int(0, entry.headers.length - 1);
+    const header = oneLine(other([entry.headers[at] ?? "", ...random.pick(pool).headers], 1_000));
+    // What frames the request is the runtime's business, and a wrong length only waits.
+    const isFraming = /^\s*(content-length|transfer-encoding|expect|host)\b/i.test(header);
+    return { ...entry, headers: entry.headers.map((was, i) => (i === at && !isFraming ? header : was)) };
+  }
+  const [method = "GET", ...target] = entry.line.split(" ");
+  const path = oneLine(other([target.join(" "), ...pool.map(({ line }) => line.slice(line.indexOf(" ") + 1))], 2_000));
+  return { ...entry, line: `${random.chance(0.1) ? random.pick(["POST", "PUT", "DELETE", "HEAD"]) : method} ${path}` };
+}
+
+async function expectServed(): Promise<void> {
+  const client = await connect(await person(), { session: fresh("next"), cmd: "cat", keep: 0 });
+  await client.hello();
+  client.type("served");
+  expect(await client.output("served")).toBe("served");
+  await client.leave();
+}
+
+test.each(["worker", "bridge"] as const)(
+  "the %s's routes answer what nobody meant",
+  {
+    timeout: 120_000 + RUNS * 500,
+  },
+  async (name) => {
+    console.log(`seed ${SEED}`);
+    const dir = join(CORPUS, name);
+    const pool = readdirSync(dir).map((file) => entryOf(readFileSync(join(dir, file))));
+    const token =
+      name === "bridge"
+        ? system.bridgeToken
+        : (await person({ scope: "sandbox:admin sandbox:exec sandbox:connect" })).token;
+    const address = name === "bridge" ? system.bridgeUrl : system.origin;
+    const random = new Random(SEED);
+    const before = await pids();
+    const logFile = join(system.dir, "logs", `${name}.log`);
+    const logged = readFileSync(logFile).length;
+    const kinds: Record<string, number> = {};
+
+    async function ask(entry: Entry, what: string): Promise<string> {
+      const [method = "", ...target] = entry.line.split(" ");
+      const headers = entry.headers.map((header) => header.replace("TOKEN", token));
+      const answer = await rawRequest(address, target.join(" "), { method, headers, body: entry.body, patienceMs: 50 });
+      const { status, body, code } = answer;
+      const error = /"error":"(\w+)"/.exec(body)?.[1] ?? "";
+      const kind = `${status} ${code ?? error}`.trim();
+      kinds[kind] = (kinds[kind] ?? 0) + 1;
+      // Of the 5xx, only what the contract has: it is not there now, come again; and 505, by which Bun's parser tells of a blank
+      // or a control character in the target. Of closes, none of our own fault.
+      // Of `*` the runtime says 500 by itself.
+      const isOurs = entry.line !== `${method} *`;
+      const isFault =
+        isOurs && ((status >= 500 && status !== 505 && !(status === 503 && error !== "")) || code === 1011);
+      if (isFault) throw new Error(`${what} was answered with ${kind}: ${body.slice(0, 200)}\n${textOf(entry)}`);
+      return kind;
+    }
+
+    for (const [i, entry] of pool.entries()) await ask(entry, `corpus ${i}`);
+    const until = Date.now() + LIMIT_MS;
+    let run = 0;
+    for (; run < RUNS && Date.now() < until; run += 1) {
+      const entry = changed(pool, random);
+      const known = Object.keys(kinds).length;
+      await ask(entry, `seed ${SEED}, run ${run}`);
+      if (Object.keys(kinds).length === known) continue;
+      pool.push(entry);
+      if (process.env.FUZZ_KEEP !== "1") continue;
+      const file = createHash("sha256").update(textOf(entry)).digest("hex").slice(0, 16);
+      writeFileSync(join(dir, file), latin(textOf(entry)));
+    }
+    console.log(`${name}, ${run} runs: ${JSON.stringify(kinds)}`);
+    expect(Object.keys(kinds).length).toBeGreaterThan(5);
+    expect(await pids()).toEqual(before);
+    const log = readFileSync(logFile, "utf8").slice(logged);
+    // What the runtime itself says of a Host that is none, and of frames that are none: our code is not reached.
+    const known = /remote\.jsg\.(TypeError: Invalid URL string|Error: WebSocket protocol error)/;
+    const thrown = log
+      .split("\n")
+      .filter((line) => /uncaught|unhandled|panic|(Type|Range|Reference|Syntax)Error/i.test(line));
+    expect(thrown.filter((line) => !known.test(line))).toEqual([]);
+    await expectServed();
+  },
+);

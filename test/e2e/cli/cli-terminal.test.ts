@@ -1,0 +1,185 @@
+// The command line in a terminal: a shell, a full-screen program, a window that changes, and leaving without ending.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { auditOf } from "../support/audit.ts";
+import { CLI, cliEnv } from "../support/cli.ts";
+import { isAlive } from "../support/processes.ts";
+import { fresh, type Person, person, system } from "../support/system.ts";
+import { Tmux } from "../support/tmux.ts";
+import { until } from "../support/wait.ts";
+
+const SHELL = "--cmd bash --arg --norc --arg --noprofile --arg -i --env 'PS1=remote$ '";
+
+let who: Person;
+let terminal: Tmux;
+
+beforeEach(async () => {
+  who = await person();
+  const env = { ...cliEnv(who), SBX: `${process.execPath} ${CLI} ${system.origin}` };
+  terminal = new Tmux(100, 30, env);
+  await terminal.shows(/^local\$$/);
+});
+
+afterEach(() => terminal.close());
+
+/** Starts the command line with a remote shell in it. */
+async function startShell(words: string): Promise<void> {
+  terminal.type(`clear; $SBX ${words} ${SHELL}`, "Enter");
+  await terminal.endsWith(/^remote\$$/);
+}
+
+async function remotePid(): Promise<number> {
+  terminal.type('echo "pid=$$."', "Enter");
+  return Number((await terminal.shows(/^pid=(\d+)\.$/))[1]);
+}
+
+test("a shell has the terminal's size, and follows it", async () => {
+  await startShell("--sandbox dev");
+  terminal.type("stty size", "Enter");
+  await terminal.shows(/^30 100$/);
+  terminal.resize(83, 21);
+  await until("the new size", () => {
+    terminal.type("stty size", "Enter");
+    return terminal.screen().includes("21 83");
+  });
+});
+
+test("keys reach the program as they are: Ctrl+C, an arrow, Ctrl+D; the exit code is the shell's", async () => {
+  await startShell("--sandbox dev");
+  terminal.type("sleep 1000", "Enter");
+  await terminal.shows(/^remote\$ sleep 1000$/);
+  terminal.type("", "C-c");
+  await terminal.shows(/^\^C$/);
+  // A shell may drop what is typed before it prompts again.
+  await terminal.endsWith(/^remote\$$/);
+  terminal.type("echo o", "Left", "t", "w", "Enter");
+  await terminal.shows(/^two$/);
+  // A Ctrl+D counts only where the shell is at its prompt again: the terminal itself takes one that comes earlier.
+  terminal.type("PS1='again$ '; (exit 42)", "Enter");
+  await terminal.shows(/^again\$$/);
+  terminal.type("", "C-d");
+  await terminal.shows(/^exit$/);
+  await terminal.endsWith(/^local\$$/);
+  terminal.type('echo "code=$?"', "Enter");
+  await terminal.shows(/^code=42$/);
+});
+
+test("vim draws, edits and saves, and leaves the screen as it was", async () => {
+  await startShell("--sandbox vim");
+  terminal.type("pwd", "Enter");
+  const directory = (await terminal.shows(/^(\/.*)$/))[1] ?? "";
+  terminal.type("vim -u NONE -i NONE --cmd 'syntax on' hello.c", "Enter");
+  await terminal.shows(/^"hello\.c" \[New( File)?\]/);
+  expect(terminal.value("#{alternate_on}")).toBe("1");
+  await terminal.shows(/^~$/);
+  terminal.type('iint main(void) { return 0; } // "ü 😀"', "Escape");
+  await terminal.shows(/^int main\(void\) \{ return 0; \} \/\/ "ü 😀"$/);
+  // Highlighted: the type has a colour.
+  expect(terminal.screen(true).some((line) => new RegExp(`${"\u001b"}\\[[0-9;]+mint`).test(line))).toBe(true);
+  terminal.type("yy3p", "Enter");
+  terminal.resize(90, 24);
+  await until("the redraw", () => terminal.value("#{window_height}") === "24" && terminal.screen()[4]?.startsWith("~"));
+  terminal.type(":wq", "Enter");
+  await terminal.endsWith(/^remote\$$/);
+  expect(terminal.value("#{alternate_on}")).toBe("0");
+  const line = 'int main(void) { return 0; } // "ü 😀"\n';
+  expect(readFileSync(join(directory, "hello.c"), "utf8")).toBe(line.repeat(4));
+});
+
+test("Ctrl+] detaches: the process lives, the terminal is whole, and --session attaches again", async () => {
+  await startShell("--sandbox dev --session w");
+  const pid = await remotePid();
+  terminal.type("A=kept; cat", "Enter");
+  await terminal.shows(/^remote\$ A=kept; cat$/);
+  terminal.type("", "C-]");
+  const again = await terminal.shows(/^sbx-stdio: detached; attach again with: (.+)$/);
+  expect(again[1]).toContain("--session w");
+  await terminal.shows(/^local\$$/);
+  expect(isAlive(pid)).toBe(true);
+  // Raw mode is off: a line is edited and echoed by this side.
+  terminal.type("stty -a | grep -o ' icanon' | tr -d ' '", "Enter");
+  await terminal.shows(/^icanon$/);
+  await terminal.endsWith(/^local\$$/);
+
+  terminal.type("clear; echo cleared; $SBX --sandbox dev --session w", "Enter");
+  await terminal.shows(/^cleared$/);
+  // What was on the screen comes back.
+  await terminal.shows(/^remote\$ A=kept; cat$/);
+  terminal.type("", "C-c");
+  await terminal.endsWith(/^remote\$$/);
+  terminal.type('echo "$A, pid=$$."', "Enter");
+  await terminal.shows(new RegExp(`^kept, pid=${pid}\\.$`));
+  terminal.type("exit", "Enter");
+  await terminal.shows(/^local\$$/);
+  await until("the end of the shell", () => !isAlive(pid));
+});
+
+test("a terminal that is closed leaves the process running", async () => {
+  await startShell("--sandbox dev --session w");
+  const pid = await remotePid();
+  terminal.close();
+  terminal = new Tmux(100, 30, { ...cliEnv(who), SBX: `${process.execPath} ${CLI} ${system.origin}` });
+  await terminal.shows(/^local\$$/);
+  terminal.type("$SBX --sandbox dev --session w", "Enter");
+  await terminal.shows(new RegExp(`^pid=${pid}\\.$`));
+  expect(isAlive(pid)).toBe(true);
+  terminal.type("exit", "Enter");
+  await until("the end of the shell", () => !isAlive(pid));
+});
+
+test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read", async () => {
+  await startShell("--sandbox dev --session stuck");
+  terminal.type("clear; stty raw -echo; echo stuck; exec sleep 1000", "Enter");
+  await terminal.shows(/^stuck$/);
+  const file = join(system.dir, "paste");
+  writeFileSync(file, "0123456789abcde\n".repeat(600 * 64));
+  terminal.paste(file);
+  terminal.type("", "C-]");
+  await terminal.shows(/^sbx-stdio: detached/);
+  await terminal.endsWith(/^local\$$/);
+});
+
+test("O7: attached to a session that has printed much, the terminal shows its screen as it is, and is live", async () => {
+  await startShell("--sandbox dev --session long");
+  terminal.type("seq 100000 130000; printf 'not \\e[7mat\\e[0m the left: '", "Enter");
+  await terminal.endsWith(/^not at the left: remote\$$/);
+  const shown = terminal.screen();
+  terminal.type("", "C-]");
+  await terminal.shows(/^local\$$/);
+  terminal.type("clear; $SBX --sandbox dev --session long", "Enter");
+  await terminal.endsWith(/^not at the left: remote\$$/);
+  expect(terminal.screen()).toEqual(shown);
+  terminal.type("echo $((6 * 7))", "Enter");
+  await terminal.shows(/^42$/);
+  terminal.type("", "C-d");
+  await terminal.shows(/^local\$$/);
+});
+
+test("secret input: from Ctrl+^ p to the next, only the length of what is typed is on record", async () => {
+  const session = fresh("s");
+  await startShell(`--session ${session}`);
+  terminal.type("", "C-^", "p");
+  await terminal.shows(/^sbx-stdio: secret input on: /);
+  terminal.type("echo hunter2", "Enter");
+  await terminal.shows(/^hunter2$/);
+  terminal.type("", "C-^", "p");
+  await terminal.shows(/^sbx-stdio: secret input off: /);
+  await until("the end of it on record", async () => {
+    const records = await auditOf(who, session);
+    return records.some(({ type, on }) => type === "secret" && on === false);
+  });
+  terminal.type("echo open", "Enter");
+  await terminal.shows(/^open$/);
+  const typed = "echo hunter2\r";
+  await until("the rest on record", async () => {
+    const records = (await auditOf(who, session)).filter(({ type }) => type === "input");
+    return records.reduce((sum, { length }) => sum + Number(length), 0) === typed.length + "echo open\r".length;
+  });
+  const records = (await auditOf(who, session)).filter(({ type }) => type === "input" || type === "secret");
+  expect(records.filter(({ type }) => type === "secret").map(({ on }) => on)).toEqual([true, false]);
+  const secret = records.filter(({ secret }) => secret === true);
+  expect(secret.reduce((sum, { length }) => sum + Number(length), 0)).toBe(typed.length);
+  expect(secret.filter(({ text, base64 }) => text !== undefined || base64 !== undefined)).toEqual([]);
+  expect(records.map(({ text }) => text ?? "").join("")).toBe("echo open\r");
+});

@@ -1,0 +1,241 @@
+// The command line in pipelines: bytes in, bytes out, exit codes, and one line for what goes wrong.
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { approveDevice } from "../../../packages/local/src/approve.ts";
+import { exitCode, runCli, startCli } from "../support/cli.ts";
+import { connect } from "../support/client.ts";
+import { isAlive } from "../support/processes.ts";
+import { seededBytes } from "../support/random.ts";
+import { api, fresh, mint, person, restartWorker, system } from "../support/system.ts";
+import { MOVING_MS, until, whileMoving, within } from "../support/wait.ts";
+
+const MB = 1_000_000;
+
+describe("a command's end is the command line's", () => {
+  test("exit 7 is 7", async () => {
+    const result = await runCli(await person(), ["--", "sh", "-c", "exit 7"]);
+    expect(result).toEqual({ code: 7, stdout: "", stderr: "" });
+  });
+
+  test("kill -9 $$ is 137", async () => {
+    const result = await runCli(await person(), ["--", "sh", "-c", "kill -9 $$"]);
+    expect(result).toEqual({ code: 137, stdout: "", stderr: "" });
+  });
+
+  test("with the flags of the original design: --cmd bash --arg -lc --arg", async () => {
+    const words = [
+      "--sandbox",
+      "dev",
+      "--cmd",
+      "bash",
+      "--arg",
+      "-lc",
+      "--arg",
+      "echo $0 $PWD; exit 3",
+      "--cwd",
+      "/usr",
+    ];
+    expect(await runCli(await person(), words)).toEqual({ code: 3, stdout: "bash /usr\n", stderr: "" });
+  });
+
+  test("a token given with --token", async () => {
+    const { token } = await person();
+    const result = await runCli(undefined, ["--token", token, "--", "sh", "-c", "exit 5"]);
+    expect(result).toEqual({ code: 5, stdout: "", stderr: "" });
+  });
+
+  test("SIGTERM is passed on, and the code is what the process makes of it", async () => {
+    const words = ["--", "sh", "-c", "trap 'echo caught; exit 9' TERM; echo ready; while :; do sleep 0.05; done"];
+    const child = startCli(await person(), words);
+    const ended = exitCode(child);
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk;
+    });
+    await until("ready", () => stdout === "ready\n");
+    child.kill("SIGTERM");
+    expect([await within("the exit", ended), stdout]).toEqual([9, "ready\ncaught\n"]);
+  });
+
+  test("a reader that goes away ends it with 141, as SIGPIPE would, and the process too", async () => {
+    const who = await person();
+    const child = startCli(who, ["--", "sh", "-c", "echo pid=$$.; exec cat /dev/zero"]);
+    const ended = exitCode(child);
+    const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+    const pid = Number(/pid=(\d+)\./.exec(chunk.toString("latin1"))?.[1]);
+    child.stdout.destroy();
+    expect(await within("the exit", ended)).toBe(141);
+    await until("the end of the process", () => !isAlive(pid));
+  });
+});
+
+describe("a pipeline", () => {
+  test("printf abc | sbx-stdio … -- cat prints abc and ends", async () => {
+    expect(await runCli(await person(), ["--", "cat"], "abc")).toEqual({ code: 0, stdout: "abc", stderr: "" });
+  });
+
+  test("stdout and stderr stay apart", async () => {
+    const words = ["--", "sh", "-c", "echo out; echo err >&2; cat; echo done >&2"];
+    const result = await runCli(await person(), words, "in\n");
+    expect(result).toEqual({ code: 0, stdout: "out\nin\n", stderr: "err\ndone\n" });
+  });
+
+  test("an empty input ends at once", async () => {
+    expect(await runCli(await person(), ["--", "wc", "-c"])).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+  });
+
+  /** Sends `length` bytes through a remote `cat`; calls `halfway` once half of them has come back. */
+  async function throughCat(length: number, halfway?: () => Promise<unknown>) {
+    const block = seededBytes(MB, 5);
+    const sent = createHash("sha256");
+    function* blocks(): Generator<Buffer> {
+      for (let at = 0; at < length; at += block.length) {
+        // No two blocks are the same: one that is lost, doubled or moved changes the sum.
+        const copy = Buffer.from(block);
+        for (let i = 0; i < copy.length; i += 4096) copy.writeUInt32LE(at + i, i);
+        sent.update(copy);
+        yield copy;
+      }
+    }
+    const child = startCli(await person(), ["--", "cat"]);
+    const ended = exitCode(child);
+    Readable.from(blocks(), { objectMode: false }).pipe(child.stdin);
+    const received = createHash("sha256");
+    let count = 0;
+    let disturbing: Promise<unknown> | undefined;
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk;
+    });
+    child.stdout.on("data", (chunk: Buffer) => {
+      received.update(chunk);
+      count += chunk.length;
+      if (count > length / 2) disturbing ??= halfway?.();
+    });
+    const code = await whileMoving(
+      "What came back",
+      ended,
+      () => count,
+      () => stderr,
+    );
+    await disturbing;
+    return { code, count, stderr, isSame: received.digest("hex") === sent.digest("hex") };
+  }
+
+  test("200 MB through cat, in both directions, keep their SHA-256", { timeout: MOVING_MS }, async () => {
+    expect(await throughCat(200 * MB)).toEqual({ code: 0, count: 200 * MB, stderr: "", isSame: true });
+  });
+
+  test("and 50 MB do, while the Worker is killed and started again", { timeout: MOVING_MS }, async () => {
+    const { stderr, ...result } = await throughCat(50 * MB, restartWorker);
+    expect(result).toEqual({ code: 0, count: 50 * MB, isSame: true });
+    // Once, or more often where the new Worker closes once again while it comes up.
+    expect(stderr).toMatch(
+      /^(?:sbx-stdio: connection lost \(.+\), reconnecting…\nsbx-stdio: resumed after [\d.]+ s, nothing lost\n)+$/,
+    );
+  });
+});
+
+describe("what goes wrong is told in one line, with 255", () => {
+  const failed = (line: string) => ({ code: 255, stdout: "", stderr: `sbx-stdio: ${line}\n` });
+
+  test("no token", async () => {
+    const line = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
+    expect(await runCli(undefined, ["--", "true"])).toEqual(failed(line));
+  });
+
+  test("a bad token", async () => {
+    const who = { ...(await person()), token: "garbage" };
+    const { code, stdout, stderr } = await runCli(who, ["--", "true"]);
+    expect([code, stdout]).toEqual([255, ""]);
+    expect(stderr).toMatch(/^sbx-stdio: The token can't be read[^\n]*\n$/);
+  });
+
+  test("an expired token", async () => {
+    const who = { ...(await person()), token: await mint({ expires: -3600 }) };
+    const { code, stderr } = await runCli(who, ["--", "true"]);
+    expect(code).toBe(255);
+    expect(stderr).toMatch(/^sbx-stdio: The token has expired[^\n]*\n$/);
+  });
+
+  test("an unknown command", async () => {
+    expect(await runCli(await person(), ["--", "no-such-program"])).toEqual(
+      failed("cmd_not_found: Cannot find no-such-program"),
+    );
+  });
+
+  test("a missing directory", async () => {
+    expect(await runCli(await person(), ["--cwd", "/no/such", "--", "true"])).toEqual(
+      failed("bad_cwd: Cannot enter /no/such: no such file or directory"),
+    );
+  });
+
+  test("a session that runs another command", async () => {
+    const who = await person();
+    const client = await connect(who, { session: "busy", cmd: "cat" });
+    await client.hello();
+    expect(await runCli(who, ["--session", "busy", "--", "true"])).toEqual(
+      failed('session "busy" runs another command'),
+    );
+  });
+
+  test("a viewer of nothing", async () => {
+    expect(await runCli(await person(), ["--role", "viewer", "--session", "none"])).toEqual(
+      failed('no session "none" to view'),
+    );
+  });
+
+  test("wrong usage is 2", async () => {
+    const { code, stdout, stderr } = await runCli(await person(), ["true"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^sbx-stdio: [^\n]+\n$/);
+  });
+});
+
+describe("its other commands", () => {
+  /** `words` in front of the server's address, as subcommands are given. */
+  async function subcommand(who: Parameters<typeof runCli>[0], name: string, ...words: string[]) {
+    return runCli(who, words, "", name);
+  }
+
+  test("sessions lists, kill ends", async () => {
+    const who = await person();
+    const client = await connect(who, { session: "one", cmd: "sh", arg: ["-c", "echo pid=$$.; cat"] });
+    const pid = Number(/pid=(\d+)\./.exec(await client.output(/pid=\d+\./))?.[1]);
+    const listed = await subcommand(who, "sessions", "--json");
+    expect(listed.code).toBe(0);
+    expect(JSON.parse(listed.stdout)).toEqual(await (await api(who, "/api/sandboxes/default/sessions")).json());
+    const table = await subcommand(who, "sessions");
+    expect(table.stdout).toMatch(/^SESSION +STATE .*\none +running +pipes +1 /);
+    expect(await subcommand(who, "kill", "--session", "one")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "sbx-stdio: session one in sandbox default has ended\n",
+    });
+    expect(isAlive(pid)).toBe(false);
+    const again = await subcommand(who, "kill", "--session", "one");
+    expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });
+  });
+
+  test("login runs the device flow; then no token needs to be given, until logout", async () => {
+    const child = startCli(undefined, ["--issuer", system.issuerUrl, "--no-browser"], "login");
+    const ended = exitCode(child);
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      said += chunk;
+    });
+    const code = await until("a code", () => /code: +(\S+)/i.exec(said)?.[1]);
+    const org = fresh("org");
+    await approveDevice(system.issuerUrl, code, { sub: "erin", org });
+    expect(await within("the login", ended)).toBe(0);
+    const script = ["--session", "hers", "--", "sh", "-c", "exit 6"];
+    expect(await runCli(undefined, script)).toEqual({ code: 6, stdout: "", stderr: "" });
+    // It is hers: the same tenant's token sees the session.
+    const listing = await api(await person({ sub: "erin", org }), "/api/sandboxes/default/sessions/hers");
+    expect(((await listing.json()) as { exit: object }).exit).toEqual({ code: 6 });
+    expect((await runCli(undefined, [], "", "logout")).code).toBe(0);
+    expect((await runCli(undefined, script)).stderr).toMatch(/^sbx-stdio: no access token/);
+  });
+});

@@ -1,0 +1,155 @@
+// The JSON gateway over the real system: who may come in, what closes the socket, and when the session ends.
+import { describe, expect, test } from "vitest";
+import { connect } from "../support/client.ts";
+import { foreign, foreignRefused } from "../support/foreign-client.ts";
+import { json, jsonOutput, jsonPath, shows } from "../support/foreign-routes.ts";
+import { loginCookie } from "../support/login.ts";
+import { isAlive } from "../support/processes.ts";
+import { fresh, person, system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+describe("who may come in", () => {
+  test("a bearer, and a cookie from our own page", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const bearer = await json(who, sandbox);
+    const cookie = { Cookie: await loginCookie(who.sub, who.org), Origin: system.origin };
+    const browser = await foreign(undefined, jsonPath(`${sandbox}:main`), { headers: cookie });
+    await browser.message("status");
+    browser.say({ type: "input", data: "echo both: $((8 * 8))\r" });
+    await Promise.all([shows(bearer, "both: 64"), shows(browser, "both: 64")]);
+  });
+
+  test("a cookie from another page: 403", async () => {
+    const who = await person();
+    const headers = { Cookie: await loginCookie(who.sub, who.org), Origin: "https://evil.example" };
+    expect((await foreignRefused(undefined, jsonPath(fresh("box")), { headers })).status).toBe(403);
+  });
+
+  test.each(["", "a:b:c", ":main", "../x", "box:", "other/box:main"])(
+    "a session id that is nobody's: 401 (%j)",
+    async (id) => {
+      const refusal = await foreignRefused(await person(), jsonPath(id));
+      expect([refusal.status, JSON.parse(refusal.body)]).toMatchObject([401, { error: "wrong_session" }]);
+    },
+  );
+
+  test("nobody: 401", async () => {
+    expect((await foreignRefused(undefined, jsonPath(fresh("box")))).status).toBe(401);
+  });
+
+  test("the same session id in another tenant is another session", async () => {
+    const [alice, mallory] = [await person(), await person()];
+    const sandbox = fresh("box");
+    const hers = await json(alice, `${sandbox}:main`);
+    const his = await json(mallory, `${sandbox}:main`);
+    expect(await his.message("status")).toEqual({ type: "status", status: "connected", clients: 1 });
+    hers.say({ type: "input", data: "echo secret: $((11 * 11))\r" });
+    await shows(hers, "secret: 121");
+    his.say({ type: "input", data: "echo his: $((2 * 2))\r" });
+    await shows(his, "his: 4");
+    expect(jsonOutput(his)).not.toContain("secret");
+  });
+});
+
+describe("messages", () => {
+  test("status counts everybody, clients of other kinds too", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const one = await json(who, sandbox);
+    const other = await json(who, sandbox);
+    const ours = await connect(who, { sandbox, session: "main" });
+    await ours.hello();
+    await one.message("status", 2);
+    await ours.leave();
+    other.socket.close(1000);
+    await one.message("status", 4);
+    expect(one.messages("status").map(({ status, clients }) => [status, clients])).toEqual([
+      ["connected", 1],
+      ["connected", 2],
+      ["connected", 3],
+      ["disconnected", 2],
+      ["disconnected", 1],
+    ]);
+  });
+
+  test("a resize, and a character whose bytes come apart", async () => {
+    const client = await json(await person(), fresh("box"));
+    client.say({ type: "resize", cols: 133, rows: 44 });
+    client.say({ type: "input", data: "stty size\r" });
+    await shows(client, "44 133");
+    client.say({
+      type: "input",
+      data: 'clear; for b in 360 237 221 251; do printf "\\\\$b"; sleep 0.05; done; echo .\r',
+    });
+    // One character in four bytes, one at a time.
+    await shows(client, "👩.");
+    expect(jsonOutput(client)).not.toContain("\ufffd");
+  });
+
+  test("bytes that are not UTF-8 are replaced", async () => {
+    const client = await json(await person(), fresh("box"));
+    client.say({ type: "input", data: "printf '<\\377\\303>\\n'\r" });
+    await shows(client, "<\ufffd\ufffd>");
+  });
+
+  test("exit, and the next client gets a new shell", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const client = await json(who, sandbox);
+    client.say({ type: "input", data: "exit 5\r" });
+    expect(await client.message("exit")).toEqual({ type: "exit", exitCode: 5 });
+    expect((await client.end()).code).toBe(1000);
+    const next = await json(who, sandbox);
+    next.say({ type: "input", data: "echo new: $((7 * 7))\r" });
+    await shows(next, "new: 49");
+  });
+
+  test("killed by a signal", async () => {
+    const client = await json(await person(), fresh("box"));
+    client.say({ type: "input", data: "kill -9 $$\r" });
+    expect(await client.message("exit")).toEqual({ type: "exit", exitCode: 137, signal: 9 });
+  });
+});
+
+describe("policy code 1008", () => {
+  test.each([
+    ["what is not JSON", "ls\r"],
+    ["an unsupported message", '{"type":"reboot"}'],
+    ["an invalid one", '{"type":"resize","cols":501,"rows":24}'],
+    ["more than 8192 characters", JSON.stringify({ type: "input", data: "x".repeat(8193) })],
+    ["more than 16 KiB", " ".repeat(16 * 1024 + 1)],
+    ["more than 64 KiB", " ".repeat(64 * 1024 + 1)],
+  ])("%s closes the offending socket, and no other", async (_what, text) => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const bystander = await json(who, sandbox);
+    const client = await json(who, sandbox);
+    client.socket.send(text);
+    expect(await client.end()).toMatchObject({ code: 1008, reason: expect.stringMatching(/./) });
+    bystander.say({ type: "input", data: "echo unharmed: $((6 * 7))\r" });
+    await shows(bystander, "unharmed: 42");
+  });
+
+  test("8192 characters of input are taken", async () => {
+    const client = await json(await person(), fresh("box"));
+    // Longer than a line of a terminal may be: as several.
+    const line = `: ${"x".repeat(1021)}\r`;
+    client.say({ type: "input", data: line.repeat(8) });
+    client.say({ type: "input", data: "echo taken: $((9 * 9))\r" });
+    await shows(client, "taken: 81");
+  });
+});
+
+test("the process ends when all clients have disconnected", async () => {
+  const who = await person();
+  const sandbox = fresh("box");
+  const [one, other] = [await json(who, sandbox), await json(who, sandbox)];
+  one.say({ type: "input", data: "echo pid=$$.\r" });
+  const shell = Number(/pid=(\d+)\./.exec(await shows(one, /pid=\d+\./))?.[1]);
+  one.socket.terminate();
+  await other.message("status", 1);
+  expect(isAlive(shell)).toBe(true);
+  other.socket.terminate();
+  await until("the end of the shell", () => !isAlive(shell));
+});

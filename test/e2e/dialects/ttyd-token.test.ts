@@ -1,0 +1,144 @@
+// ttyd's own ways to bring a token: in the client's first message, and as the password of Basic credentials.
+import { createHash, randomBytes } from "node:crypto";
+import { afterEach, expect, test } from "vitest";
+import { foreignRefused } from "../support/foreign-client.ts";
+import { jsonPath, ptyPath } from "../support/foreign-routes.ts";
+import { api, fresh, mint, type Person, person, system } from "../support/system.ts";
+import { dropTtydClients, TtydClient, type TtydClientOptions } from "../support/ttyd-client.ts";
+import { until } from "../support/wait.ts";
+
+afterEach(dropTtydClients);
+
+const urlOf = (project: string, part = "") => `${system.origin.replace(/^http/, "ws")}/terminal/${project}${part}`;
+const pair = ({ token }: Person, user = "someone") => Buffer.from(`${user}:${token}`).toString("base64");
+/** Comes with nothing but its first message. */
+const begins = (project: string, AuthToken: string, options: TtydClientOptions = {}, part = "") =>
+  TtydClient.connect(urlOf(project, part), {
+    first: JSON.stringify({ AuthToken, columns: 93, rows: 31 }),
+    ...options,
+  });
+
+async function sessionsOf(who: Person, project: string): Promise<number> {
+  const answer = await api(who, `/api/sandboxes/${project}/sessions`);
+  return ((await answer.json()) as { sessions: unknown[] }).sessions.length;
+}
+
+test.each<[string, (who: Person) => string, string, readonly string[]]>([
+  ["the token itself", ({ token }) => token, "", ["tty"]],
+  ["user and token as ttyd's page says them", (who) => pair(who), "/ws", ["tty"]],
+  ["no user but a token, of a client without a subprotocol", (who) => pair(who, ""), "", []],
+])("AuthToken opens a session: %s", async (_name, tokenOf, part, protocols) => {
+  const [who, project] = [await person(), fresh("project")];
+  const client = await begins(project, tokenOf(who), { protocols }, part);
+  // What is typed while the token is looked at is not lost.
+  client.type("stty size; echo ear''ly\r");
+  await client.shows("early");
+  await client.shows("31 93");
+  client.type("exit 3\r");
+  expect(await client.end()).toEqual({ code: 1000, reason: "" });
+});
+
+test("what is typed and shown passes whole through a connection that began so, and its end is told", async () => {
+  const [who, project] = [await person(), fresh("project")];
+  const client = await begins(project, who.token);
+  client.type(
+    "stty raw -echo; echo rea''dy; head -c 200000 | sha256sum; head -c 3000000 /dev/zero | tr '\\0' x; echo .\r",
+  );
+  await client.shows("ready");
+  const input = randomBytes(200_000);
+  for (let at = 0; at < input.length; at += 30_000) {
+    client.socket.send(Buffer.concat([Buffer.from("0"), input.subarray(at, at + 30_000)]));
+  }
+  await client.shows(createHash("sha256").update(input).digest("hex"));
+  // A regular expression over so much would look at it from each of its bytes.
+  await until("all output", () => client.output().subarray(-2_000).includes("xxx."));
+  const shown = client.output().toString();
+  const start = shown.indexOf("xxx");
+  expect(shown.indexOf("x.", start) + 1 - start).toBe(3_000_000);
+  await client.leave();
+  const clients = async () => {
+    const answer = await api(who, `/api/sandboxes/${project}/sessions/main`);
+    return ((await answer.json()) as { clients: number }).clients;
+  };
+  await until("nobody to be attached", async () => (await clients()) === 0);
+});
+
+test.each<[string, (who: Person) => string | Promise<string>]>([
+  ["empty", () => ""],
+  ["no token", () => "secret"],
+  ["no base64 of a pair", () => Buffer.from("secret").toString("base64")],
+  ["a password that is no token", () => Buffer.from("admin:admin").toString("base64")],
+  ["expired", ({ sub, org }) => mint({ sub, org, expires: -60 })],
+  ["changed", ({ token }) => `${token.slice(0, -4)}AAAA`],
+])("an AuthToken that is %s: 4401, and nothing was started", async (_name, tokenOf) => {
+  const [who, project] = [await person(), fresh("project")];
+  const client = await begins(project, await tokenOf(who));
+  expect(await client.end()).toEqual({ code: 4401, reason: "Unauthorized" });
+  expect(client.received.map(({ bytes }) => bytes.toString())).toEqual(['2{"disableReconnect":true}']);
+  expect(await sessionsOf(who, project)).toBe(0);
+});
+
+test.each<[string, string]>([
+  ["nothing", ""],
+  ["input", "0id\r"],
+  ["no JSON", "{"],
+])("who says first %s is closed with 4401", async (_name, first) => {
+  const client = await TtydClient.connect(urlOf(fresh("project")), { first });
+  expect(await client.end()).toEqual({ code: 4401, reason: "Unauthorized" });
+});
+
+test("no more than 10 of one address wait to say who they are, and others are let in meanwhile", async () => {
+  const address = `198.51.100.${1 + Math.floor(Math.random() * 250)}`;
+  const headers = { "CF-Connecting-IP": address };
+  const [who, project] = [await person(), fresh("project")];
+  const waiting = await Promise.all(
+    Array.from({ length: 10 }, () => TtydClient.connect(urlOf(project), { first: "", headers })),
+  );
+  expect((await (await begins(project, who.token, { headers })).end()).code).toBe(4429);
+  const withToken = await TtydClient.connect(urlOf(project), {
+    headers: { ...headers, Authorization: `Bearer ${who.token}` },
+  });
+  await withToken.shows(/[$#] /);
+  for (const one of waiting) expect((await one.end()).code).toBe(4401);
+  await (await begins(project, who.token, { headers })).shows(/[$#] /);
+});
+
+test("Basic credentials hold the token as their password, on each of ttyd's routes and on no other", async () => {
+  const [who, project] = [await person(), fresh("project")];
+  const headers = { Authorization: `Basic ${pair(who)}` };
+  for (const part of ["", "/ws"]) {
+    const client = await TtydClient.connect(urlOf(project, part), { headers });
+    await client.shows(/[$#] /);
+  }
+  const tokenAt = async (authorization: string) => {
+    const answer = await fetch(`${system.origin}/terminal/${project}/token`, {
+      headers: { Authorization: authorization },
+    });
+    return [answer.status, await answer.text()];
+  };
+  // What ttyd's page asks for, and then says first.
+  expect(await tokenAt(headers.Authorization)).toEqual([200, `{"token": "${pair(who)}"}`]);
+  const bad = `Basic ${pair({ ...who, token: await mint({ ...who, expires: -60 }) })}`;
+  expect((await tokenAt(bad))[0]).toBe(401);
+  expect((await (await TtydClient.connect(urlOf(project), { headers: { Authorization: bad } })).end()).code).toBe(4401);
+  for (const path of [
+    ptyPath(project),
+    jsonPath(project),
+    `/ws/terminal?id=${project}`,
+    `/attach?sandbox=${project}`,
+  ]) {
+    expect((await foreignRefused(undefined, path, { headers })).status).toBe(401);
+  }
+  expect((await fetch(`${system.origin}/api/sandboxes/${project}/sessions`, { headers })).status).toBe(401);
+});
+
+test("Basic credentials, which a browser adds by itself, count from our own page alone", async () => {
+  const [who, project] = [await person(), fresh("project")];
+  const headers = { Authorization: `Basic ${pair(who)}` };
+  const ours = await TtydClient.connect(urlOf(project), { headers: { ...headers, Origin: system.origin } });
+  await ours.shows(/[$#] /);
+  for (const Origin of ["https://evil.example", "null"]) {
+    const stranger = TtydClient.connect(urlOf(project), { headers: { ...headers, Origin } });
+    await expect(stranger).rejects.toThrow("403");
+  }
+});

@@ -1,0 +1,237 @@
+// ttyd's clients at a session of ours: what its page says and hears, beside clients of our own.
+import { describe, expect, test } from "vitest";
+import { connect } from "../support/client.ts";
+import { loginCookie } from "../support/login.ts";
+import { api, fresh, killBridge, type Person, person, startBridge, system } from "../support/system.ts";
+import { TtydClient, type TtydClientOptions } from "../support/ttyd-client.ts";
+import { until } from "../support/wait.ts";
+
+const address = (path: string) => `${system.origin.replace(/^http/, "ws")}/terminal/${path}`;
+
+function terminal(who: Person, project: string, options: TtydClientOptions = {}, path = ""): Promise<TtydClient> {
+  const headers = { Authorization: `Bearer ${who.token}`, ...options.headers };
+  return TtydClient.connect(address(`${project}${path}`), { ...options, headers });
+}
+
+type Listing = { readonly session: string; readonly incarnation: string; readonly state: string };
+
+async function sessions(who: Person, project: string): Promise<Listing[]> {
+  const answer = await api(who, `/api/sandboxes/${project}/sessions`);
+  return ((await answer.json()) as { sessions: Listing[] }).sessions;
+}
+
+describe("a conversation", () => {
+  test("starts with title and preferences, then the shell of the size that the client gave", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const client = await terminal(who, project, { first: '{"AuthToken":"","columns":93,"rows":31}' });
+    await client.shows(/[$#] $/);
+    expect(client.received.slice(0, 2).map(({ bytes }) => bytes.toString())).toEqual([
+      `1main (${project})`,
+      '2{"disableLeaveAlert":true}',
+    ]);
+    client.type("stty size\r");
+    await client.shows("31 93");
+    client.resize(120, 40);
+    client.type("stty size\r");
+    await client.shows("40 120");
+    expect(client.received.every(({ isBinary }) => isBinary)).toBe(true);
+    expect(client.socket.protocol).toBe("tty");
+  });
+
+  test.each<[string, TtydClientOptions, string]>([
+    ["of the page, below /ws", {}, "/ws"],
+    ["that offers no subprotocol", { protocols: [] }, ""],
+    ["that gives no size", { first: '{"AuthToken":""}' }, ""],
+  ])("is had with a client %s", async (_name, options, path) => {
+    const client = await terminal(await person(), fresh("project"), options, path);
+    client.type("echo $((40+2))\r");
+    await client.shows("42");
+  });
+
+  test("in text is as good as in bytes", async () => {
+    const client = await terminal(await person(), fresh("project"), { first: "" });
+    client.socket.send('{"AuthToken": ""}');
+    client.socket.send("0echo ä€😀 | od -An -tx1\r");
+    await client.shows("c3 a4 e2 82 ac f0 9f 98 80 0a");
+  });
+
+  test("does not begin before the client's first message: until then no process is started", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const client = await terminal(who, project, { first: "" });
+    client.type("echo ear''ly\r");
+    // A round trip: what came before it has been dealt with.
+    await new Promise<void>((resolve) => {
+      client.socket.once("pong", () => resolve());
+      client.socket.ping();
+    });
+    expect([client.received, await sessions(who, project)]).toEqual([[], []]);
+    client.socket.send(Buffer.from('{"AuthToken":"","columns":80,"rows":24}'));
+    await client.shows("early");
+  });
+
+  test("goes on in the session named in the query, which ends with 1000 when its process does", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const ours = await connect(who, { sandbox: project, session: "work", tty: 1, cmd: "cat" });
+    await ours.hello();
+    const client = await terminal(who, project, {}, "?session=work");
+    client.type("from ttyd\r");
+    await ours.output("from ttyd");
+    ours.type("from us\r");
+    await client.shows("from us");
+    client.type("\u0004");
+    expect(await client.end()).toEqual({ code: 1000, reason: "" });
+    expect((await ours.end()).exit).toMatchObject({ code: 0 });
+  });
+
+  test("of one who comes after the shell has ended is with a new one, as at a ttyd", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const first = await terminal(who, project);
+    await first.shows(/[$#] $/);
+    const [before] = await sessions(who, project);
+    first.type("exit 3\r");
+    expect((await first.end()).code).toBe(1000);
+    // Several at once: one shell for all of them.
+    const next = await Promise.all([1, 2, 3].map(() => terminal(who, project)));
+    next[0]?.type("echo anew''-here\r");
+    for (const client of next) await client.shows("anew-here");
+    const [running, ...others] = await sessions(who, project);
+    expect([running?.state, others]).toEqual(["running", []]);
+    expect(running?.incarnation).not.toBe(before?.incarnation);
+  });
+});
+
+describe("a replay", () => {
+  test("of more than goes out at once comes to its end, and to the exit", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const ours = await connect(who, { sandbox: project, session: "big", tty: 1, cmd: "seq", arg: ["200000"] });
+    await ours.end();
+    const client = await terminal(who, project, {}, "?session=big");
+    expect(await client.end()).toEqual({ code: 1000, reason: "" });
+    const text = client.output().toString();
+    expect([text.length, text.slice(-16)]).toEqual([1024 * 1024, "199999\r\n200000\r\n"]);
+  });
+});
+
+describe("pause", () => {
+  test("holds the output of its client and of nobody else, until resume brings all of it, in order", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const [client, other] = [await terminal(who, project), await terminal(who, project)];
+    await Promise.all([client.shows(/[$#] $/), other.shows(/[$#] $/)]);
+    client.pause();
+    // The other's word comes after the pause has been heard: it is typed on the same connection, behind it.
+    client.type("echo he''ld\r");
+    await other.shows("held");
+    const before = client.output().length;
+    other.type("seq 2000; echo do''ne\r");
+    await other.shows("done");
+    expect(client.output().length).toBe(before);
+    client.resume();
+    const shown = await client.shows("done");
+    expect(shown.match(/^\d+(?=\r$)/gm)).toEqual(Array.from({ length: 2000 }, (_, index) => String(index + 1)));
+    expect(client.output().toString()).toContain("held");
+  });
+
+  test("of the only client holds the process, which goes on where it was", async () => {
+    const client = await terminal(await person(), fresh("project"));
+    await client.shows(/[$#] $/);
+    client.type("seq 3000000; echo do''ne\r");
+    await client.shows("\r\n1000\r\n");
+    client.pause();
+    let [length, times] = [-1, 0];
+    await until("no more output", () => {
+      times = client.output().length === length ? times + 1 : 0;
+      length = client.output().length;
+      return times === 15;
+    });
+    client.type("\u0003");
+    client.type("echo interrup''ted\r");
+    client.resume();
+    const text = await client.shows("interrupted");
+    const numbers = (text.match(/^\d+(?=\r$)/gm) ?? []).map(Number);
+    const end = numbers.length;
+    expect(end).toBeLessThan(3_000_000);
+    expect(numbers.findIndex((number, index) => number !== index + 1)).toBe(-1);
+  });
+});
+
+describe("who is refused", () => {
+  test("without a good token is let in, told not to come back at once, and closed with 4401", async () => {
+    const project = fresh("project");
+    for (const headers of [{}, { Authorization: "Bearer x.y.z" }] as Record<string, string>[]) {
+      const client = await TtydClient.connect(address(project), { headers });
+      expect(await client.end()).toEqual({ code: 4401, reason: "Unauthorized" });
+      expect(client.received.map(({ bytes }) => bytes.toString())).toEqual(['2{"disableReconnect":true}']);
+    }
+  });
+
+  test("with a token that may only look on is closed with 4403, and told what it may", async () => {
+    const client = await terminal(await person({ scope: "sandbox:connect" }), fresh("project"));
+    const reason = "to drive needs the scope sandbox:exec; role=viewer does not";
+    expect(await client.end()).toEqual({ code: 4403, reason });
+  });
+
+  test("where no process can be reached is closed with 4503", async () => {
+    const who = await person();
+    await killBridge();
+    try {
+      const client = await terminal(who, fresh("project"));
+      expect(await client.end()).toEqual({ code: 4503, reason: "Container not running" });
+    } finally {
+      await startBridge();
+    }
+  });
+
+  test("a viewer types nothing", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const driver = await terminal(who, project);
+    await driver.shows(/[$#] $/);
+    const viewer = await terminal(who, project, {}, "?role=viewer");
+    viewer.type("echo for''bidden\r");
+    viewer.resize(20, 5);
+    driver.type("stty size\r");
+    await viewer.shows("24 80");
+    expect(driver.output().toString()).not.toContain("forbidden");
+  });
+
+  test.each<[string, string | Buffer, number]>([
+    ["a first message that is no JSON", "{", 1008],
+    ["a resize that is none", "1x", 1008],
+    ["input that is too long", Buffer.alloc(4 * 1024 * 1024 + 2, "0"), 1009],
+  ])("%s closes its own connection, and harms no other", async (_name, frame, code) => {
+    const [who, project] = [await person(), fresh("project")];
+    const [bad, good] = [await terminal(who, project), await terminal(who, project)];
+    bad.socket.send(frame);
+    expect((await bad.end()).code).toBe(code);
+    good.type("echo fi''ne\r");
+    await good.shows("fine");
+  });
+});
+
+describe("over HTTP", () => {
+  test("the token is answered as a ttyd without a password answers it", async () => {
+    const answer = await fetch(`${system.origin}/terminal/${fresh("project")}/token`);
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+      200,
+      "application/json;charset=utf-8",
+      '{"token": ""}',
+    ]);
+  });
+
+  test("the page is ours, at the same session, and is given no token", async () => {
+    const answer = await fetch(`${system.origin}/terminal/p?session=s&token=secret`, { redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, "/?sandbox=p&session=s"]);
+  });
+
+  test("what a ttyd does not have is not found", async () => {
+    expect((await fetch(`${system.origin}/terminal/p/other`)).status).toBe(404);
+  });
+
+  test("the cookie opens a WebSocket from our own origin, and from no other", async () => {
+    const [who, project] = [await person(), fresh("project")];
+    const Cookie = await loginCookie(who.sub, who.org);
+    const client = await TtydClient.connect(address(project), { headers: { Cookie, Origin: system.origin } });
+    await client.shows(/[$#] $/);
+    const stranger = TtydClient.connect(address(project), { headers: { Cookie, Origin: "https://evil.example" } });
+    await expect(stranger).rejects.toThrow("403");
+  });
+});

@@ -1,0 +1,133 @@
+// *write*: input by calls, counted once for each writer, beside people who type.
+import { expect, test } from "vitest";
+import { auditOf } from "../support/audit.ts";
+import { connect } from "../support/client.ts";
+import { api, fresh, type Person, person } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+async function call(who: Person, path: string, body?: object): Promise<Answer> {
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const response = await api(who, `/api/sandboxes/default/sessions/${path}`, init);
+  return { status: response.status, body: (await response.json()) as Answer["body"] };
+}
+
+const write = (who: Person, session: string, body: object) => call(who, `${session}/input`, body);
+
+/** A session whose process a person attaches to, and who that is. */
+async function session(params: Readonly<Record<string, string | number | readonly string[]>>) {
+  const alice = await person();
+  const name = fresh("s");
+  const client = await connect(alice, { session: name, cmd: "cat", ...params });
+  await client.hello();
+  return { alice, name, client };
+}
+
+test("W2, W3: input is typed once and counted, its receipt says where, and a repeated call is a duplicate", async () => {
+  const { alice, name, client } = await session({ tty: 0 });
+  expect(await write(alice, name, { text: "één\n", at: 0 })).toEqual({
+    status: 200,
+    body: { writer: "api", from: 0, to: 6, outputOffset: 0 },
+  });
+  await client.output("één\n");
+  expect(await write(alice, name, { text: "other", at: 0 })).toEqual({
+    status: 200,
+    body: { writer: "api", from: 0, to: 6, duplicate: true },
+  });
+  expect(await write(alice, name, { base64: Buffer.from([0xff, 0x0a]).toString("base64"), at: 6 })).toEqual({
+    status: 200,
+    body: { writer: "api", from: 6, to: 8, outputOffset: 6 },
+  });
+  expect((await write(alice, name, { text: "x", at: 9 })).body).toMatchObject({ error: "input_gap", expected: 8 });
+  // Another writer, and another person, count by themselves.
+  expect((await write(alice, name, { text: "b\n", writer: "b" })).body).toMatchObject({ writer: "b", from: 0, to: 2 });
+  await client.until("all of it", () => client.bytes().length === 10);
+  expect(client.bytes()).toEqual(Buffer.concat([Buffer.from("één\n"), Buffer.from([0xff, 0x0a]), Buffer.from("b\n")]));
+});
+
+test("W1: keys and pastes are what the terminal's modes want, and Enter runs a line", async () => {
+  const script =
+    "stty raw -echo; printf '\\e[?1h\\e[?2004hready'; head -c 20 | od -An -tx1; echo end; stty sane; printf '\\e[?1l\\e[?2004l'; exec cat";
+  const { alice, name, client } = await session({ cmd: "bash", arg: ["-c", script], tty: 1 });
+  await client.output("ready");
+  expect((await write(alice, name, { keys: ["Up", "C-c"] })).status).toBe(200);
+  expect((await write(alice, name, { paste: "a\nb" })).body).toMatchObject({ from: 4, to: 19 });
+  expect((await write(alice, name, { enter: true })).status).toBe(200);
+  const seen = (await client.output("end")).replaceAll(/\s+/g, "");
+  expect(seen).toContain("1b4f41031b5b3230307e610d621b5b3230317e0d");
+});
+
+test("W1: one of the four, no control characters in a paste, no keys on pipes, 64 KiB at most", async () => {
+  const { alice, name, client } = await session({ tty: 0 });
+  const error = async (body: object) => {
+    const { status, body: said } = await write(alice, name, body);
+    return [status, said.error];
+  };
+  expect(await error({ text: "a", keys: ["b"] })).toEqual([400, "bad_request"]);
+  expect(await error({})).toEqual([400, "bad_request"]);
+  expect(await error({ keys: ["C-c"] })).toEqual([400, "no_terminal"]);
+  expect(await error({ paste: "\u001b[2J" })).toEqual([400, "bad_paste"]);
+  expect(await error({ text: "x".repeat(65_537) })).toEqual([413, "input_too_long"]);
+  expect((await write(alice, name, { text: `${"x".repeat(65_535)}\n` })).body).toMatchObject({ from: 0, to: 65_536 });
+  await client.until("all of it", () => client.bytes().length === 65_536);
+});
+
+test("W2: a process that does not read: 202 with what was taken, and not without end", async () => {
+  const { alice, name } = await session({ cmd: "sh", arg: ["-c", "sleep 600"], tty: 0 });
+  let written = 0;
+  let last: Answer = { status: 0, body: {} };
+  while (last.status !== 202) {
+    last = await write(alice, name, { text: "x".repeat(60_000), waitMs: 200 });
+    if (last.status !== 429) written += 60_000;
+  }
+  expect(last.body).toMatchObject({ to: written });
+  expect(Number(last.body.taken)).toBeLessThan(written);
+  expect(written).toBeLessThan(400_000);
+});
+
+test("W4: exited, closed, and another's keyboard are told, and who has it", async () => {
+  const { alice, name, client } = await session({ tty: 1, mode: "exclusive" });
+  const hello = await client.hello();
+  expect(await write(alice, name, { text: "x" })).toMatchObject({
+    status: 409,
+    body: { error: "not_stdin_holder", holder: hello.holder },
+  });
+  const pipe = await session({ cmd: "sh", arg: ["-c", "cat >/dev/null; read -r _ </dev/zero; sleep 60"], tty: 0 });
+  await pipe.client.leave();
+  expect((await write(pipe.alice, pipe.name, { text: "end", eof: true })).body).toMatchObject({ from: 0, to: 3 });
+  expect((await write(pipe.alice, pipe.name, { text: "x" })).body).toMatchObject({ error: "stdin_closed" });
+  expect((await write(pipe.alice, pipe.name, { text: "end", eof: true, at: 0 })).body).toMatchObject({
+    duplicate: true,
+  });
+  const gone = await session({ cmd: "sh", arg: ["-c", "read -r _"], tty: 0 });
+  expect((await write(gone.alice, gone.name, { text: "bye\n", at: 0 })).status).toBe(200);
+  await gone.client.end();
+  expect((await write(gone.alice, gone.name, { text: "x", at: 4 })).body).toMatchObject({ error: "exited" });
+  expect((await write(gone.alice, gone.name, { text: "x", at: 0 })).body).toMatchObject({ duplicate: true, to: 4 });
+});
+
+test("R1, R2: a viewer's token may not write, nor anybody to another incarnation", async () => {
+  const { alice, name } = await session({ tty: 0 });
+  const viewer = await person({ org: alice.org, scope: "sandbox:connect" });
+  expect((await write(viewer, name, { text: "x" })).status).toBe(403);
+  expect(await write(alice, name, { text: "x", incarnation: "other" })).toMatchObject({
+    status: 404,
+    body: { error: "other_incarnation" },
+  });
+});
+
+test("W2: what a program types is on record, with who it is, and people see that it is there", async () => {
+  const { alice, name, client } = await session({ tty: 1 });
+  await write(alice, name, { text: "secret plan\n", writer: "bot" });
+  const { participant } = (await client.message("join")) as unknown as {
+    participant: Readonly<Record<string, unknown>>;
+  };
+  expect(participant).toMatchObject({ role: "driver", kind: "program" });
+  const records = await until("its record", async () => {
+    const found = await auditOf(alice, name);
+    return found.some(({ type }) => type === "input") && found;
+  });
+  const input = records.filter(({ type }) => type === "input");
+  expect(input).toMatchObject([{ client: participant.id, user: alice.sub, offset: 0, length: 12 }]);
+});

@@ -1,0 +1,147 @@
+// Flow control over the whole path: who is waited for, and what a reader that stops costs the others.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { connect, type TestClient } from "../support/client.ts";
+import { allProcesses, residentBytes } from "../support/processes.ts";
+import { api, fresh, person, pids } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+const MIB = 1024 * 1024;
+/** Each line says which it is: a byte lost, doubled or out of place shows. */
+const COUNTING = { cmd: "sh", arg: ["-c", "echo pid=$$; exec seq 100000000 999999999"] };
+
+async function pidOf(client: TestClient): Promise<number> {
+  return Number(/pid=(\d+)/.exec(await client.output(/pid=\d+\r?\n/))?.[1]);
+}
+
+/** CPU time that a process has used, in ticks. */
+function ticksOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** Resolves once the process sleeps and has used no CPU time for half a second. */
+async function asleep(pid: number): Promise<void> {
+  let ticks = -1;
+  let since = 0;
+  await until(`process ${pid} to sleep`, () => {
+    const now = ticksOf(pid);
+    if (now !== ticks) {
+      ticks = now;
+      since = performance.now();
+    }
+    return performance.now() - since > 500;
+  });
+}
+
+async function serverBytes(): Promise<number> {
+  const { worker, bridge } = await pids();
+  const servers = allProcesses().filter(
+    (one) => one.group === bridge || (one.group === worker && one.name === "workerd"),
+  );
+  return servers.reduce((total, one) => total + residentBytes(one.pid), 0);
+}
+
+/** The lines of `text`, which must count on from one to the next; the first and last may be cut. */
+function expectCounting(text: string): void {
+  const lines = text.split(/\r?\n/).slice(1, -1).map(Number);
+  const wrong = lines.findIndex((line, i) => i > 0 && line !== (lines[i - 1] ?? 0) + 1);
+  expect(wrong === -1 ? [] : lines.slice(wrong - 1, wrong + 1)).toEqual([]);
+}
+
+test.each([
+  { tty: 1, what: "a terminal" },
+  { tty: 0, what: "pipes" },
+])("W: a lone reader that stops holds a process on $what back, at no cost, and loses nothing", async ({ tty }) => {
+  const client = await connect(await person(), { session: fresh("s"), ...COUNTING, tty }, { acks: false });
+  const pid = await pidOf(client);
+  await asleep(pid);
+  const inFlight = client.offset;
+  expect(inFlight).toBeGreaterThan(0);
+  expect(inFlight).toBeLessThanOrEqual(Number((await client.hello()).window));
+  const before = await serverBytes();
+  await asleep(pid);
+  expect(client.offset).toBe(inFlight);
+  expect((await serverBytes()) - before).toBeLessThan(4 * MIB);
+
+  // It reads on: what was held comes, from the very next byte.
+  for (let round = 0; round < 4; round += 1) {
+    const acked = client.offset;
+    client.say({ type: "ack", offset: acked });
+    await until("more output", () => client.offset > acked);
+    await asleep(pid);
+  }
+  expect(client.messages("gap")).toEqual([]);
+  expectCounting(client.text());
+  client.drop();
+});
+
+test("W: beside an active driver a reader that stops holds nobody back, and is told of its gap when it reads on", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const stopped = await connect(who, { session, ...COUNTING, tty: 1 }, { acks: false });
+  await pidOf(stopped);
+  const driver = await connect(who, { session });
+  await until("the driver to be far ahead", () => driver.offset > 8 * MIB);
+  const reached = stopped.offset;
+  expect(reached).toBeLessThanOrEqual(Number((await stopped.hello()).window));
+  const told = stopped.text();
+  stopped.say({ type: "ack", offset: reached });
+  const gap = await stopped.message("gap");
+  expect(gap.from).toBe(reached);
+  expect(Number(gap.to)).toBeGreaterThan(8 * MIB - 2 * MIB);
+  await until("output after the gap", () => stopped.text().length > told.length + 1000);
+  expectCounting(told);
+  expectCounting(stopped.text().slice(told.length));
+  driver.say({ type: "kill" });
+  expect((await driver.end()).exit).toMatchObject({ code: 129, signal: "SIGHUP" });
+  expectCounting(driver.text());
+});
+
+test("W8: viewers alone, whatever they acknowledge, hold no live process back; they get gap and screen", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const driver = await connect(who, { session, ...COUNTING, tty: 1 });
+  await pidOf(driver);
+  const deaf = await connect(who, { session, role: "viewer" }, { acks: false });
+  const plain = await connect(who, { session, role: "viewer" }, { protocols: [] });
+  await deaf.hello();
+  await plain.hello();
+  await driver.leave();
+  await until("the driver's leaving to be told", () => plain.messages("leave").length > 0);
+  const written = async () => {
+    const answer = await api(who, `/api/sandboxes/default/sessions/${session}`);
+    return Number(((await answer.json()) as { offset: number }).offset);
+  };
+  const from = await written();
+  // Beyond what anybody's window and the log hold.
+  await until("the process to be far ahead", async () => (await written()) > from + 4 * MIB, 60_000);
+  const told = deaf.offset;
+  expect(deaf.messages("gap")).toEqual([]);
+  deaf.say({ type: "ack", offset: told });
+  const gap = await deaf.message("gap");
+  expect([gap.from, Number(gap.to) > told]).toEqual([told, true]);
+  const back = await connect(who, { session });
+  await back.hello();
+  back.say({ type: "kill" });
+  await back.end();
+}, 120_000);
+
+test("W: on pipes the slowest lossless driver sets the pace, and a viewer does not", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const slow = await connect(who, { session, ...COUNTING, tty: 0 }, { acks: false });
+  const pid = await pidOf(slow);
+  const fast = await connect(who, { session });
+  const viewer = await connect(who, { session, role: "viewer" }, { acks: false });
+  await asleep(pid);
+  // The fast driver has all there is: less than the log holds, so that the slow one can have it too.
+  expect(fast.offset).toBeLessThan(MIB);
+  expect(viewer.messages("gap")).toEqual([]);
+  await slow.leave();
+  await until("the fast driver to run ahead", () => fast.offset > 6 * MIB);
+  fast.say({ type: "kill" });
+  await fast.end();
+  expectCounting(fast.text());
+});

@@ -1,0 +1,271 @@
+// PandaStack's pty over the real system: a shell for one, a shell for many, and when each ends.
+import { describe, expect, test } from "vitest";
+import { connect } from "../support/client.ts";
+import { type ForeignClient, foreign, foreignRefused } from "../support/foreign-client.ts";
+import { pty, ptyPath, shared, sharedPath, shows } from "../support/foreign-routes.ts";
+import { isAlive } from "../support/processes.ts";
+import { api, cutInnerHop, fresh, type Person, person } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+/** The process id of the shell that the client types in. */
+async function shellOf(client: ForeignClient): Promise<number> {
+  client.type("echo pid=$$.\r");
+  return Number(/pid=(\d+)\./.exec(await shows(client, /pid=\d+\./))?.[1]);
+}
+
+async function sessionsOf(who: Person, sandbox: string): Promise<Record<string, unknown>[]> {
+  const response = await api(who, `/api/sandboxes/${sandbox}/sessions`);
+  return ((await response.json()) as { sessions: Record<string, unknown>[] }).sessions;
+}
+
+const idOf = async (client: ForeignClient) => ((await client.message("hello")).you as { id: string }).id;
+
+describe("/exec/pty", () => {
+  test("is a login shell, interactive, of the size that was asked for, and follows it", async () => {
+    const client = await pty(await person(), fresh("box"), { rows: 40, cols: 120 });
+    client.type("shopt -q login_shell && echo login=$?; echo flags=$-; stty size\r");
+    await shows(client, "login=0");
+    expect(await shows(client, /flags=\S+/)).toMatch(/flags=\w*i\w*/);
+    await shows(client, "40 120");
+    client.say({ type: "resize", rows: 31, cols: 77 });
+    client.type("stty size\r");
+    await shows(client, "31 77");
+  });
+
+  test("two clients have two shells", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const [one, other] = [await pty(who, sandbox), await pty(who, sandbox)];
+    expect(await shellOf(one)).not.toBe(await shellOf(other));
+    expect(await sessionsOf(who, sandbox)).toHaveLength(2);
+  });
+
+  test("a token beside the subprotocol is enough, and pds-pty is selected", async () => {
+    const { token } = await person();
+    const client = await foreign(undefined, ptyPath(fresh("box")), { protocols: ["pds-pty", `bearer.${token}`] });
+    expect(client.socket.protocol).toBe("pds-pty");
+    client.type("echo $((40 + 2))\r");
+    await shows(client, "42");
+  });
+
+  test.each([
+    ["echo a b; exit 3", /^a b\r\n$/, 3],
+    ["printf '%s|' \"one two\" three | tr a-z A-Z", /^ONE TWO\|THREE\|$/, 0],
+    ["tty >/dev/null && stty size", /^24 80\r\n$/, 0],
+    ["no-such-program-here", /not found/, 127],
+  ])("?cmd= is a full command line: %s", async (cmd, output, code) => {
+    const client = await pty(await person(), fresh("box"), { cmd });
+    expect(await client.message("exit")).toEqual({ type: "exit", code });
+    expect(client.bytes().toString()).toMatch(output);
+    expect((await client.end()).code).toBe(1000);
+  });
+
+  test("bytes that are not UTF-8 come as they are", async () => {
+    const client = await pty(await person(), fresh("box"), { cmd: "printf '\\377\\000\\303x'" });
+    await client.message("exit");
+    expect([...client.bytes()]).toEqual([0xff, 0x00, 0xc3, 0x78]);
+  });
+
+  test.each([1000, 1001, "a cut"])(
+    "ends with its client, after %s: no process is left, and no session",
+    async (how) => {
+      const who = await person();
+      const sandbox = fresh("box");
+      const client = await pty(who, sandbox);
+      const shell = await shellOf(client);
+      if (typeof how === "number") client.socket.close(how);
+      else client.socket.terminate();
+      await until("the end of the shell", () => !isAlive(shell));
+      await until("an empty list", async () => (await sessionsOf(who, sandbox)).length === 0);
+    },
+  );
+
+  test("an empty resize keeps alive and changes nothing", async () => {
+    const client = await pty(await person(), fresh("box"), { rows: 30, cols: 90 });
+    client.say({ type: "resize" });
+    client.type("stty size\r");
+    await shows(client, "30 90");
+    expect(client.messages("error")).toEqual([]);
+  });
+});
+
+describe("/exec/pty/shared", () => {
+  test("the first is the holder; the keyboard is asked for, handed over, given back, and freed by who leaves", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const alice = await shared(who, sandbox, { name: "alice", rows: 40, cols: 120 });
+    const you = { id: await idOf(alice), name: "alice", role: "driver", kind: "person" };
+    expect(alice.received[0]).toBe(
+      JSON.stringify({ type: "hello", you, holder: you.id, participants: [you], rows: 40, cols: 120 }),
+    );
+
+    const bob = await shared(who, sandbox, { name: "bob", rows: 20, cols: 50 });
+    const his = { id: await idOf(bob), name: "bob", role: "driver", kind: "person" };
+    expect(await bob.message("hello")).toMatchObject({ you: his, holder: you.id, participants: [you, his], rows: 40 });
+    expect(await alice.message("join")).toEqual({ type: "join", participant: his });
+
+    bob.type("echo bob\r");
+    expect(await bob.message("error")).toEqual({ type: "error", message: "not stdin holder" });
+
+    alice.say({ type: "grant_stdin", to: his.id });
+    expect([await alice.message("stdin_holder"), await bob.message("stdin_holder")]).toEqual([
+      { type: "stdin_holder", id: his.id },
+      { type: "stdin_holder", id: his.id },
+    ]);
+    bob.type("echo from bob: $((1 + 1))\r");
+    await Promise.all([shows(alice, "from bob: 2"), shows(bob, "from bob: 2")]);
+
+    bob.say({ type: "release_stdin" });
+    expect(await alice.message("stdin_holder", 1)).toEqual({ type: "stdin_holder", id: "" });
+    alice.say({ type: "request_stdin" });
+    expect(await bob.message("stdin_holder", 2)).toEqual({ type: "stdin_holder", id: you.id });
+
+    alice.socket.terminate();
+    expect(await bob.message("leave")).toEqual({ type: "leave", id: you.id });
+    expect(await bob.message("stdin_holder", 3)).toEqual({ type: "stdin_holder", id: "" });
+    bob.say({ type: "request_stdin" });
+    expect(await bob.message("stdin_holder", 4)).toEqual({ type: "stdin_holder", id: his.id });
+  });
+
+  test("D9: in a main where everybody types, nobody types past a shared client that was told that it holds", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const ours = await connect(who, { sandbox, session: "main", tty: 1, cmd: "cat" });
+    const plain = await connect(who, { sandbox, session: "main" }, { protocols: [] });
+    await Promise.all([ours.hello(), plain.hello()]);
+    const theirs = await shared(who, sandbox);
+    expect(await theirs.message("hello")).toMatchObject({ holder: "" });
+    ours.type("ours\r");
+    await shows(theirs, "ours\r\nours");
+
+    theirs.say({ type: "request_stdin" });
+    expect(await theirs.message("stdin_holder")).toEqual({ type: "stdin_holder", id: await idOf(theirs) });
+    for (const one of [ours, plain]) {
+      one.type("past you\r");
+      expect(await one.message("error")).toMatchObject({ code: "not_stdin_holder" });
+    }
+    // Also over a hop that was made again: the bridge is told who types.
+    await cutInnerHop();
+    theirs.type("theirs\r");
+    await ours.output("theirs\r\ntheirs\r\n");
+    ours.type("again\r");
+    await ours.until("another refusal", () => ours.messages("error").length === 2);
+
+    theirs.say({ type: "release_stdin" });
+    await ours.until("a free keyboard", () => ours.messages("stdin_holder").at(-1)?.id === "");
+    ours.type("ours once more\r");
+    await shows(theirs, "ours once more\r\nours once more");
+    expect(ours.text()).not.toMatch(/past you|again/);
+  });
+
+  test("force_take needs sandbox:admin and ?resolve=1", async () => {
+    const org = fresh("org");
+    const member = await person({ org });
+    const admin = await person({ org, scope: "sandbox:admin" });
+    const sandbox = fresh("box");
+    await shared(member, sandbox);
+    for (const [who, query] of [
+      [member, { resolve: 1 }],
+      [admin, {}],
+    ] as const) {
+      const client = await shared(who, sandbox, query);
+      client.say({ type: "force_take" });
+      expect(await client.message("error")).toMatchObject({ type: "error" });
+      expect(client.messages("stdin_holder")).toEqual([]);
+    }
+    const client = await shared(admin, sandbox, { resolve: 1 });
+    client.say({ type: "force_take" });
+    expect(await client.message("stdin_holder")).toEqual({ type: "stdin_holder", id: await idOf(client) });
+  });
+
+  test("a viewer watches and can't type", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const holder = await shared(who, sandbox);
+    const viewer = await shared(who, sandbox, { role: "viewer", name: "eve" });
+    viewer.type("echo eve\r");
+    expect(await viewer.message("error")).toEqual({ type: "error", message: "not stdin holder" });
+    holder.type("echo seen: $((2 + 2))\r");
+    await shows(viewer, "seen: 4");
+  });
+
+  test("the shell exits: everybody is told the code, and every connection is closed; the next gets a new shell", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const [one, other] = [await shared(who, sandbox), await shared(who, sandbox)];
+    one.type("exit 9\r");
+    for (const client of [one, other]) {
+      expect(await client.message("exit")).toEqual({ type: "exit", code: 9 });
+      expect((await client.end()).code).toBe(1000);
+    }
+    const next = await shared(who, sandbox);
+    next.type("echo new: $((5 * 5))\r");
+    await shows(next, "new: 25");
+  });
+
+  test("survives whoever goes, and closes when the last one leaves", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const [one, other] = [await shared(who, sandbox), await shared(who, sandbox)];
+    const shell = await shellOf(one);
+    one.socket.close(1000);
+    await other.message("leave");
+    expect(isAlive(shell)).toBe(true);
+    other.socket.close(1000);
+    await until("the end of the shell", () => !isAlive(shell));
+    const next = await shared(who, sandbox);
+    expect(await shellOf(next)).not.toBe(shell);
+  });
+
+  test("a client of another kind that is attached keeps it", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    const one = await shared(who, sandbox);
+    const shell = await shellOf(one);
+    const ours = await connect(who, { sandbox, session: "main" });
+    await ours.hello();
+    one.socket.close(1000);
+    await ours.message("leave");
+    ours.say({ type: "request_stdin" });
+    await ours.message("stdin_holder", 1);
+    ours.type("echo kept: $((3 * 3))\r");
+    await ours.output("kept: 9");
+    expect(isAlive(shell)).toBe(true);
+    await ours.leave();
+    await until("the end of the shell", () => !isAlive(shell));
+  });
+
+  test("64 viewers; past that, 1013 Try Again Later", async () => {
+    const who = await person();
+    const sandbox = fresh("box");
+    for (let i = 0; i < 64; i += 1) await shared(who, sandbox);
+    const late = await foreign(who, sharedPath(sandbox));
+    expect(await late.end()).toMatchObject({ code: 1013 });
+  });
+});
+
+describe("refusals are HTTP statuses", () => {
+  test.each([
+    ["no token", undefined, "", 401, "no_token"],
+    ["a size of nothing", {}, "?rows=0", 400, "bad_request"],
+    ["to drive without sandbox:exec", { scope: "sandbox:connect" }, "", 403, "forbidden"],
+    ["no scope of ours", { scope: "sandbox:none" }, "", 403, "insufficient_scope"],
+  ])("%s", async (_what, request, query, status, error) => {
+    const who = request === undefined ? undefined : await person(request);
+    const refusal = await foreignRefused(who, `/v1/sandboxes/${fresh("box")}/exec/pty${query}`);
+    expect([refusal.status, JSON.parse(refusal.body)]).toMatchObject([status, { error }]);
+  });
+
+  test("a sandbox with no such name; another command for a session that lives", async () => {
+    const who = await person();
+    expect((await foreignRefused(who, ptyPath("..%2Fx"))).status).toBe(400);
+    const sandbox = fresh("box");
+    await shared(who, sandbox, { cmd: "cat" });
+    await shared(who, sandbox, { cmd: "cat" });
+    expect((await foreignRefused(who, sharedPath(sandbox, { cmd: "htop" }))).status).toBe(409);
+  });
+
+  test("without an upgrade: 426", async () => {
+    expect((await api(await person(), ptyPath(fresh("box")))).status).toBe(426);
+  });
+});

@@ -1,0 +1,312 @@
+// K5, K6: terminal queries over the real system, with stock emulators behind clients of every kind. What reaches the process
+// is recorded, so that what is asked, and what is not, can be counted.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { CLI, cliEnv } from "../support/cli.ts";
+import { connect, type Message, type TestClient } from "../support/client.ts";
+import { EmulatedClient, KINDS } from "../support/emulated.ts";
+import { api, fresh, type Person, person, system } from "../support/system.ts";
+import { Tmux } from "../support/tmux.ts";
+import { until } from "../support/wait.ts";
+
+/** Prints what is written to `out`, and keeps in `typed` what is typed. */
+const RECORDER = "mkfifo out; exec 3<>out; stty raw -echo; : > typed; cat <&3 & echo ready; exec cat > typed 3<&-";
+
+/** Device attributes, states, modes, settings, colours, name and version, answerback. */
+const QUERIES =
+  "\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?6n\x1b[4$p\x1b[?2026$p\x1bP$qm\x1b\\\x1b]10;?\x07\x1b]11;?\x1b\\\x1b[>q\x05";
+
+const FIRST = "!";
+
+class Recorder {
+  readonly who: Person;
+  readonly sandbox: string;
+  readonly creator: TestClient;
+  readonly #directory: string;
+
+  static async start(mode = "collaborative"): Promise<Recorder> {
+    const who = await person();
+    const sandbox = fresh("box");
+    const creator = await connect(who, {
+      ...{ sandbox, session: "main", cmd: "bash", arg: ["-c", RECORDER], tty: 1, mode, keep: 60 },
+    });
+    await creator.output("ready");
+    const recorder = new Recorder(who, sandbox, creator);
+    // The bridge answers until it has heard of the first driver. Of this input it hears later.
+    creator.type(FIRST);
+    await until("the first input", () => recorder.#record === FIRST);
+    return recorder;
+  }
+
+  private constructor(who: Person, sandbox: string, creator: TestClient) {
+    this.who = who;
+    this.sandbox = sandbox;
+    this.creator = creator;
+    const found = readdirSync(system.sandboxesDir).find((name) => name.startsWith(`${sandbox}-`));
+    this.#directory = join(system.sandboxesDir, found ?? "");
+  }
+
+  print(text: string): void {
+    writeFileSync(join(this.#directory, "out"), text);
+  }
+
+  get #record(): string {
+    return readFileSync(join(this.#directory, "typed"), "latin1");
+  }
+
+  /** After the creator's first input. */
+  get typed(): string {
+    return this.#record.slice(FIRST.length);
+  }
+
+  /** Waits until what is typed is just this. */
+  async hasTyped(expected: string): Promise<void> {
+    try {
+      await until("what is typed", () => this.typed === expected);
+    } catch (error) {
+      expect(this.typed).toBe(expected);
+      throw error;
+    }
+  }
+
+  get answers(): string[] {
+    return this.typed.split(/(?<=R)/);
+  }
+
+  /** Waits until each {@link ask} of so many has been answered, and then none twice: the numbers say which are not so. */
+  async hasAnswersTo(count: number): Promise<void> {
+    const late = await until("all answers", () => this.answers.length >= count).catch((error: Error) => error.message);
+    const seen = this.answers;
+    const asked = Array.from({ length: count }, (_, n) => n);
+    const missing = asked.filter((n) => !seen.includes(answerTo(n)));
+    const twice = asked.filter((n) => seen.indexOf(answerTo(n)) !== seen.lastIndexOf(answerTo(n)));
+    expect({ late, missing, twice, count: seen.length }).toEqual({ late: true, missing: [], twice: [], count });
+  }
+
+  async clients(): Promise<number> {
+    const answer = await api(this.who, `/api/sandboxes/${this.sandbox}/sessions/main`);
+    return ((await answer.json()) as { clients: number }).clients;
+  }
+}
+
+/** Where the cursor is put and asked for: each answer is told from every other, of {@link MAX_ASKED}. */
+const ask = (n: number) => `\x1b[${1 + (n % 20)};${1 + Math.floor(n / 20)}H\x1b[6n`;
+const MAX_ASKED = 20 * 80;
+const answerTo = (n: number) => `\x1b[${1 + (n % 20)};${1 + Math.floor(n / 20)}R`;
+
+describe("a log full of queries", () => {
+  for (const kind of KINDS) {
+    test(`types nothing when it is replayed to ${kind.name}`, async () => {
+      const recorder = await Recorder.start();
+      recorder.print(`${QUERIES.repeat(200)}\x1b[Hend of log`);
+      await recorder.creator.output("end of log");
+      const client = await EmulatedClient.attach(kind, recorder.who, recorder.sandbox);
+      await client.shows("end of log");
+      // After whatever it would have answered.
+      client.type("x");
+      await recorder.hasTyped("x");
+    });
+  }
+
+  test("types nothing when it is replayed to the command line", async () => {
+    const recorder = await Recorder.start();
+    recorder.print(`${QUERIES.repeat(200)}\x1b[Hend of log`);
+    await recorder.creator.output("end of log");
+    const terminal = await cli(recorder);
+    await terminal.shows(/end of log/);
+    terminal.type("x");
+    await recorder.hasTyped("x");
+    terminal.close();
+  });
+});
+
+async function cli({ who, sandbox }: Recorder): Promise<Tmux> {
+  const terminal = new Tmux(80, 24, { ...cliEnv(who), SBX: `${process.execPath} ${CLI} ${system.origin}` });
+  await terminal.shows(/^local\$$/);
+  terminal.type(`clear; $SBX --sandbox ${sandbox} --session main`, "Enter");
+  return terminal;
+}
+
+test("live queries are answered once by the longest attached driver, as one after the other leaves", async () => {
+  const recorder = await Recorder.start();
+  const clients: EmulatedClient[] = [];
+  for (const kind of KINDS) {
+    clients.push(await EmulatedClient.attach(kind, recorder.who, recorder.sandbox));
+    await until(`${kind.name} is attached`, async () => (await recorder.clients()) === 1 + clients.length);
+  }
+  const terminal = await cli(recorder);
+  await until("the command line is attached", async () => (await recorder.clients()) === 2 + clients.length);
+  // One that answers nothing: it was the answerer until now.
+  await recorder.creator.leave();
+  let expected = "";
+  for (const [n, client] of clients.entries()) {
+    recorder.print(ask(n));
+    expected += answerTo(n);
+    await recorder.hasTyped(expected);
+    await client.leave();
+    await until("it has left", async () => (await recorder.clients()) === clients.length - n);
+  }
+  recorder.print(ask(100));
+  await recorder.hasTyped(`${expected}${answerTo(100)}`);
+  terminal.close();
+  await until("nobody is attached", async () => (await recorder.clients()) === 0);
+});
+
+/** A `stdio.v1` client that answers as the contract has it: each {@link ask} of the live output that is its own, once. */
+class Answering {
+  readonly client: TestClient;
+  readonly id: string;
+  readonly #hello: Hello;
+  #looked = 0;
+
+  static async of(client: TestClient): Promise<Answering> {
+    return new Answering(client, (await client.hello()) as Hello);
+  }
+
+  private constructor(client: TestClient, hello: Hello) {
+    this.client = client;
+    this.#hello = hello;
+    this.id = hello.you.id;
+  }
+
+  /** Answers what has been asked until now. */
+  answer(): void {
+    const output = this.client.bytes().toString("latin1");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what is asked
+    const query = /\x1b\[(\d+;\d+)H\x1b\[6n/g;
+    query.lastIndex = this.#looked;
+    for (const { 0: text, 1: place, index } of output.matchAll(query)) {
+      this.#looked = index + text.length;
+      if (this.#isOurs(this.#hello.offset + this.#looked - 1)) this.client.type(`\x1b[${place}R`);
+    }
+  }
+
+  /** From now on whenever something comes. */
+  answerAll(): void {
+    this.answer();
+    this.client.socket.on("message", () => this.answer());
+  }
+
+  /** Hands the keyboard over, and waits until the other has it. */
+  async grant(to: Answering): Promise<void> {
+    const said = to.client.messages("answerer").length;
+    this.client.say({ type: "grant_stdin", to: to.id });
+    await to.client.until("the keyboard", () => to.client.messages("answerer").slice(said).at(-1)?.id === to.id);
+  }
+
+  /** @param at Where the query's last byte stands. */
+  #isOurs(at: number): boolean {
+    const told = [this.#hello.answerer, ...(this.client.messages("answerer") as unknown as Answerer[])];
+    return at >= this.#hello.live && told.findLast(({ offset }) => offset <= at)?.id === this.id;
+  }
+}
+
+type Answerer = { readonly id: string; readonly offset: number };
+type Hello = Message & {
+  readonly you: { readonly id: string };
+  readonly offset: number;
+  readonly live: number;
+  readonly answerer: Answerer;
+};
+
+describe("an exclusive keyboard that is handed over with grant_stdin", () => {
+  async function two(): Promise<[Recorder, Answering, Answering]> {
+    const recorder = await Recorder.start("exclusive");
+    const other = await connect(recorder.who, { sandbox: recorder.sandbox, session: "main" });
+    return [recorder, await Answering.of(recorder.creator), await Answering.of(other)];
+  }
+
+  test("K7: a query that is in flight meanwhile is answered once, by who held it then; the next by who holds it now", async () => {
+    const [recorder, holder, other] = await two();
+    other.answerAll();
+    recorder.print(ask(1));
+    await holder.client.output(ask(1));
+    await holder.grant(other);
+    // It has been asked, and has not answered yet.
+    holder.answerAll();
+    recorder.print(ask(2));
+    await recorder.hasTyped(answerTo(1) + answerTo(2));
+    expect([holder, other].flatMap(({ client }) => client.messages("error"))).toEqual([]);
+  });
+
+  test("leaves no query unanswered and answers none twice, however often it goes to and fro", async () => {
+    const [recorder, one, other] = await two();
+    for (const client of [one, other]) client.answerAll();
+    const [turns, each] = [30, 10];
+    for (let turn = 0, [from, to] = [one, other]; turn < turns; turn += 1, [from, to] = [to, from]) {
+      const handed = from.grant(to);
+      for (let n = 0; n < each; n += 1) recorder.print(ask(turn * each + n));
+      await handed;
+    }
+    await recorder.hasAnswersTo(turns * each);
+  });
+});
+
+test("with nobody attached the bridge answers, each query once", async () => {
+  const recorder = await Recorder.start();
+  await recorder.creator.leave();
+  await until("nobody is attached", async () => (await recorder.clients()) === 0);
+  recorder.print(QUERIES);
+  const expected = [
+    "\x1b[?1;2c",
+    "\x1b[>0;276;0c",
+    "\x1b[0n",
+    "\x1b[2;6R",
+    "\x1b[?2;6R",
+    "\x1b[4;2$y",
+    "\x1b[?2026;2$y",
+    "\x1bP1$r0m\x1b\\",
+    "\x1b]10;rgb:eaea/eaea/eaea\x1b\\",
+    "\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "\x1bP>|sbx-stdio(1)\x1b\\",
+  ].join("");
+  await recorder.hasTyped(expected);
+  // Somebody who comes now gets them as replay, and answers the next.
+  const [plain] = KINDS;
+  if (plain === undefined) throw new Error("Cannot find the plain kind");
+  const client = await EmulatedClient.attach(plain, recorder.who, recorder.sandbox);
+  await until("it is attached", async () => (await recorder.clients()) === 1);
+  recorder.print(ask(7));
+  await recorder.hasTyped(expected + answerTo(7));
+  await client.leave();
+});
+
+test("clients that come and go at any time leave no query unanswered for ever, and none answered twice", async () => {
+  const recorder = await Recorder.start();
+  await recorder.creator.leave();
+  const rounds = [...KINDS, ...KINDS];
+  // One is left for the end.
+  const share = Math.floor((MAX_ASKED - 1) / (4 * rounds.length));
+  let count = 0;
+  const askSome = (many: number) => {
+    for (let n = 0; n < many; n += 1, count += 1) recorder.print(ask(count));
+  };
+  for (const kind of rounds) {
+    const coming = EmulatedClient.attach(kind, recorder.who, recorder.sandbox).then((client) => {
+      // It is here, and the bridge may not have heard of it yet.
+      askSome(share);
+      return client;
+    });
+    const asking = async () => {
+      for (let n = 0; n < share; n += 1) {
+        askSome(2);
+        await nextTurn();
+      }
+      // Less fast: some when those before have been answered.
+      for (let left = share; left > 0; left -= 4) {
+        askSome(Math.min(left, 4));
+        await until(`answers to ${count}`, () => recorder.answers.length >= count);
+      }
+    };
+    const [client] = await Promise.all([coming, asking()]);
+    // What it was asked and had not answered nobody else would.
+    await recorder.hasAnswersTo(count);
+    await client.leave();
+  }
+  await until("nobody is attached", async () => (await recorder.clients()) === 0);
+  // With its answer all that was typed twice has come too.
+  askSome(1);
+  await recorder.hasAnswersTo(count);
+});
