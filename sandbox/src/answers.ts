@@ -2,7 +2,7 @@
 // emulator answers to exactly those. Costs next to nothing while there are none: the emulator is hurried only when one has
 // come. Which queries are its own and what their answers are it may learn in either order.
 
-import { type Answerer, type OutputLog, QueryFilter } from "@sbx/sandbox-stdio";
+import { type Answerer, type OutputLog, QueryFilter } from "sandbox-stdio/core";
 import type { Answer } from "./screen/emulator.ts";
 import type { SessionScreen } from "./screen/session-screen.ts";
 

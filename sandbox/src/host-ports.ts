@@ -1,7 +1,7 @@
 // What programs ask of one process over the inner hop: its terminal's modes and screen, and its shell's commands.
 
-import type { OutputLog, ProgramPorts, Question } from "@sbx/sandbox-stdio";
-import { type InputModes, inputModesOf, USUAL_MODES } from "@sbx/sandbox-stdio/programs";
+import type { OutputLog, ProgramPorts, Question } from "sandbox-stdio/core";
+import { type InputModes, inputModesOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionMarks } from "./marks/session-marks.ts";
 import { withinLimit } from "./screen/screen-limit.ts";
 import { REPLAY_BYTES, type SessionScreen } from "./screen/session-screen.ts";

@@ -20,8 +20,8 @@ import {
   type Trace,
   tracedUpstream,
   type Upstream,
-} from "@sbx/sandbox-stdio";
-import { type Attention, processIdentity } from "@sbx/sandbox-stdio/programs";
+} from "sandbox-stdio/core";
+import { type Attention, processIdentity } from "sandbox-stdio/programs";
 import { Answers } from "./answers.ts";
 import { HostPorts } from "./host-ports.ts";
 import { InputWriter } from "./input-writer.ts";

@@ -1,6 +1,6 @@
 // Writes the clients' input, and the bridge's own, to the process in the order in which it came, as fast as it takes it.
 
-import { type ClientRecord, release, type Session } from "@sbx/sandbox-stdio";
+import { type ClientRecord, release, type Session } from "sandbox-stdio/core";
 import type { ChildProcess } from "./process/process.ts";
 
 /** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */

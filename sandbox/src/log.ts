@@ -1,6 +1,6 @@
 // The bridge's log: lines on stderr at the level that LOG_LEVEL asks for, and the traces of sessions.
 
-import { type Log, type LogLevel, logAt, type Trace, traceOf } from "@sbx/sandbox-stdio";
+import { type Log, type LogLevel, logAt, type Trace, traceOf } from "sandbox-stdio/core";
 
 /** Standard output holds one line of JSON alone, which says where the bridge listens. */
 const PRINT: Log = { error: console.error, warn: console.error, info: console.error, debug: console.error };

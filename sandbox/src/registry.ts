@@ -1,7 +1,7 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import type { AttachQuery, ExitStatus } from "@sbx/sandbox-stdio";
-import type { StartOrder } from "@sbx/sandbox-stdio/programs";
+import type { AttachQuery, ExitStatus } from "sandbox-stdio/core";
+import type { StartOrder } from "sandbox-stdio/programs";
 import { type HostNames, SessionHost, type Unattended } from "./host.ts";
 import { log, sessionTrace } from "./log.ts";
 import type { StartFault } from "./process/process.ts";

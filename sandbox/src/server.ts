@@ -1,5 +1,6 @@
 // The bridge's HTTP and WebSocket server: who may speak to it, and which session each connection belongs to.
 
+import type { Server, ServerWebSocket } from "bun";
 import {
   type AttachQuery,
   CLOSE,
@@ -20,9 +21,8 @@ import {
   STDIO,
   tracedReceiver,
   tracedSocket,
-} from "@sbx/sandbox-stdio";
-import { MAX_ORDER_BYTES, parseOrder } from "@sbx/sandbox-stdio/programs";
-import type { Server, ServerWebSocket } from "bun";
+} from "sandbox-stdio/core";
+import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import type { SessionHost } from "./host.ts";
 import { log } from "./log.ts";
 import { type FindResult, listingOf, Registry } from "./registry.ts";

@@ -1,6 +1,6 @@
 // What the bridge is told by its environment.
 
-import { LOG_LEVELS, type LogLevel, readLogLevel } from "@sbx/sandbox-stdio";
+import { LOG_LEVELS, type LogLevel, readLogLevel } from "sandbox-stdio/core";
 import { type ChildUser, readChildUser } from "./child-user.ts";
 
 export type BridgeSettings = {

@@ -2,7 +2,7 @@
 
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ProcessWish, Trace } from "@sbx/sandbox-stdio";
+import type { ProcessWish, Trace } from "sandbox-stdio/core";
 import type { ChildUser } from "./child-user.ts";
 import type { BridgeSettings } from "./settings.ts";
 

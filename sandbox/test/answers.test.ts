@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { OutputLog, STREAM_STDOUT } from "@sbx/sandbox-stdio";
+import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
 import { expect, test, vi } from "vitest";
 import { Answers } from "../src/answers.ts";
 import { COLOURS, PALETTE } from "../src/screen/appearance.ts";

@@ -1,6 +1,6 @@
 // A session's process, beside what is told of it on the inner hop.
 
-import { InnerServer, parseAttachQuery } from "@sbx/sandbox-stdio";
+import { InnerServer, parseAttachQuery } from "sandbox-stdio/core";
 import { expect, onTestFinished, test } from "vitest";
 import { SessionHost } from "../src/host.ts";
 import { ENV } from "./process-harness.ts";

@@ -1,6 +1,6 @@
 // Marks of a shell and calls for attention, found in output wherever it is cut.
 
-import type { Attention } from "@sbx/sandbox-stdio/programs";
+import type { Attention } from "sandbox-stdio/programs";
 import { expect, test } from "vitest";
 import { SessionMarks } from "../src/marks/session-marks.ts";
 

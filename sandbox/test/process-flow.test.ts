@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MAX_FRAME_BYTES } from "@sbx/sandbox-stdio";
+import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OutputSink } from "../src/process/process.ts";
 import { Collector, eventually, inspect, random, raw, start } from "./process-harness.ts";

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { plainTextOf } from "@sbx/sandbox-stdio/programs";
+import { plainTextOf } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
 import { withMarks } from "../src/shell/integration.ts";
 import { commandsOf, marksOf, PROMPT, startShell, withoutMarks } from "./shell-harness.ts";

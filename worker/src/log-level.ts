@@ -1,6 +1,6 @@
 // The level of the Worker's log, set and checked: apart from the log, since faults are written to it.
 
-import { LOG_LEVELS } from "@sbx/sandbox-stdio";
+import { LOG_LEVELS } from "sandbox-stdio/core";
 import { AuthFault } from "./auth/fault.ts";
 import { type LogEnv, useLogLevel } from "./log.ts";
 

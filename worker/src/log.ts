@@ -1,6 +1,6 @@
 // The Worker's log: lines at the level that LOG_LEVEL asks for, and the traces of sessions.
 
-import { type Log, logAt, readLogLevel, type Trace, traceOf } from "@sbx/sandbox-stdio";
+import { type Log, logAt, readLogLevel, type Trace, traceOf } from "sandbox-stdio/core";
 
 export interface LogEnv {
   /** `error`, `warn` (default), `info` or `debug`. */

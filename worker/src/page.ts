@@ -1,6 +1,6 @@
 // The page, from the static assets, with the headers that keep it to itself.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import type { Env } from "./env.ts";
 import { refuseHttp } from "./refusal.ts";
 

@@ -1,6 +1,6 @@
 // How a request is refused: one line of JSON, or, for a client that can't see an HTTP refusal, a WebSocket that says why.
 
-import { CLOSE, clipUtf8, dialectNamed, httpStatusOf, type Retry } from "@sbx/sandbox-stdio";
+import { CLOSE, clipUtf8, dialectNamed, httpStatusOf, type Retry } from "sandbox-stdio/core";
 import type { Answering } from "./attach/attach-spec.ts";
 
 export type Refusal = {

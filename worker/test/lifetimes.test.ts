@@ -1,5 +1,5 @@
 // How long connections live, with a clock in this file's hands: the issuer asked again, idleness, and what came too early.
-import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
+import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import { afterEach, expect, test } from "vitest";
 import { type Grant, grantOfToken } from "../src/attach/grant.ts";
 import { verifyToken } from "../src/auth/verify-token.ts";

@@ -1,7 +1,7 @@
 // The session's Durable Object over a stand-in for the bridge: what can only be shown with its clock, or with what it waits
 // for, in a test's hands.
 import { env, runInDurableObject } from "cloudflare:test";
-import { attachParams, parseAttachQuery, ServerConnection } from "@sbx/sandbox-stdio";
+import { attachParams, parseAttachQuery, ServerConnection } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";

@@ -1,8 +1,8 @@
 // Regular expressions in RE2 syntax (T4), compiled to the program that `sandbox-stdio` runs over output as it comes. re2js
 // parses and compiles; its own engine is not used, since it can neither stop half way nor go on with more text.
 
-import { OP, type PatternProgram } from "@sbx/sandbox-stdio/programs";
 import { RE2JS } from "re2js";
+import { OP, type PatternProgram } from "sandbox-stdio/programs";
 
 /** Characters of an expression. */
 export const MAX_PATTERN_LENGTH = 1_000;

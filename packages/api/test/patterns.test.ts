@@ -1,6 +1,8 @@
 // T2 to T4: expressions over output as it comes. The reference for what matches is re2js's own engine over the whole text.
 
-import { OutputLog, STREAM_STDOUT } from "@sbx/sandbox-stdio";
+import fc from "fast-check";
+import { RE2JS } from "re2js";
+import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
 import {
   OutputSearch,
   PatternMachine,
@@ -9,9 +11,7 @@ import {
   SEARCHED_UNITS,
   type SearchMatch,
   type SearchTarget,
-} from "@sbx/sandbox-stdio/programs";
-import fc from "fast-check";
-import { RE2JS } from "re2js";
+} from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
 import { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH } from "../src/index.ts";
 

@@ -1,7 +1,7 @@
 // T1 to T6: what a wait comes to, told of output, time, the exit, the keyboard, marks and screens.
 
-import { OutputLog, STREAM_STDOUT } from "@sbx/sandbox-stdio";
-import { lastOutput, Wait, type WaitUntil } from "@sbx/sandbox-stdio/programs";
+import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
+import { lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
 import { compilePattern } from "../src/index.ts";
 

@@ -2,7 +2,7 @@
 // state machine; the floors and peers through the least that speaks to them.
 
 import { spawn } from "node:child_process";
-import { type ClientState, StdioClient } from "@sbx/sandbox-stdio";
+import { type ClientState, StdioClient } from "sandbox-stdio/core";
 import WebSocket from "ws";
 
 export interface Terminal {

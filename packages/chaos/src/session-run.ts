@@ -13,7 +13,7 @@ import {
   RESUME_GRACE_MS,
   STREAM_STDERR,
   StdioClient,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { type Damage, StreamChecker } from "./checker.ts";
 import type { Clock } from "./clock.ts";
 import { patternBytes } from "./pattern.ts";

@@ -2,7 +2,7 @@
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
+import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
 import WebSocket from "ws";
 
 const HANDSHAKE_TIMEOUT_MS = 20_000;

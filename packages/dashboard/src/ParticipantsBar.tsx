@@ -1,5 +1,6 @@
 // The line above the terminal: who is here, who types, and what this person can do about it. It draws what it is given.
 
+import type { CSSProperties, ReactNode } from "react";
 import {
   keyboardStateOf,
   keyboardWords,
@@ -7,8 +8,7 @@ import {
   otherDrivers,
   type Participant,
   type Participants,
-} from "@sbx/sandbox-stdio";
-import type { CSSProperties, ReactNode } from "react";
+} from "sandbox-stdio/core";
 import { colourOf } from "./colours.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
 

@@ -1,8 +1,8 @@
 // Sharing a session: makes a link, and lists those that are good still, to take them back. What may be shared the server
 // decides.
 
-import type { Role } from "@sbx/sandbox-stdio";
 import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import type { Role } from "sandbox-stdio/core";
 import { Dialog } from "./Dialog.tsx";
 import { listTickets, type Place, revokeTicket, type Share, share, type TicketEntry } from "./sharing.ts";
 

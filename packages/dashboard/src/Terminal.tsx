@@ -5,7 +5,6 @@ import "@xterm/xterm/css/xterm.css";
 import "./style.css";
 import "./participants.css";
 import "./dialogs.css";
-import { keyboardStateOf, mayType, type Role } from "@sbx/sandbox-stdio";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -16,6 +15,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
+import { keyboardStateOf, mayType, type Role } from "sandbox-stdio/core";
 import type { GuardState } from "./guard.ts";
 import { ParticipantsBar } from "./ParticipantsBar.tsx";
 import type { ParticipantsState } from "./participants-model.ts";

@@ -1,8 +1,8 @@
 // What comes up in the corner over the terminal and waits for no answer: notices, requests for the keyboard, what a program
 // wants on the clipboard. Over it, so that its size does not change. None of them takes the focus.
 
-import { nameOf } from "@sbx/sandbox-stdio";
 import type { ReactNode } from "react";
+import { nameOf } from "sandbox-stdio/core";
 import { preview } from "./clipboard.ts";
 import type { ClipboardWish } from "./guard.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";

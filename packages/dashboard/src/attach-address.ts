@@ -1,6 +1,6 @@
 // The address and the subprotocols of one attach, from what the caller gave and what the client knows. Pure.
 
-import { OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
+import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 
 /** What a subprotocol's name may consist of (RFC 9110, token). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;

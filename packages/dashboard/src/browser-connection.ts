@@ -13,7 +13,7 @@ import {
   participantsOf,
   type ServerMessage,
   StdioClient,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
 import type { ResumeStore } from "./resume-store.ts";
 

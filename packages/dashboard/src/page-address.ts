@@ -1,6 +1,6 @@
 // What the page's own address says: which sandbox and session, what to run there, and how to show it. Pure.
 
-import { isName } from "@sbx/sandbox-stdio";
+import { isName } from "sandbox-stdio/core";
 
 export type PageAddress = {
   readonly sandbox: string;

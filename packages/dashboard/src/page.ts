@@ -1,7 +1,7 @@
 // What the page shows, and why: who is logged in, which session the address names, and whether a link may run what it
 // asks for. No React.
 
-import type { Role } from "@sbx/sandbox-stdio";
+import type { Role } from "sandbox-stdio/core";
 import { fetchMe, loginAddress, logout } from "./me.ts";
 import { type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";

@@ -1,7 +1,7 @@
 // Who else is on the session, as the page shows it: who may type, who asks for the keyboard, and what has just happened in
 // words. Carries out what a person wants of the keyboard. No React.
 
-import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "@sbx/sandbox-stdio";
+import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 
 export type ParticipantsState = {

@@ -1,7 +1,7 @@
 // The server's routes for tickets: a link that shares a session, the list of links, taking one back; and one for this person
 // alone, to attach with. Never throws.
 
-import type { Role } from "@sbx/sandbox-stdio";
+import type { Role } from "sandbox-stdio/core";
 
 /** A session, as its owner names it. */
 export type Place = { readonly sandbox: string; readonly session: string };

@@ -1,6 +1,6 @@
 // What the page says about its connection, in words. Pure: state and time in, words out.
 
-import { CLOSE, type ClientState } from "@sbx/sandbox-stdio";
+import { CLOSE, type ClientState } from "sandbox-stdio/core";
 
 /** Everything about a session that its words are made of. */
 export type SessionFacts = {

@@ -2,8 +2,8 @@
 // between the bytes between which they changed, and the emulator's own answers are sent only by the one client that is to
 // answer. No React, no layout.
 
-import { splitUtf8 } from "@sbx/sandbox-stdio";
 import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
+import { splitUtf8 } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 import { watchQueries } from "./queries.ts";
 

@@ -1,7 +1,7 @@
 // One session on the page: connection, screen and addon put together, and one immutable view of them for whatever draws
 // it. No React.
 
-import type { ClientState, Role, ServerMessage } from "@sbx/sandbox-stdio";
+import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
 import { Guard } from "./guard.ts";
 import { ParticipantsModel } from "./participants-model.ts";

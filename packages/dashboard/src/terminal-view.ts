@@ -1,13 +1,13 @@
 // The terminal on the page: its renderer, its links, how many cells fit, and the frame around a PTY of another size.
 // It knows what fits and what the terminal has; what that is told to, its owner decides. No React.
 
-import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "@sbx/sandbox-stdio";
 import { FitAddon } from "@xterm/addon-fit";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
+import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
 import { MINIMUM_CONTRAST, READ_ONLY_THEME, TERMINAL_OPTIONS, THEME } from "./theme.ts";
 
 export type Renderer = "webgl" | "dom";

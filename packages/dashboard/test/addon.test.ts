@@ -1,7 +1,7 @@
 // The addon against a terminal that draws when the test says so. No browser.
 
-import type { ClientState } from "@sbx/sandbox-stdio";
 import type { Terminal } from "@xterm/xterm";
+import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import type { BrowserConnectionEvents } from "../src/browser-connection.ts";
 import { StdioAddon, type TerminalLink } from "../src/terminal-addon.ts";

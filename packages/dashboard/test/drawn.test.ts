@@ -1,8 +1,8 @@
 // The addon against the real emulator, without a browser: what is on the screen after output that is cut anywhere.
 
-import type { ClientState } from "@sbx/sandbox-stdio";
 import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/xterm";
+import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import type { BrowserConnectionEvents } from "../src/browser-connection.ts";
 import { StdioAddon } from "../src/terminal-addon.ts";

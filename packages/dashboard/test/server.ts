@@ -17,7 +17,7 @@ import {
   Session,
   STDIO,
   STREAM_STDOUT,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { type WebSocket, WebSocketServer } from "ws";
 
 /** The policy that the Worker sends with the page. */

@@ -1,6 +1,6 @@
 // The words for each state. No browser.
 
-import type { ClientState, Hello } from "@sbx/sandbox-stdio";
+import type { ClientState, Hello } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { countKeys, describe as inWords, type SessionFacts } from "../src/status.ts";
 

@@ -1,7 +1,7 @@
 // The words of the command line, read into one of a few commands. Prints nothing, ends nothing, knows no environment.
 
-import { type Delivery, isName, MAX_KEEP_SECONDS, type Mode, type Role } from "@sbx/sandbox-stdio";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { type Delivery, isName, MAX_KEEP_SECONDS, type Mode, type Role } from "sandbox-stdio/core";
 import { type Endpoint, readEndpoint } from "./endpoint.ts";
 import { readFirstWord } from "./first-word.ts";
 import { usage } from "./outcome.ts";

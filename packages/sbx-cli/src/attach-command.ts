@@ -12,7 +12,7 @@ import {
   participantsOf,
   type ServerMessage,
   StdioClient,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import type { AttachWish } from "./args.ts";
 import { attachQuery, freshSessionName } from "./attach-query.ts";
 import { ConnectionReport } from "./connection-report.ts";

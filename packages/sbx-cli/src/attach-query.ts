@@ -1,7 +1,7 @@
 // What an attach asks for, made of the wish on the command line. Pure.
 
 import { randomBytes } from "node:crypto";
-import { attachParams } from "@sbx/sandbox-stdio";
+import { attachParams } from "sandbox-stdio/core";
 import type { AttachWish } from "./args.ts";
 
 /**

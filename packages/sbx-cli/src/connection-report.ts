@@ -1,6 +1,6 @@
 // What a person is told of the connection: that it is lost, and what became of it. Keeps no connection.
 
-import type { ClientState } from "@sbx/sandbox-stdio";
+import type { ClientState } from "sandbox-stdio/core";
 import type { Notices } from "./notices.ts";
 
 export class ConnectionReport {

@@ -1,6 +1,6 @@
 // What stands between a session and this side of it: a terminal with a person, or a pipeline.
 
-import type { OutputStream } from "@sbx/sandbox-stdio";
+import type { OutputStream } from "sandbox-stdio/core";
 
 export interface Front {
   /** The first greeting has come: input may be read. @param skip How much of it the session has already. */

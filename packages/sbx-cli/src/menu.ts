@@ -1,6 +1,6 @@
 // What can be done from the keyboard while attached, behind Ctrl+^: which keys there are, and what they mean now. Pure.
 
-import { keyboardStateOf, nameOf, otherDrivers, type Participants } from "@sbx/sandbox-stdio";
+import { keyboardStateOf, nameOf, otherDrivers, type Participants } from "sandbox-stdio/core";
 
 export type MenuAction =
   | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "detach" | "literal" }

@@ -1,7 +1,7 @@
 // What an application has switched on in the terminal and not off again, and how to switch it off when it is left behind.
 // Pure.
 
-import type { Sequence } from "@sbx/sandbox-stdio";
+import type { Sequence } from "sandbox-stdio/core";
 
 /** The parts of a CSI: private marker, parameters, intermediates, final byte. */
 const CSI_PARTS = /^([<-?]?)([\d;:]*)([ -/]*)([@-~])$/;

@@ -12,7 +12,7 @@ import {
   participantOf,
   participantsOf,
   type ServerMessage,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import type { Notices } from "./notices.ts";
 
 export type ParticipantsViewEvents = {

@@ -1,7 +1,7 @@
 // A pipeline: standard input goes to the process byte for byte, its two outputs come out apart.
 
 import type { Readable } from "node:stream";
-import { type OutputStream, STREAM_STDERR, type StdioClient } from "@sbx/sandbox-stdio";
+import { type OutputStream, STREAM_STDERR, type StdioClient } from "sandbox-stdio/core";
 import type { Front } from "./front.ts";
 import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";

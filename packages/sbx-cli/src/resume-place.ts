@@ -1,7 +1,7 @@
 // Keeps a run's place in its session for a later run: what the file says, where standard output stands, and when it is
 // written. The file itself is resume-file.ts, what a killed run wrote beyond it written-file.ts.
 
-import type { ClientOptions, StdioClient } from "@sbx/sandbox-stdio";
+import type { ClientOptions, StdioClient } from "sandbox-stdio/core";
 import type { AttachWish } from "./args.ts";
 import { CliError, EXIT } from "./outcome.ts";
 import type { Output } from "./output.ts";

@@ -1,6 +1,6 @@
 // What the server says, in words that tell a person what to do about it. Pure.
 
-import { CLOSE, type ClientEnd, type ServerMessage } from "@sbx/sandbox-stdio";
+import { CLOSE, type ClientEnd, type ServerMessage } from "sandbox-stdio/core";
 
 type Refused = Extract<ClientEnd, { kind: "refused" }>;
 type ErrorMessage = Extract<ServerMessage, { type: "error" }>;

@@ -1,7 +1,7 @@
 // The words of the commands that share a session: share, tickets, revoke.
 
-import { MAX_CLIENTS, type Role } from "@sbx/sandbox-stdio";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { MAX_CLIENTS, type Role } from "sandbox-stdio/core";
 import { readEndpoint } from "./endpoint.ts";
 import { MAX_SHARE_SECONDS, type ShareCommand } from "./sharing.ts";
 

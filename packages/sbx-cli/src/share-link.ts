@@ -1,7 +1,7 @@
 // A link that shares a session, as the page's "Share" and `sbx-stdio share` make it: the session in its query, the ticket in
 // its fragment. Pure.
 
-import { isName, type Role } from "@sbx/sandbox-stdio";
+import { isName, type Role } from "sandbox-stdio/core";
 import { usage } from "./outcome.ts";
 
 export type ShareLink = {

@@ -1,6 +1,6 @@
 // The commands that share a session, over HTTP: a link, the list of links, taking one back.
 
-import type { Role } from "@sbx/sandbox-stdio";
+import type { Role } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";

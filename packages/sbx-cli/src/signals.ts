@@ -1,6 +1,6 @@
 // Signals that this program gets: passed on to the remote process, or taken as the wish to end. Asks others which.
 
-import type { SignalName } from "@sbx/sandbox-stdio";
+import type { SignalName } from "sandbox-stdio/core";
 
 /** Signals that end a program which does not handle them. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;

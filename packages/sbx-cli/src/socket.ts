@@ -2,7 +2,7 @@
 // a close code and a phrase. Knows nothing of what is said on them.
 
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "@sbx/sandbox-stdio";
+import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
 import WebSocket from "ws";
 import { CliError } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";

@@ -1,6 +1,6 @@
 // A person at a terminal, and a PTY at the other end.
 
-import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "@sbx/sandbox-stdio";
+import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "sandbox-stdio/core";
 import type { Front } from "./front.ts";
 import { KeyReader, readMenuKey } from "./keys.ts";
 import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";

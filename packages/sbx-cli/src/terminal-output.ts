@@ -3,7 +3,7 @@
 // middle of a sequence; what an application left switched on must be switched off when the terminal is given back; and some
 // terminals stand still for hours over a number that no screen can show.
 
-import { MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "@sbx/sandbox-stdio";
+import { MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "sandbox-stdio/core";
 import { TerminalModes } from "./modes.ts";
 
 /** CAN. */

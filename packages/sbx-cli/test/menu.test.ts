@@ -1,6 +1,6 @@
 // What the keys behind Ctrl+^ mean, by who has the keyboard.
 
-import type { Participant, Participants } from "@sbx/sandbox-stdio";
+import type { Participant, Participants } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
 import { MENU_KEY, Menu } from "../src/menu.ts";
 

@@ -1,6 +1,6 @@
 // What a person is told to do about a refusal.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { unreachableWords } from "../src/credentials.ts";
 import { refusalWords } from "../src/server-words.ts";

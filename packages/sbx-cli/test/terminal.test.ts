@@ -2,7 +2,7 @@
 
 import fs, { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerMessage } from "@sbx/sandbox-stdio";
+import type { ServerMessage } from "sandbox-stdio/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RUNTIME, scratch, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";

@@ -1,7 +1,7 @@
 // What in an OSC asks for attention (N1): OSC 9, 99 and 777, as iTerm2, kitty and urxvt have them.
 
-import { clipUtf8 } from "@sbx/sandbox-stdio";
-import type { Attention } from "@sbx/sandbox-stdio/programs";
+import { clipUtf8 } from "sandbox-stdio/core";
+import type { Attention } from "sandbox-stdio/programs";
 
 const MAX_TITLE = 256;
 const MAX_BODY = 1_024;

@@ -1,6 +1,6 @@
 // The commands of a shell, as its marks tell of them (C1, C3): OSC 133 and 633. Told the texts; knows no bytes.
 
-import { clipUtf8 } from "@sbx/sandbox-stdio";
+import { clipUtf8 } from "sandbox-stdio/core";
 
 /** The newest so many are kept, and of their lines and directories so much. */
 const MAX_COMMANDS = 1_000;

@@ -1,7 +1,7 @@
 // The marks of one session: scans its output as it is read, keeps the shell's commands, and tells of what has ended and what
 // wants attention, neither more often than anybody can want.
 
-import type { Attention } from "@sbx/sandbox-stdio/programs";
+import type { Attention } from "sandbox-stdio/programs";
 import { Notifications } from "./attention.ts";
 import { type CommandEnd, Commands } from "./commands.ts";
 import { OutputMarks } from "./output-marks.ts";

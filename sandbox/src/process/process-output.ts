@@ -2,7 +2,7 @@
 // Knows nothing of what the bytes mean or when the program ended.
 
 import { constants } from "node:os";
-import { MAX_FRAME_BYTES } from "@sbx/sandbox-stdio";
+import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
 import { BROKEN, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 

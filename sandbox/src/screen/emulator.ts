@@ -6,9 +6,9 @@
 // as WebAssembly (ghostty-web 0.4.0) 59, 39, 32, 33, 30, 27, and it offers neither the saved cursor nor the scroll region,
 // the tab stops, the character sets or where a hyperlink leads.
 
-import { limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
+import { limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "sandbox-stdio/core";
 import { Appearance } from "./appearance.ts";
 import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";

@@ -1,7 +1,7 @@
 // What can be known of output that nobody parses: the last state of each private mode, the title, whether there were
 // sequences at all. A handful of native searches over each stretch: 0.1 ms for a MiB, 0.2 ms where there are sequences.
 
-import type { OutputLog } from "@sbx/sandbox-stdio";
+import type { OutputLog } from "sandbox-stdio/core";
 
 /** Read at once; as long as the longest sequence that is looked for is not cut, the next stretch overlaps by that. */
 const STRETCH_BYTES = 256 * 1024;

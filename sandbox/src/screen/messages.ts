@@ -1,6 +1,6 @@
 // What the bridge and the worker that holds the screens say to each other.
 
-import type { Snapshot } from "@sbx/sandbox-stdio";
+import type { Snapshot } from "sandbox-stdio/core";
 import type { Answer, Size, Skip } from "./emulator.ts";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
 

@@ -2,7 +2,7 @@
 // handed bytes when little happens, when it falls behind and when its screen is wanted; what comes too fast for it, it
 // skips. Costs the process nothing but the share of a processor that parsing takes.
 
-import type { OutputLog, Snapshot } from "@sbx/sandbox-stdio";
+import type { OutputLog, Snapshot } from "sandbox-stdio/core";
 import { log } from "../log.ts";
 import type { Answer } from "./emulator.ts";
 import { type FloodContent, FloodScanner } from "./flood-scanner.ts";

@@ -1,7 +1,7 @@
 // Whose output is parsed next in the worker: each session in turn, for a few milliseconds, however much it has printed and
 // however long that takes. Knows nothing of threads.
 
-import { Slices } from "@sbx/sandbox-stdio";
+import { Slices } from "sandbox-stdio/core";
 import { type Answer, Emulator } from "./emulator.ts";
 import type { FromWorker, SessionMessage } from "./messages.ts";
 import type { Watch } from "./watch.ts";

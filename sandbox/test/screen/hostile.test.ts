@@ -1,6 +1,6 @@
 // Output that is made to cost the screens' worker as much as possible: only its own session may suffer.
 
-import { OutputLog } from "@sbx/sandbox-stdio";
+import { OutputLog } from "sandbox-stdio/core";
 import { afterEach, expect, test } from "vitest";
 import { SessionScreen } from "../../src/screen/session-screen.ts";
 import { ScreenWorkers } from "../../src/screen/workers.ts";

@@ -3,9 +3,9 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Snapshot } from "@sbx/sandbox-stdio";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
+import type { Snapshot } from "sandbox-stdio/core";
 import {
   attributesOf,
   backgroundOf,

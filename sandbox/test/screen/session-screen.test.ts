@@ -1,6 +1,6 @@
 // The screen of a session, through the worker: exactness, safe places, laziness, floods, answers, and a worker that dies.
 
-import { OutputLog, type Snapshot } from "@sbx/sandbox-stdio";
+import { OutputLog, type Snapshot } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { MAX_SNAPSHOT_BYTES } from "../../src/screen/draw.ts";
 import { SessionScreen } from "../../src/screen/session-screen.ts";

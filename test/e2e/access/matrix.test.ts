@@ -1,6 +1,6 @@
 // Every route and dialect by every kind of identity: what each is answered, written to docs/matrix.md. The routes are those
 // that the Worker's code registers; one that nothing is asked of fails.
-import { DIALECT_ROUTES } from "@sbx/sandbox-stdio";
+import { DIALECT_ROUTES } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { connect } from "../support/client.ts";
 import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/foreign-routes.ts";

@@ -1,6 +1,6 @@
 // Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
 
-import { CLOSE, dialectNamed } from "@sbx/sandbox-stdio";
+import { CLOSE, dialectNamed } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";

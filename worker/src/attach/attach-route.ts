@@ -1,8 +1,8 @@
 // The routes at which clients attach, one for each path of the dialects' table: authenticates, has the row read the request,
 // and hands the upgrade to the session's Durable Object.
 
-import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute, TTYD } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
+import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute, TTYD } from "sandbox-stdio/core";
 import { addressOf, logRefused } from "../audit/worker-log.ts";
 import { offeredProtocols } from "../auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";

@@ -1,7 +1,7 @@
 // What the Worker tells the session's Durable Object about an upgrade that it let through. Made from nothing: no header,
 // cookie or query string of the client is passed on.
 
-import type { AttachQuery, DialectRoute } from "@sbx/sandbox-stdio";
+import type { AttachQuery, DialectRoute } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
 import type { Pass } from "../limits/entry-limits.ts";
 import type { Grant } from "./grant.ts";

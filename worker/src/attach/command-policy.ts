@@ -1,7 +1,7 @@
 // Which commands a session may be started with: lists by scope. A policy on what is started, and no sandbox: whoever may
 // start a shell may start anything from it.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 
 /** Variables of the Worker: commands, comma separated. Absent or empty: no such list. */

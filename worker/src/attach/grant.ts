@@ -1,7 +1,7 @@
 // What somebody may do with one session, and for how long: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
-import { clipUtf8, MAX_NAME_BYTES, type ParticipantKind, seenName } from "@sbx/sandbox-stdio";
+import { clipUtf8, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";

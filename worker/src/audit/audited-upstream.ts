@@ -1,7 +1,7 @@
 // Stands between a session and its way to the process, and notes what goes there: who came and went, who holds the
 // keyboard, signals, kills, ends of input, sizes. Changes nothing.
 
-import type { Answerer, ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "@sbx/sandbox-stdio";
+import type { Answerer, ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "sandbox-stdio/core";
 import type { SessionAudit } from "./session-audit.ts";
 
 export class AuditedUpstream implements Upstream {

@@ -2,7 +2,7 @@
 
 import { Buffer, isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { type InputFate, release } from "@sbx/sandbox-stdio";
+import { type InputFate, release } from "sandbox-stdio/core";
 import type { InputDeed } from "./record.ts";
 
 /** What is kept of input: its bytes, or their hash, or how many they were. */

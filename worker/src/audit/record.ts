@@ -1,6 +1,6 @@
 // What an audit record says. Types only.
 
-import type { ParticipantKind } from "@sbx/sandbox-stdio";
+import type { ParticipantKind } from "sandbox-stdio/core";
 import type { ChainPoint } from "./chain.ts";
 
 /** Who did something, as their token and connection say. */

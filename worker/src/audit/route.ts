@@ -1,6 +1,6 @@
 // `GET …/sessions/NAME/audit`: what happened in a session, page by page, for those who may read it. Its session may be long gone.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import { refuseHttp } from "../refusal.ts";
 import type { AuditPage } from "./trail.ts";
 

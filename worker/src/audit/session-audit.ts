@@ -8,7 +8,7 @@ import {
   type InputRecorder,
   MAX_UNACKED_INPUT_BYTES,
   type ServerConnection,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
 import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
 import { type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";

@@ -1,7 +1,7 @@
 // What the record says of the surroundings that a process was asked for with.
 
 import { createHash } from "node:crypto";
-import type { ProcessWish } from "@sbx/sandbox-stdio";
+import type { ProcessWish } from "sandbox-stdio/core";
 import type { RecordedVariable } from "./record.ts";
 
 /** Absent where nothing was asked for. Variables as they were given: of one that is given twice the last counts. */

@@ -1,7 +1,7 @@
 // The audit of one session, or of a tenant, as it is stored: batches of records in SQLite, under keys that sort by their
 // number. Appending only; old batches are deleted from the start, and an anchor says where the chain goes on.
 
-import { release } from "@sbx/sandbox-stdio";
+import { release } from "sandbox-stdio/core";
 import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
 import type { AuditEvent, AuditRecord } from "./record.ts";
 

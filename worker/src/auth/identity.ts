@@ -1,7 +1,7 @@
 // Who a verified token speaks for, and what they may do. Claims in, identity out.
 // Knows nothing of how the claims were verified, nor of HTTP.
 
-import { seenName } from "@sbx/sandbox-stdio";
+import { seenName } from "sandbox-stdio/core";
 import { AuthFault } from "./fault.ts";
 
 /** The claim that separates tenants. */

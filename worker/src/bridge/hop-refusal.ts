@@ -1,6 +1,6 @@
 // What a client is told when the inner hop could not be opened.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 import type { HopOutcome } from "./inner-hop.ts";
 

@@ -13,7 +13,7 @@ import {
   type Trace,
   tracedReceiver,
   tracedSocket,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { log } from "../log.ts";
 import type { AttachOutcome } from "./upstream.ts";
 

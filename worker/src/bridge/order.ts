@@ -1,8 +1,8 @@
 // Has the bridge start a process that nobody attaches to at once. The container is started for it, where there is one.
 
 import { getSandbox } from "@cloudflare/sandbox";
-import { CLOSE, MAX_LISTING_BYTES } from "@sbx/sandbox-stdio";
-import { orderBody, parseStarted, type Started, type StartOrder } from "@sbx/sandbox-stdio/programs";
+import { CLOSE, MAX_LISTING_BYTES } from "sandbox-stdio/core";
+import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-stdio/programs";
 import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
 import { readText } from "../read-text.ts";

@@ -1,7 +1,7 @@
 // What a bridge is asked beside the inner hop, and how much of its answer is read, for how long: the same for a local one and
 // for one in a container. A process may have taken the bridge over.
 
-import { MAX_LISTING_BYTES } from "@sbx/sandbox-stdio";
+import { MAX_LISTING_BYTES } from "sandbox-stdio/core";
 import { readText } from "../read-text.ts";
 
 export type BridgeQuestion =

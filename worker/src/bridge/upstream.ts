@@ -1,7 +1,7 @@
 // The way to the bridge: in the sandbox's container, or a local one. The only file that knows there are two.
 
 import { getSandbox } from "@cloudflare/sandbox";
-import { INNER_PROTOCOL } from "@sbx/sandbox-stdio";
+import { INNER_PROTOCOL } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
 import { log } from "../log.ts";

@@ -1,7 +1,7 @@
 // What stands between a right to attach and the session: revocations and limits. Two objects are asked, at the same time;
 // whatever they say holds for every Worker.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import type { AttachRight } from "../attach/attach-right.ts";
 import type { Grant } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";

@@ -1,6 +1,6 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
-import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MIB, PLAIN_RATE } from "@sbx/sandbox-stdio";
+import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MIB, PLAIN_RATE } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { AuthFault } from "../auth/fault.ts";
 

@@ -1,8 +1,8 @@
 // What the Worker asks a session's Durable Object on behalf of a program, and how that answers: plain values, over one request,
 // whose signal tells the object that its caller has gone.
 
-import type { ProcessWish } from "@sbx/sandbox-stdio";
-import type { StreamChoice } from "@sbx/sandbox-stdio/programs";
+import type { ProcessWish } from "sandbox-stdio/core";
+import type { StreamChoice } from "sandbox-stdio/programs";
 import type { Grant } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import type { Pass } from "../limits/entry-limits.ts";

@@ -1,7 +1,7 @@
 // Output as server-sent events (D6). A stream is one read after the other, each from where the last one ended: it goes on over
 // a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
 
-import { outputText } from "@sbx/sandbox-stdio/programs";
+import { outputText } from "sandbox-stdio/programs";
 import type { ProgramAnswer } from "./call.ts";
 import { base64Of, type OutputFormat } from "./output.ts";
 

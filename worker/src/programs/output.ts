@@ -1,7 +1,7 @@
 // *read* over HTTP (D1 to D6): as JSON, as bytes, or as a stream of events.
 
 import type { sessionSchemas } from "@sbx/api";
-import { outputText } from "@sbx/sandbox-stdio/programs";
+import { outputText } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";

@@ -1,8 +1,8 @@
 // What a request says, checked by its route's schema.
 
 import type { processSchemas } from "@sbx/api";
-import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "@sbx/sandbox-stdio";
-import { MAX_WORD_BYTES } from "@sbx/sandbox-stdio/programs";
+import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "sandbox-stdio/core";
+import { MAX_WORD_BYTES } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { readText } from "../read-text.ts";
 import { type ProgramAnswer, type ProgramProcess, refused } from "./call.ts";

@@ -1,6 +1,6 @@
 // The programs' calls at one session's Durable Object: each is let in, does its operation, and counts as attached meanwhile.
 
-import { CLOSE, httpStatusOf } from "@sbx/sandbox-stdio";
+import { CLOSE, httpStatusOf } from "sandbox-stdio/core";
 import { commandRefusal } from "../attach/command-policy.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";

@@ -1,9 +1,9 @@
 // The programs' routes: each parses by its schema, asks the session's Durable Object, and shapes the answer.
 
 import { processSchemas, sessionSchemas } from "@sbx/api";
-import { SIGNALS } from "@sbx/sandbox-stdio";
-import { MAX_WRITE_BYTES } from "@sbx/sandbox-stdio/programs";
 import { type Context, Hono } from "hono";
+import { SIGNALS } from "sandbox-stdio/core";
+import { MAX_WRITE_BYTES } from "sandbox-stdio/programs";
 import type { SandboxScope } from "../auth/identity.ts";
 import type { Env } from "../env.ts";
 import { revocablePart } from "../limits/entry-limits.ts";

@@ -2,7 +2,7 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
-import { parseListings } from "@sbx/sandbox-stdio";
+import { parseListings } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
 import type { Env } from "../env.ts";

@@ -1,6 +1,6 @@
 // The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
 
-import { CLOSE, type Frame, type ServerSocket, type SocketQueue } from "@sbx/sandbox-stdio";
+import { CLOSE, type Frame, type ServerSocket, type SocketQueue } from "sandbox-stdio/core";
 import type { Unheard, UnheardPool } from "./unheard.ts";
 
 /** Above this a socket has enough queued, where the runtime can tell. */

@@ -1,7 +1,7 @@
 // Which connections go on for nobody, where no event of their sockets says so: a client whose upgrade was reset in the wrong
 // moment, one that never answers a close. Told the time; looks at what waits in their sockets.
 
-import { CLOSE, Departures, GHOST_MS, type ServerConnection, type SocketQueue } from "@sbx/sandbox-stdio";
+import { CLOSE, Departures, GHOST_MS, type ServerConnection, type SocketQueue } from "sandbox-stdio/core";
 
 /** What is looked at. */
 export type Watchable = Pick<ServerConnection, "isEnded" | "dismiss">;

@@ -1,6 +1,6 @@
 // Until when each connection may go on: the end of its token or ticket, or a revocation. Told the time; knows no sockets.
 
-import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
+import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import type { Grant } from "../attach/grant.ts";
 import type { Pass } from "../limits/entry-limits.ts";
 import { concerns, type Revocation } from "../limits/revocation.ts";

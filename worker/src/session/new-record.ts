@@ -1,8 +1,8 @@
 // The record of a process that has just been started, by a client that attaches or by a program's call.
 
 import { createHash } from "node:crypto";
-import type { Delivery, Mode, ProcessWish } from "@sbx/sandbox-stdio";
-import { processIdentity } from "@sbx/sandbox-stdio/programs";
+import type { Delivery, Mode, ProcessWish } from "sandbox-stdio/core";
+import { processIdentity } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { SessionRecord } from "./session-store.ts";
 

@@ -1,7 +1,7 @@
 // A session as a program's call finds it: as it runs here, or as it was kept. Opens the inner hop as an attach does, and waits
 // until what the bridge had then has come.
 
-import type { InnerHello, OutputLog, Session } from "@sbx/sandbox-stdio";
+import type { InnerHello, OutputLog, Session } from "sandbox-stdio/core";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import type { HopOutcome } from "../bridge/inner-hop.ts";
 import { lostReached, type Reached } from "../programs/operations/reached.ts";

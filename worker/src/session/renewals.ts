@@ -1,7 +1,7 @@
 // What keeps a connection alive past its token's first word: a fresh token that its client shows, or another yes from the
 // issuer of an opaque one.
 
-import { CLOSE, type ServerConnection } from "@sbx/sandbox-stdio";
+import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
 import { AuthFault, logFault } from "../auth/fault.ts";
 import { askProject, openProject } from "../auth/project-gate.ts";

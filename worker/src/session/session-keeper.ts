@@ -13,7 +13,7 @@ import {
   type SessionOptions,
   type Trace,
   tracedUpstream,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { commandRefusal } from "../attach/command-policy.ts";

@@ -1,6 +1,6 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
-import { parseListings, type Session } from "@sbx/sandbox-stdio";
+import { parseListings, type Session } from "sandbox-stdio/core";
 import { askBridge } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
 import type { SessionRecord } from "./session-store.ts";

@@ -14,7 +14,7 @@ import {
   type Retry,
   ServerConnection,
   type Session,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 import { type Admission, admit, attachableOf, ticketRefusal } from "../attach/admission.ts";
 import { type AttachSpec, specOf } from "../attach/attach-spec.ts";
 import { kindOf } from "../attach/grant.ts";

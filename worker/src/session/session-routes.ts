@@ -1,7 +1,7 @@
 // `/api/sandboxes/ID/sessions/NAME/audit`: what is on record of a session.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
 import { Hono } from "hono";
+import { CLOSE } from "sandbox-stdio/core";
 import { auditResponse, readAuditQuery } from "../audit/route.ts";
 import { authorizeProject } from "../auth/authorize-project.ts";
 import type { Env } from "../env.ts";

@@ -8,7 +8,7 @@ import {
   type OutputLog,
   type SessionFacts,
   type Snapshot,
-} from "@sbx/sandbox-stdio";
+} from "sandbox-stdio/core";
 
 /** The process that this session belongs to, from its first greeting on. */
 export type SessionRecord = {

@@ -1,7 +1,7 @@
 // The trace of one session's object: which of its clients' sockets are traced, and under what name. Without STDIO_TRACE it
 // holds nothing, and each message costs one look at an empty map.
 
-import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "@sbx/sandbox-stdio";
+import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type LogEnv, sessionTrace } from "../log.ts";
 

@@ -1,7 +1,7 @@
 // Where a client of ttyd's waits that came without a credential: its first message may hold a token. Nothing is asked or
 // started for it before; it has little time and room, and few of one address wait at once.
 
-import { CLOSE } from "@sbx/sandbox-stdio";
+import { CLOSE } from "sandbox-stdio/core";
 import type { Answering } from "../attach/attach-spec.ts";
 import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault } from "../auth/fault.ts";

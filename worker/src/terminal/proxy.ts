@@ -1,6 +1,6 @@
 // The clients of the ttyds that run in one sandbox's container: lets each in, and knows who is there.
 
-import { CLOSE, dialectNamed, MAX_CLIENTS, type SocketQueue } from "@sbx/sandbox-stdio";
+import { CLOSE, dialectNamed, MAX_CLIENTS, type SocketQueue } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { kindOf } from "../attach/grant.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";

@@ -1,7 +1,7 @@
 // Passes the messages of one client and one ttyd on to each other, as they are. Reads no more of them than their first
 // character: who holds the output, what is input, and what is a change of size. Knows no way to a ttyd.
 
-import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS, type SocketQueue } from "@sbx/sandbox-stdio";
+import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS, type SocketQueue } from "sandbox-stdio/core";
 import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 

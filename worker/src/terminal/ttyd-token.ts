@@ -1,7 +1,7 @@
 // ttyd's own ways to bring a token: as the password of Basic credentials, and as `AuthToken` in the client's first message.
 // Both are put into the words of everybody else, `Authorization: Bearer`; nothing is believed here.
 
-import { MAX_CONTROL_IN_BYTES } from "@sbx/sandbox-stdio";
+import { MAX_CONTROL_IN_BYTES } from "sandbox-stdio/core";
 import { needsOrigin, requirePublicOrigin } from "../auth/origin.ts";
 import type { AuthSettings } from "../auth/settings.ts";
 import { isTokenShaped } from "../auth/verify-token.ts";

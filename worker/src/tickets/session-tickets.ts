@@ -1,7 +1,7 @@
 // Which tickets of a session still count: the share tickets that were made and not revoked, and the attach tickets that have
 // been used. In the session's own storage, so that it survives a restart and one answer holds everywhere.
 
-import type { Party } from "@sbx/sandbox-stdio";
+import type { Party } from "sandbox-stdio/core";
 import type { Grant } from "../attach/grant.ts";
 import type { Role } from "../auth/ticket.ts";
 

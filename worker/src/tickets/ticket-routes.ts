@@ -1,8 +1,8 @@
 // The API's routes about tickets: one to attach once, and those that share a session. A ticket gives no more than its maker
 // has.
 
-import { CLOSE, MAX_CLIENTS } from "@sbx/sandbox-stdio";
 import { type Context, Hono } from "hono";
+import { CLOSE, MAX_CLIENTS } from "sandbox-stdio/core";
 import { displayName } from "../attach/grant.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { authorizeProject } from "../auth/authorize-project.ts";

@@ -1,6 +1,6 @@
 // Who is on record for what a client does.
 import { env, runInDurableObject } from "cloudflare:test";
-import { ServerConnection, STDIO } from "@sbx/sandbox-stdio";
+import { ServerConnection, STDIO } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import type { Actor } from "../../src/audit/record.ts";
 import { SessionAudit } from "../../src/audit/session-audit.ts";

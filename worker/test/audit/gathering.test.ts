@@ -1,6 +1,6 @@
 // How much input one transaction of the audit holds, and when it is made.
 import { env, runInDurableObject } from "cloudflare:test";
-import type { ClientRecord } from "@sbx/sandbox-stdio";
+import type { ClientRecord } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { SessionAudit } from "../../src/audit/session-audit.ts";
 import { AuditTrail } from "../../src/audit/trail.ts";

@@ -1,6 +1,6 @@
 // What is kept of a batch of input.
 import { createHash } from "node:crypto";
-import { release } from "@sbx/sandbox-stdio";
+import { release } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { InputBatch } from "../../src/audit/input-batch.ts";
 

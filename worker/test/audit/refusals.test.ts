@@ -1,6 +1,6 @@
 // Refusals without end: the first of a kind is on record at once, those that follow are one record.
 import { env, runInDurableObject } from "cloudflare:test";
-import type { ClientRecord } from "@sbx/sandbox-stdio";
+import type { ClientRecord } from "sandbox-stdio/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AuditRecord } from "../../src/audit/record.ts";
 import { Refusals, RUN_MS } from "../../src/audit/refusals.ts";

@@ -1,5 +1,5 @@
 // Claims to identity: tenants, scopes and what is shown of a person.
-import { attachParams, parseAttachQuery } from "@sbx/sandbox-stdio";
+import { attachParams, parseAttachQuery } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
 import { displayName } from "../../src/attach/grant.ts";
 import { ResumeSigner } from "../../src/attach/resume.ts";

@@ -1,6 +1,6 @@
 // *screen* and *commands* (S1, S2, C3): asked of the process's bridge while it runs, and of what was kept at its exit.
 
-import type { InnerClient, Question } from "@sbx/sandbox-stdio";
+import type { InnerClient, Question } from "sandbox-stdio/core";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
 import type { Reached } from "./reached.ts";
 

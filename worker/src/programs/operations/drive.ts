@@ -1,7 +1,7 @@
 // *signal*, *resize* and *keyboard* (R5): what a program does to the process beside typing. Its writer is a client of the session,
 // with the rights of one.
 
-import type { ClientRecord, Session, SignalName } from "@sbx/sandbox-stdio";
+import type { ClientRecord, Session, SignalName } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import type { Reached } from "./reached.ts";

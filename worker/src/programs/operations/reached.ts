@@ -1,6 +1,6 @@
 // What an operation works on: the log of a session and what became of its process, live or from what is stored.
 
-import type { ExitStatus, OutputLog, Session } from "@sbx/sandbox-stdio";
+import type { ExitStatus, OutputLog, Session } from "sandbox-stdio/core";
 import type { SessionRecord } from "../../session/session-store.ts";
 
 export type ProcessState = "running" | "exited" | "lost";

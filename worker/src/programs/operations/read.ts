@@ -1,6 +1,6 @@
 // *read* (D1 to D6): the bytes of a range, or, where there are none yet, as soon as there are.
 
-import { readOutput } from "@sbx/sandbox-stdio/programs";
+import { readOutput } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
 import { type Reached, stateOf } from "./reached.ts";
 import { until } from "./until.ts";

@@ -1,6 +1,6 @@
 // *run* (U1 to U4), once its process is there: waits for its end, and answers with what it has said.
 
-import { decodeUtf8, headTail } from "@sbx/sandbox-stdio/programs";
+import { decodeUtf8, headTail } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
 import { type Reached, stateOf } from "./reached.ts";
 import { until } from "./until.ts";

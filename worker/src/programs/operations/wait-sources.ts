@@ -1,7 +1,7 @@
 // What a wait looks at beside the output (T1): the ends of a shell's commands, and the screen as drawn.
 
-import type { InnerClient } from "@sbx/sandbox-stdio";
-import type { Wait, WaitUntil } from "@sbx/sandbox-stdio/programs";
+import type { InnerClient } from "sandbox-stdio/core";
+import type { Wait, WaitUntil } from "sandbox-stdio/programs";
 import { type ProgramAnswer, refused } from "../call.ts";
 import { type CommandEnd, commandEnds, type Kept, rowsOf } from "./ask-process.ts";
 import type { Reached } from "./reached.ts";

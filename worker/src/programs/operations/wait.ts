@@ -1,7 +1,7 @@
 // *wait* (T1 to T6): the core's state machine, told of what happens at the session.
 
 import { compilePattern } from "@sbx/api/patterns";
-import { lastOutput, Wait, type WaitUntil } from "@sbx/sandbox-stdio/programs";
+import { lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused, type WaitCondition } from "../call.ts";
 import type { Reached } from "./reached.ts";
 import { until } from "./until.ts";

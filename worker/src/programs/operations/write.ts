@@ -1,7 +1,7 @@
 // *write* (W1 to W4): typed where the process is, once; answered when it is taken and, where a record is kept, stored.
 
-import type { ClientRecord, InnerClient, Session, WriteOutcome } from "@sbx/sandbox-stdio";
-import { encodeWrite, receiptOf, USUAL_MODES } from "@sbx/sandbox-stdio/programs";
+import type { ClientRecord, InnerClient, Session, WriteOutcome } from "sandbox-stdio/core";
+import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import type { Reached } from "./reached.ts";
