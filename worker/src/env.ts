@@ -8,14 +8,14 @@ import type { AddressObject } from "./limits/address-object.ts";
 import type { LimitEnv } from "./limits/limits.ts";
 import type { TenantObject } from "./limits/tenant-object.ts";
 import type { LogEnv } from "./log.ts";
+import type { SandboxObject } from "./sandbox/containers.ts";
 import type { SandboxDirectory } from "./sandbox/directory.ts";
 import type { EgressEnv } from "./sandbox/egress.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { TerminalEnv } from "./terminal/settings.ts";
 
 export interface Env extends AuthEnv, AuditEnv, CommandEnv, EgressEnv, LimitEnv, LogEnv, ProjectEnv, TerminalEnv {
-  readonly Sandbox: DurableObjectNamespace<Sandbox>;
+  readonly Sandbox: DurableObjectNamespace<SandboxObject>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;
   readonly TENANT: DurableObjectNamespace<TenantObject>;

@@ -1,65 +1,16 @@
-// The Worker: who may come in, and to which Durable Object a request belongs. Everything else is theirs.
+// The Worker's entry, with containers reached by the Sandbox SDK. index-native.ts is the one without it.
 
-import { Hono } from "hono";
-import { attachRoutes } from "./attach/attach-route.ts";
-import { readAuditSettings } from "./audit/settings.ts";
-import { tenantAuditRoutes } from "./audit/tenant-route.ts";
-import { logRefused } from "./audit/worker-log.ts";
-import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
-import { loginRoutes } from "./auth/login.ts";
-import { requireAllowedHost } from "./auth/origin.ts";
-import { readAuthSettings } from "./auth/settings.ts";
-import type { Env } from "./env.ts";
-import { revocationRoutes } from "./limits/revocation-route.ts";
-import { log } from "./log.ts";
-import { requireLogLevel } from "./log-level.ts";
-import { page } from "./page.ts";
-import { programRoutes } from "./programs/routes.ts";
-import { readEgress } from "./sandbox/egress.ts";
-import { sessionRoutes } from "./session/session-routes.ts";
-import { terminalRoutes } from "./terminal/routes.ts";
-import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
+import worker from "./app.ts";
+import { useContainers } from "./sandbox/containers.ts";
+import { sdkContainers } from "./sandbox/sdk/access.ts";
+
+useContainers(sdkContainers);
 
 // What the SDK sends a container's traffic through, where EGRESS_ALLOW restricts it.
 export { ContainerProxy } from "@cloudflare/sandbox";
 export { AddressObject } from "./limits/address-object.ts";
 export { TenantObject } from "./limits/tenant-object.ts";
 export { SandboxDirectory } from "./sandbox/directory.ts";
-export { Sandbox } from "./sandbox/sandbox.ts";
+export { Sandbox } from "./sandbox/sdk/sandbox.ts";
 export { SessionObject } from "./session/session-object.ts";
-
-const app = new Hono<{ Bindings: Env }>();
-
-app.onError((error, c) => {
-  if (error instanceof AuthFault) {
-    logRefused(c.req.raw, error);
-    return authRefusal(error);
-  }
-  // What went wrong inside stays in the log.
-  log.error("a request failed:", error);
-  return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
-});
-
-app.use(async (c, next) => {
-  requireAllowedHost(c.req.raw, readAuthSettings(c.env));
-  // Before anything is done: a policy that can't be read must not count as none.
-  readAuditSettings(c.env);
-  requireLogLevel(c.env);
-  readEgress(c.env);
-  await next();
-});
-
-app.get("/healthz", (c) => c.json({ ok: true }));
-app.route("/", terminalRoutes);
-app.route("/", attachRoutes);
-app.route("/api/sandboxes", programRoutes);
-app.route("/api/sandboxes", sessionRoutes);
-app.route("/api/sandboxes", shareRoutes);
-app.route("/api/tickets", attachTicketRoutes);
-app.route("/api/revocations", revocationRoutes);
-app.route("/api/audit", tenantAuditRoutes);
-app.route("/", loginRoutes);
-app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
-app.all("*", (c) => page(c.req.raw, c.env));
-
-export default app;
+export default worker;

@@ -2,12 +2,14 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
-import type { Sandbox } from "../src/sandbox/sandbox.ts";
+import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
+import { sdkContainers } from "../src/sandbox/sdk/access.ts";
 import { terminalRoutes } from "../src/terminal/routes.ts";
 import { readTerminalSettings, type TerminalEnv } from "../src/terminal/settings.ts";
 import { askTtyd, openTtyd } from "../src/terminal/upstream.ts";
 
 const real = env as unknown as Env;
+useContainers(sdkContainers);
 const ADDRESS = { kind: "container", sandboxKey: "0123456789abcdef", port: 7681 } as const;
 
 /** An environment whose containers answer with `answer`. */
@@ -37,7 +39,7 @@ function withContainer(answer: () => Response | Promise<Response>, isRunning = t
       named.push(name);
       return stub;
     },
-  } as unknown as DurableObjectNamespace<Sandbox>;
+  } as unknown as DurableObjectNamespace<SandboxObject>;
   return { env: { ...real, Sandbox: namespace, BRIDGE_URL: "" } satisfies Env, requests, fetched, named };
 }
 

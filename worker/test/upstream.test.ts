@@ -4,10 +4,13 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { BridgeQuestion } from "../src/bridge/question.ts";
 import { askBridge, attachBridge, isAwake } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
-import { containerToken, type Sandbox } from "../src/sandbox/sandbox.ts";
+import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
+import { sdkContainers } from "../src/sandbox/sdk/access.ts";
+import { containerToken } from "../src/sandbox/secret.ts";
 
 const KEY = "0123456789abcdef";
 const real = env as unknown as Env;
+useContainers(sdkContainers);
 
 /** An environment whose containers answer every upgrade with `answer`. */
 function withContainer(answer: () => Response | Promise<Response>, isRunning = true) {
@@ -29,7 +32,7 @@ function withContainer(answer: () => Response | Promise<Response>, isRunning = t
     idFromName: (name: string) => real.Sandbox.idFromName(name),
     get: () => stub,
     getByName: () => stub,
-  } as unknown as DurableObjectNamespace<Sandbox>;
+  } as unknown as DurableObjectNamespace<SandboxObject>;
   const fake: Env = { ...real, Sandbox: namespace, BRIDGE_URL: "", STDIO_TOKEN: "the deployment's secret" };
   return { env: fake, requests, asked };
 }

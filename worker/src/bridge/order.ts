@@ -1,13 +1,12 @@
 // Has the bridge start a process that nobody attaches to at once. The container is started for it, where there is one.
 
-import { getSandbox } from "@cloudflare/sandbox";
 import { CLOSE, MAX_LISTING_BYTES } from "sandbox-stdio/core";
 import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-stdio/programs";
 import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
 import { readText } from "../read-text.ts";
 import type { Refusal } from "../refusal.ts";
-import { BRIDGE_PORT } from "../sandbox/sandbox.ts";
+import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
 import { authorization } from "./upstream.ts";
 
 export type OrderOutcome =
@@ -34,10 +33,7 @@ export async function orderProcess(env: Env, sandboxKey: string, order: StartOrd
     } as const;
     const response = env.BRIDGE_URL
       ? await fetch(`${env.BRIDGE_URL}${path}`, init)
-      : await getSandbox(env.Sandbox, sandboxKey).containerFetch(
-          new Request(`http://bridge${path}`, init),
-          BRIDGE_PORT,
-        );
+      : await containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, init), BRIDGE_PORT);
     return await outcomeOf(response);
   } catch (error) {
     if (error instanceof AuthFault) throw error;

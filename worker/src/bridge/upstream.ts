@@ -1,12 +1,12 @@
-// The way to the bridge: in the sandbox's container, or a local one. The only file that knows there are two.
+// The way to the bridge: in the sandbox's container, or a local one.
 
-import { getSandbox } from "@cloudflare/sandbox";
 import { INNER_PROTOCOL } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
 import type { Env } from "../env.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
-import { BRIDGE_PORT, bridgeSecret, containerToken } from "../sandbox/sandbox.ts";
+import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
+import { bridgeSecret, containerToken } from "../sandbox/secret.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
 
 /** When to come back, where the platform does not say. */
@@ -49,8 +49,6 @@ export async function attachBridge(
   try {
     const headers = {
       Upgrade: "websocket",
-      // Without it the SDK takes the request for plain HTTP to another port.
-      Connection: "Upgrade",
       "Sec-WebSocket-Protocol": INNER_PROTOCOL,
       Authorization: await authorization(env, sandboxKey),
     };
@@ -59,10 +57,7 @@ export async function attachBridge(
     const init = { headers, redirect: "manual", ...(signal === undefined ? {} : { signal }) } as const;
     if (env.BRIDGE_URL) response = await fetch(`${env.BRIDGE_URL}${path}`, init);
     else if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
-    else {
-      const request = new Request(`http://bridge${path}`, init);
-      response = await getSandbox(env.Sandbox, sandboxKey).wsConnect(request, BRIDGE_PORT);
-    }
+    else response = await containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, init), BRIDGE_PORT);
     return await outcomeOf(response);
   } catch (error) {
     if (error instanceof AuthFault) return { kind: "refused", status: 500, error: error.code, message: error.message };

@@ -1,10 +1,10 @@
-// The way to a ttyd that runs in a sandbox: through the SDK to its port in the container, or to a local one. The only file
+// The way to a ttyd that runs in a sandbox: to its port in the container, or to a local one. The only file
 // of the terminal that knows there are two. Never starts a container: no ttyd runs in one that does not run.
 
-import { getSandbox } from "@cloudflare/sandbox";
 import { isAwake } from "../bridge/upstream.ts";
 import type { Env } from "../env.ts";
 import { log } from "../log.ts";
+import { containerOf } from "../sandbox/containers.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
 
 /** Subprotocol of ttyd. */
@@ -15,8 +15,6 @@ const PATIENCE_MS = 10_000;
 export async function openTtyd(env: Env, address: TtydAddress): Promise<WebSocket | undefined> {
   const headers = {
     Upgrade: "websocket",
-    // Without it the SDK takes the request for plain HTTP to another port.
-    Connection: "Upgrade",
     "Sec-WebSocket-Protocol": TTY_PROTOCOL,
   };
   const response = await ask(env, address, "/ws", headers);
@@ -49,8 +47,7 @@ async function ask(
       const { sandboxKey, port } = address;
       if (!(await isAwake(env, sandboxKey))) return undefined;
       const request = new Request(`http://ttyd${path}`, { headers, redirect: "manual" });
-      const sandbox = getSandbox(env.Sandbox, sandboxKey);
-      return "Upgrade" in headers ? sandbox.wsConnect(request, port) : sandbox.containerFetch(request, port);
+      return containerOf(env, sandboxKey).fetch(request, port);
     });
   } catch (error) {
     log.warn("no way to the ttyd:", error);
