@@ -1,8 +1,11 @@
 // The page, from the static assets, with the headers that keep it to itself.
 
 import { CLOSE } from "sandbox-stdio/core";
-import type { Env } from "./env.ts";
 import { refuseHttp } from "./refusal.ts";
+
+export interface PageEnv {
+  readonly ASSETS: Fetcher;
+}
 
 /** xterm.js writes style elements, so inline styles are allowed; scripts are only our own files. */
 const CONTENT_SECURITY_POLICY = [
@@ -17,7 +20,7 @@ const CONTENT_SECURITY_POLICY = [
   "object-src 'none'",
 ].join("; ");
 
-export async function page(request: Request, env: Env): Promise<Response> {
+export async function page(request: Request, env: PageEnv): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return nothingAt(request);
   }

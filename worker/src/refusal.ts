@@ -1,7 +1,14 @@
 // How a request is refused: one line of JSON, or, for a client that can't see an HTTP refusal, a WebSocket that says why.
 
-import { CLOSE, clipUtf8, dialectNamed, httpStatusOf, type Retry } from "sandbox-stdio/core";
-import type { Answering } from "./attach/attach-spec.ts";
+import { CLOSE, clipUtf8, type DialectRoute, dialectNamed, httpStatusOf, type Retry } from "sandbox-stdio/core";
+
+/** How a client is answered. */
+export type Answering = {
+  /** The dialect's name. */
+  readonly dialect: string;
+  readonly subprotocol?: string;
+  readonly refusal: DialectRoute["refusal"];
+};
 
 export type Refusal = {
   /** Our close code; the HTTP status is derived from it. */

@@ -1,12 +1,13 @@
 // Other terminals over a network, where this machine has or can make them: node-pty behind ws, and OpenSSH. Neither is
 // a dependency of the project: node-pty is compiled into a directory of its own, sshd is Debian's.
 
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { anyFreePort } from "../../local/src/ports.ts";
-import type { Server } from "./subjects.ts";
+
+export type Server = { readonly url: string; readonly process: ChildProcess };
 
 /** Where node-pty and ws are installed. @throws {Error} Where they can't be: no compiler, no registry. */
 export function installNodePty(): string {

@@ -1,7 +1,7 @@
 // What is measured: this project's bridge and its whole path, and the floors beneath them. Each subject is started
 // afresh for each measurement, so that none inherits another's memory.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { startIssuer } from "../../local/src/issuer.ts";
 import { BIN, ROOT } from "../../local/src/paths.ts";
 import { anyFreePort } from "../../local/src/ports.ts";
 import { tokenMinter } from "../../local/src/token-minter.ts";
-import { installNodePty, startSsh } from "./peers.ts";
+import { installNodePty, type Server, startSsh } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";
 
 export interface Subject {
@@ -140,8 +140,6 @@ async function linkHosts(): Promise<string[]> {
   for (let i = 0; i < 4; i += 1) LINK_PORTS.push(await anyFreePort());
   return LINK_PORTS.map((port) => `127.0.0.1:${port}`);
 }
-
-export type Server = { readonly url: string; readonly process: ChildProcess };
 
 function startBridge(token: string): Promise<Server> {
   const root = mkdtempSync(join(tmpdir(), "bench-sandboxes-"));

@@ -67,6 +67,7 @@ export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export {
   ClientRecord,
   knownOf,
+  type Party,
   type Peer,
   type Presence,
   type Reach,
@@ -79,7 +80,6 @@ export { Session } from "./session/session.ts";
 export type {
   AttachRequest,
   AttachResult,
-  Party,
   ProgramRequest,
   SessionFacts,
   SessionOptions,

@@ -7,18 +7,21 @@ import { addressOf, logRefused } from "../audit/worker-log.ts";
 import { offeredProtocols } from "../auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";
 import { requireListedOrigin } from "../auth/origin.ts";
-import { openProject, type Project } from "../auth/project-gate.ts";
-import { readAuthSettings } from "../auth/settings.ts";
-import type { Env } from "../env.ts";
-import { pass } from "../limits/entry-limits.ts";
-import { refuseHttp, refuseUpgrade } from "../refusal.ts";
+import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
+import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
+import { type EntryEnv, pass } from "../limits/entry-limits.ts";
+import { type Answering, refuseHttp, refuseUpgrade } from "../refusal.ts";
 import { terminalGate } from "../terminal/gate.ts";
 import { waitInLobby } from "../terminal/lobby.ts";
+import type { TerminalEnv } from "../terminal/settings.ts";
 import { readBasic, withToken } from "../terminal/ttyd-token.ts";
 import { type AttachRight, attachRight, completeQuery, type OtherSession, requireTarget } from "./attach-right.ts";
-import { type Answering, requestOf } from "./attach-spec.ts";
+import { requestOf } from "./attach-spec.ts";
 
-export const attachRoutes = new Hono<{ Bindings: Env }>();
+/** The bindings and variables that attaching reads, up to the session object. */
+export type AttachEnv = EntryEnv & AuthEnv & ProjectEnv & TerminalEnv;
+
+export const attachRoutes = new Hono<{ Bindings: AttachEnv }>();
 
 for (const path of new Set(DIALECT_ROUTES.map((row) => row.path))) {
   const rows = DIALECT_ROUTES.filter((row) => row.path === path);
@@ -26,7 +29,7 @@ for (const path of new Set(DIALECT_ROUTES.map((row) => row.path))) {
 }
 
 async function attachRoute(
-  c: Context<{ Bindings: Env }>,
+  c: Context<{ Bindings: AttachEnv }>,
   rows: readonly DialectRoute[],
   request = c.req.raw,
 ): Promise<Response> {
@@ -83,7 +86,7 @@ async function attachRoute(
 }
 
 async function attach(
-  env: Env,
+  env: AttachEnv,
   request: Request,
   right: AttachRight,
   row: DialectRoute,

@@ -1,18 +1,12 @@
 // What the Worker tells the session's Durable Object about an upgrade that it let through. Made from nothing: no header,
 // cookie or query string of the client is passed on.
 
-import type { AttachQuery, DialectRoute } from "sandbox-stdio/core";
+import type { AttachQuery } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
 import type { Pass } from "../limits/entry-limits.ts";
+import type { IdleKind } from "../limits/limits.ts";
+import type { Answering } from "../refusal.ts";
 import type { Grant } from "./grant.ts";
-
-/** How a client is answered. */
-export type Answering = {
-  /** The dialect's name. */
-  readonly dialect: string;
-  readonly subprotocol?: string;
-  readonly refusal: DialectRoute["refusal"];
-};
 
 export type AttachSpec = Answering & {
   /** The container's name, and the bridge's name for the sandbox. */
@@ -24,7 +18,7 @@ export type AttachSpec = Answering & {
   /** What the query's shell is given to read, where the client has asked for that alone. */
   readonly line?: string;
   /** Which limits hold for this connection; absent: the usual ones. */
-  readonly limits?: "json" | "pty";
+  readonly limits?: IdleKind;
   /** Whether a new session is forgotten once it has ended and nobody is left. */
   readonly isTransient: boolean;
   /** A ttyd that runs in the sandbox, in place of a session of ours. */

@@ -1,13 +1,12 @@
 // `GET /api/audit`: what concerns the caller's tenant and no one session of it, page by page.
 
 import { Hono } from "hono";
-import { identify } from "../auth/identify.ts";
+import { type IdentifyEnv, identify } from "../auth/identify.ts";
 import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
-import type { Env } from "../env.ts";
 import { auditResponse, readAuditQuery } from "./route.ts";
 
-export const tenantAuditRoutes = new Hono<{ Bindings: Env }>();
+export const tenantAuditRoutes = new Hono<{ Bindings: IdentifyEnv }>();
 
 tenantAuditRoutes.get("/", async (c) => {
   const { identity } = await identify(c.req.raw, c.env);

@@ -1,17 +1,17 @@
 // Who asks, in every respect: authenticated, not revoked, and not asking too often. Routes of the API ask here and nowhere
 // else; whoever attaches is asked about by the gate, which counts otherwise.
 
-import type { Env } from "../env.ts";
+import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
 import { type Authenticated, authenticate } from "./authenticate.ts";
 import { AuthFault } from "./fault.ts";
 import { type Tenant, tenantKey } from "./names.ts";
-import { readAuthSettings } from "./settings.ts";
+import { type AuthEnv, readAuthSettings } from "./settings.ts";
 
 export type { Authenticated };
 
 /** The bindings that identifying needs. */
-export type IdentifyEnv = Parameters<typeof readAuthSettings>[0] & Pick<Env, "TENANT">;
+export type IdentifyEnv = AuthEnv & TenantsEnv;
 
 /**
  * Authenticates one request and asks the bearer's tenant about them. Says who it is, not what they may do: see `requireScope`.
@@ -32,7 +32,7 @@ export async function identify(request: Request, env: IdentifyEnv, takesQuery = 
  * @throws {AuthFault} `revoked`, `too_many_calls`.
  */
 export async function requireUnrevoked(
-  env: Pick<Env, "TENANT">,
+  env: TenantsEnv,
   tenant: Tenant,
   caller: string,
   grant: RevocableGrant,

@@ -3,11 +3,10 @@
 import { CLOSE, MAX_LISTING_BYTES } from "sandbox-stdio/core";
 import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-stdio/programs";
 import { AuthFault } from "../auth/fault.ts";
-import type { Env } from "../env.ts";
 import { readText } from "../read-text.ts";
 import type { Refusal } from "../refusal.ts";
 import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
-import { authorization } from "./upstream.ts";
+import { authorization, type BridgeEnv } from "./upstream.ts";
 
 export type OrderOutcome =
   | { readonly ok: true; readonly started: Started }
@@ -20,7 +19,7 @@ const RETRY_AFTER_SECONDS = 3;
 /** What the bridge says no with, by its status. */
 const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: CLOSE.cannotStart };
 
-export async function orderProcess(env: Env, sandboxKey: string, order: StartOrder): Promise<OrderOutcome> {
+export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: StartOrder): Promise<OrderOutcome> {
   try {
     const path = `/sessions?${new URLSearchParams({ sandbox: sandboxKey })}`;
     const init = {

@@ -2,11 +2,10 @@
 
 import { INNER_PROTOCOL } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
-import type { Env } from "../env.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
-import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
-import { bridgeSecret, containerToken } from "../sandbox/secret.ts";
+import { BRIDGE_PORT, type ContainersEnv, containerOf } from "../sandbox/containers.ts";
+import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
 
 /** When to come back, where the platform does not say. */
@@ -18,6 +17,11 @@ const MAX_REFUSAL_BYTES = 16 * 1024;
 const REFUSAL_PATIENCE_MS = 5_000;
 /** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */
 const PASSING: readonly number[] = [408, 425, 429];
+
+export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
+  /** A bridge that is reached directly, `http://HOST:PORT`; empty: the bridge in the sandbox's container. */
+  readonly BRIDGE_URL?: string;
+}
 
 export type AttachOutcome =
   | { readonly kind: "open"; readonly socket: WebSocket }
@@ -38,7 +42,7 @@ export type AttachOutcome =
  * @param signal Nobody waits for it any more.
  */
 export async function attachBridge(
-  env: Env,
+  env: BridgeEnv,
   sandboxKey: string,
   params: readonly (readonly [string, string])[],
   signal?: AbortSignal,
@@ -68,7 +72,7 @@ export async function attachBridge(
 
 /** Asks the bridge something else. @returns undefined where none answers in time: asking never starts a container. */
 export async function askBridge(
-  env: Env,
+  env: BridgeEnv,
   sandboxKey: string,
   question: BridgeQuestion,
 ): Promise<BridgeAnswer | undefined> {
@@ -83,7 +87,7 @@ export async function askBridge(
 }
 
 /** Whether the container runs. A local bridge always does. */
-export async function isAwake(env: Env, sandboxKey: string): Promise<boolean> {
+export async function isAwake(env: BridgeEnv, sandboxKey: string): Promise<boolean> {
   return env.BRIDGE_URL ? true : env.Sandbox.getByName(sandboxKey).isRunning();
 }
 
@@ -95,7 +99,7 @@ const PROCESS_LOST: AttachOutcome = {
 };
 
 /** What the bridge of a sandbox wants to see. */
-export async function authorization(env: Env, sandboxKey: string): Promise<string> {
+export async function authorization(env: BridgeEnv, sandboxKey: string): Promise<string> {
   // The local bridge is shared, and so is its secret.
   const token = env.BRIDGE_URL ? bridgeSecret(env) : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
   return `Bearer ${token}`;

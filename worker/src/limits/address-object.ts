@@ -3,19 +3,10 @@
 // their connections are open.
 
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../env.ts";
+import type { SessionsEnv } from "../session/session-calls.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
-import { readLimits } from "./limits.ts";
-
-/** Connections are counted apart by this. */
-export type ConnectionKind = "json" | "other" | "unknown";
-
-export type Place = {
-  /** The connection's id. */
-  readonly id: string;
-  readonly sessionKey: string;
-  readonly kind: ConnectionKind;
-};
+import type { AddressCalls, ConnectionKind, Place } from "./limit-calls.ts";
+import { type LimitEnv, readLimits } from "./limits.ts";
 
 type Taken = Omit<Place, "id"> & { readonly sinceMs: number };
 
@@ -26,12 +17,14 @@ const ARRIVAL_MS = 10_000;
 /** The sessions are asked this often at most: being refused must not be a way to keep them busy. */
 const LOOK_INTERVAL_MS = 2_000;
 
-export class AddressObject extends DurableObject<Env> {
+type AddressEnv = LimitEnv & SessionsEnv;
+
+export class AddressObject extends DurableObject<AddressEnv> implements AddressCalls {
   readonly #taken = new Map<string, Taken>();
   readonly #writes: DelayedWrites;
   #lookedAtMs = 0;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: AddressEnv) {
     super(ctx, env);
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(async () => {

@@ -6,11 +6,12 @@ import type { AttachRight } from "../attach/attach-right.ts";
 import type { Grant } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import { tenantKey } from "../auth/names.ts";
-import type { Env } from "../env.ts";
+import type { AuthEnv } from "../auth/settings.ts";
 import type { Refusal } from "../refusal.ts";
-import { addressKey, type ConnectionKind } from "./address-object.ts";
+import type { SessionsEnv } from "../session/session-calls.ts";
+import { addressKey } from "./address-object.ts";
+import type { AddressesEnv, ConnectionKind, Resuming, TenantAnswer, TenantsEnv } from "./limit-calls.ts";
 import type { RevocableGrant } from "./revocation.ts";
-import type { Resuming, TenantAnswer } from "./tenant-object.ts";
 
 /** What the session's object has to know of a connection that was let in. */
 export type Pass = {
@@ -35,6 +36,9 @@ export type Asked = {
   readonly resume: string | undefined;
 };
 
+/** What letting a connection in asks, and the secret that resumes are signed with. */
+export type EntryEnv = AddressesEnv & TenantsEnv & SessionsEnv & Pick<AuthEnv, "SESSION_SECRET">;
+
 /** How long a client that meets a full house is asked to wait. */
 const FULL_RETRY_SECONDS = 10;
 
@@ -44,7 +48,7 @@ export function addressOf(request: Request): string {
 }
 
 /** Lets a connection in, or says why not. A place that was taken is the session's to give back. */
-export async function pass(env: Env, request: Request, right: AttachRight, asked: Asked): Promise<Pass | Refusal> {
+export async function pass(env: EntryEnv, request: Request, right: AttachRight, asked: Asked): Promise<Pass | Refusal> {
   const { tenant, grant } = right;
   const { sessionKey, sandboxKey, kind } = asked;
   const address = addressKey(addressOf(request));
@@ -136,7 +140,11 @@ function refusalOf(answer: TenantAnswer): Refusal | undefined {
 }
 
 /** The client that this one comes back as: told by its proof, which the session will check again. */
-async function clientOf(env: Env, { grant }: AttachRight, { resume, sessionKey }: Asked): Promise<string | undefined> {
+async function clientOf(
+  env: EntryEnv,
+  { grant }: AttachRight,
+  { resume, sessionKey }: Asked,
+): Promise<string | undefined> {
   if (resume === undefined) return undefined;
   const signer = new ResumeSigner(env.SESSION_SECRET ?? "", env.SESSION.idFromName(sessionKey).toString());
   const claim = await signer.read(resume);

@@ -1,7 +1,6 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
 import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MIB, PLAIN_RATE } from "sandbox-stdio/core";
-import type { AttachSpec } from "../attach/attach-spec.ts";
 import { AuthFault } from "../auth/fault.ts";
 
 /** Variables of the Worker; texts, as wrangler gives them. Absent or empty: the default. */
@@ -86,7 +85,11 @@ function readBudget(env: LimitEnv): BudgetLimits {
   };
 }
 
-export function idleMsOf(limits: Limits, kind: AttachSpec["limits"]): number {
+/** A kind of connection with limits for itself. */
+export type IdleKind = "json" | "pty";
+
+/** After how long without anything a connection is closed, in milliseconds. @param kind Undefined: the usual one. */
+export function idleMsOf(limits: Limits, kind: IdleKind | undefined): number {
   return 1000 * (kind === "pty" ? limits.ptyIdleSeconds : limits.idleSeconds);
 }
 

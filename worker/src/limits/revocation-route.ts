@@ -3,15 +3,14 @@
 import { Hono } from "hono";
 import { actorOf } from "../audit/worker-log.ts";
 import { AuthFault } from "../auth/fault.ts";
-import { identify } from "../auth/identify.ts";
+import { type IdentifyEnv, identify } from "../auth/identify.ts";
 import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
-import type { Env } from "../env.ts";
 import { bodyText, jsonBody } from "../json-body.ts";
 
 const MAX_VALUE_CHARACTERS = 512;
 
-export const revocationRoutes = new Hono<{ Bindings: Env }>();
+export const revocationRoutes = new Hono<{ Bindings: IdentifyEnv }>();
 
 revocationRoutes.post("/", async (c) => {
   const { identity } = await identify(c.req.raw, c.env);

@@ -6,37 +6,15 @@
 
 import { DurableObject } from "cloudflare:workers";
 import type { Actor, Deed } from "../audit/record.ts";
-import { readAuditSettings } from "../audit/settings.ts";
+import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
-import type { Env } from "../env.ts";
+import type { SessionsEnv } from "../session/session-calls.ts";
 import { countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
-import { readLimits } from "./limits.ts";
+import type { AdmissionRequest, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
+import { type LimitEnv, readLimits } from "./limits.ts";
 import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "./revocation.ts";
-
-/** A client that shows a proof of its user's. */
-export type Resuming = { readonly user: string; readonly client: string };
-
-export type AdmissionRequest = {
-  /** Whose attempt it is. Of a client that comes back as itself it is not counted, unless it is refused. */
-  readonly attempt: { readonly user: string } | Resuming;
-  readonly grant: RevocableGrant;
-  /** The session's name as a Durable Object, to be told of revocations, and until when. */
-  readonly sessionKey: string;
-  readonly untilMs: number;
-  /** Its sandbox, where this is the tenant whose sandbox it is, and the session may have to be made. */
-  readonly sandboxKey?: string;
-};
-
-export type TenantAnswer =
-  | {
-      readonly kind: "admitted";
-      /** Why the session can't be made, should it not be there. */
-      readonly noRoom?: "sandboxes" | "sessions";
-    }
-  | { readonly kind: "revoked" }
-  | { readonly kind: "too_many"; readonly retryAfterSeconds: number };
 
 type LiveSession = { readonly sandboxKey: string; readonly sinceMs: number };
 
@@ -45,7 +23,9 @@ const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-export class TenantObject extends DurableObject<Env> {
+type TenantEnv = AuditEnv & LimitEnv & SessionsEnv;
+
+export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
   readonly #attempts = new Map<string, readonly number[]>();
   #attemptsSweptMs = 0;
   /** Of the API. In memory alone: whoever only asks leaves nothing behind. */
@@ -60,7 +40,7 @@ export class TenantObject extends DurableObject<Env> {
   /** What concerns the tenant, and no one session. */
   readonly #trail: AuditTrail;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: TenantEnv) {
     super(ctx, env);
     this.#trail = new AuditTrail(ctx.storage);
     this.#writes = new DelayedWrites(ctx.storage);

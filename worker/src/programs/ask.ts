@@ -1,7 +1,7 @@
 // Asks a session's Durable Object. What changes nothing is asked again where the object restarts meanwhile; for everything else
 // that is told honestly, and the caller may repeat it.
 
-import type { Env } from "../env.ts";
+import type { SessionsEnv } from "../session/session-calls.ts";
 import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer } from "./call.ts";
 
 const RETRY_AFTER_SECONDS = 1;
@@ -15,7 +15,7 @@ export const RESTARTED: ProgramAnswer = {
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };
 
-export type Target = { readonly env: Env; readonly sessionKey: string; readonly signal: AbortSignal };
+export type Target = { readonly env: SessionsEnv; readonly sessionKey: string; readonly signal: AbortSignal };
 
 /** Asks once. @returns 503 where the object restarted. */
 export async function ask({ env, sessionKey, signal }: Target, call: ProgramCall): Promise<ProgramAnswer> {

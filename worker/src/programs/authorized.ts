@@ -4,15 +4,14 @@ import { type Grant, grantOfToken } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { AuthFault } from "../auth/fault.ts";
-import { identify } from "../auth/identify.ts";
+import { type IdentifyEnv, identify } from "../auth/identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
 import { requirePublicOrigin } from "../auth/origin.ts";
-import { openProject, type Project } from "../auth/project-gate.ts";
-import { readAuthSettings } from "../auth/settings.ts";
-import type { Env } from "../env.ts";
+import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
+import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
 import { addressKey } from "../limits/address-object.ts";
-import { addressOf, type Pass, pass } from "../limits/entry-limits.ts";
+import { addressOf, type EntryEnv, type Pass, pass } from "../limits/entry-limits.ts";
 import type { Refusal } from "../refusal.ts";
 
 export type Authorized = {
@@ -27,7 +26,7 @@ export type Authorized = {
 /** @throws {AuthFault} */
 export async function authorized(
   request: Request,
-  env: Env,
+  env: IdentifyEnv & ProjectEnv,
   sandbox: string,
   scope: SandboxScope,
 ): Promise<Authorized> {
@@ -51,7 +50,7 @@ export async function authorized(
 /** Lets a call in that makes a session: it counts as an attempt to attach (R3). */
 export async function passToStart(
   request: Request,
-  env: Env,
+  env: EntryEnv,
   { identity, project, who }: Authorized,
   sessionKey: string,
 ): Promise<Pass | Refusal> {
@@ -63,7 +62,7 @@ export async function passToStart(
  * Reading changes nothing, and a page of another site can't see the answer: a GET needs no Origin, unless the browser says by
  * itself that another site asks. Everything else with a cookie needs our own Origin.
  */
-function requireOwnPage(request: Request, env: Env): void {
+function requireOwnPage(request: Request, env: AuthEnv): void {
   const site = request.headers.get("Sec-Fetch-Site") ?? "none";
   const isReading = request.method === "GET" && !request.headers.has("Origin");
   if (isReading && (site === "none" || site === "same-origin")) return;

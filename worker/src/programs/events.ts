@@ -3,7 +3,7 @@
 
 import { outputText } from "sandbox-stdio/programs";
 import type { ProgramAnswer } from "./call.ts";
-import { base64Of, type OutputFormat } from "./output.ts";
+import { base64Of, type OutputFormat } from "./output-format.ts";
 
 /** Where a stream goes on, as its events' ids say: `INCARNATION.NEXT`. The exit counts as one behind the last byte. */
 export type EventPlace = { readonly incarnation: string; readonly next: number };

@@ -6,9 +6,9 @@ import type { z } from "zod";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { type EventPlace, eventStream, placeOf } from "./events.ts";
+import { base64Of, type OutputFormat } from "./output-format.ts";
 import { QUIET_MS, respond, respondInTime } from "./respond.ts";
 
-export type OutputFormat = "text" | "base64" | "plain";
 type Query = z.output<typeof sessionSchemas.readQuery>;
 
 /** What reading needs of its request. */
@@ -104,11 +104,4 @@ async function streamed(request: Request, query: Query, reading: Reading): Promi
     leave();
   };
   return eventStream(asked, format, read, ended, waitUntil);
-}
-
-export function base64Of(bytes: Uint8Array): string {
-  const STEP = 0x8000;
-  let binaryText = "";
-  for (let at = 0; at < bytes.length; at += STEP) binaryText += String.fromCharCode(...bytes.subarray(at, at + STEP));
-  return btoa(binaryText);
 }

@@ -1,11 +1,11 @@
 // The programs' calls at one session's Durable Object: each is let in, does its operation, and counts as attached meanwhile.
 
 import { CLOSE, httpStatusOf } from "sandbox-stdio/core";
-import { commandRefusal } from "../attach/command-policy.ts";
+import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { orderProcess } from "../bridge/order.ts";
-import type { Env } from "../env.ts";
+import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Refusal } from "../refusal.ts";
 import type { Lifetimes } from "../session/lifetimes.ts";
@@ -32,7 +32,7 @@ const FULL_RETRY_SECONDS = 5;
 const CALLED_STEP_MS = 10_000;
 
 export interface ProgramPorts {
-  readonly env: Env;
+  readonly env: BridgeEnv & CommandEnv;
   readonly store: SessionStore;
   readonly keeper: SessionKeeper;
   readonly signer: ResumeSigner;

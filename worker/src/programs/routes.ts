@@ -4,9 +4,11 @@ import { processSchemas, sessionSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";
 import { SIGNALS } from "sandbox-stdio/core";
 import { MAX_WRITE_BYTES } from "sandbox-stdio/programs";
+import type { IdentifyEnv } from "../auth/identify.ts";
 import type { SandboxScope } from "../auth/identity.ts";
-import type { Env } from "../env.ts";
-import { revocablePart } from "../limits/entry-limits.ts";
+import type { ProjectEnv } from "../auth/project-gate.ts";
+import { type EntryEnv, revocablePart } from "../limits/entry-limits.ts";
+import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Authorized, authorized, passToStart } from "./authorized.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
@@ -16,9 +18,10 @@ import { checkSessionName, parseBody, parseQuery, processOf } from "./parse.ts";
 import { answerOf } from "./program-calls.ts";
 import { respond, respondInTime } from "./respond.ts";
 
-type AppContext = Context<{ Bindings: Env }>;
+type ProgramsEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv;
+type AppContext = Context<{ Bindings: ProgramsEnv }>;
 
-export const programRoutes = new Hono<{ Bindings: Env }>();
+export const programRoutes = new Hono<{ Bindings: ProgramsEnv }>();
 
 const FRESH_LENGTH = 20;
 const FULL_RETRY_SECONDS = 10;

@@ -2,7 +2,6 @@
 // The Worker's entry file chooses one, so that nothing of the other is bundled.
 
 import type { BridgeAnswer, BridgeQuestion } from "../bridge/question.ts";
-import type { Env } from "../env.ts";
 
 /** Where the bridge listens in its container. */
 export const BRIDGE_PORT = 8080;
@@ -29,7 +28,11 @@ export interface SandboxObject extends Rpc.DurableObjectBranded {
   askBridge(question: BridgeQuestion, sandbox?: string): Promise<BridgeAnswer | undefined>;
 }
 
-export type ContainerWay = (env: Env, sandboxKey: string) => ContainerAccess;
+export interface ContainersEnv {
+  readonly Sandbox: DurableObjectNamespace<SandboxObject>;
+}
+
+export type ContainerWay = (env: ContainersEnv, sandboxKey: string) => ContainerAccess;
 
 let chosen: ContainerWay | undefined;
 
@@ -39,7 +42,7 @@ export function useContainers(way: ContainerWay): void {
 }
 
 /** @throws {Error} If the entry file has chosen no way. */
-export function containerOf(env: Env, sandboxKey: string): ContainerAccess {
+export function containerOf(env: ContainersEnv, sandboxKey: string): ContainerAccess {
   if (chosen === undefined) throw new Error("the entry file has chosen no way to a container");
   return chosen(env, sandboxKey);
 }

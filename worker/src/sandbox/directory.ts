@@ -1,14 +1,18 @@
 // Which sessions a sandbox has: one Durable Object for each sandbox, since a session's own object can't be listed.
 
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../env.ts";
 
 /** How long it is remembered where in the list a session stood. */
 const REMOVED_KEEP_MS = 3_600_000;
 /** Behind every time of a session. */
 const LATEST = "9999";
 
-export class SandboxDirectory extends DurableObject<Env> {
+/** A directory's name is the sandbox's key. */
+export interface DirectoryEnv {
+  readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;
+}
+
+export class SandboxDirectory extends DurableObject {
   #hasTable: boolean | undefined;
 
   add(name: string, createdAt: string): void {

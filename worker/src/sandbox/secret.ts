@@ -1,13 +1,17 @@
 // The secrets of bridges: the deployment's, and the one of each container that is made from it.
 
 import { AuthFault } from "../auth/fault.ts";
-import type { Env } from "../env.ts";
+
+export interface BridgeSecretEnv {
+  /** The secret of the bridge at BRIDGE_URL, or what each container's own secret is derived from. */
+  readonly STDIO_TOKEN?: string;
+}
 
 /** Below this it can be guessed, and with it the secret of every bridge. */
 const MIN_SECRET_CHARACTERS = 16;
 
 /** @throws {AuthFault} `misconfigured`. */
-export function bridgeSecret({ STDIO_TOKEN = "" }: Pick<Env, "STDIO_TOKEN">): string {
+export function bridgeSecret({ STDIO_TOKEN = "" }: BridgeSecretEnv): string {
   if (STDIO_TOKEN.length >= MIN_SECRET_CHARACTERS) return STDIO_TOKEN;
   const need = `STDIO_TOKEN must have at least ${MIN_SECRET_CHARACTERS} characters`;
   throw new AuthFault("misconfigured", `This server is not set up: ${need}`);
@@ -17,7 +21,7 @@ export function bridgeSecret({ STDIO_TOKEN = "" }: Pick<Env, "STDIO_TOKEN">): st
  * The secret of the bridge in a sandbox's container: another one for each, so that no sandbox knows another's.
  * Made from the object's id, which both sides know however the object was addressed or woken.
  */
-export async function containerToken(env: Pick<Env, "STDIO_TOKEN">, id: DurableObjectId): Promise<string> {
+export async function containerToken(env: BridgeSecretEnv, id: DurableObjectId): Promise<string> {
   const bytes = new TextEncoder();
   const secret = bytes.encode(bridgeSecret(env));
   const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);

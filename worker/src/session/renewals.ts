@@ -4,17 +4,20 @@
 import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
 import { AuthFault, logFault } from "../auth/fault.ts";
-import { askProject, openProject } from "../auth/project-gate.ts";
-import { readAuthSettings } from "../auth/settings.ts";
+import { askProject, openProject, type ProjectEnv } from "../auth/project-gate.ts";
+import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
 import { verifyToken } from "../auth/verify-token.ts";
-import type { Env } from "../env.ts";
 import { revocablePart } from "../limits/entry-limits.ts";
+import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
 import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
 
+/** What verifying a fresh token asks. */
+export type RenewalEnv = AuthEnv & ProjectEnv & TenantsEnv;
+
 export type RenewalsOptions = {
-  readonly env: Env;
+  readonly env: RenewalEnv;
   readonly lifetimes: Lifetimes;
   readonly tickets: SessionTickets;
   /** The session's own name as a Durable Object. */

@@ -16,17 +16,18 @@ import {
 } from "sandbox-stdio/core";
 import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
-import { commandRefusal } from "../attach/command-policy.ts";
+import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
-import { askBridge, attachBridge, isAwake } from "../bridge/upstream.ts";
-import type { Env } from "../env.ts";
+import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Limits } from "../limits/limits.ts";
 import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
 import type { Refusal } from "../refusal.ts";
+import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
 import { describeSession } from "./session-listing.ts";
@@ -43,9 +44,12 @@ export type Outcome =
   | { readonly ok: true; readonly session: Session }
   | { readonly ok: false; readonly refusal: Refusal };
 
+/** The bindings and variables that reaching and starting a process reads. */
+export type KeeperEnv = BridgeEnv & CommandEnv & DirectoryEnv & TenantsEnv;
+
 /** What the keeper needs of its Durable Object. */
 export interface KeeperPorts {
-  readonly env: Env;
+  readonly env: KeeperEnv;
   readonly store: SessionStore;
   readonly limits: Limits;
   /** Absent where no audit is kept. */

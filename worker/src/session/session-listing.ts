@@ -1,8 +1,7 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
 import { parseListings, type Session } from "sandbox-stdio/core";
-import { askBridge } from "../bridge/upstream.ts";
-import type { Env } from "../env.ts";
+import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
 import type { SessionRecord } from "./session-store.ts";
 
 /** What the API says of a session. */
@@ -25,7 +24,7 @@ export type SessionListing = {
 
 /** Asking never starts a container. */
 export async function describeSession(
-  env: Env,
+  env: BridgeEnv,
   record: SessionRecord,
   session: Session | undefined,
 ): Promise<SessionListing> {

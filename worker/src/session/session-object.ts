@@ -21,31 +21,35 @@ import { kindOf } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import type { Actor } from "../audit/record.ts";
 import { SessionAudit } from "../audit/session-audit.ts";
-import { type AuditSettings, readAuditSettings } from "../audit/settings.ts";
+import { type AuditEnv, type AuditSettings, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import { isAwake } from "../bridge/upstream.ts";
-import type { Env } from "../env.ts";
 import type { Pass } from "../limits/entry-limits.ts";
-import { idleMsOf, type Limits, readLimits } from "../limits/limits.ts";
+import type { AddressesEnv } from "../limits/limit-calls.ts";
+import { idleMsOf, type LimitEnv, type Limits, readLimits } from "../limits/limits.ts";
 import type { Revocation } from "../limits/revocation.ts";
-import { log, useLogLevel } from "../log.ts";
+import { type LogEnv, log, useLogLevel } from "../log.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
 import { ProgramCalls } from "../programs/program-calls.ts";
 import { type Refusal, refuseUpgrade, retryOf, sayBye, upgradeHeaders } from "../refusal.ts";
-import { type PassedOn, TtydProxy } from "../terminal/proxy.ts";
+import { type PassedOn, type TtydEnv, TtydProxy } from "../terminal/proxy.ts";
 import { type NewShareTicket, SessionTickets, type TicketListing } from "../tickets/session-tickets.ts";
 import { ClientSockets, quietly } from "./client-sockets.ts";
 import { GoneWatch } from "./gone-watch.ts";
 import { IdleWatch } from "./idle.ts";
 import { Lifetimes } from "./lifetimes.ts";
-import { Renewals } from "./renewals.ts";
-import { SessionKeeper } from "./session-keeper.ts";
+import { type RenewalEnv, Renewals } from "./renewals.ts";
+import type { SessionCalls } from "./session-calls.ts";
+import { type KeeperEnv, SessionKeeper } from "./session-keeper.ts";
 import { describeSession, type SessionListing } from "./session-listing.ts";
 import { keptUntilMs, type SessionRecord, SessionStore } from "./session-store.ts";
 import { SessionTrace } from "./session-trace.ts";
 import { sharedPool } from "./unheard.ts";
 
-export class SessionObject extends DurableObject<Env> {
+/** The bindings and variables that a session object and its parts read. */
+export type SessionEnv = KeeperEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
+
+export class SessionObject extends DurableObject<SessionEnv> implements SessionCalls {
   readonly #store: SessionStore;
   readonly #signer: ResumeSigner;
   readonly #connections = new Map<WebSocket, ServerConnection>();
@@ -72,7 +76,7 @@ export class SessionObject extends DurableObject<Env> {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: SessionEnv) {
     super(ctx, env);
     useLogLevel(env);
     this.#store = new SessionStore(ctx.storage);

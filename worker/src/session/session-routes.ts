@@ -3,11 +3,11 @@
 import { Hono } from "hono";
 import { CLOSE } from "sandbox-stdio/core";
 import { auditResponse, readAuditQuery } from "../audit/route.ts";
-import { authorizeProject } from "../auth/authorize-project.ts";
-import type { Env } from "../env.ts";
+import { authorizeProject, type ProjectAccessEnv } from "../auth/authorize-project.ts";
 import { refuseHttp } from "../refusal.ts";
+import type { SessionsEnv } from "./session-calls.ts";
 
-export const sessionRoutes = new Hono<{ Bindings: Env }>();
+export const sessionRoutes = new Hono<{ Bindings: ProjectAccessEnv & SessionsEnv }>();
 
 sessionRoutes.get("/:sandbox/sessions/:session/audit", async (c) => {
   const { sandbox, session } = c.req.param();

@@ -2,13 +2,12 @@
 // started for it before; it has little time and room, and few of one address wait at once.
 
 import { CLOSE } from "sandbox-stdio/core";
-import type { Answering } from "../attach/attach-spec.ts";
 import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault } from "../auth/fault.ts";
-import type { Env } from "../env.ts";
 import { addressKey } from "../limits/address-object.ts";
 import { ADDRESS_FULL, addressOf } from "../limits/entry-limits.ts";
-import { type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal.ts";
+import type { AddressesEnv } from "../limits/limit-calls.ts";
+import { type Answering, type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal.ts";
 import { TtydRelay } from "./relay.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
@@ -20,7 +19,7 @@ const MAX_EARLY_BYTES = 64 * 1024;
 const NO_SESSION = "lobby";
 
 export type Lobby = {
-  readonly env: Env;
+  readonly env: AddressesEnv;
   readonly request: Request;
   readonly client: Answering;
   /** Attaches as if the upgrade had brought this token. */

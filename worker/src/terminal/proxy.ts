@@ -5,15 +5,18 @@ import type { AttachSpec } from "../attach/attach-spec.ts";
 import { kindOf } from "../attach/grant.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
-import type { Env } from "../env.ts";
+import type { BridgeEnv } from "../bridge/upstream.ts";
 import { type Refusal, upgradeHeaders } from "../refusal.ts";
 import type { Idling } from "../session/idle.ts";
 import type { Bounded } from "../session/lifetimes.ts";
 import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
-import { readTerminalSettings } from "./settings.ts";
+import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
 import { askTtyd, openTtyd } from "./upstream.ts";
+
+/** What the way to a ttyd needs. */
+export type TtydEnv = BridgeEnv & TerminalEnv;
 
 /** A client's connection to a ttyd. */
 export type PassedOn = Bounded &
@@ -23,13 +26,13 @@ export type PassedOn = Bounded &
   };
 
 export class TtydProxy {
-  readonly #env: Env;
+  readonly #env: TtydEnv;
   readonly #audit: SessionAudit | undefined;
   readonly #keeping: InputKeeping;
   readonly #relays = new Set<TtydRelay>();
 
   /** @param audit Where what is typed is recorded; undefined where no audit is kept. */
-  constructor(env: Env, audit: SessionAudit | undefined, keeping: InputKeeping) {
+  constructor(env: TtydEnv, audit: SessionAudit | undefined, keeping: InputKeeping) {
     this.#env = env;
     this.#audit = audit;
     this.#keeping = keeping;

@@ -3,16 +3,17 @@
 
 import { type Context, Hono } from "hono";
 import { grantOfAttachTicket } from "../attach/grant.ts";
+import type { ProjectAccessEnv } from "../auth/authorize-project.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { type Authenticated, identify, requireUnrevoked } from "../auth/identify.ts";
 import { openProject, type Project } from "../auth/project-gate.ts";
 import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type AttachTicket, openTicket } from "../auth/ticket.ts";
-import type { Env } from "../env.ts";
 import { refuseHttp } from "../refusal.ts";
 import { attachTicket, target } from "../tickets/ticket-routes.ts";
 import { terminalGate } from "./gate.ts";
 import { parseTerminalAddress } from "./path.ts";
+import type { TtydEnv } from "./proxy.ts";
 import { NOT_RUNNING } from "./relay.ts";
 import { readTerminalSettings, type TtydSettings } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
@@ -32,9 +33,10 @@ const FOREIGN_PAGE_POLICY = [
 /** What a browser says of a page under that policy. */
 const ORIGIN_OF_ITS_OWN = "null";
 
-type TerminalContext = Context<{ Bindings: Env }>;
+type TerminalRoutesEnv = ProjectAccessEnv & TtydEnv;
+type TerminalContext = Context<{ Bindings: TerminalRoutesEnv }>;
 
-export const terminalRoutes = new Hono<{ Bindings: Env }>();
+export const terminalRoutes = new Hono<{ Bindings: TerminalRoutesEnv }>();
 
 terminalRoutes.all("/terminal/*", async (c, next) => {
   if (c.req.header("Upgrade")?.toLowerCase() === "websocket") return next();

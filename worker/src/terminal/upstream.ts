@@ -1,8 +1,7 @@
 // The way to a ttyd that runs in a sandbox: to its port in the container, or to a local one. The only file
 // of the terminal that knows there are two. Never starts a container: no ttyd runs in one that does not run.
 
-import { isAwake } from "../bridge/upstream.ts";
-import type { Env } from "../env.ts";
+import { type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import { log } from "../log.ts";
 import { containerOf } from "../sandbox/containers.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
@@ -12,7 +11,7 @@ export const TTY_PROTOCOL = "tty";
 const PATIENCE_MS = 10_000;
 
 /** @returns undefined where there is no ttyd that takes connections. */
-export async function openTtyd(env: Env, address: TtydAddress): Promise<WebSocket | undefined> {
+export async function openTtyd(env: BridgeEnv, address: TtydAddress): Promise<WebSocket | undefined> {
   const headers = {
     Upgrade: "websocket",
     "Sec-WebSocket-Protocol": TTY_PROTOCOL,
@@ -30,13 +29,13 @@ export async function openTtyd(env: Env, address: TtydAddress): Promise<WebSocke
 }
 
 /** What the ttyd answers at one of its routes. @returns undefined where none answers. */
-export function askTtyd(env: Env, address: TtydAddress, path: "/" | "/token"): Promise<Response | undefined> {
+export function askTtyd(env: BridgeEnv, address: TtydAddress, path: "/" | "/token"): Promise<Response | undefined> {
   return ask(env, address, path, {});
 }
 
 /** The request is made from nothing: no header, cookie or query of a client reaches the sandbox. */
 async function ask(
-  env: Env,
+  env: BridgeEnv,
   address: TtydAddress,
   path: string,
   headers: Record<string, string>,

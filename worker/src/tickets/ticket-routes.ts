@@ -5,7 +5,7 @@ import { type Context, Hono } from "hono";
 import { CLOSE, MAX_CLIENTS } from "sandbox-stdio/core";
 import { displayName } from "../attach/grant.ts";
 import { actorOf } from "../audit/worker-log.ts";
-import { authorizeProject } from "../auth/authorize-project.ts";
+import { authorizeProject, type ProjectAccessEnv } from "../auth/authorize-project.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { identify } from "../auth/identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
@@ -13,12 +13,12 @@ import { checkName, type Tenant } from "../auth/names.ts";
 import { openProject } from "../auth/project-gate.ts";
 import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type Role, sealTicket, type TicketTarget, ticketId } from "../auth/ticket.ts";
-import type { Env } from "../env.ts";
 import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "../json-body.ts";
 import { refuseHttp } from "../refusal.ts";
+import type { SessionsEnv } from "../session/session-calls.ts";
 import { MAX_SHARE_TICKETS } from "./session-tickets.ts";
 
-type Bindings = { Bindings: Env };
+type Bindings = { Bindings: ProjectAccessEnv & SessionsEnv };
 type Names = { readonly sandbox: string; readonly session: string };
 
 const ATTACH_TICKET_SECONDS = 60;

@@ -278,7 +278,7 @@ export class InnerServer implements OutputPeer {
   async #write(command: Extract<InnerCommand, { type: "write" }>): Promise<void> {
     this.#ports.called();
     const session = this.#session;
-    const ports: WritePorts = {
+    const ports: WritePorts<ClientRecord> = {
       client: (id) => {
         const client = session.client(id);
         return client?.isProgram === true ? client : undefined;

@@ -1,7 +1,6 @@
 // A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all, and remembers each
 // writer's last, so that the Durable Object may ask again over a new hop.
 
-import type { ClientRecord } from "../session/client-record.ts";
 import { encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
 import type { InputModes } from "./keys.ts";
 import type { WritePlan, WriteRequest } from "./writers.ts";
@@ -49,22 +48,28 @@ export type WriteAnswer =
       readonly holder?: string | undefined;
     };
 
-/** What this needs of the session and the terminal beside the process. */
-export interface WritePorts {
-  client(id: string): ClientRecord | undefined;
+/** What a write needs of its client: how much of its input waits, and its last write, which is set here. */
+export interface Writer {
+  readonly input: { readonly queuedBytes: number };
+  lastWrite: LastWrite | undefined;
+}
+
+/** What a write needs of the session and the terminal beside the process. */
+export interface WritePorts<Client extends Writer> {
+  client(id: string): Client | undefined;
   /** Undefined on pipes. */
   modes(): InputModes | undefined | Promise<InputModes | undefined>;
   /** Where the log ends now. */
   outputEnd(): number;
-  plan(client: ClientRecord, request: WriteRequest): WritePlan;
+  plan(client: Client, request: WriteRequest): WritePlan;
   /** Queues what was planned; the bytes are the queue's from here on. */
-  type(client: ClientRecord, bytes: Uint8Array, eof: boolean): void;
+  type(client: Client, bytes: Uint8Array, eof: boolean): void;
 }
 
 /** @param answer Told before anything is typed: what is taken is said after it. */
-export async function followWrite(
+export async function followWrite<Client extends Writer>(
   command: WriteCommand,
-  ports: WritePorts,
+  ports: WritePorts<Client>,
   answer: (answer: WriteAnswer) => void,
 ): Promise<void> {
   const modes = needsModes(command) ? await ports.modes() : undefined;

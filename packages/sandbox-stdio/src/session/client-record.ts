@@ -10,9 +10,11 @@ import type { Participant, ParticipantKind } from "../wire/control.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
 import type { Budget } from "./budget.ts";
-import type { Party } from "./session-types.ts";
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
+
+/** Clients that are counted together. */
+export type Party = { readonly id: string; readonly maxClients: number };
 
 /** The connection of a client that is sent to directly. */
 export interface Peer extends OutputPeer {

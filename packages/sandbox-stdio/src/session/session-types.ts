@@ -9,7 +9,7 @@ import type { Attempt } from "../wire/attach-query.ts";
 import type { SignalName } from "../wire/constants.ts";
 import type { ParticipantKind } from "../wire/control.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
-import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
 import type { InputRecorder } from "./input-recorder.ts";
 
 /** What does not change while a process lives. */
@@ -59,9 +59,6 @@ export type AttachRequest = {
 
 /** Who writes by calls: a person, an issuer and a name of the caller's own choice make the id. */
 export type ProgramRequest = { readonly id: string; readonly name: string; readonly isAdmin: boolean };
-
-/** Clients that are counted together. */
-export type Party = { readonly id: string; readonly maxClients: number };
 
 export type AttachResult =
   | { readonly ok: true; readonly client: ClientRecord }

@@ -4,14 +4,13 @@
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
 import { parseListings } from "sandbox-stdio/core";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
-import type { Env } from "../../env.ts";
 import { useLogLevel } from "../../log.ts";
-import { askBridgeInside, bridgeEnvironment } from "../bridge-inside.ts";
+import { askBridgeInside, bridgeEnvironment, type SandboxEnv } from "../bridge-inside.ts";
 import { type SandboxObject, SLEEP_AFTER } from "../containers.ts";
 import { readEgress } from "../egress.ts";
 
-export class Sandbox extends SandboxBase<Env> implements SandboxObject {
-  constructor(ctx: DurableObjectState<Record<string, never>>, env: Env) {
+export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
+  constructor(ctx: DurableObjectState<Record<string, never>>, env: SandboxEnv) {
     super(ctx, env);
     useLogLevel(env);
     this.sleepAfter = env.SLEEP_AFTER || SLEEP_AFTER;

@@ -1,0 +1,71 @@
+// What the other parts of the Worker ask of the objects that count and revoke, so that they need not import their classes.
+
+import type { Actor } from "../audit/record.ts";
+import type { AuditPage } from "../audit/trail.ts";
+import type { RevocableGrant, Revocation } from "./revocation.ts";
+
+/** A client that shows a proof of its user's. */
+export type Resuming = { readonly user: string; readonly client: string };
+
+export type AdmissionRequest = {
+  /** Whose attempt it is. Of a client that comes back as itself it is not counted, unless it is refused. */
+  readonly attempt: { readonly user: string } | Resuming;
+  readonly grant: RevocableGrant;
+  /** The session's name as a Durable Object, to be told of revocations, and until when. */
+  readonly sessionKey: string;
+  readonly untilMs: number;
+  /** Its sandbox, where this is the tenant whose sandbox it is, and the session may have to be made. */
+  readonly sandboxKey?: string;
+};
+
+export type TenantAnswer =
+  | {
+      readonly kind: "admitted";
+      /** Why the session can't be made, should it not be there. */
+      readonly noRoom?: "sandboxes" | "sessions";
+    }
+  | { readonly kind: "revoked" }
+  | { readonly kind: "too_many"; readonly retryAfterSeconds: number };
+
+/** Calls of a tenant's object. Its name is the tenant's key. */
+export interface TenantCalls extends Rpc.DurableObjectBranded {
+  /** Whether somebody may call the API; counts the call. @param caller Among whose calls it is counted. */
+  call(caller: string, grant: RevocableGrant): TenantAnswer;
+  /** Whether somebody may attach; counts the attempt, and takes a place for the session if there is one. */
+  admit(request: AdmissionRequest): Promise<TenantAnswer>;
+  /** A client that was let in as one that comes back was refused: that was an attempt after all. */
+  resumeRefused(resuming: Resuming): void;
+  /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
+  renew(grant: RevocableGrant, sessionKey: string, untilMs: number): boolean;
+  /** A session has ended, or was not made after all. */
+  ended(sessionKey: string): void;
+  /** Revokes a user, a token or a login, and has every session end what rests on it. */
+  revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void>;
+  /** A page of the tenant's audit. */
+  audit(after: number, limit: number): AuditPage;
+}
+
+/** Connections are counted apart by this. */
+export type ConnectionKind = "json" | "other" | "unknown";
+
+export type Place = {
+  /** The connection's id. */
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly kind: ConnectionKind;
+};
+
+/** Calls of an address's object. Its name is made by `addressKey`. */
+export interface AddressCalls extends Rpc.DurableObjectBranded {
+  /** @returns Whether there was a place. */
+  take(place: Place): Promise<boolean>;
+  giveBack(id: string): void;
+}
+
+export interface TenantsEnv {
+  readonly TENANT: DurableObjectNamespace<TenantCalls>;
+}
+
+export interface AddressesEnv {
+  readonly ADDRESS: DurableObjectNamespace<AddressCalls>;
+}

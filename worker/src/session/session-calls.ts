@@ -1,0 +1,33 @@
+// What the other parts of the Worker ask of a session object, so that they need not import its class.
+
+import type { Actor } from "../audit/record.ts";
+import type { AuditPage } from "../audit/trail.ts";
+import type { Revocation } from "../limits/revocation.ts";
+import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
+import type { SessionListing } from "./session-listing.ts";
+
+/** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
+export interface SessionCalls extends Rpc.DurableObjectBranded {
+  /** Undefined if there is no session. */
+  describe(): Promise<SessionListing | undefined>;
+  /** A page of the audit; undefined if nothing was ever recorded. */
+  audit(after: number, limit: number): Promise<AuditPage | undefined>;
+  /** Ends the process and forgets the session. @param by Absent if the session's own rule says so. @returns Whether there was one. */
+  end(by?: Actor): Promise<boolean>;
+  /** Whether there is a process, or soon will be. */
+  isAlive(): Promise<boolean>;
+  /** Of these connections, those that are open. */
+  openConnections(ids: readonly string[]): string[];
+  /** A tenant has revoked a user, a token or a login. @param by The tenant's key. */
+  revoked(revocation: Revocation, by: string): void;
+  /** Makes a share ticket count from now on. */
+  addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many";
+  /** The share tickets that are good now; undefined if there is no session. */
+  listTickets(): TicketListing[] | undefined;
+  /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
+  revokeTicket(id: string, by: Actor): boolean;
+}
+
+export interface SessionsEnv {
+  readonly SESSION: DurableObjectNamespace<SessionCalls>;
+}
