@@ -1,0 +1,306 @@
+// A process in a sandbox as three web streams, a promise of its exit, and the states of the connection to it. The protocol is
+// StdioClient's business.
+
+import { StdioClient } from "../client/client.ts";
+import type { ClientEnd, ClientState } from "../client/client-types.ts";
+import { followParticipants, mayType, type Participants, participantsOf } from "../client/participants.ts";
+import { MAX_COLS, MAX_ROWS, SIGNALS, type SignalName, STREAM_STDERR } from "../wire/constants.ts";
+import { type ClientMessage, type Hello, isSize, type ServerMessage } from "../wire/control.ts";
+import { attachQueryOf, baseOf, freshSessionName, protocolsOf } from "./address.ts";
+import type {
+  ConnectionState,
+  ConnectOptions,
+  Exit,
+  ResumePoint,
+  TokenSource,
+  WebSocketLike,
+} from "./connect-options.ts";
+import { StdioError } from "./error.ts";
+import { InputStream } from "./input-stream.ts";
+import { OutputStreams } from "./output-streams.ts";
+import { openSocket, webSocketOf } from "./socket.ts";
+
+const FIRST_ATTEMPTS = 5;
+/** Signals and the like that are told once the connection is back; more are refused. */
+const MAX_HELD_MESSAGES = 64;
+
+/**
+ * Attaches to a session, and starts its process where there is none. The connection is made in the background, and made again
+ * whenever it breaks: not one byte is lost or doubled by that, in either direction.
+ * @param address The server's: `https://HOST`, with a path before `/attach` where it has one.
+ * @throws {StdioError} `bad_address`, `no_websocket`; everything later is told by `exited` and the streams.
+ */
+export function connect(address: string | URL, options: ConnectOptions = {}): Connection {
+  return new Connection(address, options);
+}
+
+export class Connection {
+  /** Texts are written as UTF-8. Closing it is the end of input (^D on a PTY). Errors with `stdin_closed` after the exit. */
+  readonly stdin: WritableStream<Uint8Array | string>;
+  /** Everything on a PTY. What nobody reads holds the process back: `cancel()` what is not wanted. */
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  /** Rejects with a {@link StdioError} where the exit can't be known. Settles at once with the last state. */
+  readonly exited: Promise<Exit>;
+  readonly session: string;
+
+  readonly #options: ConnectOptions;
+  readonly #client: StdioClient;
+  readonly #output: OutputStreams;
+  readonly #input: InputStream;
+  readonly #listeners = new Set<(state: ConnectionState) => void>();
+  #state: ConnectionState = { phase: "connecting" };
+  #participants: Participants | undefined;
+  #held: ClientMessage[] = [];
+  #hasBeenOpen = false;
+  #settle!: { resolve(exit: Exit): void; reject(error: StdioError): void };
+  #stopListening: () => void = () => undefined;
+
+  constructor(address: string | URL, options: ConnectOptions) {
+    this.#options = options;
+    const base = baseOf(address);
+    const WebSocket = webSocketOf(options.WebSocket);
+    const { resume } = options;
+    this.session = resume?.session ?? options.session ?? freshSessionName(Math.random);
+    this.exited = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    // The streams and the state say the same: who asks for none of them is not to fail by it.
+    this.exited.catch(() => undefined);
+    this.#output = new OutputStreams((end) => this.#client.dealtWith(end));
+    this.stdout = this.#output.stdout.readable;
+    this.stderr = this.#output.stderr.readable;
+    this.#client = this.#newClient(async (place) => {
+      const token = await tokenOf(options.token);
+      const url = new URL(`${base.replace(/^http/, "ws")}/attach`);
+      for (const [name, value] of attachQueryOf(options)) url.searchParams.append(name, value);
+      for (const [name, value] of place) url.searchParams.set(name, value);
+      return new WebSocket(url.href, protocolsOf(token, options.ticket));
+    });
+    this.#input = new InputStream({
+      write: (bytes) => this.#write(bytes),
+      endInput: () => this.#client.endInput(),
+      unacked: () => this.#client.unackedInput,
+    });
+    this.stdin = this.#input.writable;
+    if (options.onState !== undefined) this.#listeners.add(options.onState);
+    this.#client.start();
+    this.#leaveOn(options.signal);
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** Calls back with each state from now on. @returns How to stop that. */
+  onState(listener: (state: ConnectionState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The last greeting: incarnation, size, participants, and all that PROTOCOL.md (C2a) says. undefined before it. */
+  get hello(): Hello | undefined {
+    return this.#client.hello;
+  }
+
+  /** The window's size in cells. Holds over breaks. @throws {RangeError} */
+  resize(cols: number, rows: number): void {
+    if (!isSize(cols, rows))
+      throw new RangeError(`Cannot resize to ${cols} by ${rows}: at most ${MAX_COLS} by ${MAX_ROWS}`);
+    this.#client.resize(cols, rows);
+  }
+
+  /** To the process group. While the connection is down it waits for the connection. @throws {RangeError} */
+  signal(signal: SignalName): void {
+    if (!SIGNALS.includes(signal)) throw new RangeError(`Cannot send ${signal}: it is none of ${SIGNALS.join(", ")}`);
+    this.#tell({ type: "signal", signal });
+  }
+
+  /** Ends the process: SIGHUP, SIGTERM, SIGKILL, until it has gone. `exited` says how. */
+  kill(): void {
+    this.#tell({ type: "kill" });
+  }
+
+  /** Any other message of the protocol, such as those of the keyboard. @returns Whether the connection was there for it. */
+  send(message: ClientMessage): boolean {
+    return this.#client.send(message);
+  }
+
+  /** Leaves. The session lives on, without this client. */
+  close(): void {
+    this.#client.leave();
+  }
+
+  /** Stops, and keeps this client's place for 30 s. @returns What a later `connect` goes on from; undefined before a greeting. */
+  suspend(): ResumePoint | undefined {
+    const point = this.#client.resumePoint;
+    this.#client.suspend();
+    return point;
+  }
+
+  #newClient(dial: (place: ReadonlyMap<string, string>) => Promise<WebSocketLike>): StdioClient {
+    const { resume, repeatsInput = false, firstAttempts = FIRST_ATTEMPTS } = this.#options;
+    return new StdioClient(
+      {
+        session: this.session,
+        bornAtMs: Date.now(),
+        repeatsInput,
+        firstAttempts,
+        ...(resume === undefined ? {} : { resume: resume.resume, offset: resume.offset }),
+      },
+      {
+        connect: (place, events) => openSocket(() => dial(place), events),
+        setTimer: (ms, callback) => {
+          const timer = setTimeout(callback, ms);
+          return () => clearTimeout(timer);
+        },
+        now: () => Date.now(),
+        random: () => Math.random(),
+      },
+      {
+        state: (state) => this.#follow(state),
+        output: (stream, bytes, end) => {
+          const { stdout, stderr } = this.#output;
+          this.#output.deliver(stream === STREAM_STDERR ? stderr : stdout, bytes, end);
+        },
+        // In place of the output that it stands for.
+        snapshot: (bytes, offset) => this.#output.deliver(this.#output.stdout, bytes, offset),
+        resize: (cols, rows) => this.#options.onResize?.(cols, rows),
+        gap: (from, to) => this.#missed(from, to),
+        message: (message) => this.#told(message),
+        discarded: () => this.#refuseInput(),
+        inputDrained: () => this.#input.drained(),
+      },
+    );
+  }
+
+  #write(bytes: Uint8Array): boolean {
+    const hasRoom = this.#client.write(bytes);
+    const { state } = this.#client;
+    // The session sleeps, and this wakes it.
+    if (state.phase === "waiting" && state.retryAtMs === undefined) this.#client.retryNow();
+    return hasRoom;
+  }
+
+  #follow(state: ClientState): void {
+    switch (state.phase) {
+      case "connecting":
+        if (!this.#hasBeenOpen && this.#state.phase !== "connecting") this.#tellState({ phase: "connecting" });
+        return;
+      case "starting":
+        this.#tellState({ phase: "starting" });
+        return;
+      case "attached":
+        this.#hasBeenOpen = true;
+        this.#participants = participantsOf(state.hello);
+        this.#tellState({ phase: "connected", isResumed: state.isResumed });
+        if (state.hello.you.role === "viewer") this.#refuseInput();
+        for (const message of this.#held.splice(0)) this.#client.send(message);
+        return;
+      case "waiting": {
+        const { reason, retryAtMs } = state;
+        this.#tellState({ phase: "reconnecting", reason, ...(retryAtMs === undefined ? {} : { retryAtMs }) });
+        return;
+      }
+      case "ended":
+        this.#ended(state.end);
+    }
+  }
+
+  #ended(end: ClientEnd): void {
+    this.#stopListening();
+    if (end.kind === "exit") {
+      const { kind: _, ...exit } = end;
+      this.#input.exited();
+      this.#output.end();
+      this.#tellState({ phase: "closed", reason: "exited", exit });
+      this.#settle.resolve(exit);
+      return;
+    }
+    // A later connection may go on where the readers stand now: they must be given nothing more.
+    if (end.kind === "left") this.#output.drop();
+    this.#fail(
+      end.kind === "left"
+        ? new StdioError("left", "The connection was closed from this side")
+        : new StdioError("refused", end.reason, { closeCode: end.code }),
+    );
+  }
+
+  #fail(error: StdioError): void {
+    this.#input.fail(error);
+    this.#output.end(error);
+    if (this.#state.phase === "closed") return;
+    this.#tellState({ phase: "closed", reason: error.message, error });
+    this.#settle.reject(error);
+  }
+
+  #missed(from: number, to: number): void {
+    const { onGap } = this.#options;
+    if (onGap !== undefined) onGap(from, to);
+    else if (this.#client.hello?.tty === false && this.#client.hello.delivery === "lossless") {
+      const message = `Output from ${from} to ${to} is no longer held: this reader took too long, or came too late`;
+      this.#fail(new StdioError("output_lost", message));
+      this.#client.leave();
+    }
+  }
+
+  #told(message: ServerMessage): void {
+    if (this.#participants !== undefined) this.#participants = followParticipants(this.#participants, message);
+    if (message.type === "error") {
+      if (message.code === "stdin_closed") this.#input.fail(new StdioError("stdin_closed", message.message));
+      // An end of input may be refused to a client whose input is not: the client tells it again.
+      else if (message.code === "not_stdin_holder" && !this.#mayType) this.#refuseInput();
+    }
+    if (message.type === "expiring") void this.#showFreshToken();
+    this.#options.onMessage?.(message);
+  }
+
+  get #mayType(): boolean {
+    return this.#participants === undefined || mayType(this.#participants);
+  }
+
+  #refuseInput(): void {
+    this.#input.fail(new StdioError("not_stdin_holder", "This connection may not type: its input was not taken"));
+  }
+
+  async #showFreshToken(): Promise<void> {
+    if (typeof this.#options.token !== "function") return;
+    try {
+      const token = await this.#options.token();
+      if (token !== undefined) this.#client.send({ type: "auth", token });
+    } catch {
+      // Without a fresh token the connection ends with the old one, and says so.
+    }
+  }
+
+  #tell(message: ClientMessage): void {
+    if (this.#client.send(message) || this.#client.state.phase === "ended") return;
+    if (this.#held.length >= MAX_HELD_MESSAGES)
+      throw new RangeError("Cannot hold more messages until the connection is back");
+    this.#held.push(message);
+  }
+
+  #tellState(state: ConnectionState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  #leaveOn(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const leave = () => this.close();
+    if (signal.aborted) queueMicrotask(leave);
+    signal.addEventListener("abort", leave);
+    this.#stopListening = () => signal.removeEventListener("abort", leave);
+  }
+}
+
+/** @throws {StdioError} `token_failed`. */
+async function tokenOf(source: TokenSource | undefined): Promise<string | undefined> {
+  if (typeof source !== "function") return source;
+  try {
+    return await source();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StdioError("token_failed", `The token could not be had: ${why}`, { cause: error });
+  }
+}

@@ -1,0 +1,176 @@
+// The fields of the programs' interface, as the server's schemas have them: a test holds both together.
+// Offsets are bytes since the process began. Durations are milliseconds unless the name says seconds.
+
+export type ExitInfo = { code: number; signal?: string };
+export type GapInfo = { from: number; to: number };
+export type State = "running" | "exited" | "lost";
+
+/** What runs: `cmd` with `args`, given to no shell, or `command`, one line for `bash -lc`. */
+export type ProcessFields = {
+  cmd?: string;
+  args?: string[];
+  command?: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Default: false, which is pipes. */
+  tty?: boolean;
+  cols?: number;
+  rows?: number;
+  mode?: "collaborative" | "exclusive";
+  shellIntegration?: boolean;
+  /** How long it runs on with nobody attached, from the last call on. Default: 1800. */
+  keepSeconds?: number;
+  /** How long it is kept after its exit and the last call. Default: 600. */
+  keepExitedSeconds?: number;
+  /** Where the process of this name has ended, start a new one; needs `attempt`. */
+  ended?: "replace";
+  attempt?: string;
+};
+export type CreateRequest = ProcessFields;
+
+export type RunRequest = ProcessFields & {
+  /** Makes the call repeatable: the same request finds the same process. */
+  session?: string;
+  /** null leaves stdin open on pipes. */
+  stdin?: string | null;
+  stdinBase64?: string;
+  waitMs?: number;
+  maxBytes?: number;
+};
+
+export type RunAnswer = {
+  session: string;
+  incarnation: string;
+  state: State;
+  exit?: ExitInfo;
+  from: number;
+  next: number;
+  end: number;
+  output: string;
+  stdout?: string;
+  stderr?: string;
+  truncated?: { from: number; to: number; bytes: number };
+  gap?: GapInfo;
+};
+
+export type Description = {
+  session: string;
+  incarnation: string;
+  state: State;
+  tty: boolean;
+  cmd: string;
+  args: string[];
+  createdAt: string;
+  cols?: number;
+  rows?: number;
+  title?: string;
+  clients: number;
+  offset: number;
+  inputOffset: number;
+  exit?: ExitInfo;
+};
+
+export type ListQuery = { limit?: number; after?: string };
+export type ListAnswer = { sessions: Description[]; next?: string };
+
+export type ReadQuery = {
+  incarnation?: string;
+  from?: number;
+  tail?: number;
+  to?: number;
+  maxBytes?: number;
+  waitMs?: number;
+  stream?: "all" | "stdout" | "stderr";
+  format?: "text" | "base64" | "plain";
+};
+export type ReadAnswer = {
+  incarnation: string;
+  state: State;
+  exit?: ExitInfo;
+  from: number;
+  /** Where to go on. */
+  next: number;
+  /** Where the log ends now. */
+  end: number;
+  output: string;
+  gap?: GapInfo;
+};
+
+/** One of `text`, `keys`, `paste` and `base64`; `enter` or `eof` with it, or alone. */
+export type WriteRequest = {
+  incarnation?: string;
+  text?: string;
+  keys?: string[];
+  paste?: string;
+  base64?: string;
+  enter?: boolean;
+  eof?: boolean;
+  writer?: string;
+  /** Where this input begins in the writer's own count: makes the call repeatable. */
+  at?: number;
+  waitMs?: number;
+};
+export type WriteAnswer = {
+  writer: string;
+  from: number;
+  to: number;
+  /** The right `from` for a wait. */
+  outputOffset?: number;
+  taken?: number;
+  duplicate?: true;
+};
+
+export type Until =
+  | { exit: true }
+  | { match: string; flags?: string }
+  | { text: string }
+  | { idleMs: number }
+  | { commandEnd: true }
+  | { screen: string; flags?: string }
+  | { keyboard: true };
+export type WaitRequest = {
+  incarnation?: string;
+  until: Until;
+  from?: number;
+  timeoutMs?: number;
+  maxBytes?: number;
+};
+export type WaitAnswer = {
+  outcome: "met" | "timeout" | "exited" | "lost";
+  offset: number;
+  match?: { from: number; to: number; text: string; groups: (string | null)[] };
+  exit?: ExitInfo;
+  output: string;
+};
+
+export type ScreenQuery = { incarnation?: string; format?: "text" | "ansi" | "json"; scrollback?: number };
+export type ScreenAnswer = {
+  [more: string]: unknown;
+  offset: number;
+  cols: number;
+  rows: number;
+  cursor: { x: number; y: number; visible: boolean };
+  alternate: boolean;
+  title: string;
+  modes: { [more: string]: unknown; bracketedPaste: boolean; applicationCursor: boolean; mouse: unknown };
+  lines: string[];
+  scrollback?: string[];
+  approximate?: boolean;
+  truncated?: boolean;
+};
+
+export type Command = {
+  line?: string;
+  cwd?: string;
+  from?: number;
+  to?: number;
+  exit?: number;
+  startedAt: string;
+  endedAt?: string;
+};
+export type CommandsAnswer = { commands: Command[]; next: number };
+
+export type SignalRequest = { incarnation?: string; writer?: string; signal: string };
+export type ResizeRequest = { incarnation?: string; writer?: string; cols: number; rows: number };
+export type KeyboardRequest = { incarnation?: string; writer?: string; do: "request" | "release" | "take" };
+export type KeyboardAnswer = { holder: string; mine: boolean };

@@ -1,0 +1,190 @@
+// A sandbox's sessions for programs without a WebSocket: the operations of the HTTP interface, typed.
+
+import { baseOf } from "../connect/address.ts";
+import type { TokenSource } from "../connect/connect-options.ts";
+import { type Call, type Caller, type CallOptions, callJson, callRaw } from "./call.ts";
+import { type OutputEvent, readEvents } from "./events.ts";
+import type {
+  CommandsAnswer,
+  CreateRequest,
+  Description,
+  KeyboardAnswer,
+  KeyboardRequest,
+  ListAnswer,
+  ListQuery,
+  ReadAnswer,
+  ReadQuery,
+  ResizeRequest,
+  RunAnswer,
+  RunRequest,
+  ScreenAnswer,
+  ScreenQuery,
+  SignalRequest,
+  WaitAnswer,
+  WaitRequest,
+  WriteAnswer,
+  WriteRequest,
+} from "./program-types.ts";
+
+export type SandboxOptions = {
+  readonly token?: TokenSource;
+  /** The sandbox's name. Default: `default`. */
+  readonly sandbox?: string;
+  /** How often a call that may be repeated is, at most. Default: 5. */
+  readonly retries?: number;
+  /** Default: the runtime's own. */
+  readonly fetch?: typeof fetch;
+};
+
+const RETRIES = 5;
+
+/**
+ * @param address The server's: `https://HOST`.
+ * @throws {StdioError} `bad_address`.
+ */
+export function sandbox(address: string | URL, options: SandboxOptions = {}): Sandbox {
+  return new Sandbox(address, options);
+}
+
+/**
+ * Calls that read are repeated where the answer got lost, and so are calls that say what makes them repeatable: `run` and
+ * `create` by their `session`, `write` by `at`, `wait` by `from`. All others fail instead. Each throws a `StdioError`.
+ */
+export class Sandbox {
+  readonly #caller: Caller;
+
+  constructor(address: string | URL, options: SandboxOptions) {
+    const { token, sandbox = "default", retries = RETRIES, fetch: given } = options;
+    this.#caller = {
+      base: `${baseOf(address)}/api/sandboxes/${encodeURIComponent(sandbox)}`,
+      token: async () => (typeof token === "function" ? token() : token),
+      // Called as a method of something else, a browser's own refuses.
+      fetch: given ?? ((...args) => fetch(...args)),
+      retries,
+    };
+  }
+
+  /** Starts a process, and answers with its output when it has ended, or after `waitMs`. */
+  run(request: RunRequest, options: CallOptions = {}): Promise<RunAnswer> {
+    const isRepeatable = request.session !== undefined;
+    return callJson(this.#caller, { method: "POST", path: "/run", body: request, isRepeatable, ...options });
+  }
+
+  /** Newest first. `next` is the `after` of the next page. */
+  list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListAnswer> {
+    return callJson(this.#caller, { method: "GET", path: "/sessions", query, isRepeatable: true, ...options });
+  }
+
+  /** Starts a process under a fresh name. */
+  create(request: CreateRequest, options: CallOptions = {}): Promise<Description> {
+    return callJson(this.#caller, {
+      method: "POST",
+      path: "/sessions",
+      body: request,
+      isRepeatable: false,
+      ...options,
+    });
+  }
+
+  /** The session of this name; asks for nothing yet. */
+  session(name: string): SandboxSession {
+    return new SandboxSession(this.#caller, name);
+  }
+}
+
+export class SandboxSession {
+  readonly name: string;
+  readonly #caller: Caller;
+  readonly #path: string;
+
+  constructor(caller: Caller, name: string) {
+    this.name = name;
+    this.#caller = caller;
+    this.#path = `/sessions/${encodeURIComponent(name)}`;
+  }
+
+  describe(query: { incarnation?: string } = {}, options: CallOptions = {}): Promise<Description> {
+    return this.#get("", query, options);
+  }
+
+  /** Starts the process, unless it is there already. */
+  create(request: CreateRequest, options: CallOptions = {}): Promise<Description> {
+    return callJson(this.#caller, { method: "PUT", path: this.#path, body: request, isRepeatable: true, ...options });
+  }
+
+  read(query: ReadQuery = {}, options: CallOptions = {}): Promise<ReadAnswer> {
+    return this.#get("/output", query, options);
+  }
+
+  /**
+   * Output as it comes, until the process has exited: events of the contract's section D6. Goes on by itself, without a byte
+   * lost or doubled, where the connection breaks.
+   */
+  follow(
+    query: Pick<ReadQuery, "incarnation" | "from" | "tail" | "stream" | "format"> = {},
+    options: CallOptions = {},
+  ): AsyncIterable<OutputEvent> {
+    const open = (lastEventId: string | undefined): Promise<Response> => {
+      const { from: _, tail: __, ...rest } = query;
+      const headers = {
+        Accept: "text/event-stream",
+        ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
+      };
+      const asked = { ...(lastEventId === undefined ? query : rest) };
+      const path = `${this.#path}/output`;
+      return callRaw(this.#caller, { method: "GET", path, query: asked, headers, isRepeatable: true, ...options });
+    };
+    return readEvents(open, options.signal);
+  }
+
+  /** Types. `outputOffset` of the answer is the right `from` for a wait. */
+  write(request: WriteRequest, options: CallOptions = {}): Promise<WriteAnswer> {
+    return this.#post("/input", request, request.at !== undefined, options);
+  }
+
+  wait(request: WaitRequest, options: CallOptions = {}): Promise<WaitAnswer> {
+    const { until, from } = request;
+    // Without `from`, a second call would begin to look where the log ends by then.
+    const looksBack = "match" in until || "text" in until || "commandEnd" in until;
+    return this.#post("/wait", request, from !== undefined || !looksBack, options);
+  }
+
+  screen(query: ScreenQuery = {}, options: CallOptions = {}): Promise<ScreenAnswer> {
+    return this.#get("/screen", query, options);
+  }
+
+  commands(query: { incarnation?: string } = {}, options: CallOptions = {}): Promise<CommandsAnswer> {
+    return this.#get("/commands", query, options);
+  }
+
+  signal(request: SignalRequest, options: CallOptions = {}): Promise<void> {
+    return this.#post("/signal", request, false, options);
+  }
+
+  resize(request: ResizeRequest, options: CallOptions = {}): Promise<void> {
+    return this.#post("/resize", request, true, options);
+  }
+
+  keyboard(request: KeyboardRequest, options: CallOptions = {}): Promise<KeyboardAnswer> {
+    return this.#post("/keyboard", request, false, options);
+  }
+
+  /** Ends the process. Resolves once it has exited. */
+  end(query: { incarnation?: string } = {}, options: CallOptions = {}): Promise<void> {
+    return callJson(this.#caller, { method: "DELETE", path: this.#path, query, isRepeatable: false, ...options });
+  }
+
+  #get<T>(rest: string, query: NonNullable<Call["query"]>, options: CallOptions): Promise<T> {
+    return callJson(this.#caller, {
+      method: "GET",
+      path: `${this.#path}${rest}`,
+      query,
+      isRepeatable: true,
+      ...options,
+    });
+  }
+
+  #post<T>(rest: string, body: object, isRepeatable: boolean, options: CallOptions): Promise<T> {
+    return callJson(this.#caller, { method: "POST", path: `${this.#path}${rest}`, body, isRepeatable, ...options });
+  }
+}

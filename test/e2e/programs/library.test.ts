@@ -1,0 +1,120 @@
+// The programs' interface by the library: typed calls over HTTP, errors, and what is repeated where an answer got lost.
+import { StdioError, sandbox } from "sandbox-stdio/client";
+import { expect, test } from "vitest";
+import { fresh, mint, person, restartWorker, system } from "../support/system.ts";
+
+const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });
+
+async function programs(options: { fetch?: typeof fetch; retries?: number } = {}) {
+  const { token } = await person();
+  return sandbox(system.origin, { token, sandbox: fresh("box"), ...options });
+}
+
+async function failure(promise: Promise<unknown>): Promise<StdioError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StdioError);
+  return error as StdioError;
+}
+
+/** Does what is asked, and loses every answer while `isLost` says so. */
+function losing(isLost: (url: string) => boolean): { fetch: typeof fetch; lost: () => number } {
+  let lost = 0;
+  return {
+    lost: () => lost,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (!isLost(String(input))) return response;
+      lost += 1;
+      await response.arrayBuffer();
+      throw new TypeError("fetch failed");
+    },
+  };
+}
+
+test("U1, U2: run answers with the output and the exit", async () => {
+  const box = await programs();
+  const answer = await box.run({ ...sh("cat; echo err >&2; exit 3"), stdin: "in\n" });
+  expect(answer).toMatchObject({ state: "exited", exit: { code: 3 }, stdout: "in\n", stderr: "err\n" });
+  expect((await box.list()).sessions.map(({ session }) => session)).toEqual([answer.session]);
+});
+
+test("P2, W2, T3, S1: a terminal is made, typed at, waited for and looked at", async () => {
+  const box = await programs();
+  const session = box.session("work");
+  const made = await session.create({ ...sh('read name; printf "hello %s\\n" "$name"; cat'), tty: true });
+  expect(made).toMatchObject({ session: "work", state: "running", tty: true });
+  const { outputOffset = 0 } = await session.write({ text: "you", enter: true });
+  const met = await session.wait({ until: { match: "hello (\\w+)" }, from: outputOffset });
+  expect(met).toMatchObject({ outcome: "met", match: { text: "hello you", groups: ["you"] } });
+  const screen = await session.screen();
+  expect(screen.lines.slice(0, 2)).toEqual(["you", "hello you"]);
+  const plain = await session.read({ from: outputOffset, format: "plain" });
+  expect(plain.output).toContain("hello you\n");
+  await session.resize({ cols: 100, rows: 30 });
+  expect(await session.describe()).toMatchObject({ cols: 100, rows: 30 });
+  expect(await session.commands()).toMatchObject({ commands: [] });
+  await session.signal({ signal: "SIGINT" });
+  expect(await session.wait({ until: { exit: true } })).toMatchObject({ outcome: "met", exit: { signal: "SIGINT" } });
+  await session.end();
+  expect(await failure(session.describe())).toMatchObject({ code: "not_found", status: 404 });
+});
+
+test("D6: output is followed to the exit, over a restart of the Worker, each byte once", async () => {
+  const box = await programs();
+  const session = box.session("flow");
+  await session.create(sh("for i in $(seq 1 40); do echo line $i; sleep 0.1; done; exit 5"));
+  let output = "";
+  let exit: number | undefined;
+  for await (const event of session.follow({ from: 0 })) {
+    if (event.type === "output") output += event.output;
+    if (event.type === "exit") exit = event.code;
+    if (event.type === "output" && output.includes("line 5\n") && !output.includes("line 9\n")) await restartWorker();
+  }
+  expect(output).toBe(Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join(""));
+  expect(exit).toBe(5);
+});
+
+test("W3, U4: where answers get lost, only calls that say how are repeated, and each is done once", async () => {
+  let losses = 0;
+  const link = losing((url) => /\/(input|run)$/.test(url) && losses-- > 0);
+  const box = await programs({ fetch: link.fetch });
+  const session = box.session("typed");
+  await session.create(sh("cat"));
+  losses = 2;
+  expect(await session.write({ text: "once", at: 0 })).toMatchObject({ from: 0, to: 4, duplicate: true });
+  losses = 1;
+  expect(await failure(session.write({ text: "!" }))).toMatchObject({ code: "unreachable" });
+  await session.write({ eof: true });
+  await session.wait({ until: { exit: true } });
+  expect((await session.read()).output).toBe("once!");
+  losses = 2;
+  const ran = await box.run({ ...sh("echo ran >> ran; cat ran"), session: "named" });
+  expect(ran.output).toBe("ran\n");
+  losses = 1;
+  expect((await failure(box.run(sh("echo ran >> ran")))).code).toBe("unreachable");
+  expect((await box.run({ cmd: "cat", args: ["ran"] })).output).toBe("ran\nran\n");
+  expect(link.lost()).toBe(6);
+});
+
+test("R1: refusals have the server's code, its status and what it adds", async () => {
+  const box = await programs();
+  const session = box.session("s");
+  await session.create(sh("cat"));
+  expect(await failure(session.write({ text: "x", at: 7 }))).toMatchObject({
+    code: "input_gap",
+    status: 409,
+    details: { expected: 0 },
+  });
+  expect(await failure(session.read({ from: 99 }))).toMatchObject({ code: "bad_offset", status: 400 });
+  expect(await failure(box.session("other").read())).toMatchObject({ code: "not_found", status: 404 });
+  const { sub } = await person();
+  const expired = sandbox(system.origin, { token: () => mint({ sub, expires: -60 }) });
+  expect(await failure(expired.list())).toMatchObject({ code: "expired", status: 401 });
+  const nowhere = sandbox("http://127.0.0.1:1", { retries: 1 });
+  expect(await failure(nowhere.list())).toMatchObject({ code: "unreachable", status: undefined });
+  const given = AbortSignal.abort(new Error("given up"));
+  await expect(session.wait({ until: { exit: true } }, { signal: given })).rejects.toThrow("given up");
+});

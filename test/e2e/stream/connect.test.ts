@@ -1,0 +1,237 @@
+// The library's connect() over the real system: web streams in both directions, breaks, backpressure, refusals, later lives.
+import { createHash, randomBytes } from "node:crypto";
+import {
+  type Connection,
+  type ConnectionState,
+  type ConnectOptions,
+  connect,
+  StdioError,
+  sandbox,
+} from "sandbox-stdio/client";
+import { expect, onTestFinished, test } from "vitest";
+import NodeWebSocket from "ws";
+import { cutInnerHop, fresh, mint, type Person, person, restartWorker, system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });
+const sha = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+/** Sockets that a test can break, as a lost network would. */
+class BreakableSocket extends NodeWebSocket {
+  static readonly open = new Set<BreakableSocket>();
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols, { perMessageDeflate: false });
+    BreakableSocket.open.add(this);
+    this.once("close", () => BreakableSocket.open.delete(this));
+  }
+  static breakAll(): void {
+    for (const socket of BreakableSocket.open) socket.terminate();
+  }
+}
+
+function attach(who: Person, options: ConnectOptions): Connection {
+  const connection = connect(system.origin, { token: who.token, sandbox: fresh("box"), ...options });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+const textOf = async (stream: ReadableStream<Uint8Array>) => (await bytesOf(stream)).toString();
+
+async function write(connection: Connection, input: Uint8Array | string): Promise<void> {
+  const writer = connection.stdin.getWriter();
+  await writer.write(input);
+  await writer.close();
+}
+
+async function failure(promise: Promise<unknown>): Promise<StdioError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StdioError);
+  return error as StdioError;
+}
+
+test.each([
+  ["the runtime's own WebSocket", {}],
+  ["the package ws", { WebSocket: NodeWebSocket }],
+])("X1: three pipes and the exit come apart and whole, over %s", async (_, options) => {
+  const states: ConnectionState["phase"][] = [];
+  const onState = ({ phase }: ConnectionState) => states.push(phase);
+  const connection = attach(await person(), { ...sh("cat; echo err >&2; exit 7"), ...options, onState });
+  const [stdout, stderr] = await Promise.all([
+    textOf(connection.stdout),
+    textOf(connection.stderr),
+    write(connection, "grün\n"),
+  ]);
+  expect([stdout, stderr]).toEqual(["grün\n", "err\n"]);
+  expect(await connection.exited).toEqual({ code: 7 });
+  expect(states.filter((phase) => phase !== "starting")).toEqual(["connected", "closed"]);
+  expect(connection.state).toMatchObject({ phase: "closed", exit: { code: 7 } });
+});
+
+test("R1, I5: bytes pass both ways once and in order, over cut connections and a restarted Worker", async () => {
+  const input = randomBytes(3_000_000);
+  const phases = new Set<string>();
+  const onState = ({ phase }: ConnectionState) => phases.add(phase);
+  const connection = attach(await person(), { cmd: "cat", WebSocket: BreakableSocket, onState });
+  const writer = connection.stdin.getWriter();
+  const writing = (async () => {
+    for (let at = 0; at < input.length; at += 50_000) await writer.write(input.subarray(at, at + 50_000));
+    await writer.close();
+  })();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let breaks = 0;
+  for await (const chunk of connection.stdout) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < (breaks + 1) * 400_000 || breaks >= 6) continue;
+    breaks += 1;
+    if (breaks === 2) await cutInnerHop();
+    else if (breaks === 4) await restartWorker();
+    else BreakableSocket.breakAll();
+  }
+  await writing;
+  expect(await connection.exited).toEqual({ code: 0 });
+  expect(sha(Buffer.concat(chunks))).toBe(sha(input));
+  expect(phases).toContain("reconnecting");
+});
+
+test("W7: a reader that stops holds the process back, and nothing is lost", async () => {
+  const who = await person();
+  const [box, session] = [fresh("box"), fresh("s")];
+  const connection = attach(who, { ...sh("head -c 8000000 /dev/zero; echo end >&2"), sandbox: box, session });
+  const http = sandbox(system.origin, { token: who.token, sandbox: box }).session(session);
+  await until("the window to be spent", async () => {
+    const { offset } = await http.describe().catch(() => ({ offset: 0 }));
+    return offset >= 500_000 ? offset : undefined;
+  });
+  const { outcome } = await http.wait({ until: { exit: true }, timeoutMs: 1_000 });
+  expect(outcome).toBe("timeout");
+  expect((await http.describe()).offset).toBeLessThan(2_000_000);
+  const [stdout, stderr] = await Promise.all([bytesOf(connection.stdout), textOf(connection.stderr)]);
+  expect([stdout.length, stderr]).toEqual([8_000_000, "end\n"]);
+});
+
+test("F1: a write waits while the process does not read, and a signal gets through meanwhile", async () => {
+  const script = "trap : USR1; echo ready; sleep 1000 & wait $!; kill $!; wc -c";
+  const connection = attach(await person(), sh(script));
+  const reader = connection.stdout.getReader();
+  expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("ready\n");
+  const writer = connection.stdin.getWriter();
+  let isWritten = false;
+  const writing = writer.write(new Uint8Array(2_000_000)).then(() => {
+    isWritten = true;
+  });
+  await until("all room to be taken", () => connection.hello !== undefined && writer.desiredSize === 0);
+  expect(isWritten).toBe(false);
+  connection.signal("SIGUSR1");
+  await writing;
+  await writer.close();
+  expect(
+    Buffer.from((await reader.read()).value ?? [])
+      .toString()
+      .trim(),
+  ).toBe("2000000");
+});
+
+test("X2: input after the exit fails as a broken pipe does, and a cancelled stream holds nothing up", async () => {
+  const connection = attach(await person(), sh("head -c 5; head -c 3000000 /dev/zero >&2"));
+  const endless = new ReadableStream<Uint8Array>({ pull: (to) => to.enqueue(new Uint8Array(100_000)) });
+  await connection.stderr.cancel();
+  const piping = failure(endless.pipeTo(connection.stdin));
+  expect((await bytesOf(connection.stdout)).length).toBe(5);
+  expect(await connection.exited).toEqual({ code: 0 });
+  expect((await piping).code).toBe("stdin_closed");
+});
+
+test("K1: a PTY has the window's size, follows it, and is killed", async () => {
+  const script = 'trap "stty size" WINCH; stty size; while :; do sleep 0.05; done';
+  const connection = attach(await person(), { ...sh(script), tty: true, cols: 91, rows: 17 });
+  const reader = connection.stdout.getReader();
+  let text = "";
+  const output = async (expected: string) => {
+    while (!text.includes(expected)) text += Buffer.from((await reader.read()).value ?? []).toString();
+  };
+  await output("17 91\r\n");
+  connection.resize(100, 30);
+  await output("30 100\r\n");
+  connection.kill();
+  expect(await connection.exited).toMatchObject({ signal: expect.stringMatching(/^SIG(HUP|TERM|KILL)$/) });
+});
+
+test("T1: a token is asked for at each connection, and a refusal says why", async () => {
+  const who = await person();
+  let asked = 0;
+  const token = async () => {
+    asked += 1;
+    return who.token;
+  };
+  const connection = attach(who, { cmd: "cat", token, WebSocket: BreakableSocket });
+  await until("the greeting", () => connection.hello);
+  BreakableSocket.breakAll();
+  await until("the reconnection", () => connection.state.phase === "connected" && asked === 2);
+
+  const expired = await failure(attach(who, { token: await mint({ sub: who.sub, expires: -60 }) }).exited);
+  expect(expired).toMatchObject({ code: "refused", closeCode: 4401 });
+  const noProtocol = await failure(attach(who, { token: "no token at all" }).exited);
+  expect(noProtocol.message).toContain("characters");
+  const badName = attach(who, { sandbox: "-" });
+  expect(await failure(badName.exited)).toMatchObject({ closeCode: 4400 });
+  expect(await failure(bytesOf(badName.stdout))).toMatchObject({ closeCode: 4400 });
+  expect(() => connect("ftp://nowhere")).toThrow("must begin with https://");
+});
+
+test("K1: a viewer reads, and is told at the first write that it may not", async () => {
+  const who = await person();
+  const place = { sandbox: fresh("box"), session: fresh("s") };
+  const driver = attach(who, { ...sh("cat"), ...place });
+  await until("the greeting", () => driver.hello);
+  const viewer = attach(who, { ...place, role: "viewer" });
+  await until("the viewer's greeting", () => viewer.hello);
+  expect((await failure(viewer.stdin.getWriter().write("x"))).code).toBe("not_stdin_holder");
+  const seen = viewer.stdout.getReader().read();
+  await driver.stdin.getWriter().write("seen");
+  expect(Buffer.from((await seen).value ?? []).toString()).toBe("seen");
+});
+
+test("R2: a later life goes on with the next byte that nobody has read", async () => {
+  const who = await person();
+  const box = fresh("box");
+  const first = attach(who, { ...sh("cat"), sandbox: box });
+  const writer = first.stdin.getWriter();
+  const reader = first.stdout.getReader();
+  await writer.write("one");
+  expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("one");
+  const point = first.suspend();
+  expect((await failure(first.exited)).code).toBe("left");
+  expect(point).toMatchObject({ session: first.session, offset: 3 });
+  if (point === undefined) return;
+  const second = attach(who, { sandbox: box, resume: point });
+  await write(second, "two");
+  expect(await textOf(second.stdout)).toBe("two");
+  expect(await second.exited).toEqual({ code: 0 });
+});
+
+test("O7: output that is no longer held ends a stream of pipes with an error, never silently", async () => {
+  const who = await person();
+  const place = { sandbox: fresh("box"), session: fresh("s") };
+  const first = attach(who, { ...sh("head -c 3000000 /dev/zero; cat"), ...place });
+  let length = 0;
+  const reader = first.stdout.getReader();
+  while (length < 3_000_000) length += (await reader.read()).value?.length ?? 0;
+  const late = attach(who, place);
+  expect((await failure(bytesOf(late.stdout))).code).toBe("output_lost");
+  expect((await failure(late.exited)).code).toBe("output_lost");
+  const gaps: [number, number][] = [];
+  const told = attach(who, { ...place, onGap: (from, to) => gaps.push([from, to]) });
+  await until("the gap", () => gaps.length > 0);
+  expect(gaps[0]?.[0]).toBe(0);
+  await told.stdout.cancel();
+});
