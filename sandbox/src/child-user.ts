@@ -34,6 +34,12 @@ export function readChildUser(setting: string | undefined): ChildUserResult {
   return { ok: true, user };
 }
 
+/** What the bridge's own user is called; its number where /etc/passwd does not know it. Bun asks the environment instead. */
+export function ownUserName(): string {
+  const uid = process.getuid?.() ?? 0;
+  return usersOfMachine().find((user) => user.uid === uid)?.name ?? String(uid);
+}
+
 /** The command line that runs `program` with these arguments as the user. */
 export function commandAs({ uid, gid }: ChildUser, program: string, args: readonly string[]): [string, string[]] {
   const drop = ["--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"];

@@ -117,6 +117,7 @@ export class SessionHost {
         cwd: wish.cwd ?? surroundings.home,
         tty: wish.tty,
         ...size,
+        lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
         ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
       },
       {
@@ -200,7 +201,7 @@ export class SessionHost {
       log,
       now: () => performance.now(),
       reuseFrames: true, // Bun's send copies before it returns.
-      isAwaited: unattended === undefined,
+      isAwaited: unattended === undefined || wish.delivery === "lossless",
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
       upstream: tracedUpstream(upstream, trace),
     });

@@ -3,7 +3,7 @@
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
-import type { ChildUser } from "./child-user.ts";
+import { type ChildUser, ownUserName } from "./child-user.ts";
 import type { BridgeSettings } from "./settings.ts";
 
 /** What a session's process is started in, and where what happens to it is told. */
@@ -17,6 +17,7 @@ export type Surroundings = {
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */
 const PRIVATE_PREFIX = "STDIO_";
+const ABOUT_TERMINALS = ["TERM", "COLORTERM"] as const;
 const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT", "CHILD_USER", "LOG_LEVEL"]);
 
 /** @param label A readable name for the directory; `sandbox` is the qualified one. */
@@ -45,6 +46,8 @@ export function environmentOf(settings: BridgeSettings, home: string, wish: Proc
   }
   if (settings.sandboxRoot !== undefined) env.HOME = home;
   env.HOME ??= home;
+  // There is no terminal: a program that asks what it can do there would print its sequences into a pipe.
+  if (!wish.tty) for (const name of ABOUT_TERMINALS) delete env[name];
   for (const [name, value] of wish.env) env[name] = value;
   return env;
 }
@@ -60,6 +63,8 @@ function usualEnvironment(): Record<string, string> {
   env.TERM = "xterm-256color";
   env.COLORTERM = "truecolor";
   env.LANG ??= "C.UTF-8";
+  env.USER ??= env.LOGNAME ?? ownUserName();
+  env.LOGNAME ??= env.USER;
   env.PATH ??= "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   return env;
 }

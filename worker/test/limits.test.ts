@@ -10,40 +10,49 @@ import { idleMsOf, readLimits } from "../src/limits/limits.ts";
 import { concerns, KEPT_OUT_MS, REVOCATION_KEEP_MS, type Revocation } from "../src/limits/revocation.ts";
 import { SHARE_SECONDS } from "../src/tickets/ticket-routes.ts";
 
-test("attempts: never more than the limit within any 60 s, and whoever waits as long as told gets in", () => {
+test("attempts: never more than the burst while it counts, and whoever waits as long as told gets in", () => {
+  const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 60 }), burst: fc.integer({ min: 1, max: 60 }) });
   fc.assert(
-    fc.property(fc.array(fc.nat(30_000), { maxLength: 200 }), fc.integer({ min: 1, max: 60 }), (waits, perMinute) => {
+    fc.property(fc.array(fc.nat(30_000), { maxLength: 200 }), limits, (waits, limit) => {
       let now = 1_000_000;
       let times: readonly number[] = [];
       const admitted: number[] = [];
       for (const wait of waits) {
         now += wait;
-        const counted = countAttempt(times, now, perMinute);
+        const counted = countAttempt(times, now, limit);
         if (counted.ok) {
           times = counted.times;
           admitted.push(now);
         } else {
           expect(counted.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-          expect(counted.retryAfterSeconds).toBeLessThanOrEqual(60);
-          expect(countAttempt(times, now + counted.retryAfterSeconds * 1000, perMinute).ok).toBe(true);
+          expect(counted.retryAfterSeconds).toBeLessThanOrEqual(Math.ceil((60 * limit.burst) / limit.perMinute));
+          expect(countAttempt(times, now + counted.retryAfterSeconds * 1000, limit).ok).toBe(true);
         }
-        expect(admitted.filter((time) => time > now - 60_000).length).toBeLessThanOrEqual(perMinute);
+        const countingSince = now - (60_000 * limit.burst) / limit.perMinute;
+        expect(admitted.filter((time) => time > countingSince).length).toBeLessThanOrEqual(limit.burst);
       }
-      expect(times.length).toBeLessThanOrEqual(perMinute);
+      expect(times.length).toBeLessThanOrEqual(limit.burst);
     }),
   );
 });
 
-test("attempts: 60 at once are let in, the next after a minute", () => {
+test("attempts: a burst of 180 at once is let in, the next after three minutes", () => {
+  const limit = readLimits({}).attaches;
   let times: readonly number[] = [];
-  for (let i = 0; i < 60; i += 1) {
-    const counted = countAttempt(times, 5_000 + i, 60);
+  for (let i = 0; i < 180; i += 1) {
+    const counted = countAttempt(times, 5_000 + i, limit);
     if (!counted.ok) throw new Error(`refused number ${i}`);
     times = counted.times;
   }
-  expect(countAttempt(times, 6_000, 60)).toEqual({ ok: false, retryAfterSeconds: 59 });
-  expect(countAttempt(times, 64_999, 60)).toEqual({ ok: false, retryAfterSeconds: 1 });
-  expect(countAttempt(times, 65_000, 60).ok).toBe(true);
+  expect(countAttempt(times, 6_000, limit)).toEqual({ ok: false, retryAfterSeconds: 179 });
+  expect(countAttempt(times, 184_999, limit)).toEqual({ ok: false, retryAfterSeconds: 1 });
+  expect(countAttempt(times, 185_000, limit).ok).toBe(true);
+});
+
+test("attempts: who sets the rate alone allows no more than that at once", () => {
+  expect(readLimits({ LIMIT_ATTACHES_PER_MINUTE: "5" }).attaches).toEqual({ perMinute: 5, burst: 5 });
+  const both = { LIMIT_ATTACHES_PER_MINUTE: "5", LIMIT_ATTACHES_BURST: "50" };
+  expect(readLimits(both).attaches).toEqual({ perMinute: 5, burst: 50 });
 });
 
 test("calls: never more than the limit within any 60 s, and whoever waits as long as told may", () => {
@@ -88,7 +97,8 @@ test("limits: what is not set has the documented default; what is no count is re
   expect(limits).toEqual({
     connectionsPerAddress: 200,
     jsonConnectionsPerAddress: 20,
-    attachesPerMinute: 60,
+    attaches: { perMinute: 60, burst: 180 },
+    unnamedSeconds: 300,
     callsPerMinute: 600,
     sandboxes: 10,
     sessions: 256,

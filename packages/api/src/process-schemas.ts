@@ -18,6 +18,8 @@ const process = {
   cols: z.int().min(1).max(1_000).optional(),
   rows: z.int().min(1).max(500).optional(),
   mode: z.enum(["collaborative", "exclusive"]).optional(),
+  delivery: z.enum(["live", "lossless"]).default("live").describe("lossless: output waits for whoever attaches"),
+  lingerSeconds: z.int().min(0).max(3_600).optional().describe("how long children's output is awaited after the exit"),
   shellIntegration: z.boolean().optional(),
   keepSeconds: z.int().min(0).max(86_400).default(1_800),
   keepExitedSeconds: z.int().min(0).max(86_400).default(600),

@@ -2,6 +2,7 @@
 // Knows nothing of sessions, clients or sockets. Single-threaded; no callback runs inside startProcess.
 
 import { fchownSync } from "node:fs";
+import { DEFAULT_LINGER_SECONDS } from "sandbox-stdio/core";
 import { type ChildUser, commandAs } from "../child-user.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
@@ -28,6 +29,8 @@ export type ProcessSpec = {
   tty: boolean;
   cols: number;
   rows: number;
+  /** After the exit, output of others that hold the streams is awaited for this long without a byte. */
+  lingerMs?: number | undefined;
   /** Absent: our own user. */
   user?: ChildUser;
 };
@@ -69,8 +72,8 @@ export interface ChildProcess {
   signalAll(name: string): void;
 }
 
-/** How long output may stay silent after the exit while something else still holds the other end. */
-const QUIET_MS = 1_000;
+/** {@link ProcessSpec.lingerMs}, where nobody says. */
+const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
 
 /**
  * Starts a program. Returns once the kernel has accepted it, or why it could not be started; nothing has run then.
@@ -89,7 +92,7 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
       user === undefined ? [command.path, [spec.cmd, ...spec.args]] : commandAs(user, command.path, spec.args);
     const pid = spawn(path, argv, spec.env, spec.cwd, streams.given);
     for (const fd of streams.untilStart) libc.close(fd);
-    if (typeof pid === "number") return takeOver(pid, streams, sink, events);
+    if (typeof pid === "number") return takeOver(pid, streams, sink, events, spec.lingerMs);
     closeOurs(streams);
     return pid;
   } catch (error) {
@@ -140,9 +143,15 @@ function closeOurs(streams: Streams): void {
   for (const { fd } of streams.outputs) libc.close(fd);
 }
 
-function takeOver(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents): ChildProcess {
+function takeOver(
+  pid: number,
+  streams: Streams,
+  sink: OutputSink,
+  events: ProcessEvents,
+  lingerMs: number | undefined,
+): ChildProcess {
   try {
-    return new RunningProcess(pid, streams, sink, events);
+    return new RunningProcess(pid, streams, sink, events, lingerMs);
   } catch (error) {
     abandon(pid);
     closeOurs(streams);
@@ -158,6 +167,7 @@ class RunningProcess implements ChildProcess {
   readonly #master: number | undefined;
   readonly #untilExit: readonly number[];
   readonly #onExit: (status: ExitStatus) => void;
+  readonly #lingerMs: number;
   #status: ExitStatus | undefined;
   #isHeld = false;
   #isFinished = false;
@@ -165,7 +175,8 @@ class RunningProcess implements ChildProcess {
   #quietSinceMs = 0;
   #quietTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents) {
+  constructor(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents, lingerMs = LINGER_MS) {
+    this.#lingerMs = lingerMs;
     this.tty = streams.master !== undefined;
     this.#master = streams.master;
     this.#untilExit = streams.untilExit;
@@ -247,7 +258,7 @@ class RunningProcess implements ChildProcess {
 
   #quietLeftMs(): number {
     const lastByteAtMs = [...this.#outputs].map((output) => output.lastByteAtMs);
-    return Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + QUIET_MS - performance.now());
+    return Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + this.#lingerMs - performance.now());
   }
 
   #checkQuiet(): void {

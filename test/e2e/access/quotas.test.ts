@@ -17,6 +17,7 @@ import {
   refusedSocket,
   type TestClient,
 } from "../support/client.ts";
+import { isAlive } from "../support/processes.ts";
 import { fresh, type Person } from "../support/system.ts";
 import { TtydClient } from "../support/ttyd-client.ts";
 import { TtydServer } from "../support/ttyd-server.ts";
@@ -37,6 +38,7 @@ beforeAll(async () => {
       LIMIT_JSON_CONNECTIONS_PER_IP: "2",
       LIMIT_ATTACHES_PER_MINUTE: "5",
       LIMIT_CALLS_PER_MINUTE: "20",
+      LIMIT_UNNAMED_SECONDS: "1",
       LIMIT_SANDBOXES: "2",
       LIMIT_SESSIONS: "3",
       LIMIT_CLIENTS: "4",
@@ -302,6 +304,46 @@ test("O10: a plain client that falls behind a flood gets the screen as output, a
   await driver.end();
 });
 
+describe("L7a: a session on pipes whose name its client made up", () => {
+  const script = ["-c", "echo pid=$$.; cat"];
+  const made = (params: Params): Params => ({ session: fresh("cli"), cmd: "sh", arg: script, ...params });
+  const start = async (params: Params) => {
+    const who = await person();
+    const client = await attached(who, made(params));
+    return { who, client, pid: Number(/pid=(\d+)\./.exec(await client.output(/pid=\d+\./))?.[1]) };
+  };
+
+  test("ends when its client's connection has closed and stays away; with a name of its own it lives on", async () => {
+    const named = await start({});
+    const unnamed = await start({ unnamed: 1 });
+    named.client.drop();
+    unnamed.client.drop();
+    await until(async () => (isAlive(unnamed.pid) ? undefined : true));
+    expect(isAlive(named.pid)).toBe(true);
+    const listed = await fetch(`${small.origin}/api/sandboxes/default/sessions`, {
+      headers: { Authorization: `Bearer ${unnamed.who.token}` },
+    });
+    expect(await listed.json()).toEqual({ sessions: [] });
+  });
+
+  test("lives on where its client comes back in time", async () => {
+    const { who, client, pid } = await start({ unnamed: 1 });
+    const { session, resume } = await client.hello();
+    client.drop();
+    const back = await connect(
+      who,
+      { session: String(session), resume: String(resume), offset: 0 },
+      from(newAddress()),
+    );
+    await back.hello();
+    // Longer than the grace: an alarm that was not taken back would have ended it.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(isAlive(pid)).toBe(true);
+    await back.leave();
+    await until(async () => (isAlive(pid) ? undefined : true));
+  });
+});
+
 describe("an idle connection", () => {
   test("is closed with 4408, pings or not; one with input, output or a resize is not", async () => {
     const org = fresh("org");
@@ -433,7 +475,7 @@ async function tryAttach(address: string, who?: Person, params = cat()): Promise
 }
 
 /** Asks again and again: that a place is given back is told from one object to another. */
-async function until(ask: () => Promise<TestClient | undefined>, intervalMs = 100): Promise<TestClient> {
+async function until<T>(ask: () => Promise<T | undefined>, intervalMs = 100): Promise<T> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     const answer = await ask();

@@ -1,18 +1,31 @@
-// Who has tried how often within the last minute. Exact: each attempt counts for sixty seconds from its own time.
+// Who has tried how often. Exact: each attempt counts for as long as the rate takes to allow a burst again, from its own time.
 
 const MINUTE_MS = 60_000;
+
+export type AttemptLimit = {
+  /** In the long run. */
+  readonly perMinute: number;
+  /** At once, after a rest. */
+  readonly burst: number;
+};
+
+/** How long an attempt counts. */
+export function attemptMs({ perMinute, burst }: AttemptLimit): number {
+  return (burst / perMinute) * MINUTE_MS;
+}
 
 /** Adds an attempt. @param earlier When the last ones were, oldest first. */
 export function countAttempt(
   earlier: readonly number[],
   nowMs: number,
-  perMinute: number,
+  limit: AttemptLimit,
 ):
   | { readonly ok: true; readonly times: readonly number[] }
   | { readonly ok: false; readonly retryAfterSeconds: number } {
-  const times = earlier.filter((time) => time > nowMs - MINUTE_MS);
-  const oldest = times[times.length - perMinute];
+  const lastsMs = attemptMs(limit);
+  const times = earlier.filter((time) => time > nowMs - lastsMs);
+  const oldest = times[times.length - limit.burst];
   // One that was refused does not count: whoever waits as long as told gets in.
-  if (oldest !== undefined) return { ok: false, retryAfterSeconds: Math.ceil((oldest + MINUTE_MS - nowMs) / 1000) };
+  if (oldest !== undefined) return { ok: false, retryAfterSeconds: Math.ceil((oldest + lastsMs - nowMs) / 1000) };
   return { ok: true, times: [...times, nowMs] };
 }

@@ -2,12 +2,17 @@
 
 import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MIB, PLAIN_RATE } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
+import type { AttemptLimit } from "./attempts.ts";
+
+/** Attempts to attach at once: a script that runs a hundred short commands, and then some. */
+const USUAL_BURST = 180;
 
 /** Variables of the Worker; texts, as wrangler gives them. Absent or empty: the default. */
 export interface LimitEnv {
   readonly LIMIT_CONNECTIONS_PER_IP?: string;
   readonly LIMIT_JSON_CONNECTIONS_PER_IP?: string;
   readonly LIMIT_ATTACHES_PER_MINUTE?: string;
+  readonly LIMIT_ATTACHES_BURST?: string;
   readonly LIMIT_CALLS_PER_MINUTE?: string;
   readonly LIMIT_SANDBOXES?: string;
   readonly LIMIT_SESSIONS?: string;
@@ -19,6 +24,7 @@ export interface LimitEnv {
   readonly LIMIT_MESSAGES_BURST?: string;
   readonly LIMIT_REFUSED_BYTES_PER_SECOND?: string;
   readonly LIMIT_REFUSED_BYTES?: string;
+  readonly LIMIT_UNNAMED_SECONDS?: string;
   readonly IDLE_SECONDS?: string;
   readonly IDLE_SECONDS_PTY?: string;
 }
@@ -28,8 +34,8 @@ export interface Limits {
   readonly connectionsPerAddress: number;
   /** The same of the `json` dialect. */
   readonly jsonConnectionsPerAddress: number;
-  /** Attempts to attach that one user makes in a minute; a valid `resume` is not counted. */
-  readonly attachesPerMinute: number;
+  /** Attempts to attach that one user makes; a valid `resume` is not counted. */
+  readonly attaches: AttemptLimit;
   /** Calls of the HTTP API that one person makes in a minute. */
   readonly callsPerMinute: number;
   /** Sandboxes of one tenant with a session that lives. */
@@ -46,6 +52,8 @@ export interface Limits {
   readonly unheardBytes: number;
   /** What one client may say that is no use to anybody. */
   readonly budget: BudgetLimits;
+  /** An unnamed session lives on for so long after its client's connection has closed. */
+  readonly unnamedSeconds: number;
   /** After so long without input, output or resize a connection is closed. */
   readonly idleSeconds: number;
   /** The same of the `pty` dialect. */
@@ -57,7 +65,7 @@ export function readLimits(env: LimitEnv): Limits {
   return {
     connectionsPerAddress: count("LIMIT_CONNECTIONS_PER_IP", env.LIMIT_CONNECTIONS_PER_IP, 200),
     jsonConnectionsPerAddress: count("LIMIT_JSON_CONNECTIONS_PER_IP", env.LIMIT_JSON_CONNECTIONS_PER_IP, 20),
-    attachesPerMinute: count("LIMIT_ATTACHES_PER_MINUTE", env.LIMIT_ATTACHES_PER_MINUTE, 60),
+    attaches: readAttaches(env),
     callsPerMinute: count("LIMIT_CALLS_PER_MINUTE", env.LIMIT_CALLS_PER_MINUTE, 600),
     sandboxes: count("LIMIT_SANDBOXES", env.LIMIT_SANDBOXES, 10),
     sessions: count("LIMIT_SESSIONS", env.LIMIT_SESSIONS, 256),
@@ -66,9 +74,17 @@ export function readLimits(env: LimitEnv): Limits {
     plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
     unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
     budget: readBudget(env),
+    unnamedSeconds: count("LIMIT_UNNAMED_SECONDS", env.LIMIT_UNNAMED_SECONDS, 5 * 60),
     idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
     ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
   };
+}
+
+/** Whoever sets the rate alone means it to the letter: the burst is no more than that then. */
+function readAttaches(env: LimitEnv): AttemptLimit {
+  const perMinute = count("LIMIT_ATTACHES_PER_MINUTE", env.LIMIT_ATTACHES_PER_MINUTE, 60);
+  const usual = env.LIMIT_ATTACHES_PER_MINUTE ? perMinute : USUAL_BURST;
+  return { perMinute, burst: count("LIMIT_ATTACHES_BURST", env.LIMIT_ATTACHES_BURST, usual) };
 }
 
 function readBudget(env: LimitEnv): BudgetLimits {

@@ -9,7 +9,7 @@ import type { Actor, Deed } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
-import { countAttempt } from "./attempts.ts";
+import { attemptMs, countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
 import type { AdmissionRequest, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
@@ -137,7 +137,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** Counts an attempt, where there is room for one. */
   #count(key: string, nowMs: number): TenantAnswer | undefined {
     this.#forgetAttempts(nowMs);
-    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attachesPerMinute);
+    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attaches);
     if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
     this.#attempts.set(key, counted.times);
     this.#writes.put(`attempts:${key}`, counted.times);
@@ -146,7 +146,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
 
   /** Whether there is room for an attempt. */
   #look(key: string, nowMs: number): TenantAnswer | undefined {
-    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attachesPerMinute);
+    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attaches);
     return counted.ok ? undefined : { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
   }
 
@@ -155,7 +155,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if (nowMs < this.#attemptsSweptMs + MINUTE_MS) return;
     this.#attemptsSweptMs = nowMs;
     for (const [key, times] of this.#attempts) {
-      if ((times.at(-1) ?? 0) > nowMs - MINUTE_MS) continue;
+      if ((times.at(-1) ?? 0) > nowMs - attemptMs(readLimits(this.env).attaches)) continue;
       this.#attempts.delete(key);
       this.#writes.delete(`attempts:${key}`);
     }
@@ -208,7 +208,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
         else into.set(key.slice(prefix.length), value);
       }
     };
-    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - MINUTE_MS);
+    const attemptsLastMs = attemptMs(readLimits(this.env).attaches);
+    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - attemptsLastMs);
     await read("live:", this.#live, () => false);
     await read("visited:", this.#visited, (until) => until <= now);
     await read("revoked:", this.#revocations, ({ atMs, untilMs = atMs + REVOCATION_KEEP_MS }) => untilMs <= now);

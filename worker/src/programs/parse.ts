@@ -39,6 +39,7 @@ type ProcessBody = z.output<typeof processSchemas.createRequest>;
 /** @param stdin The first input, base64, and whether it ends there. */
 export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolean): Parsed<ProgramProcess> {
   const { command, cols, rows, tty, mode = "collaborative", cwd, keepSeconds: keep, attempt, shellIntegration } = body;
+  const { delivery, lingerSeconds: linger } = body;
   const cmd = command === undefined ? (body.cmd ?? "") : "bash";
   const args = command === undefined ? (body.args ?? []) : ["-lc", command];
   const env = Object.entries(body.env ?? {});
@@ -57,9 +58,10 @@ export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolea
   const hasSize = cols !== undefined || rows !== undefined;
   const process: ProgramProcess = {
     wish: {
-      ...{ cmd, args, env, tty, mode, delivery: "live", keep },
+      ...{ cmd, args, env, tty, mode, delivery, keep },
       ...(cwd === undefined || cwd === "" ? {} : { cwd }),
       ...(shellIntegration === undefined ? {} : { shellIntegration }),
+      ...(linger === undefined ? {} : { linger }),
     },
     ...(command === undefined ? {} : { line: command }),
     ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),

@@ -28,6 +28,7 @@ export function newRecord(
   process: ProcessWish,
   sandbox: string,
   attemptLife: string | undefined,
+  isUnnamed = false,
 ): SessionRecord {
   const { incarnation, tty, mode, delivery, cmd, createdAt, creator } = told;
   return {
@@ -42,6 +43,7 @@ export function newRecord(
     endsUnattended: isTransient && process.keep === 0,
     identity: identityDigest(process),
     ...(attemptLife === undefined ? {} : { attemptLife }),
+    ...(isUnnamed && !tty ? { isUnnamed } : {}),
   };
 }
 

@@ -250,12 +250,9 @@ export class SessionKeeper {
 
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
     if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
-    const { process, sandbox, attempt } = wish.query;
-    return this.begin(
-      newRecord(hello, wish, { ...process, ...processOf(wish) }, sandbox, attempt?.life),
-      wish,
-      process,
-    );
+    const { process, sandbox, attempt, isUnnamed } = wish.query;
+    const whole = { ...process, ...processOf(wish) };
+    return this.begin(newRecord(hello, wish, whole, sandbox, attempt?.life, isUnnamed), wish, process);
   }
 
   /** A process has been started: it is the session's from here on. */

@@ -350,8 +350,14 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     const refused = connection.attach(session, request);
     if (refused !== undefined) this.#countRefused(spec, refused.retry);
     if (connection.client === undefined) undo?.();
+    else this.#attachedAgain();
     this.#lifetimes.tick(Date.now());
     this.#changed();
+  }
+
+  #attachedAgain(): void {
+    const { record } = this.#store;
+    if (record?.desertedAtMs !== undefined) this.#store.record = { ...record, desertedAtMs: undefined };
   }
 
   // ---- WebSocket events ----------------------------------------------------------------------------------------
@@ -387,7 +393,10 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     this.#connections.delete(socket);
     this.#trace.ended(socket, code);
     if (connection !== undefined) this.#audit?.ended(connection, code);
+    // One that was dropped from here was silent: its client may sleep, and mean to come back.
+    const hasClosed = connection?.client !== undefined;
     connection?.closed(code);
+    if (hasClosed) this.#closedByClient();
     if (connection !== undefined) {
       this.#gone.remove(connection);
       this.#idle.remove(connection);
@@ -395,6 +404,15 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       if (life !== undefined) this.#giveBack(life.pass);
     }
     this.#changed();
+  }
+
+  /** Nobody will look for an unnamed session: where its client does not come back soon, it ends (L7a). */
+  #closedByClient(): void {
+    const { record } = this.#store;
+    if (record?.isUnnamed !== true || record.exit !== undefined || (this.#keeper.session?.attachedCount ?? 0) > 0)
+      return;
+    this.#store.record = { ...record, desertedAtMs: Date.now() };
+    void this.#setAlarm();
   }
 
   // ---- What is due ---------------------------------------------------------------------------------------------
@@ -469,6 +487,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     this.#trail.deleteBefore(new Date(now - this.#auditSettings.retentionMs).toISOString());
     const record = this.#store.record;
     if (record !== undefined && keptUntilMs(record) <= now) await this.#remove(record);
+    else if (record !== undefined && this.#endOfDesertedMs(record) <= now) await this.end();
     else await this.#setAlarm();
   }
 
@@ -476,14 +495,22 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   async #setAlarm(): Promise<void> {
     const dues: number[] = [];
     const { record } = this.#store;
-    const until = record === undefined ? Number.POSITIVE_INFINITY : keptUntilMs(record);
-    if (until !== Number.POSITIVE_INFINITY) dues.push(until);
+    const until = record === undefined ? [] : [keptUntilMs(record), this.#endOfDesertedMs(record)];
+    dues.push(...until.filter((due) => due !== Number.POSITIVE_INFINITY));
     const deletion = this.#trail.deletionDueMs(this.#auditSettings.retentionMs, Date.now());
     if (deletion !== undefined) dues.push(deletion);
     this.#hasAlarm = dues.length > 0;
     // Nobody's messages wait until it is on disk.
     if (dues.length === 0) await this.ctx.storage.deleteAlarm({ allowUnconfirmed: true });
     else await this.ctx.storage.setAlarm(Math.min(...dues), { allowUnconfirmed: true });
+  }
+
+  /** When an unnamed session ends that its client has left without a word; infinity where that is not so. */
+  #endOfDesertedMs({ desertedAtMs, exit, lostAtMs }: SessionRecord): number {
+    const isOver = exit !== undefined || lostAtMs !== undefined;
+    return desertedAtMs === undefined || isOver
+      ? Number.POSITIVE_INFINITY
+      : desertedAtMs + this.#limits.unnamedSeconds * 1000;
   }
 
   /** What is recorded is to be deleted some day: stored together with the first record that this object makes. */

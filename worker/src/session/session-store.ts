@@ -33,6 +33,10 @@ export type SessionRecord = {
   readonly identity?: string;
   /** The life of the client that started it (`attempt=LIFE.N`). */
   readonly attemptLife?: string;
+  /** The name is of its client's own making, and the process is on pipes: nobody else looks for it (L7a). */
+  readonly isUnnamed?: boolean;
+  /** Since when nobody is attached to an unnamed one, whose client's connection was seen to close. */
+  readonly desertedAtMs?: number | undefined;
   /** Where a program has made it by HTTP. */
   readonly program?: ProgramFacts;
   /** The terminal's size when it was last known. */

@@ -2,7 +2,15 @@
 // a command may be long. One writer, one reader, and the answer's shape.
 
 import { isName, type ProcessWish } from "../wire/attach-query.ts";
-import { DEFAULT_COLS, DEFAULT_ROWS, MAX_COLS, MAX_KEEP_SECONDS, MAX_ROWS, MIB } from "../wire/constants.ts";
+import {
+  DEFAULT_COLS,
+  DEFAULT_ROWS,
+  MAX_COLS,
+  MAX_KEEP_SECONDS,
+  MAX_LINGER_SECONDS,
+  MAX_ROWS,
+  MIB,
+} from "../wire/constants.ts";
 import { parseListings } from "../wire/listing.ts";
 import {
   checkShape,
@@ -46,6 +54,8 @@ const SHAPE: Shape = {
   mode: isOneOf("collaborative", "exclusive"),
   keep: isInteger(0, MAX_KEEP_SECONDS),
   "shellIntegration?": isBoolean,
+  "linger?": isInteger(0, MAX_LINGER_SECONDS),
+  "delivery?": isOneOf("live", "lossless"),
   "cols?": isInteger(1, MAX_COLS),
   "rows?": isInteger(1, MAX_ROWS),
   "replace?": isString(256),
@@ -55,9 +65,8 @@ const SHAPE: Shape = {
 };
 
 export function orderBody(order: StartOrder): string {
-  const { delivery: _, ...process } = order.process;
   const { label, session, size, replace, keepExited, stdin, isStdinEnded } = order;
-  return JSON.stringify({ label, session, ...process, ...size, replace, keepExited, stdin, isStdinEnded });
+  return JSON.stringify({ label, session, ...order.process, ...size, replace, keepExited, stdin, isStdinEnded });
 }
 
 /** @returns The order, or what is wrong with it. */
@@ -72,18 +81,20 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   const problem = checkShape(value, SHAPE);
   if (problem !== undefined) return { detail: problem };
   // The shape has been checked against the table that the type is written after.
-  const body = value as unknown as Omit<StartOrder, "process"> & ProcessWish & { cols?: number; rows?: number };
+  type Body = Omit<StartOrder, "process"> & Omit<ProcessWish, "delivery"> & Partial<Pick<ProcessWish, "delivery">>;
+  const body = value as unknown as Body & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
   const { label, session, cmd = "", args, env, cwd, tty, mode, keep, cols, rows, replace, keepExited } = body;
-  const { shellIntegration } = body;
+  const { shellIntegration, linger, delivery = "live" } = body;
   const hasSize = cols !== undefined || rows !== undefined;
   return {
     label,
     session,
     process: {
-      ...{ cmd, args, env, tty, mode, delivery: "live", keep },
+      ...{ cmd, args, env, tty, mode, delivery, keep },
       ...(cwd === undefined ? {} : { cwd }),
       ...(shellIntegration === undefined ? {} : { shellIntegration }),
+      ...(linger === undefined ? {} : { linger }),
     },
     ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),
     ...(replace === undefined ? {} : { replace }),

@@ -20,6 +20,8 @@ export type AttachContext = {
   readonly roster: Clients;
   readonly floor: Keyboard;
   readonly answerer: { readonly id: string; readonly offset: number };
+  /** Whom the process was started for; "" where nobody is known. */
+  readonly creator: string;
   readonly hasExited: boolean;
   /** As far as there has been output, whether or not it has come here. */
   readonly knownEnd: number;
@@ -138,5 +140,6 @@ export function helloOf(
     participants: at.roster.participants,
     ...(offset > asked ? { gap: offset - asked } : {}),
     ...(isApproximate ? { approximate: true } : {}),
+    ...(client.id === at.creator ? { creator: true } : {}),
   };
 }

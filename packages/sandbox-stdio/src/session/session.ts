@@ -235,6 +235,7 @@ export class Session {
       roster: this.#clients,
       floor: this.keyboard,
       answerer: this.#answererChoice.current,
+      creator: this.#creator,
       hasExited: this.#exit !== undefined,
       knownEnd: this.#end,
       maxClients: this.#maxClients,

@@ -9,6 +9,7 @@ import {
   MAX_COLS,
   MAX_COMMAND_BYTES,
   MAX_KEEP_SECONDS,
+  MAX_LINGER_SECONDS,
   MAX_NAME_BYTES,
   MAX_ROWS,
 } from "./constants.ts";
@@ -28,6 +29,8 @@ export type ProcessWish = {
   readonly keep: number;
   /** Whether a shell is to mark its commands. Absent: it is. */
   readonly shellIntegration?: boolean;
+  /** Seconds for which output is awaited after the exit, from children that hold the pipes. */
+  readonly linger?: number;
 };
 
 export type AttachQuery = {
@@ -48,6 +51,8 @@ export type AttachQuery = {
   readonly attempt?: Attempt;
   /** Where the process of this name has ended: a new one is started. Absent: what is kept of it is read. */
   readonly ended?: "replace";
+  /** The name is of the client's own making: nobody else will look for the session (L7a). */
+  readonly isUnnamed?: true;
 };
 
 /** What is not seen in a name, or moves a cursor. */
@@ -120,6 +125,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const rows = integer(params, "rows");
   const offset = integer(params, "offset");
   const stdin = params.get("stdin") === "new" ? "new" : integer(params, "stdin");
+  const linger = integer(params, "linger");
   return {
     ok: true,
     query: {
@@ -138,6 +144,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
         delivery: delivery ?? (tty ? "live" : "lossless"),
         keep: integer(params, "keep") ?? DEFAULT_KEEP_SECONDS,
         ...(params.get("shell_integration") === "0" ? { shellIntegration: false } : {}),
+        ...(linger === undefined ? {} : { linger }),
       },
       ...(cols === undefined && rows === undefined
         ? {}
@@ -151,6 +158,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...(resume === undefined ? {} : { resume }),
       ...attemptOf(params),
       ...(params.get("ended") === "replace" ? { ended: "replace" } : {}),
+      ...(params.get("unnamed") === "1" ? { isUnnamed: true } : {}),
     },
   };
 }
@@ -180,6 +188,7 @@ export function attachParams(
   add("delivery", query.delivery ?? process?.delivery);
   add("keep", process?.keep);
   if (process?.shellIntegration === false) add("shell_integration", 0);
+  add("linger", process?.linger);
   add("cols", query.size?.cols);
   add("rows", query.size?.rows);
   add("name", query.name);
@@ -190,6 +199,7 @@ export function attachParams(
   add("resume", query.resume);
   if (query.attempt !== undefined) add("attempt", `${query.attempt.life}.${query.attempt.number}`);
   add("ended", query.ended);
+  if (query.isUnnamed === true) add("unnamed", 1);
   return params;
 }
 
@@ -215,6 +225,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["text", "0", "1"],
     ["shell_integration", "0", "1"],
     ["ended", "read", "replace"],
+    ["unnamed", "0", "1"],
   ] as const) {
     const value = params.get(name);
     if (value !== null && !(allowed as readonly string[]).includes(value)) {
@@ -225,6 +236,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["cols", 1, MAX_COLS],
     ["rows", 1, MAX_ROWS],
     ["keep", 0, MAX_KEEP_SECONDS],
+    ["linger", 0, MAX_LINGER_SECONDS],
     ["offset", 0, Number.MAX_SAFE_INTEGER],
     // Room for what comes after it: offsets stay safe integers.
     ["stdin", 0, 2 ** 52],

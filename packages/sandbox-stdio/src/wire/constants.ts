@@ -86,6 +86,9 @@ export const GHOST_MS = 10_000;
 /** How long a session with nobody attached lives, in seconds, unless its creator says otherwise. */
 export const DEFAULT_KEEP_SECONDS = 30 * 60;
 export const MAX_KEEP_SECONDS = 24 * 60 * 60;
+/** How long output may be awaited after the exit, in seconds (`linger`), and how long it is where nobody says. */
+export const MAX_LINGER_SECONDS = 3_600;
+export const DEFAULT_LINGER_SECONDS = 1;
 /** How long the bridge keeps an exited session's log and status. */
 export const EXITED_KEEP_MS = 10 * 60_000;
 

@@ -82,6 +82,8 @@ export type Hello = {
   readonly gap?: number;
   /** On a PTY: what this connection draws may not be the screen, since bytes are missing and no exact snapshot follows. */
   readonly approximate?: boolean;
+  /** Whether this client is the one that the process was started for. */
+  readonly creator?: boolean;
 };
 
 /** Whether a client may come back after a `bye`. It wins over the close code. */
@@ -172,6 +174,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
     participants: isArrayOf(isParticipant, 1024),
     "gap?": isOffset,
     "approximate?": isBoolean,
+    "creator?": isBoolean,
   },
   bye: {
     code: isInteger(1000, 4999),
