@@ -1,6 +1,6 @@
 // The user whose processes the bridge starts, where that is another than its own: the setting, and what it means to a start.
 
-import { accessSync, constants, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 
 /** A user without privileges, as CHILD_USER names one. */
 export type ChildUser = {
@@ -17,6 +17,7 @@ export type ChildUserResult =
 
 /** Of util-linux. It gives up groups and capabilities too, between the fork and the program. */
 const SETPRIV = "/usr/bin/setpriv";
+const PASSWD = "/etc/passwd";
 const MAX_ID = 0xffff_fffe;
 
 /** @param setting A name of /etc/passwd, `UID` or `UID:GID`; absent or empty: the bridge's own user. */
@@ -37,7 +38,8 @@ export function readChildUser(setting: string | undefined): ChildUserResult {
 /** What the bridge's own user is called; its number where /etc/passwd does not know it. Bun asks the environment instead. */
 export function ownUserName(): string {
   const uid = process.getuid?.() ?? 0;
-  return usersOfMachine().find((user) => user.uid === uid)?.name ?? String(uid);
+  const users = existsSync(PASSWD) ? usersOfMachine() : [];
+  return users.find((user) => user.uid === uid)?.name ?? String(uid);
 }
 
 /** The command line that runs `program` with these arguments as the user. */
@@ -56,7 +58,7 @@ function userNamed(setting: string): ChildUser | undefined {
 }
 
 function usersOfMachine(): ChildUser[] {
-  const lines = readFileSync("/etc/passwd", "utf8")
+  const lines = readFileSync(PASSWD, "utf8")
     .split("\n")
     .map((line) => line.split(":"));
   return lines.flatMap(([name = "", , uid = "", gid = "", , home = ""]) =>

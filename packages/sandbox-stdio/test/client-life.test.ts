@@ -61,6 +61,7 @@ function harness(options: Partial<ClientOptions> = {}, random = 1) {
       gap: note("gap"),
       message: note("message"),
       discarded: (keys) => void seen.push(["discarded", new TextDecoder().decode(keys)]),
+      quiet: note("quiet"),
       inputDrained: note("drained"),
     },
   );
@@ -310,14 +311,50 @@ describe("keys", () => {
     wait(200);
     expect(client.type(bytes("c"))).toBe(false);
     greet({ stdin: 0 });
+    // The rest of the same line would be half a line to the program.
+    expect(client.type(bytes("\r"))).toBe(false);
     expect(client.type(bytes("d"))).toBe(true);
     expect(seen.filter(([name]) => name === "discarded")).toEqual([
       ["discarded", "b"],
       ["discarded", "c"],
+      ["discarded", "\r"],
     ]);
     // What was sent before the break and not acknowledged is sent again.
     const sent = socket().sent.filter((frame) => typeof frame !== "string");
     expect(sent.map((frame) => new TextDecoder().decode(frame))).toEqual(["a", "d"]);
+  });
+
+  test("I4a: the rest of a paste that was begun is kept while the connection is down, and sent once", () => {
+    const { client, greet, seen, socket, wait } = harness();
+    client.start();
+    greet();
+    client.type(bytes("\x1b[200~one,"));
+    socket().events.closed(1006, "");
+    expect(client.type(bytes("two,"))).toBe(true);
+    wait(200);
+    greet({ stdin: 0 });
+    client.type(bytes("three\x1b[201~"));
+    const sent = socket().sent.filter((frame) => typeof frame !== "string");
+    expect(sent.map((frame) => new TextDecoder().decode(frame)).join("")).toBe("\x1b[200~one,two,three\x1b[201~");
+    expect(seen.filter(([name]) => name === "discarded")).toEqual([]);
+  });
+
+  test("C: with nothing heard for 3 s after a key it says so, and again when something is heard", () => {
+    const { client, greet, say, seen, socket, wait } = harness();
+    client.start();
+    greet();
+    wait(5_000);
+    expect(seen.filter(([name]) => name === "quiet")).toEqual([]);
+    client.type(bytes("a"));
+    expect(socket().sent.at(-1)).toBe('{"type":"ping"}');
+    wait(2_999);
+    expect(seen.filter(([name]) => name === "quiet")).toEqual([]);
+    wait(1);
+    say({ type: "pong" });
+    expect(seen.filter(([name]) => name === "quiet")).toEqual([
+      ["quiet", true],
+      ["quiet", false],
+    ]);
   });
 
   test("R11: sent away for idleness (4408) it stays away until a key is pressed, which is lost", () => {

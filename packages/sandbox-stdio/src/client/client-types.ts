@@ -32,6 +32,8 @@ export interface ClientPorts {
   now(): number;
   /** From 0 to 1. */
   random(): number;
+  /** Whether a full-screen program has the terminal: what is typed forms no lines then. Absent: never. */
+  isFullScreen?(): boolean;
 }
 
 /** How it ended, for good. */
@@ -71,8 +73,13 @@ export interface ClientEvents {
   gap(from: number, to: number, isApproximate: boolean): void;
   /** Everything else that the server says: presence, keyboard, errors, warnings. */
   message(message: ServerMessage): void;
-  /** Keys were pressed while the connection is down: they are gone. */
-  discarded(bytes: Uint8Array): void;
+  /**
+   * Keys were pressed while the connection is down, or go on with a line that was: they are gone.
+   * @param isLineSent The program has the beginning of that line already.
+   */
+  discarded(bytes: Uint8Array, isLineSent?: boolean): void;
+  /** Nothing has been heard for 3 s although something was sent; then that it has. The connection may still be there. */
+  quiet?(isQuiet: boolean): void;
   /** More input may be written: see `StdioClient.write`. */
   inputDrained(): void;
 }
@@ -90,6 +97,8 @@ export type ClientOptions = {
    * that is read again). Else what it writes is new, and comes after what still waits. Default: whether `offset` is given.
    */
   readonly repeatsInput?: boolean;
+  /** Whether keys that are typed while the connection is down are sent when it is back. Else they are discarded (I4). */
+  readonly keepsKeys?: boolean;
   /** Failed attempts before the first `hello` after which it gives up. Later on it never gives up by itself. */
   readonly firstAttempts?: number;
 };

@@ -3,14 +3,7 @@
 
 import { AnswererHistory } from "../terminal/answerer-history.ts";
 import { lifeName } from "../wire/attach-query.ts";
-import {
-  CLOSE,
-  MAX_CONTROL_IN_BYTES,
-  MAX_WINDOW_BYTES,
-  PING_INTERVAL_MS,
-  SILENCE_MS,
-  type SignalName,
-} from "../wire/constants.ts";
+import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_WINDOW_BYTES, SILENCE_MS, type SignalName } from "../wire/constants.ts";
 import {
   type Bye,
   type ClientMessage,
@@ -22,9 +15,11 @@ import {
 import { decodeFrame } from "../wire/frames.ts";
 import type { ClientEnd, ClientEvents, ClientOptions, ClientPorts, ClientSocket, ClientState } from "./client-types.ts";
 import { InputSender } from "./input-sender.ts";
+import { Liveness } from "./liveness.ts";
 import { OutputReceiver } from "./output-receiver.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
 import { Secrecy } from "./secrecy.ts";
+import { TypedInput } from "./typed-input.ts";
 
 /** Attached for this long, the next break counts as the first again. */
 const STABLE_MS = 5_000;
@@ -70,11 +65,11 @@ export class StdioClient {
   #attachedAtMs = 0;
   /** Whether this connection has moved a byte in either direction. */
   #hasMoved = false;
-  #heardAtMs = 0;
   #size: { cols: number; rows: number } | undefined;
   #cancelRetry: () => void = nothing;
-  #cancelPing: () => void = nothing;
-  #cancelSilence: () => void = nothing;
+  readonly #liveness: Liveness;
+  readonly #typed: TypedInput;
+  readonly #keepsKeys: boolean;
   #cancelGreeting: () => void = nothing;
 
   constructor(options: ClientOptions, ports: ClientPorts, events: ClientEvents) {
@@ -90,6 +85,15 @@ export class StdioClient {
       events,
       setTimer: (ms, callback) => ports.setTimer(ms, callback),
       ack: (offset) => this.#control({ type: "ack", offset }),
+    });
+    this.#keepsKeys = options.keepsKeys === true;
+    this.#typed = new TypedInput(() => ports.isFullScreen?.() === true);
+    this.#liveness = new Liveness({
+      setTimer: (ms, callback) => ports.setTimer(ms, callback),
+      now: () => ports.now(),
+      ping: () => this.#socket?.send(PING_TEXT),
+      silent: () => this.#breakOff(`nothing was heard for ${SILENCE_MS / 1000} s`),
+      quiet: (isQuiet) => events.quiet?.(isQuiet),
     });
     this.#life = lifeName(options.bornAtMs, ports.random());
   }
@@ -149,15 +153,19 @@ export class StdioClient {
     return this.#outbox.hasRoom;
   }
 
-  /** Keys that a person pressed: sent if the connection is up, else discarded, visibly. @returns Whether they were sent. */
+  /**
+   * What a person typed (I4): sent if the connection is up, else discarded, visibly. The rest of a paste that was begun is kept
+   * and sent later, and so is everything with {@link ClientOptions.keepsKeys}. @returns Whether it was written.
+   */
   type(bytes: Uint8Array): boolean {
-    if (this.#state.phase !== "attached") {
-      this.#events.discarded(bytes);
-      if (this.#state.phase === "waiting" && this.#state.retryAtMs === undefined) this.#connect();
-      return false;
-    }
-    this.write(bytes);
-    return true;
+    const isAttached = this.#state.phase === "attached";
+    const isLineSent = this.#typed.isLineSent;
+    const decided = this.#typed.decide(bytes, isAttached || this.#keepsKeys, this.#ports.now());
+    if (decided === "discard") this.#events.discarded(bytes, isLineSent);
+    else this.write(bytes);
+    if (isAttached) this.#liveness.asked();
+    if (this.#state.phase === "waiting" && this.#state.retryAtMs === undefined) this.#connect();
+    return decided !== "discard";
   }
 
   /** No input after what has been written. */
@@ -188,6 +196,7 @@ export class StdioClient {
 
   signal(signal: SignalName): void {
     this.#control({ type: "signal", signal });
+    this.#liveness.asked();
   }
 
   /** Any other message. @returns Whether it was sent: nothing but input is kept for later. */
@@ -236,15 +245,14 @@ export class StdioClient {
     resume.set("attempt", `${this.#life}.${generation}`);
     const isCurrent = () => generation === this.#generation;
     const socket = this.#ports.connect(resume, {
-      open: () => isCurrent() && this.#opened(),
+      open: () => isCurrent() && this.#liveness.opened(),
       text: (text) => isCurrent() && this.#text(text),
       binary: (bytes) => isCurrent() && this.#binary(bytes),
       closed: (code, detail, seconds) => isCurrent() && this.#closed(code, detail, seconds),
     });
     if (!isCurrent()) return; // It failed at once, and said so.
     this.#socket = socket;
-    this.#heard();
-    this.#watchSilence(SILENCE_MS);
+    this.#liveness.begin();
     this.#awaitGreeting();
   }
 
@@ -255,35 +263,6 @@ export class StdioClient {
   #comeBack(): void {
     if (this.#inbox.undealtBytes < MAX_UNDEALT_BYTES) this.#connect();
     else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#comeBack());
-  }
-
-  #opened(): void {
-    this.#heard();
-    this.#ping();
-  }
-
-  /** At once, so that a server which can't close an unheard client can; then at intervals. */
-  #ping(): void {
-    this.#socket?.send(PING_TEXT);
-    this.#cancelPing();
-    this.#cancelPing = this.#ports.setTimer(PING_INTERVAL_MS, () => this.#ping());
-  }
-
-  #heard(): void {
-    this.#heardAtMs = this.#ports.now();
-  }
-
-  /** One timer for all that is heard: it looks when it fires how long ago the last was. */
-  #watchSilence(waitMs: number): void {
-    this.#cancelSilence();
-    this.#cancelSilence = this.#ports.setTimer(waitMs, () => {
-      const left = this.#heardAtMs + SILENCE_MS - this.#ports.now();
-      if (left > 0) {
-        this.#watchSilence(left);
-        return;
-      }
-      this.#breakOff(`nothing was heard for ${SILENCE_MS / 1000} s`);
-    });
   }
 
   #awaitGreeting(): void {
@@ -329,7 +308,7 @@ export class StdioClient {
   }
 
   #text(text: string): void {
-    this.#heard();
+    this.#liveness.heard();
     const result = parseServerMessage(text);
     if (!result.ok) {
       if (result.fault === "unknown_type") return; // From a newer server.
@@ -449,13 +428,15 @@ export class StdioClient {
   }
 
   #binary(message: Uint8Array): void {
-    this.#heard();
+    this.#liveness.heard();
     if (this.#inbox.take(decodeFrame(message))) this.#hasMoved = true;
   }
 
   #flushInput(): void {
     if (this.#state.phase !== "attached") return;
-    for (let frame = this.#outbox.next(); frame !== undefined; frame = this.#outbox.next()) this.#socket?.send(frame);
+    for (let frame = this.#outbox.next(); frame !== undefined; frame = this.#outbox.next()) {
+      this.#socket?.send(frame);
+    }
     if (this.#eofAt !== undefined && this.#outbox.isAllSent && this.#eofSentIn !== this.#generation) {
       this.#eofSentIn = this.#generation;
       this.#control({ type: "eof", offset: this.#eofAt });
@@ -479,8 +460,7 @@ export class StdioClient {
   }
 
   #quiet(): void {
-    this.#cancelPing();
-    this.#cancelSilence();
+    this.#liveness.stop();
     this.#cancelGreeting();
     this.#inbox.disconnected();
   }

@@ -67,6 +67,8 @@ export const DEFAULT_ROWS = 24;
 
 /** A `stdio.v1` client sends a ping as soon as it is open and this often. */
 export const PING_INTERVAL_MS = 15_000;
+/** A client that has sent something and hears nothing for so long says so. */
+export const QUIET_MS = 3_000;
 /** A peer that has said nothing for this long has vanished. */
 export const SILENCE_MS = 40_000;
 /** A program has left so long after its last call (R5 of the programs' interface). */

@@ -1,0 +1,97 @@
+// Whether the other side is still there: pings, silence, and the answer that is awaited when something was sent. Told what is
+// sent and heard; holds no connection.
+
+import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS } from "../wire/constants.ts";
+
+export type LivenessPorts = {
+  setTimer(ms: number, callback: () => void): () => void;
+  now(): number;
+  ping(): void;
+  /** Nothing was heard for {@link SILENCE_MS}: the connection is of no more use. */
+  silent(): void;
+  /** Nothing was heard for {@link QUIET_MS} although an answer is awaited; and then that something was. */
+  quiet(isQuiet: boolean): void;
+};
+
+export class Liveness {
+  readonly #ports: LivenessPorts;
+  #heardAtMs = 0;
+  #isOpen = false;
+  /** An answer is awaited since then. */
+  #askedAtMs: number | undefined;
+  #isQuiet = false;
+  #cancelPing: () => void = nothing;
+  #cancelSilence: () => void = nothing;
+  #cancelQuiet: () => void = nothing;
+
+  constructor(ports: LivenessPorts) {
+    this.#ports = ports;
+  }
+
+  /** A connection is being made. */
+  begin(): void {
+    this.stop();
+    this.heard();
+    this.#watchSilence(SILENCE_MS);
+  }
+
+  /** It is open: pings at once, so that a server which can't close an unheard client can, then at intervals. */
+  opened(): void {
+    this.#isOpen = true;
+    this.heard();
+    this.#ping();
+  }
+
+  heard(): void {
+    this.#heardAtMs = this.#ports.now();
+    if (this.#isQuiet) {
+      this.#isQuiet = false;
+      this.#ports.quiet(false);
+    }
+  }
+
+  /** Something was sent for which somebody waits: a server that is there answers a ping, whatever the process does. */
+  asked(): void {
+    if (!this.#isOpen || this.#askedAtMs !== undefined) return;
+    this.#askedAtMs = this.#ports.now();
+    this.#ports.ping();
+    this.#cancelQuiet = this.#ports.setTimer(QUIET_MS, () => this.#look());
+  }
+
+  stop(): void {
+    this.#isOpen = false;
+    this.#isQuiet = false;
+    this.#askedAtMs = undefined;
+    this.#cancelPing();
+    this.#cancelSilence();
+    this.#cancelQuiet();
+  }
+
+  #look(): void {
+    const isHeard = this.#heardAtMs > (this.#askedAtMs ?? 0);
+    this.#askedAtMs = undefined;
+    if (isHeard || this.#isQuiet) return;
+    this.#isQuiet = true;
+    this.#ports.quiet(true);
+  }
+
+  #ping(): void {
+    this.#ports.ping();
+    this.#cancelPing();
+    this.#cancelPing = this.#ports.setTimer(PING_INTERVAL_MS, () => this.#ping());
+  }
+
+  /** One timer for all that is heard: it looks when it fires how long ago the last was. */
+  #watchSilence(waitMs: number): void {
+    this.#cancelSilence();
+    this.#cancelSilence = this.#ports.setTimer(waitMs, () => {
+      const left = this.#heardAtMs + SILENCE_MS - this.#ports.now();
+      if (left > 0) this.#watchSilence(left);
+      else this.#ports.silent();
+    });
+  }
+}
+
+function nothing(): void {
+  // Nothing to cancel yet.
+}

@@ -1,0 +1,103 @@
+// What becomes of what a person types around an outage (I4): keys are discarded, by whole lines where that can be known; a paste
+// that was begun goes on, one that was not begun is left out whole. Told the time; sends nothing.
+
+/** `keep`: to be written although there is no connection, and sent when it is back. */
+export type TypedFate = "send" | "keep" | "discard";
+
+/** Nobody types so much at once: it is pasted, or sent by a program. */
+const BULK_BYTES = 256;
+/** What follows bulk input so soon belongs to it. */
+const BULK_GAP_MS = 100;
+/** What is typed so soon after what was discarded goes on with the same line. */
+const LINE_GAP_MS = 2_000;
+
+const ESC = 0x1b;
+/** `ESC [ 200 ~` begins pasted text and `ESC [ 201 ~` ends it, where the program has asked for that. */
+const PASTE = [ESC, 0x5b, 0x32, 0x30] as const;
+const [PASTE_BEGINS, PASTE_ENDS, PASTE_CLOSES] = [0x30, 0x31, 0x7e] as const;
+
+/** Keys after which a line editor's line is empty: Enter, ^J, ^C, ^D, ^U, ^Z, ^\\. */
+const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x04, 0x15, 0x1a, 0x1c]);
+/** Of these, those that clear a line which the program has a part of: they are sent whatever was discarded before. */
+const CLEARS: ReadonlySet<number> = new Set([0x03, 0x15, 0x1c]);
+
+export class TypedInput {
+  readonly #isFullScreen: () => boolean;
+  #isPasting = false;
+  /** How much of a paste's marker has been seen, across chunks. */
+  #matched = 0;
+  #marker = 0;
+  /** What became of the last bulk input, and until when something belongs to it. */
+  #bulkFate: TypedFate = "send";
+  #bulkUntilMs = Number.NEGATIVE_INFINITY;
+  #isLineSent = false;
+  #isLineDiscarded = false;
+  #discardedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @param isFullScreen Whether what is typed forms no lines, as far as can be known. */
+  constructor(isFullScreen: () => boolean) {
+    this.#isFullScreen = isFullScreen;
+  }
+
+  /** Whether the program has the beginning of a line whose rest it may never get. */
+  get isLineSent(): boolean {
+    return this.#isLineSent && !this.#isFullScreen();
+  }
+
+  /** What becomes of `bytes`, which come next. */
+  decide(bytes: Uint8Array, isConnected: boolean, nowMs: number): TypedFate {
+    const wasPasting = this.#isPasting;
+    for (const byte of bytes) this.#follow(byte);
+    const isBulk = wasPasting || this.#isPasting || bytes.length >= BULK_BYTES;
+    const goesOn = wasPasting || nowMs < this.#bulkUntilMs;
+    const fate = goesOn ? this.#goOn(isConnected) : this.#begin(bytes, isBulk, isConnected, nowMs);
+    if (isBulk || goesOn) {
+      this.#bulkFate = fate;
+      this.#bulkUntilMs = nowMs + BULK_GAP_MS;
+    }
+    this.#note(bytes, fate, nowMs);
+    return fate;
+  }
+
+  /** The rest of bulk input has the fate of its beginning. */
+  #goOn(isConnected: boolean): TypedFate {
+    if (this.#bulkFate === "discard") return "discard";
+    return isConnected ? "send" : "keep";
+  }
+
+  #begin(bytes: Uint8Array, isBulk: boolean, isConnected: boolean, nowMs: number): TypedFate {
+    if (!isConnected) return "discard";
+    const isSameLine = this.#isLineDiscarded && nowMs < this.#discardedAtMs + LINE_GAP_MS && !this.#isFullScreen();
+    const clears = bytes.length === 1 && CLEARS.has(bytes[0] ?? 0);
+    return isSameLine && !isBulk && !clears ? "discard" : "send";
+  }
+
+  #note(bytes: Uint8Array, fate: TypedFate, nowMs: number): void {
+    const last = bytes.at(-1);
+    if (last === undefined) return;
+    // A sequence, of an arrow or the mouse, begins no line, and ends none.
+    if (bytes[0] === ESC && bytes.length < BULK_BYTES) return;
+    const isOpen = !LINE_ENDS.has(last);
+    if (fate === "discard") {
+      this.#isLineDiscarded = isOpen;
+      this.#discardedAtMs = nowMs;
+    } else {
+      this.#isLineSent = isOpen;
+      this.#isLineDiscarded = false;
+    }
+  }
+
+  #follow(byte: number): void {
+    if (this.#matched < PASTE.length) {
+      if (byte === PASTE[this.#matched]) this.#matched += 1;
+      else this.#matched = byte === ESC ? 1 : 0;
+    } else if (this.#matched === PASTE.length && (byte === PASTE_BEGINS || byte === PASTE_ENDS)) {
+      this.#marker = byte;
+      this.#matched += 1;
+    } else {
+      const isMarker = this.#matched > PASTE.length && byte === PASTE_CLOSES;
+      if (isMarker) this.#isPasting = this.#marker === PASTE_BEGINS;
+      this.#matched = byte === ESC ? 1 : 0;
+    }
+  }
+}
