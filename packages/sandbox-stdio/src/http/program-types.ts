@@ -17,6 +17,10 @@ export type ProcessFields = {
   cols?: number;
   rows?: number;
   mode?: "collaborative" | "exclusive";
+  /** What happens with nobody attached: `lossless` output waits. Default: `live`, which runs on. */
+  delivery?: "live" | "lossless";
+  /** How long output is awaited after the exit, from children that hold the pipes. Default: 1. */
+  lingerSeconds?: number;
   shellIntegration?: boolean;
   /** How long it runs on with nobody attached, from the last call on. Default: 1800. */
   keepSeconds?: number;
