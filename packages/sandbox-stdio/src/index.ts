@@ -48,6 +48,7 @@ export { isWindowSpent, type Paced, pacingClient } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
 export { SNAPSHOT_PATIENCE_MS, type SnapshotFrame, type SnapshotSource } from "./output/snapshot-requests.ts";
 export { Window } from "./output/window.ts";
+export { Deadline, type DeadlinePorts, earliest } from "./server/deadline.ts";
 export { Departures, type DepartureVerdict, type SocketQueue } from "./server/departures.ts";
 export {
   type AttachWish,
@@ -103,6 +104,7 @@ export {
   isName,
   type ProcessWish,
   parseAttachQuery,
+  placeOf,
   seenName,
 } from "./wire/attach-query.ts";
 export * from "./wire/constants.ts";

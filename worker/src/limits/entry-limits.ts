@@ -1,7 +1,7 @@
 // What stands between a right to attach and the session: revocations and limits. Two objects are asked, at the same time;
 // whatever they say holds for every Worker.
 
-import { CLOSE } from "sandbox-stdio/core";
+import { CLOSE, type Retry } from "sandbox-stdio/core";
 import type { AttachRight } from "../attach/attach-right.ts";
 import type { Grant } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";
@@ -94,6 +94,17 @@ export function revocablePart({ persons, tokenIds, login }: Grant): RevocableGra
 export async function ownTenantKey(grant: Grant, homeKey: string): Promise<string | undefined> {
   const key = grant.bearer === undefined ? homeKey : await tenantKey(grant.bearer);
   return key === homeKey ? undefined : key;
+}
+
+/** A connection has ended, or did not come to be: its address may have another. */
+export async function giveBack(env: AddressesEnv, { address, connection }: Pass): Promise<void> {
+  await env.ADDRESS.getByName(address).giveBack(connection);
+}
+
+/** A client that was not counted, since it comes back as itself, has been refused for good: counts its attempt after all. */
+export async function countRefused(env: TenantsEnv, { homeKey, uncounted }: Pass, retry: Retry): Promise<void> {
+  if (uncounted === undefined || retry !== "never") return;
+  await env.TENANT.getByName(homeKey).resumeRefused(uncounted);
 }
 
 export const ADDRESS_FULL: Refusal = {

@@ -7,7 +7,7 @@ import { MAX_WRITE_BYTES } from "sandbox-stdio/programs";
 import type { IdentifyEnv } from "../auth/identify.ts";
 import type { SandboxScope } from "../auth/identity.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
-import { type EntryEnv, revocablePart } from "../limits/entry-limits.ts";
+import { type EntryEnv, giveBack, revocablePart } from "../limits/entry-limits.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Authorized, authorized, passToStart } from "./authorized.ts";
@@ -83,8 +83,7 @@ async function started(c: AppContext, who: Authorized, session: string, operatio
     if (found.status !== NEEDS_PASS) return found;
     const pass = await passToStart(c.req.raw, c.env, who, target.sessionKey);
     if ("code" in pass) return answerOf(pass);
-    const giveBack = () => c.env.ADDRESS.getByName(pass.address).giveBack(pass.connection);
-    return ask(target, { ...callOf(operation), pass, mayStart: true }).finally(() => waitUntil(giveBack()));
+    return ask(target, { ...callOf(operation), pass, mayStart: true }).finally(() => waitUntil(giveBack(c.env, pass)));
   };
   return respondInTime(asked(), abandon, waitUntil);
 }
@@ -229,13 +228,13 @@ async function at(c: AppContext, who: Authorized, session: string): Promise<Read
       ]);
       hasPlace = isIn;
       if (isIn && isGood) return undefined;
-      if (isIn) waitUntil(places.giveBack(pass.connection));
+      if (isIn) waitUntil(giveBack(env, pass));
       if (!isGood) return refused(401, "revoked", "the token or its user was revoked");
       const full = refused(429, "too_many_connections", "too many connections from this address");
       return { ...full, retryAfterSeconds: FULL_RETRY_SECONDS };
     },
     leave: () => {
-      if (hasPlace) waitUntil(places.giveBack(pass.connection));
+      if (hasPlace) waitUntil(giveBack(env, pass));
       hasPlace = false;
     },
     abandon: () => given.abort(),

@@ -6,13 +6,17 @@ import { CLOSE, Departures, GHOST_MS, type ServerConnection, type SocketQueue } 
 /** What is looked at. */
 export type Watchable = Pick<ServerConnection, "isEnded" | "dismiss">;
 
-type Watched = {
-  readonly departures: Departures;
+/** How a connection is looked at. */
+export type Look = {
   /** Whether what waits in its socket is looked at while it lasts; else only once it is to end. */
   readonly isLookedAt: boolean;
   readonly queue: () => SocketQueue | undefined;
   /** Removes it, as the event that never came would have. */
   readonly gone: () => void;
+};
+
+type Watched = Look & {
+  readonly departures: Departures;
   /** Since when it is ended and its socket neither says so nor moves. */
   endedSinceMs: number | undefined;
   left: number;
@@ -23,8 +27,8 @@ const LOOK_MS = 2_000;
 export class GoneWatch {
   readonly #watched = new Map<Watchable, Watched>();
 
-  add(connection: Watchable, how: Pick<Watched, "isLookedAt" | "queue" | "gone">): void {
-    this.#watched.set(connection, { ...how, departures: new Departures(), endedSinceMs: undefined, left: 0 });
+  add(connection: Watchable, look: Look): void {
+    this.#watched.set(connection, { ...look, departures: new Departures(), endedSinceMs: undefined, left: 0 });
   }
 
   remove(connection: Watchable): void {

@@ -6,9 +6,11 @@ import { kindOf } from "../attach/grant.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
+import type { Pass } from "../limits/entry-limits.ts";
 import { type Refusal, upgradeHeaders } from "../refusal.ts";
 import type { Idling } from "../session/idle.ts";
 import type { Bounded } from "../session/lifetimes.ts";
+import type { Watches } from "../session/watches.ts";
 import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
 import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
@@ -25,49 +27,52 @@ export type PassedOn = Bounded &
     readonly queue: SocketQueue | undefined;
   };
 
+export interface ProxyPorts {
+  readonly env: TtydEnv;
+  /** Absent if no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+  /** How much of what is typed the audit keeps. */
+  readonly keeping: InputKeeping;
+  readonly watches: Watches;
+  /** A connection with this pass has ended. */
+  ended(pass: Pass): void;
+}
+
 export class TtydProxy {
-  readonly #env: TtydEnv;
-  readonly #audit: SessionAudit | undefined;
-  readonly #keeping: InputKeeping;
+  readonly #ports: ProxyPorts;
   readonly #relays = new Set<TtydRelay>();
 
-  /** @param audit Where what is typed is recorded; undefined where no audit is kept. */
-  constructor(env: TtydEnv, audit: SessionAudit | undefined, keeping: InputKeeping) {
-    this.#env = env;
-    this.#audit = audit;
-    this.#keeping = keeping;
+  constructor(ports: ProxyPorts) {
+    this.#ports = ports;
   }
 
   /**
-   * @param begun Told of a connection that was made; `ended` of its end, whoever ended it.
+   * Connects a client to the ttyd in its sandbox: only how long it may stay is decided here.
+   * @param signal Says that the client has gone.
    * @returns The answer to the upgrade, or why there is none.
    * @throws {AuthFault} `misconfigured`.
    */
-  async attach(
-    spec: AttachSpec,
-    begun: (connection: PassedOn) => void,
-    ended: (connection: PassedOn) => void,
-  ): Promise<Response | Refusal> {
+  async attach(spec: AttachSpec, signal: AbortSignal): Promise<Response | Refusal> {
+    const { env, audit, keeping, watches } = this.#ports;
     const relays = this.#relays;
-    const { ttyd } = readTerminalSettings(this.#env);
+    const { ttyd } = readTerminalSettings(env);
     if (ttyd === undefined) throw new Error("Cannot attach to a ttyd: TERMINAL_UPSTREAM names none");
     if (relays.size >= MAX_CLIENTS) return { code: CLOSE.tryLater, error: "full", message: "the terminal is full" };
     const address = ttydAddress(ttyd, spec.sandboxKey);
-    const socket = await openTtyd(this.#env, address);
+    const socket = await openTtyd(env, address);
     if (socket === undefined) return { code: NOT_RUNNING.code, error: "not_running", message: NOT_RUNNING.reason };
-    const audit = this.#audit;
     const { who, actor, query } = spec;
     const named = { name: query.name || who.name, kind: kindOf(who) };
-    const record = audit && new ConnectionRecord(audit, this.#keeping, actor, named);
+    const record = audit && new ConnectionRecord(audit, keeping, actor, named);
     const pair = new WebSocketPair();
     const relay = new TtydRelay(pair[1], socket, {
       input: (content) => record?.input(content),
       ended: (code) => {
         relays.delete(relay);
         record?.ended(code);
-        ended(connection);
+        ended();
       },
-      isTtydThere: async () => (await askTtyd(this.#env, address, "/token")) !== undefined,
+      isTtydThere: async () => (await askTtyd(env, address, "/token")) !== undefined,
     });
     relays.add(relay);
     const connection: PassedOn = {
@@ -86,7 +91,14 @@ export class TtydProxy {
         relay.close(code, dialect.reasons?.[code] ?? reason, frames);
       },
     };
-    begun(connection);
+    const ended = () => {
+      const pass = watches.remove(connection);
+      if (pass !== undefined) this.#ports.ended(pass);
+    };
+    watches.add(connection, spec, { isLookedAt: true, queue: () => connection.queue, gone: ended });
+    const aborted = () => connection.dismiss(CLOSE.goingAway, "", "now", "vanished");
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted);
     return new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) });
   }
 }

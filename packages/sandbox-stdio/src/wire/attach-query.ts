@@ -55,6 +55,21 @@ export type AttachQuery = {
   readonly isUnnamed?: true;
 };
 
+/** Where a client that attaches goes on, with the size of its terminal: what a session is told of a query unchanged. */
+export function placeOf({
+  size,
+  offset,
+  stdin,
+  attempt,
+}: AttachQuery): Pick<AttachQuery, "size" | "offset" | "stdin" | "attempt"> {
+  return {
+    ...(size === undefined ? {} : { size }),
+    ...(offset === undefined ? {} : { offset }),
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(attempt === undefined ? {} : { attempt }),
+  };
+}
+
 /** What is not seen in a name, or moves a cursor. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 

@@ -1,0 +1,155 @@
+// The clients' connections to one session object: accepted, heard, watched, and taken away when their sockets end.
+
+import {
+  type Begin,
+  CLOSE,
+  type ConnectionHooks,
+  clipUtf8,
+  dialectNamed,
+  PING_TEXT,
+  PONG_TEXT,
+  ServerConnection,
+} from "sandbox-stdio/core";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import type { Pass } from "../limits/entry-limits.ts";
+import type { Limits } from "../limits/limits.ts";
+import { log } from "../log.ts";
+import { type Refusal, sayBye, upgradeHeaders } from "../refusal.ts";
+import { ClientSockets, quietly, type SocketEvents } from "./client-sockets.ts";
+import type { SessionTrace } from "./session-trace.ts";
+import { sharedPool } from "./unheard.ts";
+import type { Watches } from "./watches.ts";
+
+/** What a client is told whose session object died, or lost its session. It may come back at once. */
+export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
+
+export interface ConnectionsPorts {
+  readonly limits: Limits;
+  readonly watches: Watches;
+  readonly trace: SessionTrace;
+  /** Absent if no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+  /** A client has shown a fresh token. */
+  auth(connection: ServerConnection, token: string): void;
+  /** A client has said something, and stays. */
+  heard(): void;
+  /** An attached client has closed its connection, or lost it. */
+  closedByClient(): void;
+  /** A connection with this pass has ended. */
+  ended(pass: Pass): void;
+  /** Who is there may have changed. */
+  changed(): void;
+}
+
+export class Connections implements SocketEvents {
+  readonly #ports: ConnectionsPorts;
+  readonly #sockets: ClientSockets;
+  readonly #connections = new Map<WebSocket, ServerConnection>();
+
+  /** Tells every socket that outlived an earlier life of this object `bye` 1012: none of its input is held here (H7). */
+  constructor(ctx: DurableObjectState, ports: ConnectionsPorts) {
+    this.#ports = ports;
+    this.#sockets = new ClientSockets(ctx, sharedPool(ports.limits.unheardBytes));
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
+    for (const socket of ctx.getWebSockets()) {
+      quietly(() => sayBye(socket, ctx.getTags(socket)[0] ?? "plain", RESTARTED));
+    }
+  }
+
+  /**
+   * Takes a client's socket: it is not attached to a session yet.
+   * @param signal Says that the client is gone before its upgrade was answered: no event of its socket ever does.
+   * @param begin Called with the first message of a client whose dialect has it begin.
+   */
+  accept(spec: AttachSpec, signal: AbortSignal, begin?: (begin: Begin) => void): [Response, ServerConnection] {
+    const { watches, trace, audit, limits } = this.#ports;
+    const pair = new WebSocketPair();
+    const socket = pair[1];
+    const dialect = dialectNamed(spec.dialect);
+    if (dialect.acknowledges) this.#sockets.acceptLasting(socket, dialect.name);
+    else this.#sockets.acceptOwn(socket, this);
+    const hooks: ConnectionHooks = {
+      auth: (token) => this.#ports.auth(connection, token),
+      told: (said) => audit?.told(connection, said, spec.actor),
+      earlyBytes: () => [...this.#connections.values()].reduce((sum, { earlyBytes }) => sum + earlyBytes, 0),
+      ...(begin === undefined ? {} : { begin }),
+    };
+    const to = trace.opened(socket, this.#sockets.serverSocket(socket), spec);
+    const connection: ServerConnection = new ServerConnection(dialect, to, Date.now(), hooks, limits.budget);
+    this.#connections.set(socket, connection);
+    const vanished = () => this.webSocketClose(socket, 1006, "");
+    watches.add(connection, spec, {
+      isLookedAt: !dialect.acknowledges,
+      queue: () => this.#sockets.queueOf(socket),
+      gone: vanished,
+    });
+    if (signal.aborted) vanished();
+    else signal.addEventListener("abort", vanished);
+    return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
+  }
+
+  // ---- WebSocket events ----------------------------------------------------------------------------------------
+
+  webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.#sockets.heard(socket);
+    const frame = typeof message === "string" ? message : new Uint8Array(message);
+    const connection = this.#connections.get(socket);
+    this.#ports.trace.heard(socket, frame);
+    try {
+      connection?.receive(frame, Date.now());
+    } catch (error) {
+      // The runtime would go on without this message. Its client comes back, and sends again what was not acknowledged.
+      log.error("a client's message could not be dealt with:", error);
+      connection?.dismiss(CLOSE.internal, "a message could not be dealt with", "after", "vanished");
+    }
+    if (connection === undefined || connection.isEnded) this.#ports.changed();
+    else this.#ports.heard();
+  }
+
+  webSocketClose(socket: WebSocket, code: number, reason: string): void {
+    this.#ended(socket, code);
+    this.#sockets.answerClose(socket, code, clipUtf8(reason, 123));
+  }
+
+  webSocketError(socket: WebSocket): void {
+    this.#ended(socket, 1006);
+  }
+
+  #ended(socket: WebSocket, code: number): void {
+    const connection = this.#connections.get(socket);
+    this.#connections.delete(socket);
+    this.#ports.trace.ended(socket, code);
+    if (connection !== undefined) {
+      this.#ports.audit?.ended(connection, code);
+      // One that was dropped from here was silent: its client may sleep, and mean to come back.
+      const hasClosed = connection.client !== undefined;
+      connection.closed(code);
+      if (hasClosed) this.#ports.closedByClient();
+      const pass = this.#ports.watches.remove(connection);
+      if (pass !== undefined) this.#ports.ended(pass);
+    }
+    this.#ports.changed();
+  }
+
+  // ---- Time ----------------------------------------------------------------------------------------------------
+
+  /** When to look again, as Date.now(); infinity for never. */
+  nextTickMs(nowMs: number): number {
+    let nextMs = this.#ports.watches.nextTickMs(nowMs);
+    for (const { silentAtMs } of this.#connections.values()) nextMs = Math.min(nextMs, silentAtMs ?? nextMs);
+    return nextMs;
+  }
+
+  /** Drops the connections of which nothing was heard for too long, and ends those that may not go on. */
+  tick(nowMs: number): void {
+    const isSilent = ({ silentAtMs }: ServerConnection) => (silentAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+    for (const [socket, connection] of [...this.#connections]) {
+      if (!isSilent(connection)) continue;
+      // Its pings are answered without waking this object.
+      connection.heardAtMs = Math.max(connection.heardAtMs, this.#sockets.pingedAtMs(socket));
+      if (isSilent(connection)) connection.drop();
+    }
+    this.#ports.watches.tick(nowMs);
+  }
+}

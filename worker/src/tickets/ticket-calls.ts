@@ -1,0 +1,50 @@
+// What the API asks of a session's share tickets: made, listed, revoked, and each put on record.
+
+import type { Actor } from "../audit/record.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import type { Lifetimes } from "../session/lifetimes.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import type { NewShareTicket, SessionTickets, TicketListing } from "./session-tickets.ts";
+
+export interface TicketPorts {
+  readonly store: SessionStore;
+  readonly tickets: SessionTickets;
+  readonly lifetimes: Lifetimes;
+  /** Absent if no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+  /** Connections may have been ended. */
+  changed(): void;
+}
+
+export class TicketCalls {
+  readonly #ports: TicketPorts;
+
+  constructor(ports: TicketPorts) {
+    this.#ports = ports;
+  }
+
+  add(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many" {
+    const { store, tickets, audit } = this.#ports;
+    const incarnation = store.record?.facts.incarnation;
+    if (incarnation === undefined) return "no_session";
+    if (!tickets.add(ticket, incarnation, Date.now())) return "too_many";
+    const { id, role, guests, expiresAtMs } = ticket;
+    const expiresAt = new Date(expiresAtMs).toISOString();
+    audit?.note({ type: "share", ticket: id, role, guests, expiresAt }, undefined, by);
+    return "added";
+  }
+
+  list(): TicketListing[] | undefined {
+    const { store, tickets } = this.#ports;
+    return store.record && tickets.list(store.record.facts.incarnation, Date.now());
+  }
+
+  revoke(id: string, by: Actor): boolean {
+    const { tickets, lifetimes, audit, changed } = this.#ports;
+    if (!tickets.revoke(id)) return false;
+    audit?.note({ type: "revoke", ticket: id }, undefined, by);
+    lifetimes.revokeTicket(id);
+    changed();
+    return true;
+  }
+}
