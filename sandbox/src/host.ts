@@ -12,10 +12,10 @@ import {
   MAX_FRAME_BYTES,
   OutputLog,
   type ProcessFacts,
+  ProcessSession,
   type ProcessWish,
   type ProgramPorts,
   type ServerConnection,
-  Session,
   type TerminalSize,
   type Trace,
   tracedUpstream,
@@ -55,7 +55,7 @@ export type HostNames = { readonly sandbox: string; readonly label: string; read
 
 export class SessionHost {
   readonly names: HostNames;
-  readonly session: Session;
+  readonly session: ProcessSession;
   readonly facts: ProcessFacts;
   readonly trace: Trace | undefined;
   /** Absent on pipes. */
@@ -188,8 +188,7 @@ export class SessionHost {
       holder: () => undefined,
       answerer: (answerer) => this.#answers?.answererIs(answerer),
     };
-    this.session = new Session({
-      hop: "process",
+    this.session = new ProcessSession({
       facts: {
         sandbox: names.label,
         session: names.session,
@@ -216,7 +215,6 @@ export class SessionHost {
       this.#answers = answers;
       screen.onParsed = (given, offset) => answers.parsed(given, offset);
     }
-    this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
     this.#abandonedAtMs = performance.now() + FIRST_ATTACH_MS;
     if (unattended !== undefined) this.#writer.begin(unattended.stdin, unattended.isStdinEnded);
     this.changed();

@@ -1,6 +1,6 @@
 // Writes the clients' input, and the bridge's own, to the process in the order in which it came, as fast as it takes it.
 
-import { type ClientRecord, release, type Session } from "sandbox-stdio/core";
+import { type ClientRecord, type ProcessSession, release } from "sandbox-stdio/core";
 import type { ChildProcess } from "./process/process.ts";
 
 /** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */
@@ -11,13 +11,13 @@ type Own = { rest: Uint8Array; readonly isFirst?: true; readonly isEnd?: boolean
 
 export class InputWriter {
   readonly #child: ChildProcess;
-  readonly #session: Session;
+  readonly #session: ProcessSession;
   /** One entry for each entry of a client's queue and each piece of the bridge's own, oldest first. */
   #turns: (ClientRecord | Own)[] = [];
   #ownBytes = 0;
   #isClosed = false;
 
-  constructor(child: ChildProcess, session: Session) {
+  constructor(child: ChildProcess, session: ProcessSession) {
     this.#child = child;
     this.#session = session;
   }

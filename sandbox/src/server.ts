@@ -14,10 +14,10 @@ import {
   OUTER_PROTOCOL,
   PLAIN,
   PLAIN_TEXT,
+  type ProcessSession,
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
-  type Session,
   STDIO,
   tracedReceiver,
   tracedSocket,
@@ -327,7 +327,7 @@ function makeProof(incarnation: string, client: string, secret: string): string 
 }
 
 /** All connections of one life of a client have the same, whichever of them is greeted; none after it has left. */
-function newId({ facts, gone }: Session, { attempt, role }: AttachQuery, secret: string): string {
+function newId({ facts, gone }: ProcessSession, { attempt, role }: AttachQuery, secret: string): string {
   if (attempt === undefined) return freshName();
   const whose = `${facts.incarnation} ${role} ${attempt.life}`;
   const id = new Bun.CryptoHasher("sha256", secret).update(whose).digest("hex").slice(0, NAME_LENGTH);

@@ -11,10 +11,10 @@ import {
   type Mode,
   OUTER_PROTOCOL,
   OutputLog,
+  ProcessSession,
   parseAttachQuery,
   type Retry,
   ServerConnection,
-  Session,
   STDIO,
   STREAM_STDOUT,
 } from "sandbox-stdio/core";
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** A process on a PTY that the test plays: it says what to print and reads what was typed. */
 export class PlayedProcess {
-  readonly session: Session;
+  readonly session: ProcessSession;
   /** Every size that the PTY was given, in order. */
   readonly sizes: string[] = [];
   readonly connections = new Set<ServerConnection>();
@@ -46,8 +46,7 @@ export class PlayedProcess {
   onInput: (text: string) => void = () => undefined;
 
   constructor(sandbox: string, name: string, tty: boolean, logBytes: number, mode: Mode) {
-    this.session = new Session({
-      hop: "process",
+    this.session = new ProcessSession({
       facts: {
         sandbox,
         session: name,

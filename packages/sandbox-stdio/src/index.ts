@@ -65,19 +65,14 @@ export {
 } from "./server/dialect.ts";
 export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./server/server-connection.ts";
 export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
-export {
-  ClientRecord,
-  knownOf,
-  type Party,
-  type Peer,
-  type Presence,
-  type Reach,
-  type TerminalSize,
-} from "./session/client-record.ts";
+export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
 export { Keyboard, type KeyboardFault, type KeyboardResult } from "./session/keyboard.ts";
 export { areAlike, distinctName } from "./session/names.ts";
-export { Session } from "./session/session.ts";
+export type { Peer, Presence, RemotePeer } from "./session/presence.ts";
+export { ProcessSession } from "./session/process-session.ts";
+export { RelaySession } from "./session/relay-session.ts";
+export { SessionCore } from "./session/session-core.ts";
 export type {
   AttachRequest,
   AttachResult,

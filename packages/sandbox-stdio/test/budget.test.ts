@@ -135,8 +135,8 @@ describe("L10: of stdio.v1", () => {
     const limits = { ...DEFAULT_BUDGET, messageBurst: 1, messagesPerSecond: 1 };
     const one = speaking(undefined, { limits }).attach();
     const client = one.at.session.client("a");
-    if (client?.reach.kind !== "direct") throw new Error("unreachable");
-    const { reader } = client.reach;
+    if (client?.greeted === undefined) throw new Error("unreachable");
+    const { reader } = client.greeted;
     let offset = 0;
     for (let i = 0; i < 50; i += 1) {
       output(one.at, "x".repeat(16 * KIB));

@@ -228,7 +228,7 @@ describe("the end of a connection", () => {
     newer.connection.receive(bytes("new"), 0);
     const client = at.session.client("a");
     expect([client?.presence.phase, client && takeAll(at.session, client), newer.closed]).toEqual([
-      "attached",
+      "greeted",
       "new",
       undefined,
     ]);

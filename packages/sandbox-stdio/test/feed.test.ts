@@ -11,6 +11,7 @@ import {
   RESUME_GRACE_MS,
   release,
   ServerConnection,
+  type SessionCore,
 } from "../src/index.ts";
 import { bytes, InnerRig, type Rig, request, rig, takeAll } from "./fixtures.ts";
 
@@ -22,7 +23,7 @@ function numbered(length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (i * 2_654_435_761) >>> 24);
 }
 
-function connected(at: Pick<Rig, "session">, dialect = PLAIN, id = "a") {
+function connected(at: { readonly session: SessionCore }, dialect = PLAIN, id = "a") {
   const closed: [number, string][] = [];
   const socket = {
     send: (_frame: Frame) => undefined,

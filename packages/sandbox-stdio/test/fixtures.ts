@@ -12,9 +12,11 @@ import {
   type InputEntry,
   OutputLog,
   type Peer,
+  ProcessSession,
   type ProgramPorts,
+  RelaySession,
   type ServerMessage,
-  Session,
+  type SessionCore,
   type SessionFacts,
   type SessionOptions,
   type SnapshotSource,
@@ -125,25 +127,29 @@ export function facts(over: Partial<SessionFacts> = {}): SessionFacts {
   return { ...FACTS, ...over };
 }
 
-export type Rig = { session: Session; log: OutputLog; clock: Clock; upstream: FakeUpstream };
+type RigOf<S extends SessionCore> = { session: S; log: OutputLog; clock: Clock; upstream: FakeUpstream };
+export type Rig = RigOf<ProcessSession>;
+export type RelayRig = RigOf<RelaySession>;
+type RigOptions = Partial<Omit<SessionOptions, "facts">> & { logBytes?: number };
 
-export function rig(
-  over: Partial<SessionFacts> = {},
-  options: Partial<Omit<SessionOptions, "facts">> & { logBytes?: number } = {},
-): Rig {
+function surroundings(over: Partial<SessionFacts>, { logBytes, ...options }: RigOptions) {
   const clock = new Clock();
   const upstream = new FakeUpstream();
-  const log = options.log ?? new OutputLog({ cols: 80, rows: 24 }, options.logBytes);
-  const session = new Session({
-    hop: "process",
-    facts: facts(over),
-    log,
-    upstream,
-    now: clock.now,
-    reuseFrames: false,
-    ...options,
-  });
-  return { session, log, clock, upstream };
+  const log = options.log ?? new OutputLog({ cols: 80, rows: 24 }, logBytes);
+  const made = { upstream, now: clock.now, reuseFrames: false, ...options, facts: facts(over), log };
+  return { clock, upstream, log, options: made };
+}
+
+/** A session beside a process. */
+export function rig(over: Partial<SessionFacts> = {}, more: RigOptions = {}): Rig {
+  const { options, ...made } = surroundings(over, more);
+  return { ...made, session: new ProcessSession(options) };
+}
+
+/** A session in a Durable Object. */
+export function relayRig(over: Partial<SessionFacts> = {}, more: RigOptions = {}): RelayRig {
+  const { options, ...made } = surroundings(over, more);
+  return { ...made, session: new RelaySession(options) };
 }
 
 export function request(id: string, over: Partial<AttachRequest> = {}): AttachRequest {
@@ -161,7 +167,7 @@ export function request(id: string, over: Partial<AttachRequest> = {}): AttachRe
 }
 
 /** Attaches `id` and returns its peer and record. @throws {Error} If it is refused. */
-export function join(session: Session, id: string, over: Partial<AttachRequest> = {}) {
+export function join(session: SessionCore, id: string, over: Partial<AttachRequest> = {}) {
   const peer = new FakePeer();
   const result = session.attach(request(id, over), peer);
   if (!result.ok) throw new Error(`Cannot attach ${id}: ${result.code} ${result.reason}`);
@@ -169,13 +175,17 @@ export function join(session: Session, id: string, over: Partial<AttachRequest> 
 }
 
 /** The process writes. */
-export function output(at: { session: Session; log: OutputLog }, what: string | Uint8Array, stream: 1 | 2 = 1): void {
+export function output(
+  at: { session: SessionCore; log: OutputLog },
+  what: string | Uint8Array,
+  stream: 1 | 2 = 1,
+): void {
   at.log.append(typeof what === "string" ? bytes(what) : what, stream);
   at.session.appended();
 }
 
 /** Tells of the process that it has taken everything that waits. */
-export function takeAll(session: Session, client: ClientRecord): string {
+export function takeAll(session: ProcessSession, client: ClientRecord): string {
   let taken = "";
   for (let entry = client.input.entries[0]; entry !== undefined; entry = client.input.entries[0]) {
     if (entry.kind === "bytes") {
@@ -189,10 +199,17 @@ export function takeAll(session: Session, client: ClientRecord): string {
   return taken;
 }
 
+/** The bridge has taken everything that waits. @returns What that was. */
+export function confirmAll(session: RelaySession, client: ClientRecord): string {
+  const waiting = client.input.entries.map((entry) => (entry.kind === "bytes" ? text(entry.bytes) : ""));
+  session.takenUpTo(client, client.input.received);
+  return waiting.join("");
+}
+
 /** Both ends of the inner hop with a session each. Messages wait until {@link InnerRig.flush}. */
 export class InnerRig {
   readonly bridge: Rig;
-  relay: Rig | undefined;
+  relay: RelayRig | undefined;
   readonly inner: InnerClient;
   server: InnerServer | undefined;
   toBridge: Frame[] = [];
@@ -210,7 +227,6 @@ export class InnerRig {
     this.#over = over;
     this.#ports = options.ports;
     this.bridge = rig(over, options);
-    this.bridge.session.tellRemote = (client, message) => void this.server?.tell(client, message);
     this.inner = this.#makeInner();
   }
 
@@ -218,8 +234,7 @@ export class InnerRig {
     return new InnerClient({
       hello: (hello) => {
         this.hello = hello;
-        this.relay ??= rig(this.#over, {
-          hop: "relay",
+        this.relay ??= relayRig(this.#over, {
           upstream: this.inner,
           log: new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset),
           holder: hello.holder,
@@ -269,7 +284,7 @@ export class InnerRig {
     return this;
   }
 
-  get session(): Session {
+  get session(): RelaySession {
     if (this.relay === undefined) throw new Error("the bridge has not greeted");
     return this.relay.session;
   }
@@ -279,7 +294,6 @@ export class InnerRig {
     this.cut();
     const next = new InnerRig(this.#over);
     Object.assign(next, { bridge: this.bridge });
-    this.bridge.session.tellRemote = (client, message) => void next.server?.tell(client, message);
     return next;
   }
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type ClientRecord, InputPositions, type InputRecorder, OutputLog } from "../src/index.ts";
-import { bytes, join, rig, takeAll, text } from "./fixtures.ts";
+import { bytes, confirmAll, join, relayRig, text } from "./fixtures.ts";
 
 /** A record that is stored when the test says so. */
 class HeldRecorder implements InputRecorder {
@@ -39,7 +39,7 @@ class HeldRecorder implements InputRecorder {
 }
 
 function recorded(recorder = new HeldRecorder()) {
-  const at = { ...rig({}, { recorder, log: new OutputLog({ cols: 80, rows: 24 }) }), recorder };
+  const at = { ...relayRig({}, { recorder, log: new OutputLog({ cols: 80, rows: 24 }) }), recorder };
   const store = (id: string, offset: number) => {
     recorder.positions.noteStored(id, offset);
     at.session.recorded(id);
@@ -52,7 +52,7 @@ describe("where a record is kept", () => {
     const { session, clock, store } = recorded();
     const { client, peer } = join(session, "a");
     session.stdin(client, bytes("abc"), 0);
-    expect(takeAll(session, client)).toBe("abc");
+    expect(confirmAll(session, client)).toBe("abc");
     clock.ms += 1_000;
     session.tick();
     expect(peer.of("stdin_ack")).toEqual([]);
@@ -61,7 +61,7 @@ describe("where a record is kept", () => {
     session.stdin(client, bytes("def"), 3);
     store("a", 6);
     expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([2, 3]);
-    takeAll(session, client);
+    confirmAll(session, client);
     clock.ms += 1_000;
     session.tick();
     expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([2, 3, 6]);
@@ -94,11 +94,11 @@ describe("where a record is kept", () => {
     const { client } = join(session, "a");
     session.stdin(client, bytes("abcdef"), 0);
     store("a", 4);
-    takeAll(session, client);
+    confirmAll(session, client);
     const { peer, client: back } = join(session, "a", { isResume: true, offset: 0 });
     expect(peer.hello.stdin).toBe(4);
     session.stdin(back, bytes("efgh"), 4);
-    expect([takeAll(session, back), recorder.given]).toEqual([
+    expect([confirmAll(session, back), recorder.given]).toEqual([
       "gh",
       [
         [0, "abcdef", "typed"],
@@ -114,7 +114,7 @@ describe("where a record is kept", () => {
     const { peer, client } = join(session, "a", { isResume: true, offset: 0 });
     expect(peer.hello.stdin).toBe(2);
     session.stdin(client, bytes("cde"), 2);
-    expect([takeAll(session, client), recorder.given]).toEqual(["", [[2, "cde", "resent"]]]);
+    expect([confirmAll(session, client), recorder.given]).toEqual(["", [[2, "cde", "resent"]]]);
     store("a", 5);
     expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([5]);
   });
@@ -125,7 +125,7 @@ describe("where a record is kept", () => {
     session.restore({ id: "a", role: "driver", stdin: 2, received: 2, acked: 0, isAbsent: false });
     const { client } = join(session, "a", { isResume: true, offset: 0 });
     session.stdin(client, bytes("xyz"), 2);
-    expect([takeAll(session, client), recorder.given]).toEqual(["xyz", [[2, "xyz", "typed"]]]);
+    expect([confirmAll(session, client), recorder.given]).toEqual(["xyz", [[2, "xyz", "typed"]]]);
   });
 
   test("I10: input that is refused is on record as such", () => {
@@ -139,7 +139,7 @@ describe("where a record is kept", () => {
     const { session, store } = recorded();
     const { client, peer } = join(session, "a");
     session.stdin(client, bytes("abc"), 0);
-    takeAll(session, client);
+    confirmAll(session, client);
     session.exited({ code: 0 });
     expect(peer.end).toBeUndefined();
     store("a", 3);
@@ -192,7 +192,7 @@ describe("where a record is kept", () => {
     const { session } = recorded();
     const { client, peer } = join(session, "p", { acknowledges: false });
     session.stdin(client, bytes("abc"));
-    takeAll(session, client);
+    confirmAll(session, client);
     session.exited({ code: 0 });
     expect(peer.end).toBe("finished");
   });

@@ -34,7 +34,7 @@ describe("a client that comes back", () => {
     connection.attach(at.session, request("a", { isResume: true, stdin: "new" }));
     connection.receive(bytes("ls\n"), 0);
     const client = at.session.client("a");
-    expect([client?.inputStart, client && takeAll(at.session, client)]).toEqual([6, "defls\n"]);
+    expect([client?.greeted?.inputStart, client && takeAll(at.session, client)]).toEqual([6, "defls\n"]);
   });
 
   test("R6: and says later on where its own input goes on, though what waited before it may be lost", () => {
@@ -82,7 +82,7 @@ describe("a client that comes back", () => {
         new FakePeer(),
       );
     const unknown = [attach("w"), attach("x", "new"), attach("y", 1), attach("z", 0)];
-    expect(unknown.map((result) => result.ok && result.client.inputStart)).toEqual([0, 0, 1, 0]);
+    expect(unknown.map((result) => result.ok && result.client.greeted?.inputStart)).toEqual([0, 0, 1, 0]);
     at.session.leave(join(at.session, "left").client);
     expect(attach("left", 0)).toMatchObject({ ok: false, code: 4404 });
   });

@@ -2,12 +2,18 @@
 // greeting: a client that is sent output before it cannot count it.
 
 import { expect, test } from "vitest";
-import { type AttachRequest, OutputLog, type Peer, Session, STREAM_STDOUT, type TerminalSize } from "../src/index.ts";
+import {
+  type AttachRequest,
+  OutputLog,
+  type Peer,
+  ProcessSession,
+  STREAM_STDOUT,
+  type TerminalSize,
+} from "../src/index.ts";
 
-function sessionOf(): Session {
+function sessionOf(): ProcessSession {
   const nothing = (): void => undefined;
-  return new Session({
-    hop: "process",
+  return new ProcessSession({
     facts: { sandbox: "dev", session: "main", incarnation: "i1", tty: true, mode: "collaborative", delivery: "live" },
     log: new OutputLog({ cols: 80, rows: 24 }, 4096),
     upstream: {
@@ -27,7 +33,7 @@ function sessionOf(): Session {
 }
 
 /** Attaches a client with this window and notes the kinds of what it is sent. */
-function attach(session: Session, id: string, size: TerminalSize): string[] {
+function attach(session: ProcessSession, id: string, size: TerminalSize): string[] {
   const heard: string[] = [];
   const peer: Peer = {
     send: (message) => heard.push(message.type === "hello" ? `hello ${message.cols}x${message.rows}` : message.type),

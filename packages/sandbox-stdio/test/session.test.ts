@@ -141,7 +141,7 @@ describe("limits on input", () => {
     const attach = () => join(at.session, "a", { isResume: true, stdin: "new" });
     fill(at, "a", 4 * 65_536);
     const next = attach();
-    expect(next.client.inputStart).toBe(4 * 65_536);
+    expect(next.client.greeted?.inputStart).toBe(4 * 65_536);
     for (let i = 4; i < 9; i += 1) at.session.stdin(next.client, new Uint8Array(65_536), i * 65_536);
     expect([next.client.input.queuedBytes, next.peer.end]).toEqual([9 * 65_536, undefined]);
     const third = at.session.attach(request("a", { isResume: true, stdin: "new" }), new FakePeer());

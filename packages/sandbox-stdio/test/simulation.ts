@@ -12,7 +12,7 @@ import {
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
-  type Session,
+  type SessionCore,
   type SessionFacts,
   STDIO,
   Window,
@@ -486,14 +486,14 @@ export class Simulation {
 
   // ---- What must hold ------------------------------------------------------------------------------------------
 
-  #checkBounds(session: Session): void {
+  #checkBounds(session: SessionCore): void {
     for (const client of session.clients) {
       const queued = client.input.queuedBytes;
       // Twice: what waits of an earlier life, and what this one may send (L4).
       if (queued > 2 * 256 * 1024 + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
       if (client.input.entries.length > 4096) throw new Error(`${client.input.entries.length} entries of input wait`);
-      if (client.reach.kind !== "direct") continue;
-      const { flow, cursor } = client.reach.reader;
+      if (client.greeted === undefined) continue;
+      const { flow, cursor } = client.greeted.reader;
       const inFlight = flow instanceof Window ? flow.inFlight(cursor) : 0;
       if (inFlight > 512 * 1024) throw new Error(`${inFlight} bytes in flight to ${client.id}`);
     }

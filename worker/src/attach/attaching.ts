@@ -6,8 +6,8 @@ import {
   CLOSE,
   dialectNamed,
   placeOf,
+  type RelaySession,
   type ServerConnection,
-  type Session,
 } from "sandbox-stdio/core";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { type BridgeEnv, isAwake } from "../bridge/upstream.ts";
@@ -138,7 +138,12 @@ export class Attaching {
     }
   }
 
-  async #attach(connection: ServerConnection, spec: AttachSpec, admission: Admission, session: Session): Promise<void> {
+  async #attach(
+    connection: ServerConnection,
+    spec: AttachSpec,
+    admission: Admission,
+    session: RelaySession,
+  ): Promise<void> {
     const { keeper, signer, tickets, audit, lifetimes, unnamed } = this.#ports;
     const { who, query } = spec;
     const { incarnation } = session.facts;
@@ -179,7 +184,7 @@ export class Attaching {
   }
 
   /** With the id of a client that has left, a new one would be taken for it where its input is counted and recorded. */
-  #idOf({ who, query }: AttachSpec, { id, isResume }: Admission, session: Session): string {
+  #idOf({ who, query }: AttachSpec, { id, isResume }: Admission, session: RelaySession): string {
     const hasLeft = !isResume && session.client(id) === undefined && session.gone.has(id);
     return hasLeft ? this.#ports.signer.newId(crypto.randomUUID(), who.subject, query.role) : id;
   }

@@ -1,7 +1,7 @@
 // A session as a program's call finds it: as it runs here, or as it was kept. Opens the inner hop as an attach does, and waits
 // until what the bridge had then has come.
 
-import type { InnerHello, OutputLog, Session } from "sandbox-stdio/core";
+import type { InnerHello, OutputLog, RelaySession } from "sandbox-stdio/core";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import type { HopOutcome } from "../bridge/inner-hop.ts";
 import { lostReached, type Reached } from "../programs/operations/reached.ts";
@@ -13,7 +13,7 @@ import type { SessionRecord } from "./session-store.ts";
 const CATCH_UP_MS = 10_000;
 
 export interface ReachingPorts {
-  session(): Session | undefined;
+  session(): RelaySession | undefined;
   record(): SessionRecord | undefined;
   keptLog(record: SessionRecord): OutputLog;
   /** Makes the session of a process that has ended. */
@@ -28,7 +28,7 @@ export class Reaching {
   /** Calls that wait: told when the session is here no more. */
   readonly #watchers = new Set<() => void>();
   /** The session whose process was lost last. */
-  #lost: Session | undefined;
+  #lost: RelaySession | undefined;
   #expected: { readonly end: number; readonly exit: boolean } = { end: 0, exit: false };
 
   constructor(ports: ReachingPorts) {
@@ -65,7 +65,7 @@ export class Reaching {
     this.#expected = { end: live, exit: hasExited === true };
   }
 
-  lost(session: Session | undefined): void {
+  lost(session: RelaySession | undefined): void {
     this.#lost = session;
   }
 
@@ -75,7 +75,7 @@ export class Reaching {
     for (const changed of [...this.#watchers]) changed();
   }
 
-  #reached(session: Session): Reached {
+  #reached(session: RelaySession): Reached {
     const isHere = () => this.#ports.session() === session || session.exit !== undefined;
     const isLost = () => !isHere() && this.#lost === session;
     return {

@@ -9,7 +9,7 @@ import {
   OutputLog,
   type ProcessWish,
   type Question,
-  Session,
+  RelaySession,
   type SessionOptions,
   type Trace,
   tracedUpstream,
@@ -41,7 +41,7 @@ const KEPT_SHARE = 1 / 8;
 const END_PATIENCE_MS = 3_000;
 
 export type Outcome =
-  | { readonly ok: true; readonly session: Session }
+  | { readonly ok: true; readonly session: RelaySession }
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** The bindings and variables that reaching and starting a process reads. */
@@ -68,8 +68,8 @@ export interface KeeperPorts {
 export class SessionKeeper {
   readonly hop: InnerHop;
   readonly #ports: KeeperPorts;
-  #session: Session | undefined;
-  #last: { readonly session: Session; isHere: boolean } | undefined;
+  #session: RelaySession | undefined;
+  #last: { readonly session: RelaySession; isHere: boolean } | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
   /** The incarnation whose exit is on record. */
@@ -104,7 +104,7 @@ export class SessionKeeper {
   }
 
   /** Undefined while nobody is attached, or nothing is known of a process. */
-  get session(): Session | undefined {
+  get session(): RelaySession | undefined {
     return this.#session;
   }
 
@@ -157,7 +157,7 @@ export class SessionKeeper {
    * Once: the process has ended, and all its output is here, and its last screen, where one is wanted.
    * @returns Whether it has been stored just now.
    */
-  storeExit(session: Session, nowMs: number): boolean {
+  storeExit(session: RelaySession, nowMs: number): boolean {
     const { store, audit, waitUntil } = this.#ports;
     const { record } = store;
     if (record === undefined || record.exit !== undefined || session.exit === undefined) return false;
@@ -181,7 +181,7 @@ export class SessionKeeper {
   }
 
   /** Whether what a terminal shows at its end, and its shell's commands, are here, or will not come. Asks for them once. */
-  #hasLast({ facts }: SessionRecord, session: Session): boolean {
+  #hasLast({ facts }: SessionRecord, session: RelaySession): boolean {
     if (!facts.tty || !this.hop.isOpen) return true;
     if (this.#last?.session !== session) {
       const last = { session, isHere: false };
@@ -197,7 +197,7 @@ export class SessionKeeper {
   }
 
   /** Nobody is left: the process goes on, and the Durable Object may sleep. */
-  letGo(session: Session): void {
+  letGo(session: RelaySession): void {
     const { store, audit } = this.#ports;
     const { record } = store;
     if (record !== undefined) {
@@ -234,7 +234,7 @@ export class SessionKeeper {
 
   // ---- Making one ------------------------------------------------------------------------------------------------
 
-  #restoreExited(record: SessionRecord): Session {
+  #restoreExited(record: SessionRecord): RelaySession {
     const { store } = this.#ports;
     const log = this.#keptLog(record);
     const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: store.lastScreen });
@@ -271,12 +271,11 @@ export class SessionKeeper {
     holder: string,
     creator: string,
     screens: Pick<SessionOptions, "screen" | "lastScreen">,
-  ): Session {
+  ): RelaySession {
     const { audit, limits } = this.#ports;
     const upstream = audit === undefined ? this.hop.client : new AuditedUpstream(this.hop.client, audit, holder);
-    return new Session({
+    return new RelaySession({
       ...screens,
-      hop: "relay",
       facts,
       log,
       upstream: tracedUpstream(upstream, this.#ports.trace()),
@@ -319,7 +318,7 @@ export class SessionKeeper {
       const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
       session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.hop.client });
       this.#session = session;
-    } else if (hello.offset > session.log.endOffset) session.skipped(hello.offset);
+    }
     this.reaching.greeted(hello);
     this.hop.client.ready(session, hello);
     for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
@@ -408,7 +407,7 @@ function processOf({ query, command }: AttachSpec): ProcessWish {
 }
 
 /** Tells everybody why there is nothing to wait for. */
-function dismiss(session: Session, { code, message }: Refusal): void {
+function dismiss(session: RelaySession, { code, message }: Refusal): void {
   for (const client of [...session.clients]) client.peer?.bye(code, message, "never");
 }
 

@@ -1,6 +1,6 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
-import { parseListings, type Session } from "sandbox-stdio/core";
+import { parseListings, type RelaySession } from "sandbox-stdio/core";
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
 import type { SessionRecord } from "./session-store.ts";
 
@@ -26,7 +26,7 @@ export type SessionListing = {
 export async function describeSession(
   env: BridgeEnv,
   record: SessionRecord,
-  session: Session | undefined,
+  session: RelaySession | undefined,
 ): Promise<SessionListing> {
   const { facts, createdAt } = record;
   // Told, and about to be stored.

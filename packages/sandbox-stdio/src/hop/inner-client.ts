@@ -7,7 +7,7 @@ import type { SnapshotSource } from "../output/snapshot-requests.ts";
 import type { WriteCommand } from "../programs/program-writes.ts";
 import type { Frame } from "../server/dialect.ts";
 import type { ClientRecord, TerminalSize } from "../session/client-record.ts";
-import type { Session } from "../session/session.ts";
+import type { RelaySession } from "../session/relay-session.ts";
 import type { Upstream } from "../session/session-types.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { SignalName } from "../wire/constants.ts";
@@ -86,7 +86,7 @@ const MAX_ANSWER_BYTES = 4 * MIB;
 
 export class InnerClient implements Upstream, SnapshotSource {
   readonly #events: InnerClientEvents;
-  #session: Session | undefined;
+  #session: RelaySession | undefined;
   #socket: InnerSocket | undefined;
   /** Whether the bridge has been told of the session's clients on this connection. */
   #isReady = false;
@@ -142,7 +142,7 @@ export class InnerClient implements Upstream, SnapshotSource {
    * The session is there, found again or made from this greeting: brings its log to where the bridge goes on, tells the
    * bridge who is attached, and sends again what it has not confirmed.
    */
-  ready(session: Session, hello: InnerHello): void {
+  ready(session: RelaySession, hello: InnerHello): void {
     // One that was here before knows who has left; one made from this greeting has to believe it.
     const isContinued = this.#session === session;
     this.#session = session;
@@ -167,7 +167,7 @@ export class InnerClient implements Upstream, SnapshotSource {
       }
     }
     session.holderChanged(session.keyboard.holder);
-    const present = [...session.clients].filter((client) => client.presence.phase !== "absent");
+    const present = [...session.clients].filter((client) => client.isPresent);
     for (const client of present) this.#attach(client);
     const { isExclusive, holder } = session.keyboard;
     // Before any input: the holder's would be refused. So would what was typed before a handover: it goes as its holder's.
@@ -474,7 +474,10 @@ export class InnerClient implements Upstream, SnapshotSource {
         return;
       case "stdin_ack": {
         const client = session?.client(message.client);
-        if (client !== undefined) session?.takenUpTo(client, message.offset);
+        if (client === undefined) return;
+        // The first one is also the answer to the attach.
+        session?.attachAnswered(client);
+        session?.takenUpTo(client, message.offset);
         return;
       }
       case "error": {

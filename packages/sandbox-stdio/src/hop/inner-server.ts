@@ -8,7 +8,8 @@ import { followWrite, type WriteAnswer, type WriteCommand, type WritePorts } fro
 import type { Frame } from "../server/dialect.ts";
 import type { ServerSocket } from "../server/server-connection.ts";
 import { type ClientRecord, knownOf } from "../session/client-record.ts";
-import type { Session } from "../session/session.ts";
+import type { RemotePeer } from "../session/presence.ts";
+import type { ProcessSession } from "../session/process-session.ts";
 import { CLOSE, INNER_PROTOCOL, MAX_FRAME_BYTES, SILENCE_MS } from "../wire/constants.ts";
 import type { ServerMessage } from "../wire/control.ts";
 import { decodeStdin, encodeAnswer } from "../wire/frames.ts";
@@ -53,8 +54,8 @@ function greetedCommand(cmd: readonly string[]): readonly string[] {
   return cmd.slice(0, Math.min(fitting < 0 ? cmd.length : Math.max(1, fitting), MAX_GREETED_WORDS));
 }
 
-export class InnerServer implements OutputPeer {
-  readonly #session: Session;
+export class InnerServer implements OutputPeer, RemotePeer {
+  readonly #session: ProcessSession;
   readonly #ports: ProgramPorts;
   readonly #socket: ServerSocket;
   readonly #slots = new Map<number, ClientRecord>();
@@ -62,7 +63,7 @@ export class InnerServer implements OutputPeer {
   #isClosed = false;
   heardAtMs: number;
 
-  constructor(session: Session, socket: ServerSocket, nowMs: number, ports = NO_PORTS) {
+  constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, ports = NO_PORTS) {
     this.#session = session;
     this.#ports = ports;
     this.#socket = socket;
@@ -91,12 +92,12 @@ export class InnerServer implements OutputPeer {
       cmd: greetedCommand(process.cmd),
       ...(this.#session.exit === undefined ? {} : { hasExited: true }),
       // Clients with a connection of their own to the bridge are none of the Durable Object's.
-      clients: [...this.#session.clients].filter((client) => client.reach.kind !== "direct").map(knownOf),
+      clients: [...this.#session.clients].filter((client) => client.peer === undefined).map(knownOf),
       gone: [...this.#session.gone],
       ...(this.#ports.isMarked ? { marked: true } : {}),
     });
     this.#link = this.#session.addLink(offset, this);
-    this.#session.drained(this.#link);
+    this.#session.linkDrained(this.#link);
   }
 
   receive(frame: Frame, nowMs: number): void {
@@ -118,16 +119,15 @@ export class InnerServer implements OutputPeer {
     this.#command(result.message);
   }
 
-  /** A message of the session to one of this connection's clients. @returns Whether it is one of them. */
-  tell(client: ClientRecord, message: ServerMessage): boolean {
-    if (![...this.#slots.values()].includes(client)) return false;
-    if (message.type === "stdin_ack") this.#say({ type: "stdin_ack", client: client.id, offset: message.offset });
+  /** A message of the session to one of this connection's clients. */
+  tell(client: string, message: ServerMessage): void {
+    if (this.#isClosed) return;
+    if (message.type === "stdin_ack") this.#say({ type: "stdin_ack", client, offset: message.offset });
     else if (message.type === "error") {
-      this.#say({ type: "error", client: client.id, code: message.code, message: message.message });
+      this.#say({ type: "error", client, code: message.code, message: message.message });
     } else if (message.type === "bye") {
-      this.#say({ type: "bye", client: client.id, code: message.code, reason: message.reason });
+      this.#say({ type: "bye", client, code: message.code, reason: message.reason });
     }
-    return true;
   }
 
   /** The bridge itself answers the queries that end before `offset`, whose last bytes have yet to be sent. */
@@ -142,7 +142,7 @@ export class InnerServer implements OutputPeer {
 
   /** The socket takes output again. */
   drained(): void {
-    if (this.#link !== undefined) this.#session.drained(this.#link);
+    if (this.#link !== undefined) this.#session.linkDrained(this.#link);
   }
 
   get silentAtMs(): number {
@@ -162,7 +162,8 @@ export class InnerServer implements OutputPeer {
     if (this.#link !== undefined) this.#session.removeLink(this.#link);
     this.#link = undefined;
     for (const client of this.#slots.values()) {
-      if (client.reach.kind === "remote") this.#session.vanish(client, true);
+      const isHere = client.presence.phase === "remote" && client.presence.peer === this;
+      if (isHere) this.#session.vanish(client, true);
     }
     this.#slots.clear();
   }
@@ -193,7 +194,7 @@ export class InnerServer implements OutputPeer {
   #tellTaken(): void {
     const attached = new Set(this.#slots.values());
     for (const client of this.#session.clients) {
-      if (client.reach.kind === "direct" || attached.has(client)) continue;
+      if (client.peer !== undefined || attached.has(client)) continue;
       this.#say({ type: "stdin_ack", client: client.id, offset: client.input.taken });
     }
   }
@@ -227,7 +228,7 @@ export class InnerServer implements OutputPeer {
         return;
       default: {
         const client = this.#session.client(command.client);
-        if (client === undefined || client.reach.kind === "direct") return; // It left, and this was on its way.
+        if (client === undefined || client.peer !== undefined) return; // It left, and this was on its way.
         this.#commandOf(client, command);
       }
     }
@@ -305,21 +306,24 @@ export class InnerServer implements OutputPeer {
 
   #attach(command: Extract<InnerCommand, { type: "attach" }>): void {
     const { cols, rows } = command;
-    const result = this.#session.attachRemote({
-      id: command.client,
-      name: command.name,
-      role: command.role,
-      kind: command.kind,
-      isAdmin: command.admin,
-      delivery: command.delivery,
-      acknowledges: command.acknowledges,
-      holdsAlone: command.alone,
-      acked: command.acked,
-      windowBytes: command.window,
-      isResume: false,
-      resume: "",
-      ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
-    });
+    const result = this.#session.attachRemote(
+      {
+        id: command.client,
+        name: command.name,
+        role: command.role,
+        kind: command.kind,
+        isAdmin: command.admin,
+        delivery: command.delivery,
+        acknowledges: command.acknowledges,
+        holdsAlone: command.alone,
+        acked: command.acked,
+        windowBytes: command.window,
+        isResume: false,
+        resume: "",
+        ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
+      },
+      this,
+    );
     for (const [slot, client] of this.#slots) if (client.id === command.client) this.#slots.delete(slot);
     if (!result.ok) return;
     this.#slots.set(command.slot, result.client);

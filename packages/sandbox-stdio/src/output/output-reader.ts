@@ -14,7 +14,7 @@ export interface OutputPeer {
   sendOutput(frame: Uint8Array): void;
   /** A whole frame with its type byte that redraws the screen. Its memory is shared and stays as it is. */
   sendSnapshot(frame: Uint8Array): void;
-  /** Whether output may be sent now; where not, `Session.drained` is called once it may. */
+  /** Whether output may be sent now; where not, `SessionCore.drained` or `ProcessSession.linkDrained` is called once it may. */
   isWritable(): boolean;
 }
 
@@ -54,22 +54,22 @@ export class RatedFlow implements Flow {
   /** How long a burst may be, at the rate, or one snapshot. */
   static readonly burstMs = 100;
   #tokens: number;
-  #ports: number;
+  #filledAtMs: number;
   readonly #bytesPerMs: number;
   /** Not less than a snapshot, which goes out whole or not at all. */
   readonly #mostTokens: number;
 
   constructor(offset: number, nowMs: number, bytesPerSecond = PLAIN_RATE) {
     this.acked = offset;
-    this.#ports = nowMs;
+    this.#filledAtMs = nowMs;
     this.#bytesPerMs = bytesPerSecond / 1000;
     this.#mostTokens = Math.max(MAX_SNAPSHOT_BYTES, this.#bytesPerMs * RatedFlow.burstMs);
     this.#tokens = this.#mostTokens;
   }
 
   room(_cursor: number, nowMs: number): number {
-    this.#tokens = Math.min(this.#mostTokens, this.#tokens + (nowMs - this.#ports) * this.#bytesPerMs);
-    this.#ports = nowMs;
+    this.#tokens = Math.min(this.#mostTokens, this.#tokens + (nowMs - this.#filledAtMs) * this.#bytesPerMs);
+    this.#filledAtMs = nowMs;
     return Math.floor(this.#tokens);
   }
   isBusy(): boolean {

@@ -11,7 +11,7 @@ export type SnapshotFrame = Omit<Snapshot, "bytes"> & { readonly frame: Uint8Arr
 
 /** Makes snapshots: a terminal beside the process, or whoever asks that one over the inner hop. */
 export interface SnapshotSource {
-  /** Wants one snapshot, to be handed to `Session.snapshotReady`. Not called again before that, or before time is up. */
+  /** Wants one snapshot, to be handed to `SessionCore.snapshotReady`. Not called again before that, or before time is up. */
   request(): void;
 }
 

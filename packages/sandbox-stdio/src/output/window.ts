@@ -19,7 +19,7 @@ import { type Flow, WEIGHTY_ACK_BYTES } from "./output-reader.ts";
  */
 const TARGET_QUEUE_MS = 50;
 /** A first guess: enough for a screen and its scrollback, little enough not to fill a slow link for long. */
-const FIRST_WINDOW_BYTES = 64 * 1024;
+export const FIRST_WINDOW_BYTES = 64 * 1024;
 /** Small enough for an echo to wait behind one, and for acknowledgements to come while others are on the way: with two in
  * its window a far viewer uses a third of its link. */
 const FRAMES_IN_WINDOW = 8;

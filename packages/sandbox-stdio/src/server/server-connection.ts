@@ -2,8 +2,9 @@
 // session says. Knows the order of a connection's life; knows no socket but through three verbs.
 
 import { Budget, type BudgetLimits, DEFAULT_BUDGET } from "../session/budget.ts";
-import type { ClientRecord, Peer } from "../session/client-record.ts";
-import type { Session } from "../session/session.ts";
+import type { ClientRecord } from "../session/client-record.ts";
+import type { Peer } from "../session/presence.ts";
+import type { SessionCore } from "../session/session-core.ts";
 import type { AttachRequest, AttachResult } from "../session/session-types.ts";
 import { clipUtf8 } from "../text/utf8.ts";
 import { CLOSE, KIB, MAX_SHARED_WAITING_INPUT_BYTES, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "../wire/constants.ts";
@@ -44,7 +45,7 @@ const TOO_MUCH_REFUSED = "too much input was refused";
 
 type Phase =
   | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
-  | { readonly phase: "attached"; readonly session: Session; readonly client: ClientRecord }
+  | { readonly phase: "attached"; readonly session: SessionCore; readonly client: ClientRecord }
   | { readonly phase: "ended" };
 
 export class ServerConnection implements Peer {
@@ -106,7 +107,7 @@ export class ServerConnection implements Peer {
   }
 
   /** Attaches to the session and takes in what came early. @returns Why not, of which the client has been told; else undefined. */
-  attach(session: Session, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
+  attach(session: SessionCore, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
     const opening = this.#phase;
     if (opening.phase !== "opening") return undefined;
     this.#say({ type: "found", hasExited: session.exit !== undefined });
@@ -196,7 +197,7 @@ export class ServerConnection implements Peer {
   drained(): void {
     if (this.#phase.phase !== "attached") return;
     const { session, client } = this.#phase;
-    if (client.reach.kind === "direct") session.drained(client.reach.reader);
+    session.drained(client);
   }
 
   /** When a client that pings, or is to speak first, counts as vanished unless it is heard of before; else undefined. */
@@ -264,7 +265,7 @@ export class ServerConnection implements Peer {
 
   // ---- Inside --------------------------------------------------------------------------------------------------
 
-  #attachTo(session: Session, request: AttachRequest): AttachResult {
+  #attachTo(session: SessionCore, request: AttachRequest): AttachResult {
     try {
       return session.attach(request, this);
     } catch (error) {
@@ -300,11 +301,12 @@ export class ServerConnection implements Peer {
   #unpause(client: ClientRecord): void {
     this.isPaused = false;
     // It was not its socket that kept it waiting.
-    if (client.reach.kind === "direct") client.reach.reader.blockedSinceMs = undefined;
+    const { greeted } = client;
+    if (greeted !== undefined) greeted.reader.blockedSinceMs = undefined;
     this.drained();
   }
 
-  #stdin(session: Session, client: ClientRecord, bytes: Uint8Array): void {
+  #stdin(session: SessionCore, client: ClientRecord, bytes: Uint8Array): void {
     if (this.dialect.acknowledges && !this.#isGreeted) {
       this.#forbid(STDIN_BEFORE_HELLO);
       return;
@@ -318,7 +320,7 @@ export class ServerConnection implements Peer {
     session.stdin(client, bytes, offset);
   }
 
-  #command(session: Session, client: ClientRecord, command: ClientCommand, nowMs: number): void {
+  #command(session: SessionCore, client: ClientRecord, command: ClientCommand, nowMs: number): void {
     switch (command.type) {
       case "stdin":
         this.#stdin(session, client, command.bytes);

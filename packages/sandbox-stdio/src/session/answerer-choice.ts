@@ -11,13 +11,11 @@ import type { Keyboard } from "./keyboard.ts";
 const LATE_REPORT_MS = 2_000;
 
 export interface AnswererChoicePorts {
-  readonly roster: Clients;
-  readonly floor: Keyboard;
+  readonly clients: Clients;
+  readonly keyboard: Keyboard;
   readonly now: () => number;
   /** As far as there has been output. */
   end(): number;
-  /** To be told to the clients. */
-  announce(answerer: Answerer): void;
   /** To be told upstream. */
   decided(answerer: Answerer): void;
 }
@@ -74,7 +72,7 @@ export class AnswererChoice {
    */
   mayReport(client: ClientRecord, bytes: Uint8Array): boolean {
     if (client.role !== "driver") return false;
-    const isDue = this.#ports.floor.holder === "" && this.#current.id === client.id;
+    const isDue = this.#ports.keyboard.holder === "" && this.#current.id === client.id;
     const isLate = this.#former?.id === client.id && this.#ports.now() < this.#former.untilMs;
     return (isDue || isLate) && isReport(bytes);
   }
@@ -89,21 +87,21 @@ export class AnswererChoice {
 
   #set(answerer: Answerer): void {
     this.#current = answerer;
-    this.#ports.announce(answerer);
+    this.#ports.clients.tellAll({ type: "answerer", ...answerer });
   }
 
   /** Whom the Durable Object has told of; else the holder, else the longest attached driver. "": the bridge. */
   #chosen(): string {
-    const { floor, roster } = this.#ports;
-    const told = roster.get(this.#told?.id ?? "");
+    const { keyboard, clients } = this.#ports;
+    const told = clients.get(this.#told?.id ?? "");
     // One that may come back to the Durable Object has not left.
-    if (told !== undefined && told.presence.phase !== "absent") return told.id;
-    const holder = roster.get(floor.holder);
+    if (told?.isPresent === true) return told.id;
+    const holder = clients.get(keyboard.holder);
     if (holder !== undefined && this.#canAnswer(holder)) return holder.id;
     // Nobody else may type.
-    if (holder?.presence.phase === "vanished" && floor.mode === "exclusive") return "";
+    if (holder?.isPresent === true && !holder.isAttached && keyboard.mode === "exclusive") return "";
     let chosen: ClientRecord | undefined;
-    for (const client of roster.present()) {
+    for (const client of clients.present()) {
       if (client.role !== "driver" || !this.#canAnswer(client)) continue;
       if (chosen === undefined || client.order < chosen.order) chosen = client;
     }
@@ -111,9 +109,9 @@ export class AnswererChoice {
   }
 
   #canAnswer(client: ClientRecord): boolean {
-    if (client.presence.phase !== "attached" || client.isProgram) return false;
-    if (client.reach.kind === "direct") return client.canAnswer;
+    if (client.isProgram) return false;
+    const { phase } = client.presence;
     // The Durable Object chooses among those that it has attached, and tells.
-    return this.#told === undefined;
+    return phase === "greeted" || phase === "greeting" || (phase === "remote" && this.#told === undefined);
   }
 }

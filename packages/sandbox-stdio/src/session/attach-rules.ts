@@ -2,7 +2,6 @@
 // says. Decides from what it is shown; keeps nothing.
 
 import type { OutputLog } from "../output/output-log.ts";
-import type { OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { Window } from "../output/window.ts";
 import { isHeldUp } from "../wire/attach-query.ts";
@@ -11,14 +10,15 @@ import type { Hello } from "../wire/control.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
+import type { Greeted } from "./presence.ts";
 import type { AttachRequest, AttachResult, SessionFacts } from "./session-types.ts";
 
 /** What of its session a client attaches to. */
 export type AttachContext = {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
-  readonly roster: Clients;
-  readonly floor: Keyboard;
+  readonly clients: Clients;
+  readonly keyboard: Keyboard;
   readonly answerer: { readonly id: string; readonly offset: number };
   /** Whom the process was started for; "" where nobody is known. */
   readonly creator: string;
@@ -35,7 +35,7 @@ export function refusalOf(
   old: ClientRecord | undefined,
   at: AttachContext,
 ): AttachResult | undefined {
-  const { roster, hasExited, knownEnd } = at;
+  const { clients, hasExited, knownEnd } = at;
   const refuse = (code: number, reason: string, retry: "never" | "after"): AttachResult => ({
     ok: false,
     code,
@@ -43,7 +43,7 @@ export function refusalOf(
     retry,
   });
   // After the exit nothing can be taken twice.
-  if (request.isResume && old === undefined && !hasExited && roster.gone.has(request.id))
+  if (request.isResume && old === undefined && !hasExited && clients.gone.has(request.id))
     return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
   const [attempt, last] = [request.attempt, old?.attempt];
   if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
@@ -54,19 +54,19 @@ export function refusalOf(
   if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
     return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
   }
-  const isNew = old === undefined || old.presence.phase === "absent";
+  const isNew = old?.isPresent !== true;
   const full = isNew ? fullness(request, at) : undefined;
   return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
 }
 
 /** Why there is no place for one client more; undefined: there is. */
 function fullness({ party, mayUseKept = true }: AttachRequest, at: AttachContext): string | undefined {
-  const { roster, hasExited, maxClients, keptPlaces } = at;
+  const { clients, hasExited, maxClients, keptPlaces } = at;
   let [taken, notKept, ofParty] = [0, 0, 0];
-  for (const client of roster.all) {
+  for (const client of clients.all) {
     if (client.isProgram) continue;
     // Whoever has been told the exit takes up no place, though it may come back.
-    if (hasExited ? client.presence.phase !== "attached" : !client.isPresent) continue;
+    if (hasExited ? !client.isAttached : !client.isPresent) continue;
     taken += 1;
     if (!client.mayUseKept) notKept += 1;
     if (party !== undefined && client.party === party.id) ofParty += 1;
@@ -103,15 +103,15 @@ export function startOf(request: AttachRequest, screen: SnapshotFrame | undefine
   return screen?.offset ?? Math.max(request.offset ?? 0, log.startOffset);
 }
 
-/** The greeting of a client whose output `reader` sends. */
+/** The greeting of a client whose output `reader` sends, and whose input is numbered from `inputStart` on. */
 export function helloOf(
   client: ClientRecord,
   request: AttachRequest,
-  reader: OutputReader,
+  { reader, inputStart }: Pick<Greeted, "reader" | "inputStart">,
   screen: SnapshotFrame | undefined,
   at: AttachContext,
 ): Hello {
-  const { facts, floor, log } = at;
+  const { facts, keyboard, log } = at;
   const offset = reader.cursor;
   // On a PTY whoever names no offset wants the screen; on pipes everything.
   const asked = request.offset ?? (facts.tty ? offset : 0);
@@ -129,15 +129,15 @@ export function helloOf(
     rows,
     offset,
     live: Math.max(offset, at.knownEnd),
-    stdin: client.inputStart,
+    stdin: inputStart,
     resume: request.resume,
     window: reader.flow instanceof Window ? reader.flow.maxBytes : reader.flow.bytes,
     delivery: client.delivery,
     you: client.participant,
     answerer: at.answerer,
-    holder: floor.holder,
+    holder: keyboard.holder,
     mode: facts.mode,
-    participants: at.roster.participants,
+    participants: at.clients.participants,
     ...(offset > asked ? { gap: offset - asked } : {}),
     ...(isApproximate ? { approximate: true } : {}),
     ...(client.id === at.creator ? { creator: true } : {}),

@@ -1,154 +1,163 @@
-// What a session knows of one client: who it is, how far its output and input have come, and whether it is there.
+// What a session knows of one client: who it is, how far its output and input have come, and how it is here. There is one record
+// for each client, whatever connections it makes.
 
 import { InputFeed } from "../input/feed.ts";
 import type { InputQueue } from "../input/input-queue.ts";
-import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { Paced } from "../output/pacing.ts";
 import type { LastWrite } from "../programs/program-writes.ts";
 import type { Attempt } from "../wire/attach-query.ts";
-import type { Participant, ParticipantKind } from "../wire/control.ts";
+import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import type { Participant, ParticipantKind, ServerMessage } from "../wire/control.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
 import type { Budget } from "./budget.ts";
+import type { Greeted, Peer, Presence } from "./presence.ts";
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
 
 /** Clients that are counted together. */
 export type Party = { readonly id: string; readonly maxClients: number };
 
-/** The connection of a client that is sent to directly. */
-export interface Peer extends OutputPeer {
-  /** Whether the client itself wants nothing sent for now: that it can't be written to is not its fault. */
-  readonly isPaused?: boolean;
-  /** So many bytes of its input were accepted, or refused; those that had come before are not told again. */
-  typed?(bytes: number, isAccepted: boolean, nowMs: number): void;
-  /** Says `bye`, where the client's dialect can, and closes. Nothing is sent to it afterwards. */
-  bye(code: number, reason: string, retry: "never" | "now" | "after", seconds?: number): void;
-  /** The exit has been sent: closes with 1000. */
-  finish(): void;
-}
-
-/** How a client is reached: by a connection of its own, through the inner hop, or not at all just now. */
-export type Reach =
-  | { readonly kind: "direct"; readonly peer: Peer; readonly reader: OutputReader }
-  | { readonly kind: "remote"; acked: number; windowBytes: number }
-  | { readonly kind: "none"; readonly acked: number; readonly windowBytes: number };
-
-/**
- * `attached`; `vanished` without leaving, and within its grace; `absent` since the grace has passed: only its place in
- * the input is remembered, so that nothing is taken twice when it comes back after all.
- */
-export type Presence =
-  | { readonly phase: "attached" }
-  | { readonly phase: "vanished"; readonly sinceMs: number }
-  | { readonly phase: "absent" };
-
-export class ClientRecord implements Paced {
-  readonly id: string;
+/** What a client says of itself when it attaches. */
+export type ClientWho = {
   readonly name: string;
   readonly role: Role;
-  readonly kind: ParticipantKind;
+  /** Absent: a person. */
+  readonly kind?: ParticipantKind | undefined;
   readonly isAdmin: boolean;
   readonly delivery: Delivery;
   readonly acknowledges: boolean;
-  /** Whether it alone types while it holds the keyboard, whatever the session's mode. */
-  readonly holdsAlone: boolean;
-  /** Whether it can come back as itself: one that can't has left when its connection ends. */
-  readonly canResume: boolean;
-  /** The party that it came with, by its id. */
-  readonly party: string | undefined;
-  readonly mayUseKept: boolean;
-  /** Position in the order of arrival. */
-  readonly order: number;
+  readonly holdsAlone?: boolean | undefined;
+  readonly canResume?: boolean;
+  readonly party?: Party;
+  readonly mayUseKept?: boolean;
+};
+
+const NOBODY: ClientWho = { name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false };
+
+/** To be attached at once. */
+export class ClientRecord implements Paced {
+  readonly id: string;
   readonly input: InputQueue;
   /** What it has sent and `input` has no room for yet; always empty for a client that acknowledges. */
-  feed: InputFeed = new InputFeed();
-  /** Its connection has ended, and it goes when the process has taken what it sent. */
-  isLeaving = false;
+  readonly feed = new InputFeed();
+  presence: Presence = { phase: "gone" };
+  /** Position in the order of arrival. */
+  order = 0;
+  /** As it said when it attached last. */
+  #who: ClientWho = NOBODY;
   size: TerminalSize | undefined;
   /** A program's last write, so that the same one, sent again over a new hop, is answered in the same way. */
   lastWrite: LastWrite | undefined;
-  /** Calls of a program that are under way. */
-  callsUnderWay = 0;
   /** Its newest connection, as it has numbered it. */
   attempt: Attempt | undefined;
-  presence: Presence = { phase: "attached" };
   /** What it may still say that nobody needs, over all its connections; undefined where its connection does not ask. */
   budget: Budget | undefined;
-  reach: Reach;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;
-  /** Whether it has been sent its `hello`, which stands before everything else and holds what was said until then. */
-  isGreeted = false;
-  /** Whether it is sent, or about to be, what it may have to answer. */
-  canAnswer = false;
-  /** Where the input of its present connection is numbered from, as its `hello` says. */
-  inputStart: number;
-  /** Input up to here has been acknowledged to the client. */
-  inputAckSent: number;
-  /** When the next acknowledgement of input is due at the latest. */
-  inputAckDueMs: number | undefined;
 
-  constructor(
-    who: {
-      id: string;
-      name: string;
-      role: Role;
-      kind?: ParticipantKind | undefined;
-      isAdmin: boolean;
-      delivery: Delivery;
-      acknowledges: boolean;
-      holdsAlone?: boolean | undefined;
-      canResume?: boolean;
-      party?: Party;
-      mayUseKept?: boolean;
-    },
-    order: number,
-    input: InputQueue,
-    reach: Reach,
-  ) {
-    this.id = who.id;
-    this.name = who.name;
-    this.role = who.role;
-    this.kind = who.kind ?? "person";
-    this.isAdmin = who.isAdmin;
-    this.delivery = who.delivery;
-    this.acknowledges = who.acknowledges;
-    this.holdsAlone = who.holdsAlone ?? false;
-    this.canResume = who.canResume ?? true;
-    this.party = who.party?.id;
-    this.mayUseKept = who.mayUseKept ?? true;
-    this.order = order;
+  constructor(id: string, input: InputQueue) {
+    this.id = id;
     this.input = input;
-    this.inputStart = input.taken;
-    this.inputAckSent = input.taken;
-    this.reach = reach;
+  }
+
+  /** It attaches, perhaps by another name or in another way than before. */
+  attach(who: ClientWho, order: number, presence: Presence): void {
+    this.#who = who;
+    this.order = order;
+    this.presence = presence;
+  }
+
+  get name(): string {
+    return this.#who.name;
+  }
+
+  get role(): Role {
+    return this.#who.role;
+  }
+
+  get kind(): ParticipantKind {
+    return this.#who.kind ?? "person";
+  }
+
+  get isAdmin(): boolean {
+    return this.#who.isAdmin;
+  }
+
+  get delivery(): Delivery {
+    return this.#who.delivery;
+  }
+
+  get acknowledges(): boolean {
+    return this.#who.acknowledges;
+  }
+
+  /** Whether it alone types while it holds the keyboard, whatever the session's mode. */
+  get holdsAlone(): boolean {
+    return this.#who.holdsAlone ?? false;
+  }
+
+  /** Whether it can come back as itself: one that can't has left when its connection ends. */
+  get canResume(): boolean {
+    return this.#who.canResume ?? true;
+  }
+
+  /** The party that it came with, by its id. */
+  get party(): string | undefined {
+    return this.#who.party?.id;
+  }
+
+  get mayUseKept(): boolean {
+    return this.#who.mayUseKept ?? true;
   }
 
   /** Whether it writes by calls and has no connection of its own. */
   get isProgram(): boolean {
-    return this.kind === "program";
+    return this.#who.kind === "program";
   }
 
+  /** Whether it is here: by a connection, by calls, or within its grace. */
   get isPresent(): boolean {
-    return this.presence.phase !== "absent";
+    return this.presence.phase !== "absent" && this.presence.phase !== "gone";
+  }
+
+  /** Whether it has a connection, to here or to the far end of the inner hop. */
+  get isAttached(): boolean {
+    return this.peer !== undefined || this.presence.phase === "remote";
+  }
+
+  /** How it is here, if it has been greeted by a connection of its own. */
+  get greeted(): Greeted | undefined {
+    return this.presence.phase === "greeted" ? this.presence : undefined;
   }
 
   get acked(): number {
-    return this.reach.kind === "direct" ? this.reach.reader.flow.acked : this.reach.acked;
+    const { presence } = this;
+    if (presence.phase === "greeted" || presence.phase === "greeting") return presence.reader.flow.acked;
+    return "acked" in presence ? presence.acked : 0;
   }
 
   get windowBytes(): number {
-    return this.reach.kind === "direct" ? this.reach.reader.flow.bytes : this.reach.windowBytes;
+    const { presence } = this;
+    if (presence.phase === "greeted" || presence.phase === "greeting") return presence.reader.flow.bytes;
+    return "windowBytes" in presence ? presence.windowBytes : MAX_FRAME_BYTES;
   }
 
   /** The connection, where it has one of its own. */
   get peer(): Peer | undefined {
-    return this.reach.kind === "direct" ? this.reach.peer : undefined;
+    const { presence } = this;
+    const isDirect = presence.phase === "greeted" || presence.phase === "opening" || presence.phase === "greeting";
+    return isDirect ? presence.peer : undefined;
   }
 
   get participant(): Participant {
     return { id: this.id, name: this.name, role: this.role, kind: this.kind };
+  }
+
+  /** Tells it something by its connection, or by the inner hop; nothing where it has neither. */
+  tell(message: ServerMessage): void {
+    if (this.presence.phase === "remote") this.presence.peer.tell(this.id, message);
+    else this.peer?.send(message);
   }
 }
 

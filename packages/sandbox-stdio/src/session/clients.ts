@@ -2,7 +2,7 @@
 // to them.
 
 import { MIB } from "../wire/constants.ts";
-import type { Participant } from "../wire/control.ts";
+import type { Participant, ServerMessage } from "../wire/control.ts";
 import type { ClientRecord } from "./client-record.ts";
 
 /** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
@@ -40,22 +40,20 @@ export class Clients {
     return this.#clients.has(id);
   }
 
-  /** Whether this record, and not a newer one of the same client, is the one that counts. */
-  isCurrent(client: ClientRecord): boolean {
-    return this.#clients.get(client.id) === client;
-  }
-
   /** The place in the order of arrival of whoever comes next. */
   nextOrder(): number {
     return this.#order++;
   }
 
-  set(client: ClientRecord): void {
+  add(client: ClientRecord): void {
     this.#clients.set(client.id, client);
   }
 
-  delete(client: ClientRecord): void {
+  /** It can't be resumed: what is still known of it is its id. */
+  remove(client: ClientRecord): void {
+    client.presence = { phase: "gone" };
     this.#clients.delete(client.id);
+    this.noteGone(client.id);
   }
 
   /** This client can't be resumed. */
@@ -82,7 +80,7 @@ export class Clients {
   get attachedCount(): number {
     let count = 0;
     for (const client of this.#clients.values()) {
-      if (client.presence.phase === "attached" && !client.isProgram) count += 1;
+      if (client.isAttached && !client.isProgram) count += 1;
     }
     return count;
   }
@@ -104,10 +102,9 @@ export class Clients {
     return [...this.present()].sort((a, b) => a.order - b.order).map((client) => client.participant);
   }
 
-  /** A client that came back meanwhile has a new record, with the same queue: it is the one to be told. */
-  newest(client: ClientRecord): ClientRecord {
-    const newest = this.#clients.get(client.id);
-    return newest?.input === client.input ? newest : client;
+  /** Tells all who were greeted by this end. */
+  tellAll(message: ServerMessage): void {
+    for (const client of this.#clients.values()) client.greeted?.peer.send(message);
   }
 
   /** Only so many that are gone are remembered, and only so much that they said and that is still waiting. */
@@ -122,8 +119,7 @@ export class Clients {
       count -= 1;
       bytes -= client.input.queuedBytes;
       client.input.abandon();
-      this.#clients.delete(client.id);
-      this.noteGone(client.id);
+      this.remove(client);
     }
   }
 }

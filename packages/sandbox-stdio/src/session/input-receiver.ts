@@ -9,7 +9,7 @@ import {
   MAX_UNACKED_INPUT_BYTES,
   MAX_WAITING_INPUT_BYTES,
 } from "../wire/constants.ts";
-import type { ClientMessage, ServerMessage } from "../wire/control.ts";
+import type { ClientMessage } from "../wire/control.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { InputFate, InputRecorder } from "./input-recorder.ts";
@@ -29,12 +29,13 @@ const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait
 const TOO_MUCH_WAITS_HERE = `more than ${MAX_SHARED_WAITING_INPUT_BYTES} bytes of this session's input wait`;
 const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
 
-/** What the intake needs of its session. */
+/** What input needs of its session. */
 export interface InputReceiverPorts {
-  readonly hop: "process" | "relay";
+  /** Whether a repeated end of input is passed on: the bridge may have refused the first. */
+  readonly repeatsEof: boolean;
   readonly tty: boolean;
-  readonly floor: Keyboard;
-  readonly roster: Clients;
+  readonly keyboard: Keyboard;
+  readonly clients: Clients;
   readonly upstream: Upstream;
   readonly now: () => number;
   /** Input that it has not stored is not acknowledged. */
@@ -44,7 +45,6 @@ export interface InputReceiverPorts {
   mayReport(client: ClientRecord, bytes: Uint8Array): boolean;
   /** Whose end of input counts on pipes, whoever else is here. */
   creator(): string;
-  tell(client: ClientRecord, message: ServerMessage): void;
   /** Follows a message that waited between pieces of input. */
   follow(client: ClientRecord, message: ClientMessage): void;
   /** A program's input may have been taken, or stored. */
@@ -63,14 +63,14 @@ export class InputReceiver {
     this.#ports = ports;
   }
 
-  /** @see Session.stdin */
+  /** @see SessionCore.stdin */
   stdin(client: ClientRecord, bytes: Uint8Array, offset: number): void {
     // Whoever feeds the process may release them while they are taken.
     const { length } = bytes;
     const end = offset + length;
     client.isActive = true;
     const isDuplicate = end < client.input.received || (end === client.input.received && bytes.length > 0);
-    const isAllowed = this.#ports.floor.mayDrive(client.id).ok || this.#ports.mayReport(client, bytes);
+    const isAllowed = this.#ports.keyboard.mayDrive(client.id).ok || this.#ports.mayReport(client, bytes);
     const isRefused = !isAllowed || this.#isClosed || this.#ports.hasExited();
     const { received } = client.input;
     const record = (fate: InputFate) => {
@@ -87,7 +87,7 @@ export class InputReceiver {
       entry = client.input.refuse(end);
       if (bytes.length > 0) this.#tellRefused(client, isAllowed ? "stdin_closed" : "not_stdin_holder");
     } else {
-      entry = client.input.push(offset, bytes, this.#ports.floor.turn);
+      entry = client.input.push(offset, bytes, this.#ports.keyboard.turn);
     }
     const isTooMuch = this.#isTooMuch(client);
     if (entry !== undefined && !isTooMuch) this.#ports.upstream.input(client, entry);
@@ -125,7 +125,7 @@ export class InputReceiver {
     try {
       let hasFed = false;
       // What it says may cost it its place.
-      while (this.#hasRoom(client) && this.#ports.roster.isCurrent(client)) {
+      while (this.#hasRoom(client) && client.presence.phase !== "gone") {
         const next = feed.shift();
         if (next === undefined) break;
         hasFed = true;
@@ -142,7 +142,7 @@ export class InputReceiver {
   #hasSharedRoom(client: ClientRecord, length: number): boolean {
     if (client.feed.bytes + length <= MAX_UNACKED_INPUT_BYTES) return true;
     let bytes = length;
-    for (const other of this.#ports.roster.all) bytes += other.feed.bytes;
+    for (const other of this.#ports.clients.all) bytes += other.feed.bytes;
     return bytes <= MAX_SHARED_WAITING_INPUT_BYTES;
   }
 
@@ -152,42 +152,41 @@ export class InputReceiver {
 
   eof(client: ClientRecord, offset: number): void {
     client.isActive = true;
-    const { hop, upstream } = this.#ports;
+    const { repeatsEof, upstream } = this.#ports;
     const isAllowed = this.#mayEnd(client);
     if (!isAllowed) {
       this.#tellRefused(client, "not_stdin_holder");
       return;
     }
     if (this.#ports.hasExited()) return;
-    // A relay passes a repetition on: the bridge may have refused the first.
-    const entry = client.input.pushEof(offset) ?? (hop === "relay" ? client.input.waitingEof : undefined);
+    const entry = client.input.pushEof(offset) ?? (repeatsEof ? client.input.waitingEof : undefined);
     if (this.#isTooMuch(client)) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH);
     else if (entry !== undefined) upstream.input(client, entry);
   }
 
   /** Whether the end of this client's input counts. Programs are here only while they call: they stand in nobody's way. */
   #mayEnd(client: ClientRecord): boolean {
-    const { floor, roster, tty } = this.#ports;
-    if (tty) return floor.mayDrive(client.id).ok;
+    const { keyboard, clients, tty } = this.#ports;
+    if (tty) return keyboard.mayDrive(client.id).ok;
     const isOther = (c: ClientRecord) => c.role === "driver" && c.id !== client.id && !c.isProgram;
-    const isOnlyDriver = ![...roster.present()].some(isOther);
-    const isOwner = client.id === this.#ports.creator() || client.id === floor.holder;
+    const isOnlyDriver = ![...clients.present()].some(isOther);
+    const isOwner = client.id === this.#ports.creator() || client.id === keyboard.holder;
     return client.role === "driver" && (isOwner || isOnlyDriver);
   }
 
   /** What a program's write would do now. */
   planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
-    const { floor, tty } = this.#ports;
-    const mayType = floor.mayDrive(client.id).ok && (!request.eof || this.#mayEnd(client));
+    const { keyboard, tty } = this.#ports;
+    const mayType = keyboard.mayDrive(client.id).ok && (!request.eof || this.#mayEnd(client));
     const isStdinClosed = this.#isClosed || (!tty && client.input.waitingEof !== undefined);
-    const state = { hasExited: this.#ports.hasExited(), isStdinClosed, mayType, holder: floor.holder };
+    const state = { hasExited: this.#ports.hasExited(), isStdinClosed, mayType, holder: keyboard.holder };
     return planWrite(client.input, state, request);
   }
 
   /** Queues what was planned. */
   typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
     const { received } = client.input;
-    const entry = bytes.length === 0 ? undefined : client.input.push(received, bytes, this.#ports.floor.turn);
+    const entry = bytes.length === 0 ? undefined : client.input.push(received, bytes, this.#ports.keyboard.turn);
     if (entry !== undefined) this.#ports.upstream.input(client, entry);
     const end = eof ? client.input.pushEof(client.input.received) : undefined;
     if (end !== undefined) this.#ports.upstream.input(client, end);
@@ -196,22 +195,22 @@ export class InputReceiver {
 
   /** Whether the client may type, signal and kill; told if not. */
   mayDrive(client: ClientRecord): boolean {
-    const result = this.#ports.floor.mayDrive(client.id);
+    const result = this.#ports.keyboard.mayDrive(client.id);
     if (!result.ok) this.#tellRefused(client, "not_stdin_holder");
     return result.ok;
   }
 
-  /** @see Session.wrote */
+  /** @see ProcessSession.wrote */
   wrote(client: ClientRecord, count: number): void {
     client.input.wrote(count);
     // A program's call is answered when its input is taken.
-    this.ack(this.#ports.roster.newest(client), client.isProgram);
+    this.ack(client, client.isProgram);
   }
 
   appliedEof(client: ClientRecord): void {
     client.input.appliedEof();
     if (!this.#ports.tty) this.#isClosed = true;
-    this.ack(this.#ports.roster.newest(client), true);
+    this.ack(client, true);
   }
 
   /** The process takes no more input. What waits is refused. */
@@ -231,36 +230,52 @@ export class InputReceiver {
   ack(client: ClientRecord, isDue: boolean): void {
     this.pump(client);
     if (client.isProgram) this.#ports.settled(client);
-    // Its greeting, which is on the way, says the same.
-    if (client.reach.kind === "direct" && !client.isGreeted) return;
+    const { presence } = client;
+    // Before its greeting, which says the same, and without a connection, there is nobody to tell.
+    if (presence.phase !== "greeted" && presence.phase !== "remote") return;
+    const { inputAcks } = presence;
     const settled = this.settled(client);
-    const waiting = settled - client.inputAckSent;
+    const waiting = settled - inputAcks.sent;
     if (waiting <= 0) return;
-    const step = client.reach.kind === "direct" ? MAX_STDIN_FRAME_BYTES : RELAYED_ACK_BYTES;
+    const step = presence.phase === "greeted" ? MAX_STDIN_FRAME_BYTES : RELAYED_ACK_BYTES;
     if (!isDue && waiting < step) {
-      client.inputAckDueMs ??= this.#ports.now() + INPUT_ACK_DELAY_MS;
+      inputAcks.dueMs ??= this.#ports.now() + INPUT_ACK_DELAY_MS;
       return;
     }
-    client.inputAckDueMs = undefined;
-    client.inputAckSent = settled;
+    inputAcks.dueMs = undefined;
+    inputAcks.sent = settled;
     // A client that numbers nothing is told nothing; its Durable Object is, which keeps its input until it hears of it (L4).
-    const isTold = client.acknowledges || client.reach.kind === "remote";
-    if (isTold) this.#ports.tell(client, { type: "stdin_ack", offset: settled });
+    if (client.acknowledges || presence.phase === "remote") client.tell({ type: "stdin_ack", offset: settled });
+  }
+
+  /** When {@link tick} is to be called for this client; undefined while no acknowledgement of its input waits. */
+  nextTickMs({ presence }: ClientRecord): number | undefined {
+    return presence.phase === "greeted" || presence.phase === "remote" ? presence.inputAcks.dueMs : undefined;
+  }
+
+  tick(client: ClientRecord, now: number): void {
+    if ((this.nextTickMs(client) ?? Number.POSITIVE_INFINITY) <= now) this.ack(client, true);
   }
 
   /** Whether a client's input piles up beyond what it may have sent. What waits of its earlier life comes on top. */
   #isTooMuch(client: ClientRecord): boolean {
-    const { queuedBytes, entries, taken } = client.input;
-    // Of a client at the far end of the inner hop it is counted there.
-    const earlier = client.reach.kind === "direct" ? Math.max(0, client.inputStart - taken) : MAX_UNACKED_INPUT_BYTES;
+    const { queuedBytes, entries } = client.input;
     return (
-      queuedBytes > Math.min(earlier, MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_STDIN_FRAME_BYTES ||
+      queuedBytes >
+        Math.min(earlierBytes(client), MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_STDIN_FRAME_BYTES ||
       entries.length > MAX_UNACKED_INPUT_ENTRIES
     );
   }
 
   #tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {
     const message = code === "stdin_closed" ? "the process takes no more input" : "not stdin holder";
-    this.#ports.tell(client, { type: "error", code, message });
+    client.tell({ type: "error", code, message });
   }
+}
+
+/** What an earlier life of the client may have left waiting. The Durable Object enforces the limit for relayed clients. */
+function earlierBytes({ presence, input }: ClientRecord): number {
+  if (presence.phase === "greeted" || presence.phase === "greeting")
+    return Math.max(0, presence.inputStart - input.taken);
+  return presence.phase === "opening" ? 0 : MAX_UNACKED_INPUT_BYTES;
 }

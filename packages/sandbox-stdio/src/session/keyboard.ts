@@ -48,7 +48,7 @@ export class Keyboard {
     return this.#turn;
   }
 
-  /** The first driver takes the floor; later ones find it taken, or free after the holder left and until somebody asks. */
+  /** The first driver takes the keyboard; later ones find it taken, or free after the holder left and until somebody asks. */
   join(member: Member): void {
     const isFirstDriver = member.role === "driver" && ![...this.#members.values()].some((m) => m.role === "driver");
     this.#members.set(member.id, member);
@@ -68,7 +68,7 @@ export class Keyboard {
     return true;
   }
 
-  /** Takes over what another copy of this floor decided. */
+  /** Takes over what the other end of the inner hop decided. */
   setHolder(id: string): void {
     this.#give(id);
   }

@@ -8,8 +8,9 @@ import { Window } from "../output/window.ts";
 import { CLOSE, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { Role } from "../wire/terms.ts";
-import type { ClientRecord, Peer } from "./client-record.ts";
+import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
+import type { Peer } from "./presence.ts";
 import type { Upstream } from "./session-types.ts";
 
 /** How often something that waits for a rate, and not for an event, is looked at. */
@@ -18,11 +19,11 @@ const RATE_TICK_MS = 10;
 /** What a reader is made for. */
 type Reading = { readonly acknowledges: boolean; readonly role: Role };
 
-/** What the outflow needs of its session. */
+/** What sending output needs of its session. */
 export interface OutputSenderPorts {
   readonly log: OutputLog;
-  readonly roster: Clients;
-  readonly screens: SnapshotRequests;
+  readonly clients: Clients;
+  readonly snapshots: SnapshotRequests;
   readonly upstream: Upstream;
   readonly now: () => number;
   /** @see SessionOptions.reuseFrames */
@@ -69,13 +70,13 @@ export class OutputSender {
     this.#pump(client, reader);
   }
 
-  /** @see Session.appended */
+  /** @see SessionCore.appended */
   appended(): void {
     const now = this.#ports.now();
     this.#announcedOffset = this.#ports.log.endOffset;
     for (const link of this.#links) link.pump(now, this.#ports.exit(), this.#announcedOffset);
-    for (const client of this.#ports.roster.all) {
-      if (client.reach.kind === "direct" && client.isGreeted) this.#pump(client, client.reach.reader, now);
+    for (const client of this.#ports.clients.all) {
+      if (client.presence.phase === "greeted") this.#pump(client, client.presence.reader, now);
     }
   }
 
@@ -84,7 +85,7 @@ export class OutputSender {
     this.#frames.keep(offset, frame);
   }
 
-  /** @see Session.addLink */
+  /** @see ProcessSession.addLink */
   addLink(offset: number, peer: OutputPeer): OutputReader {
     const flow = new LinkFlow(offset, this.#ports.now(), this.#ports.isPaced);
     const reader = new OutputReader(this.#ports.log, this.#frames, offset, flow, peer);
@@ -96,27 +97,21 @@ export class OutputSender {
     this.#links.delete(link);
   }
 
-  /** @see Session.drained */
-  drained(reader: OutputReader): void {
-    for (const client of this.#ports.roster.all) {
-      if (client.reach.kind === "direct" && client.reach.reader === reader) {
-        this.#pump(client, reader);
-        return;
-      }
-    }
-    reader.pump(this.#ports.now(), this.#ports.exit(), this.#announcedOffset);
+  /** The link's socket takes output again. */
+  resumeLink(link: OutputReader): void {
+    link.pump(this.#ports.now(), this.#ports.exit(), this.#announcedOffset);
   }
 
-  /** The client may be told what it could not be told before. */
-  goOn(client: ClientRecord): void {
-    if (client.reach.kind === "direct") this.#pump(client, client.reach.reader);
+  /** The client may be sent what it could not be sent before. */
+  resume(client: ClientRecord): void {
+    if (client.presence.phase === "greeted") this.#pump(client, client.presence.reader);
   }
 
   /** The client has dealt with everything before `offset`. */
   ack(client: ClientRecord, offset: number): boolean {
     client.isActive = true;
-    if (client.reach.kind !== "direct" || !client.isGreeted) return false;
-    const { reader } = client.reach;
+    if (client.presence.phase !== "greeted") return false;
+    const { reader } = client.presence;
     if (offset > reader.cursor) {
       this.#ports.refuse(client, CLOSE.policy, `ack of ${offset} is beyond what was sent, ${reader.cursor}`);
       return false;
@@ -145,32 +140,32 @@ export class OutputSender {
 
   /** When {@link tick} is to be called for this client; undefined while nothing of it waits for time to pass. */
   nextTickMs(client: ClientRecord): number | undefined {
-    if (client.reach.kind !== "direct" || client.peer?.isPaused === true) return undefined;
-    const blockedSince = client.reach.reader.blockedSinceMs;
+    if (client.presence.phase !== "greeted" || client.presence.peer.isPaused === true) return undefined;
+    const blockedSince = client.presence.reader.blockedSinceMs;
     if (blockedSince === undefined) return undefined;
     if (!client.acknowledges) return this.#ports.now() + RATE_TICK_MS;
     return client.delivery === "lossless" ? blockedSince + STALL_MS : undefined;
   }
 
   tick(client: ClientRecord, now: number): void {
-    if (client.reach.kind !== "direct" || client.peer?.isPaused === true) return;
-    const { reader } = client.reach;
+    if (client.presence.phase !== "greeted" || client.presence.peer.isPaused === true) return;
+    const { reader, peer } = client.presence;
     if (reader.blockedSinceMs === undefined) return;
     if (!client.acknowledges) {
       this.#pump(client, reader, now);
       if (now - (reader.blockedSinceMs ?? now) < PLAIN_STALL_MS) return;
-      client.peer?.bye(CLOSE.internal, "the client can't be written to", "now");
+      peer.bye(CLOSE.internal, "the client can't be written to", "now");
       this.#ports.vanish(client);
     } else if (client.delivery === "lossless" && reader.blockedSinceMs + STALL_MS <= now) {
-      client.peer?.bye(CLOSE.internal, "output was not acknowledged for too long", "now");
+      peer.bye(CLOSE.internal, "output was not acknowledged for too long", "now");
       this.#ports.vanish(client);
     }
   }
 
   /** A client fell so far behind that the log does not hold what comes next for it. */
   #redraw(client: ClientRecord, reader: OutputReader): void {
-    this.#ports.screens.await((screen) => {
-      if (client.reach.kind !== "direct" || client.reach.reader !== reader) return;
+    this.#ports.snapshots.await((screen) => {
+      if (client.greeted?.reader !== reader) return;
       // Stopped again meanwhile: it asks anew when it may be written to.
       if (!reader.peer.isWritable()) reader.waiveScreen();
       else if (screen === undefined) reader.skipToTail();
@@ -180,7 +175,6 @@ export class OutputSender {
   }
 
   #pump(client: ClientRecord, reader: OutputReader, now = this.#ports.now()): void {
-    if (!client.isGreeted) return;
     const { acked } = reader.flow;
     const hasExited = reader.pump(now, this.#ports.exit(client), this.#announcedOffset);
     // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.

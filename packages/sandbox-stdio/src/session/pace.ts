@@ -14,8 +14,8 @@ const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
 
 export class Pace {
   readonly #log: OutputLog;
-  readonly #floor: Keyboard;
-  readonly #roster: Clients;
+  readonly #keyboard: Keyboard;
+  readonly #clients: Clients;
   readonly #delivery: Delivery;
   readonly #isAwaited: boolean;
   /** With nobody attached, a lossless session keeps everything from here on. */
@@ -25,10 +25,10 @@ export class Pace {
    * @param delivery What happens with nobody attached.
    * @param isAwaited Whether the process waits for its first client, as far as the log has room.
    */
-  constructor(log: OutputLog, floor: Keyboard, roster: Clients, delivery: Delivery, isAwaited = true) {
+  constructor(log: OutputLog, keyboard: Keyboard, clients: Clients, delivery: Delivery, isAwaited = true) {
     this.#log = log;
-    this.#floor = floor;
-    this.#roster = roster;
+    this.#keyboard = keyboard;
+    this.#clients = clients;
     this.#delivery = delivery;
     this.#isAwaited = isAwaited;
     this.#heldFrom = log.endOffset;
@@ -36,20 +36,20 @@ export class Pace {
 
   /** The client whose unacknowledged bytes hold the process back. */
   get pacer(): ClientRecord | undefined {
-    return pacingClient(this.#roster.all, this.#floor.holder, this.#delivery);
+    return pacingClient(this.#clients.all, this.#keyboard.holder, this.#delivery);
   }
 
   /** Whether the process waits for somebody, be it for who comes next: with nobody but viewers a live one does not. */
   get isPaced(): boolean {
-    return this.#delivery === "lossless" || this.#roster.isUnused || this.pacer !== undefined;
+    return this.#delivery === "lossless" || this.#clients.isUnused || this.pacer !== undefined;
   }
 
-  /** @see Session.shouldHold */
+  /** @see ProcessSession.shouldHold */
   get shouldHold(): boolean {
     const { pacer } = this;
     if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
     // A live session runs on with nobody there but viewers, but not before its creator has come: that one is on the way.
-    if (this.#delivery === "live" && !(this.#isAwaited && this.#roster.isUnused)) return false;
+    if (this.#delivery === "live" && !(this.#isAwaited && this.#clients.isUnused)) return false;
     return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
   }
 
@@ -60,9 +60,9 @@ export class Pace {
   noteHeld(client: ClientRecord): void {
     if (client.isProgram) return;
     let from = client.acked;
-    for (const other of this.#roster.all) {
+    for (const other of this.#clients.all) {
       if (other === client || other.isProgram) continue;
-      if (other.presence.phase !== "absent") return;
+      if (other.isPresent) return;
       const wasKept = other.delivery === "lossless" && other.role === "driver";
       if (wasKept && other.acked >= this.#log.startOffset) from = Math.min(from, other.acked);
     }

@@ -83,7 +83,6 @@ export interface Upstream {
 }
 
 export type SessionOptions = {
-  readonly hop: "process" | "relay";
   readonly facts: SessionFacts;
   readonly log: OutputLog;
   readonly upstream: Upstream;
@@ -102,10 +101,18 @@ export type SessionOptions = {
   readonly creator?: string;
   /** Whether the process waits for its first client. Absent: it does. A process that a program started waits for nobody. */
   readonly isAwaited?: boolean;
-  /** Makes snapshots of a PTY's screen; what it makes is handed to `Session.snapshotReady`. Absent: nobody does. */
+  /** Makes snapshots of a PTY's screen; what it makes is handed to `SessionCore.snapshotReady`. Absent: nobody does. */
   readonly screen?: SnapshotSource | undefined;
   /** The screen of a process that had ended, as it was stored. */
   readonly lastScreen?: Snapshot | undefined;
-  /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link Session.recorded}. */
+  /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link RelaySession.recorded}. */
   readonly recorder?: InputRecorder | undefined;
+};
+
+/** How the hops differ in what the parts do. */
+export type HopRules = {
+  /** Whether the process is held while a snapshot is made. */
+  readonly holdsProcess: boolean;
+  /** @see InputReceiverPorts.repeatsEof */
+  readonly repeatsEof: boolean;
 };

@@ -6,10 +6,10 @@ import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
 
 /** Exclusive: the holder's size. Collaborative: the smallest among drivers that gave one. undefined: nobody's. */
-export function fittedSize(roster: Clients, floor: Keyboard, mode: Mode): TerminalSize | undefined {
-  const holder = roster.get(floor.holder);
+export function fittedSize(clients: Clients, keyboard: Keyboard, mode: Mode): TerminalSize | undefined {
+  const holder = clients.get(keyboard.holder);
   let fitted: TerminalSize | undefined;
-  for (const client of roster.present()) {
+  for (const client of clients.present()) {
     if (client.role !== "driver" || client.size === undefined) continue;
     if (mode === "exclusive" && client !== holder) continue;
     fitted =

@@ -5,7 +5,7 @@ import type { Answerer } from "../terminal/answerer-history.ts";
 import type { SignalName } from "../wire/constants.ts";
 import { describeMessage, type Trace } from "../wire/trace.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
-import type { Session } from "./session.ts";
+import type { ProcessSession } from "./process-session.ts";
 import type { Upstream } from "./session-types.ts";
 
 class TracedUpstream implements Upstream {
@@ -75,7 +75,7 @@ export function tracedUpstream(upstream: Upstream, trace: Trace | undefined): Up
 }
 
 /** Why a process is held, or no more. */
-export function describePace({ pacer, log }: Session): string {
+export function describePace({ pacer, log }: ProcessSession): string {
   if (pacer === undefined) return `no client paces, the log ends at ${log.endOffset}`;
   return `${pacer.id} paces, ${log.endOffset - pacer.acked} of ${pacer.windowBytes} B not acknowledged`;
 }

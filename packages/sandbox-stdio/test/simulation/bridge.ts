@@ -8,9 +8,9 @@ import {
   InnerServer,
   MAX_FRAME_BYTES,
   OutputLog,
+  ProcessSession,
   type Role,
   type ServerConnection,
-  Session,
   type SessionFacts,
 } from "../../src/index.ts";
 import type { Chance, Listener, Socket } from "./network.ts";
@@ -137,7 +137,7 @@ export class SimProcess {
 }
 
 export class SimBridge {
-  readonly session: Session;
+  readonly session: ProcessSession;
   readonly log: OutputLog;
   readonly process: SimProcess;
   snapshots = 0;
@@ -166,8 +166,7 @@ export class SimBridge {
     this.#world = world;
     this.#screen = screen;
     this.log = new OutputLog({ cols: 80, rows: 24 }, logBytes);
-    this.session = new Session({
-      hop: "process",
+    this.session = new ProcessSession({
       facts,
       log: this.log,
       now: () => world.time.now,
@@ -192,7 +191,6 @@ export class SimBridge {
       },
     });
     this.process = new SimProcess(world, plan, this, written, isLoose);
-    this.session.tellRemote = (client, message) => void this.#inner?.tell(client, message);
     this.changed();
   }
 

@@ -10,8 +10,8 @@ import {
   type InnerHello,
   OutputLog,
   PING_INTERVAL_MS,
+  RelaySession,
   type ServerConnection,
-  Session,
   type SessionFacts,
   type Snapshot,
 } from "../../src/index.ts";
@@ -39,7 +39,7 @@ export class SimRelay {
   readonly #ports: RelayPorts;
   readonly inner: InnerClient;
   readonly recorder: SimRecorder | undefined;
-  session: Session | undefined;
+  session: RelaySession | undefined;
   isDropped = false;
   readonly sockets = new Map<ServerConnection, Socket>();
   #waiting: Waiting[] = [];
@@ -171,10 +171,9 @@ export class SimRelay {
     this.#waiting = [];
   }
 
-  #makeSession(log: OutputLog, holder: string, creator: string): Session {
+  #makeSession(log: OutputLog, holder: string, creator: string): RelaySession {
     const { lastScreen } = this.#ports.store;
-    return new Session({
-      hop: "relay",
+    return new RelaySession({
       facts: this.#ports.facts,
       log,
       upstream: this.inner,

@@ -1,7 +1,7 @@
 // *signal*, *resize* and *keyboard* (R5): what a program does to the process beside typing. Its writer is a client of the session,
 // with the rights of one.
 
-import type { ClientRecord, Session, SignalName } from "sandbox-stdio/core";
+import type { ClientRecord, RelaySession, SignalName } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import type { Reached } from "./reached.ts";
@@ -39,7 +39,11 @@ export function drive(reached: Reached, call: ProgramCall, asked: Drive, ports: 
   }
 }
 
-function carryOut(session: Session, client: ClientRecord, asked: Exclude<Drive, { type: "keyboard" }>): ProgramAnswer {
+function carryOut(
+  session: RelaySession,
+  client: ClientRecord,
+  asked: Exclude<Drive, { type: "keyboard" }>,
+): ProgramAnswer {
   if (!session.keyboard.mayDrive(client.id).ok) return notHolder(session);
   if (asked.type === "signal") {
     session.command(client, { type: "signal", signal: asked.signal as SignalName });
@@ -50,7 +54,7 @@ function carryOut(session: Session, client: ClientRecord, asked: Exclude<Drive, 
   return DONE;
 }
 
-function keyboard(session: Session, client: ClientRecord, wish: "request" | "release" | "take"): ProgramAnswer {
+function keyboard(session: RelaySession, client: ClientRecord, wish: "request" | "release" | "take"): ProgramAnswer {
   const { keyboard } = session;
   if (wish === "take" && !client.isAdmin) {
     return refused(403, "insufficient_scope", "to take the keyboard needs the scope sandbox:admin");
@@ -61,6 +65,6 @@ function keyboard(session: Session, client: ClientRecord, wish: "request" | "rel
   return { status: 200, body: { holder: keyboard.holder, mine: keyboard.holder === client.id } };
 }
 
-function notHolder({ keyboard }: Session): ProgramAnswer {
+function notHolder({ keyboard }: RelaySession): ProgramAnswer {
   return refused(409, "not_stdin_holder", "the keyboard is another's", { holder: keyboard.holder });
 }

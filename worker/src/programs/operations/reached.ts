@@ -1,6 +1,6 @@
 // What an operation works on: the log of a session and what became of its process, live or from what is stored.
 
-import type { ExitStatus, OutputLog, Session } from "sandbox-stdio/core";
+import type { ExitStatus, OutputLog, RelaySession } from "sandbox-stdio/core";
 import type { SessionRecord } from "../../session/session-store.ts";
 
 export type ProcessState = "running" | "exited" | "lost";
@@ -14,7 +14,7 @@ export interface Reached {
   readonly state: ProcessState;
   readonly exit: ExitStatus | undefined;
   /** The session that the output comes by; absent of a lost process. */
-  readonly session: Session | undefined;
+  readonly session: RelaySession | undefined;
   /** Whether this object holds it no more, and why can't be told: the caller is to ask again. */
   readonly isStale: boolean;
   /** Calls back when something of this may have changed. @returns To be called at the end. */

@@ -1,6 +1,6 @@
 // *write* (W1 to W4): typed where the process is, once; answered when it is taken and, where a record is kept, stored.
 
-import type { ClientRecord, InnerClient, Session, WriteOutcome } from "sandbox-stdio/core";
+import type { ClientRecord, InnerClient, RelaySession, WriteOutcome } from "sandbox-stdio/core";
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
@@ -81,7 +81,7 @@ export class Writes {
   }
 
   /** 200 once it is taken and stored; 202 if that takes longer than the caller waits. */
-  async #receipt(session: Session, client: ClientRecord, asked: Write, written: Written): Promise<ProgramAnswer> {
+  async #receipt(session: RelaySession, client: ClientRecord, asked: Write, written: Written): Promise<ProgramAnswer> {
     const { from, to, output } = written;
     const receipt = () => receiptOf(client.input, to, session.settledOf(client));
     const deadlineMs = Date.now() + asked.waitMs;
@@ -113,7 +113,7 @@ export class Writes {
 
 /** Has the bridge type it; what it typed goes into the record. */
 async function said(
-  session: Session,
+  session: RelaySession,
   client: ClientRecord,
   asked: Write,
   { hop, audit }: WritePorts,

@@ -1,0 +1,183 @@
+// Clients come, lose their connections, and go. Keeps how each one is here, and tells the others, the keyboard and upstream.
+
+import type { InputQueue } from "../input/input-queue.ts";
+import type { Attempt } from "../wire/attach-query.ts";
+import { CLOSE, PROGRAM_GRACE_MS, RESUME_GRACE_MS } from "../wire/constants.ts";
+import type { AnswererChoice } from "./answerer-choice.ts";
+import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
+import type { Clients } from "./clients.ts";
+import type { Keyboard } from "./keyboard.ts";
+import { distinctName } from "./names.ts";
+import type { Pace } from "./pace.ts";
+import type { Peer, Presence } from "./presence.ts";
+import type { Upstream } from "./session-types.ts";
+
+/** What a client brings when it attaches. */
+export type Arrival = ClientWho & {
+  readonly id: string;
+  readonly size?: TerminalSize;
+  readonly attempt?: Attempt;
+};
+
+export interface AttendancePorts {
+  readonly clients: Clients;
+  readonly keyboard: Keyboard;
+  readonly pace: Pace;
+  readonly answererChoice: AnswererChoice;
+  readonly upstream: Upstream;
+  readonly now: () => number;
+  /** @see SessionOptions.creator */
+  readonly creator: string;
+  hasExited(): boolean;
+  /** The input of a client that is new here. */
+  newInput(): InputQueue;
+  /** The keyboard became free: all are to be told. */
+  keyboardFreed(): void;
+  /** Somebody has come or gone. */
+  changed(): void;
+}
+
+export class Attendance {
+  readonly #ports: AttendancePorts;
+  #creator: string;
+
+  constructor(ports: AttendancePorts) {
+    this.#ports = ports;
+    this.#creator = ports.creator;
+  }
+
+  /** The first driver that ever attached; "" before that. */
+  get creator(): string {
+    return this.#creator;
+  }
+
+  /** A client is here in this way. If it had a connection, that one ends. */
+  admit(arrival: Arrival, presence: Presence): ClientRecord {
+    const { clients, keyboard, upstream } = this.#ports;
+    const old = clients.get(arrival.id);
+    const { peer: replaced, attempt: lastAttempt } = old ?? {};
+    const wasPresent = old?.isPresent === true;
+    const who = { ...arrival, name: this.#nameOf(arrival, old) };
+    const order = wasPresent ? old.order : clients.nextOrder();
+    const client = old ?? new ClientRecord(arrival.id, this.#ports.newInput());
+    client.attach(who, order, presence);
+    client.size = arrival.size ?? client.size;
+    client.attempt = arrival.attempt ?? lastAttempt;
+    if (this.#creator === "" && client.role === "driver") this.#creator = client.id;
+    // It reads of itself in its own greeting.
+    if (!wasPresent) clients.tellAll({ type: "join", participant: client.participant });
+    clients.add(client);
+    if (replaced !== undefined) dismissReplaced(replaced, lastAttempt, arrival.attempt);
+    const { holder } = keyboard;
+    keyboard.join(client);
+    // In this order: the bridge rejects an unknown holder.
+    upstream.attached(client);
+    if (keyboard.holder !== holder) upstream.holder(keyboard.holder);
+    this.#ports.changed();
+    return client;
+  }
+
+  /** The others know it by the name that it had, unless somebody took that while it was away. */
+  #nameOf({ name }: ClientWho, old: ClientRecord | undefined): string {
+    if (old?.isPresent) return old.name;
+    const others = [...this.#ports.clients.present()].map((client) => client.name);
+    return distinctName(old?.name || name, others);
+  }
+
+  /** @see SessionCore.leave */
+  leave(client: ClientRecord): void {
+    if (client.presence.phase === "gone") return;
+    this.#ports.pace.noteHeld(client);
+    this.#ports.clients.remove(client);
+    this.#depart(client, "left");
+  }
+
+  /** @see SessionCore.vanish */
+  vanish(client: ClientRecord, isSure: boolean): void {
+    if (!client.isAttached) return;
+    if (!client.canResume) {
+      this.leave(client);
+      return;
+    }
+    client.feed.clear();
+    this.#loseConnection(client, false);
+    if (!client.isActive && !isSure) this.expire(client);
+    else if (!this.#ports.hasExited()) this.#ports.answererChoice.choose();
+  }
+
+  /** @see SessionCore.closed */
+  closed(client: ClientRecord, how: "left" | "vanished"): void {
+    if (client.feed.isEmpty || !client.isAttached) {
+      if (how === "left") this.leave(client);
+      else this.vanish(client, false);
+      return;
+    }
+    this.#loseConnection(client, how === "left" || !client.canResume);
+    this.#ports.answererChoice.choose();
+  }
+
+  #loseConnection(client: ClientRecord, isLeaving: boolean): void {
+    const { acked, windowBytes } = client;
+    client.presence = { phase: "vanished", sinceMs: this.#ports.now(), acked, windowBytes, isLeaving };
+  }
+
+  /** More of what the client sent, and what waited, has been taken in. */
+  fed(client: ClientRecord): void {
+    const { presence } = client;
+    if (presence.phase !== "vanished") return;
+    client.presence = { ...presence, sinceMs: this.#ports.now() };
+    if (presence.isLeaving && client.feed.isEmpty) this.leave(client);
+  }
+
+  /** The client's grace has passed: the others are told that it left. Its place in the input is remembered. */
+  expire(client: ClientRecord): void {
+    if (!client.isPresent) return;
+    this.#ports.pace.noteHeld(client);
+    client.presence = { phase: "absent", acked: client.acked };
+    this.#depart(client, "vanished");
+    this.#ports.clients.forgetAbsent();
+  }
+
+  #depart(client: ClientRecord, how: "left" | "vanished"): void {
+    const { clients, keyboard, answererChoice, upstream } = this.#ports;
+    client.feed.clear();
+    const wasFreed = keyboard.leave(client.id, client.isActive);
+    // One that never took part may have gone before it was greeted: whoever comes next is the first, itself perhaps.
+    if (!client.isActive && this.#creator === client.id) this.#creator = "";
+    // After the exit everybody is told that and goes: that the first has gone is no news to those behind it.
+    if (!this.#ports.hasExited()) {
+      clients.tellAll({ type: "leave", id: client.id });
+      if (wasFreed) this.#ports.keyboardFreed();
+      answererChoice.choose();
+      this.#ports.changed();
+    }
+    upstream.departed(client, how);
+  }
+
+  /** Closes a client that does what is forbidden. */
+  refuse(client: ClientRecord, code: number, reason: string): void {
+    if (client.peer === undefined) client.tell({ type: "bye", code, reason, retry: "never" });
+    else client.peer.bye(code, reason, "never");
+    this.leave(client);
+  }
+
+  /** When {@link tick} is to be called for this client; undefined: its place waits for no time. */
+  nextTickMs({ presence, isProgram }: ClientRecord): number | undefined {
+    if (presence.phase === "vanished") return presence.sinceMs + (isProgram ? PROGRAM_GRACE_MS : RESUME_GRACE_MS);
+    return presence.phase === "calling" && presence.calls === 0 ? presence.sinceMs + PROGRAM_GRACE_MS : undefined;
+  }
+
+  tick(client: ClientRecord, now: number): void {
+    if ((this.nextTickMs(client) ?? Number.POSITIVE_INFINITY) > now) return;
+    if (client.presence.phase === "vanished" && client.presence.isLeaving) this.leave(client);
+    else this.expire(client);
+  }
+}
+
+/** Tells the connection that a client had before it made a newer one. */
+function dismissReplaced(peer: Peer, last: Attempt | undefined, attempt: Attempt | undefined): void {
+  // Only one of them is its client's, and which one can't be seen: if the client is here, it makes another.
+  const isCopy = attempt !== undefined && last?.life === attempt.life && last.number === attempt.number;
+  if (isCopy) peer.bye(CLOSE.conflict, "replaced by a copy of its own handshake", "now");
+  else peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");
+}

@@ -1,0 +1,170 @@
+// The session beside the process: feeds it, decides its size and whether it is held, and serves the far end of the inner hop.
+
+import { InputQueue } from "../input/input-queue.ts";
+import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
+import type { SnapshotFrame } from "../output/snapshot-requests.ts";
+import { MAX_WRITERS, type WritePlan, type WriteRequest } from "../programs/writers.ts";
+import type { Answerer } from "../terminal/answerer-history.ts";
+import { CLOSE } from "../wire/constants.ts";
+import type { ExitStatus } from "../wire/control.ts";
+import type { Delivery } from "../wire/terms.ts";
+import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import type { RemotePeer } from "./presence.ts";
+import { SessionCore } from "./session-core.ts";
+import type { AttachRequest, AttachResult, SessionOptions } from "./session-types.ts";
+import { fittedSize } from "./terminal-size.ts";
+
+/** A client that the Durable Object has attached. */
+export type RemoteRequest = AttachRequest & {
+  readonly delivery: Delivery;
+  readonly acked: number;
+  readonly windowBytes: number;
+};
+
+export class ProcessSession extends SessionCore {
+  #size: TerminalSize;
+
+  constructor(options: SessionOptions) {
+    super(options, { holdsProcess: true, repeatsEof: false });
+    this.#size = this.log.sizeAt(this.log.endOffset);
+  }
+
+  // ---- The far end of the inner hop ----------------------------------------------------------------------------
+
+  /** A client that the Durable Object has attached. Its output goes through the link; it is told the rest by `peer`. */
+  attachRemote(request: RemoteRequest, peer: RemotePeer): AttachResult {
+    const old = this.members.get(request.id);
+    if (request.kind === "program" && old === undefined && this.members.programCount >= MAX_WRITERS) {
+      return { ok: false, code: CLOSE.tooMany, reason: "too many writers", retry: "never" };
+    }
+    // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
+    const { acked, windowBytes } = request;
+    const inputAcks = { sent: old?.input.taken ?? 0, dueMs: undefined };
+    const client = this.attendance.admit(request, { phase: "remote", peer, acked, windowBytes, inputAcks });
+    this.answererChoice.choose();
+    return { ok: true, client };
+  }
+
+  /** The Durable Object has heard nothing of this client for its grace. */
+  expire(client: ClientRecord): void {
+    this.attendance.expire(client);
+  }
+
+  /** A client of the Durable Object's has dealt with output before `offset`, and may have so much in flight. */
+  remoteAck(client: ClientRecord, offset: number, windowBytes: number): void {
+    client.isActive = true;
+    const { presence } = client;
+    if (presence.phase !== "remote") return;
+    presence.acked = Math.max(presence.acked, Math.min(offset, this.log.endOffset));
+    presence.windowBytes = windowBytes;
+  }
+
+  /** The Durable Object says who holds the keyboard. An unknown holder id means free. */
+  holderChanged(told: string): void {
+    this.commands.setHolder(told);
+  }
+
+  /** The Durable Object says whom it has chosen to answer terminal queries. */
+  answererTold({ id, offset }: Answerer): void {
+    this.answererChoice.tell({ id, offset });
+  }
+
+  /** A reader that gets all output from `offset` on, whatever its clients acknowledge. */
+  addLink(offset: number, peer: OutputPeer): OutputReader {
+    return this.outputSender.addLink(offset, peer);
+  }
+
+  removeLink(link: OutputReader): void {
+    this.outputSender.removeLink(link);
+  }
+
+  /** The link's socket takes output again. */
+  linkDrained(link: OutputReader): void {
+    this.outputSender.resumeLink(link);
+  }
+
+  /** Calls back with a snapshot, or with undefined where none can be had in time. */
+  awaitScreen(ready: (screen: SnapshotFrame | undefined) => void): void {
+    this.snapshots.await(ready);
+  }
+
+  /** What a program's write would do now. */
+  planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
+    return this.inputReceiver.planWrite(client, request);
+  }
+
+  /** Queues what was planned. `bytes` are the session's from here on. */
+  typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
+    this.inputReceiver.typePlanned(client, bytes, eof);
+  }
+
+  // ---- The process ---------------------------------------------------------------------------------------------
+
+  /** The process has ended and its last byte is in the log. */
+  exited(status: ExitStatus): void {
+    // It can be asked for its last screen for as long as the session is kept.
+    if (this.tellExit(status)) this.snapshots.ended();
+  }
+
+  /** The first `count` bytes of the client's oldest entry were written to the process. */
+  wrote(client: ClientRecord, count: number): void {
+    this.inputReceiver.wrote(client, count);
+  }
+
+  /** The client's oldest entry was an end of input, and the process has it. */
+  appliedEof(client: ClientRecord): void {
+    this.inputReceiver.appliedEof(client);
+  }
+
+  /** The process takes no more input: it has ended, or closed its end. What waits is refused. */
+  inputClosed(): void {
+    this.inputReceiver.close();
+  }
+
+  /** Whether the process is to be held: asked after output, acknowledgements and whenever somebody comes or goes. */
+  get shouldHold(): boolean {
+    // The log must not run away from a snapshot that is being made.
+    return this.pace.shouldHold || this.snapshots.isAsked;
+  }
+
+  // ---- What SessionCore asks -----------------------------------------------------------------------------------
+
+  protected override newInput(): InputQueue {
+    return new InputQueue("process");
+  }
+
+  protected override resizeWindow(): void {
+    this.#fitSize();
+  }
+
+  protected override membersChanged(): void {
+    this.#fitSize();
+  }
+
+  protected override keyboardMoved(): void {
+    this.#fitSize();
+  }
+
+  protected override inputSettled(): void {
+    // Who waits for a program's input to be taken hears of it over the inner hop.
+  }
+
+  protected override needsHold(): boolean {
+    return false; // It is held as soon as it has to be.
+  }
+
+  protected override get knownEnd(): number {
+    return this.log.endOffset;
+  }
+
+  /** The PTY has the size that fits who is here. */
+  #fitSize(): void {
+    if (!this.facts.tty || this.exit !== undefined) return;
+    const fitted = fittedSize(this.members, this.keyboard, this.facts.mode);
+    if (fitted === undefined || (fitted.cols === this.#size.cols && fitted.rows === this.#size.rows)) return;
+    this.#size = fitted;
+    this.upstream.resize(undefined, fitted);
+    this.log.markSize(fitted.cols, fitted.rows);
+    this.appended();
+  }
+}

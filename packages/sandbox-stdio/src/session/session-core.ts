@@ -1,0 +1,346 @@
+// What a session decides on both hops: who is attached, who may type, what each client is sent and acknowledged, who sets the
+// pace, the exit. A shell with sockets and clocks carries it out. Each hop adds its own: ProcessSession, RelaySession.
+
+import type { InputQueue } from "../input/input-queue.ts";
+import type { OutputLog } from "../output/output-log.ts";
+import type { Snapshot } from "../output/snapshot.ts";
+import { SnapshotRequests } from "../output/snapshot-requests.ts";
+import type { Attention } from "../programs/attention.ts";
+import type { Answerer } from "../terminal/answerer-history.ts";
+import { MAX_CLIENTS } from "../wire/constants.ts";
+import type { ClientMessage, ExitStatus } from "../wire/control.ts";
+import { AnswererChoice } from "./answerer-choice.ts";
+import type { AttachContext } from "./attach-rules.ts";
+import { Attendance } from "./attendance.ts";
+import { ClientCommands } from "./client-commands.ts";
+import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import { Clients } from "./clients.ts";
+import { earlier } from "./earlier.ts";
+import { Greeter } from "./greeter.ts";
+import { InputReceiver } from "./input-receiver.ts";
+import { Keyboard } from "./keyboard.ts";
+import { OutputSender } from "./output-sender.ts";
+import { Pace } from "./pace.ts";
+import type { Peer } from "./presence.ts";
+import type { AttachRequest, AttachResult, HopRules, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+
+export abstract class SessionCore {
+  readonly facts: SessionFacts;
+  readonly log: OutputLog;
+  readonly keyboard: Keyboard;
+  protected readonly upstream: Upstream;
+  protected readonly now: () => number;
+  protected readonly members = new Clients();
+  protected readonly pace: Pace;
+  protected readonly snapshots: SnapshotRequests;
+  protected readonly outputSender: OutputSender;
+  protected readonly inputReceiver: InputReceiver;
+  protected readonly answererChoice: AnswererChoice;
+  protected readonly attendance: Attendance;
+  protected readonly commands: ClientCommands;
+  readonly #greeter: Greeter;
+  readonly #maxClients: number;
+  readonly #keptPlaces: number;
+  #exit: ExitStatus | undefined;
+
+  protected constructor(options: SessionOptions, rules: HopRules) {
+    const { facts, log, upstream, now, recorder, creator = "" } = options;
+    const clients = this.members;
+    // A session that had a first client has had its first holder: a keyboard that is free now waits to be asked for.
+    const keyboard = new Keyboard(facts.mode, options.holder, creator !== "");
+    this.facts = facts;
+    this.log = log;
+    this.keyboard = keyboard;
+    this.upstream = upstream;
+    this.now = now;
+    this.#maxClients = options.maxClients ?? MAX_CLIENTS;
+    this.#keptPlaces = options.keptPlaces ?? 0;
+    const hasExited = () => this.#exit !== undefined;
+    const refuse = (client: ClientRecord, code: number, reason: string) => this.attendance.refuse(client, code, reason);
+    this.pace = new Pace(log, keyboard, clients, facts.delivery, options.isAwaited);
+    this.snapshots = new SnapshotRequests(log, options.screen, now, rules.holdsProcess, options.lastScreen);
+    const answererChoice = new AnswererChoice({
+      clients,
+      keyboard,
+      now,
+      end: () => this.knownEnd,
+      decided: (answerer) => upstream.answerer(answerer),
+    });
+    this.answererChoice = answererChoice;
+    this.outputSender = new OutputSender({
+      log,
+      clients,
+      snapshots: this.snapshots,
+      upstream,
+      now,
+      reuseFrames: options.reuseFrames,
+      plainBytesPerSecond: options.plainBytesPerSecond,
+      exit: (client) => {
+        // Its acknowledgements come before the exit, and those wait for the record (I10).
+        const isAwaited = client?.acknowledges === true && recorder?.isBehind(client.id) === true;
+        return isAwaited ? undefined : this.#exit;
+      },
+      isPaced: () => this.pace.isPaced,
+      vanish: (client, isSure) => this.vanish(client, isSure),
+      refuse,
+    });
+    this.inputReceiver = new InputReceiver({
+      repeatsEof: rules.repeatsEof,
+      tty: facts.tty,
+      keyboard,
+      clients,
+      upstream,
+      now,
+      recorder,
+      hasExited,
+      mayReport: (client, bytes) => answererChoice.mayReport(client, bytes),
+      creator: () => this.creator,
+      follow: (client, message) => this.command(client, message),
+      settled: (client) => this.inputSettled(client),
+      fed: (client) => this.attendance.fed(client),
+      refuse,
+    });
+    const { inputReceiver, outputSender, snapshots } = this;
+    this.commands = new ClientCommands({
+      clients,
+      keyboard,
+      inputReceiver,
+      outputSender,
+      recorder,
+      upstream,
+      resize: (client, size) => this.resizeWindow(client, size),
+      keyboardMoved: () => {
+        answererChoice.choose();
+        this.keyboardMoved();
+      },
+    });
+    this.attendance = new Attendance({
+      clients,
+      keyboard,
+      pace: this.pace,
+      answererChoice,
+      upstream,
+      now,
+      creator,
+      hasExited,
+      newInput: () => this.newInput(),
+      keyboardFreed: () => this.commands.announceHolder(),
+      changed: () => this.membersChanged(),
+    });
+    this.#greeter = new Greeter({
+      attendance: this.attendance,
+      answererChoice,
+      inputReceiver,
+      outputSender,
+      snapshots,
+      recorder,
+      now,
+      context: () => this.attachContext,
+      needsHold: (client) => this.needsHold(client),
+    });
+  }
+
+  // ---- What each hop adds --------------------------------------------------------------------------------------
+
+  /** The input of a client that is new here. */
+  protected abstract newInput(): InputQueue;
+  /** A client's window has another size. */
+  protected abstract resizeWindow(client: ClientRecord, size: TerminalSize): void;
+  /** Somebody has come or gone. */
+  protected abstract membersChanged(): void;
+  /** Another client holds the keyboard, or it is free. */
+  protected abstract keyboardMoved(): void;
+  /** More of a program's input may have been taken, or stored. */
+  protected abstract inputSettled(client: ClientRecord): void;
+  /** Whether the client's greeting must wait until the process is held for it. */
+  protected abstract needsHold(client: ClientRecord): boolean;
+  /** As far as there has been output, whether or not it has come here. */
+  protected abstract get knownEnd(): number;
+
+  // ---- Who is here ---------------------------------------------------------------------------------------------
+
+  get exit(): ExitStatus | undefined {
+    return this.#exit;
+  }
+
+  /** The first driver that ever attached; "" before that. */
+  get creator(): string {
+    return this.attendance.creator;
+  }
+
+  /** Clients that are here, or may come back. */
+  get clients(): IterableIterator<ClientRecord> {
+    return this.members.all;
+  }
+
+  client(id: string): ClientRecord | undefined {
+    return this.members.get(id);
+  }
+
+  /** Clients that can't be resumed. One that is neither here nor there was greeted, and then lost before all knew of it. */
+  get gone(): ReadonlySet<string> {
+    return this.members.gone;
+  }
+
+  /** Whether somebody is here who is no program. */
+  get isAttended(): boolean {
+    return this.members.isAttended;
+  }
+
+  /** Clients that are attached, or vanished within their grace, programs among them. */
+  get presentCount(): number {
+    return this.members.presentCount;
+  }
+
+  get attachedCount(): number {
+    return this.members.attachedCount;
+  }
+
+  /** Who answers terminal queries. */
+  get answerer(): Answerer {
+    return this.answererChoice.current;
+  }
+
+  /** The client whose unacknowledged bytes hold the process back. */
+  get pacer(): ClientRecord | undefined {
+    return this.pace.pacer;
+  }
+
+  // ---- Clients come and go -------------------------------------------------------------------------------------
+
+  /**
+   * Attaches a client that is sent to directly, and greets it: at once, or when the snapshot is there that it starts with.
+   * With the id of a client that is here, the newer connection wins and the older is told 4409. Newer is the one that
+   * comes later, unless the client says otherwise.
+   */
+  attach(request: AttachRequest, peer: Peer): AttachResult {
+    return this.#greeter.attach(request, peer);
+  }
+
+  /** The client closed with 1000: its place is given up. */
+  leave(client: ClientRecord): void {
+    this.attendance.leave(client);
+  }
+
+  /**
+   * The connection ended in any other way: the client keeps its place for the grace, if it ever took part or `isSure`
+   * that it is still there and only the way to it is broken.
+   */
+  vanish(client: ClientRecord, isSure = false): void {
+    this.attendance.vanish(client, isSure);
+  }
+
+  /**
+   * The client's connection has ended. What it sent and the process has no room for yet is still taken in, unless nothing of
+   * it is for as long as a grace.
+   */
+  closed(client: ClientRecord, how: "left" | "vanished"): void {
+    this.attendance.closed(client, how);
+  }
+
+  // ---- What clients say ----------------------------------------------------------------------------------------
+
+  /**
+   * Input of a client. `offset` is where it starts; absent for a client whose input is not numbered. The session keeps a
+   * view of `bytes`, and whoever feeds the process gives their memory back.
+   */
+  stdin(client: ClientRecord, bytes: Uint8Array, offset = client.input.received): void {
+    this.inputReceiver.stdin(client, bytes, offset);
+  }
+
+  /** Input of a client that can't be told to wait, in a frame of any length. Otherwise as {@link stdin}. */
+  feed(client: ClientRecord, bytes: Uint8Array): void {
+    this.inputReceiver.feed(client, bytes);
+  }
+
+  /** What a client says that counts from its place among what it types on. */
+  feedMessage(client: ClientRecord, message: ClientMessage): void {
+    this.inputReceiver.feedMessage(client, message);
+  }
+
+  /** The client has dealt with output before `offset`. @returns Whether that sets much free: 16 KiB or more, or a snapshot. */
+  ack(client: ClientRecord, offset: number): boolean {
+    return this.outputSender.ack(client, offset);
+  }
+
+  /** Whether what this client asks of the process, beside its input, may have an effect. */
+  mayDrive(client: ClientRecord): boolean {
+    return this.keyboard.mayDrive(client.id).ok;
+  }
+
+  /** Everything a client may say in text, but `ping` and `auth`, which are its connection's business. */
+  command(client: ClientRecord, message: ClientMessage): void {
+    this.commands.follow(client, message);
+  }
+
+  // ---- Output and time -----------------------------------------------------------------------------------------
+
+  /** Bytes were committed to the log: sends them on. */
+  appended(): void {
+    this.outputSender.appended();
+  }
+
+  /** The client's socket takes output again. */
+  drained(client: ClientRecord): void {
+    this.outputSender.resume(client);
+  }
+
+  /** The program in the terminal wants to be looked at: told to who can be told, and never again. */
+  attention(attention: Attention): void {
+    for (const client of this.members.all) {
+      if (client.acknowledges) client.greeted?.peer.send({ type: "attention", ...attention });
+    }
+  }
+
+  /** The answer to a request of the session's source; undefined: none can be had. Also taken when nobody asked. */
+  snapshotReady(snapshot: Snapshot | undefined): void {
+    this.snapshots.arrived(snapshot);
+  }
+
+  /** Notes how the process ended, which all are told after the last byte. @returns Whether that is news. */
+  protected tellExit(status: ExitStatus): boolean {
+    if (this.#exit !== undefined) return false;
+    this.#exit = status;
+    for (const client of this.members.all) this.inputReceiver.ack(client, true);
+    this.appended();
+    return true;
+  }
+
+  /** When {@link tick} is to be called next; undefined while nothing waits for time to pass. */
+  get nextTickMs(): number | undefined {
+    let next = earlier(this.snapshots.nextTickMs, this.outputSender.nextLinkTickMs);
+    for (const client of this.members.all) {
+      next = earlier(next, this.inputReceiver.nextTickMs(client));
+      next = earlier(next, this.attendance.nextTickMs(client));
+      next = earlier(next, this.outputSender.nextTickMs(client));
+    }
+    return next;
+  }
+
+  /** Does what has come due. */
+  tick(): void {
+    const now = this.now();
+    this.snapshots.tick(now);
+    this.outputSender.tickLinks(now);
+    for (const client of [...this.members.all]) {
+      this.inputReceiver.tick(client, now);
+      this.attendance.tick(client, now);
+      this.outputSender.tick(client, now);
+    }
+  }
+
+  protected get attachContext(): AttachContext {
+    return {
+      facts: this.facts,
+      log: this.log,
+      clients: this.members,
+      keyboard: this.keyboard,
+      answerer: this.answererChoice.current,
+      creator: this.creator,
+      hasExited: this.#exit !== undefined,
+      knownEnd: this.knownEnd,
+      maxClients: this.#maxClients,
+      keptPlaces: this.#keptPlaces,
+    };
+  }
+}
