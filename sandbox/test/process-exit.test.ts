@@ -1,6 +1,6 @@
 // How a program's end is told: the true status, once, after the last byte, and nothing left behind.
 
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -27,6 +27,16 @@ describe.each([
   ])("death by $signal is code $code and its name", async ({ signal, code }) => {
     const { exited } = start(["sh", "-c", `kill -${signal.slice(3)} $$`], { tty });
     expect(await exited).toEqual({ code, signal });
+  });
+
+  test("short of memory, the kernel takes what was started before the bridge: it ranks higher", async () => {
+    const { sink, exited } = start(
+      ["sh", "-c", "cat /proc/self/oom_score_adj; sh -c 'cat /proc/$PPID/oom_score_adj'"],
+      { tty },
+    );
+    await exited;
+    expect(sink.text().match(/\d+/g)).toEqual(["500", "500"]);
+    expect(Number(readFileSync("/proc/self/oom_score_adj", "utf8"))).toBeLessThan(500);
   });
 
   test("an end that is reported together with the last output is told at once", async () => {

@@ -4,6 +4,7 @@
 import { constants } from "node:os";
 import type { StartFault } from "./command.ts";
 import { cString, cStrings, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "./libc.ts";
+import { startExpendable } from "./memory-rank.ts";
 
 /** What the program gets as descriptors 0, 1 and 2: a terminal by its path, or three descriptors of ours. */
 export type StandardStreams =
@@ -74,7 +75,10 @@ export function spawn(
     check(libc.posix_spawn_file_actions_addchdir_np(actions, directory));
     // Ours are all close-on-exec; what our own parent left open need not be.
     if (optionalLibc !== undefined) check(optionalLibc.posix_spawn_file_actions_addclosefrom_np(actions, 3));
-    failure = libc.posix_spawn(pid, program, actions, attributes, argumentList.pointers, environment.pointers);
+    const { pointers } = argumentList;
+    failure = startExpendable(() =>
+      libc.posix_spawn(pid, program, actions, attributes, pointers, environment.pointers),
+    );
   } finally {
     libc.posix_spawn_file_actions_destroy(actions);
     // Still in use here, so that the collector can't have taken the strings while C was reading them.
