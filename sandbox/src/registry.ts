@@ -28,6 +28,8 @@ export type SessionListing = {
 export class Registry {
   readonly #settings: BridgeSettings;
   readonly #hosts = new Map<string, SessionHost>();
+  /** Since when there has been no session, by the clock of `performance`. */
+  #emptySinceMs = performance.now();
 
   constructor(settings: BridgeSettings) {
     this.#settings = settings;
@@ -35,6 +37,11 @@ export class Registry {
 
   get hosts(): IterableIterator<SessionHost> {
     return this.#hosts.values();
+  }
+
+  /** For how many milliseconds there has been no session at all; 0 while there is one. */
+  get idleMs(): number {
+    return this.#hosts.size > 0 ? 0 : Math.round(performance.now() - this.#emptySinceMs);
   }
 
   find(sandbox: string, session: string): SessionHost | undefined {
@@ -93,7 +100,9 @@ export class Registry {
       around,
       (host) => {
         const key = keyOf(host.names.sandbox, host.names.session);
-        if (this.#hosts.get(key) === host) this.#hosts.delete(key);
+        if (this.#hosts.get(key) !== host) return;
+        this.#hosts.delete(key);
+        this.#emptySinceMs = performance.now();
       },
       unattended,
     );

@@ -130,7 +130,8 @@ async function route(
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
   if (url.pathname === "/attach") return attach(request, url, server, settings, registry);
   if (url.pathname === "/sessions" && request.method === "GET") {
-    return Response.json({ sessions: registry.list(sandbox, url.searchParams.get("session") ?? undefined) });
+    const sessions = registry.list(sandbox, url.searchParams.get("session") ?? undefined);
+    return Response.json({ sessions, idleMs: registry.idleMs });
   }
   if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];

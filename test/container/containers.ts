@@ -1,4 +1,5 @@
 // The containers of the tests' sandboxes, as the engine sees them.
+import { CONTAINER_NAME } from "../../packages/local/src/container-system.ts";
 import { docker } from "../../packages/local/src/docker.ts";
 import { type ConnectOptions, connect } from "../e2e/support/client.ts";
 import { fresh, type Person } from "../e2e/support/system.ts";
@@ -6,14 +7,7 @@ import { until } from "../e2e/support/wait.ts";
 
 /** Ids of the sandboxes' containers that run, in no order. */
 export async function runningContainers(): Promise<string[]> {
-  const text = await docker(
-    "ps",
-    "--no-trunc",
-    "--filter",
-    "name=workerd-sbx-stdio-Sandbox-",
-    "--format",
-    "{{.ID}} {{.Names}}",
-  );
+  const text = await docker("ps", "--no-trunc", "--filter", `name=${CONTAINER_NAME}`, "--format", "{{.ID}} {{.Names}}");
   const rows = text.split("\n").map((line) => line.split(" "));
   return rows.flatMap(([id, name]) => (id && name && !name.endsWith("-proxy") ? [id] : []));
 }
@@ -49,6 +43,6 @@ export async function isRunning(container: string): Promise<boolean> {
 }
 
 /** Waits until the container has ended. */
-export async function ended(container: string): Promise<void> {
-  await until(`the end of container ${container.slice(0, 12)}`, async () => !(await isRunning(container)));
+export async function ended(container: string, limitMs?: number): Promise<void> {
+  await until(`the end of container ${container.slice(0, 12)}`, async () => !(await isRunning(container)), limitMs);
 }

@@ -14,6 +14,7 @@ import { connect } from "../e2e/support/client.ts";
 import { fresh, type Person, person, system } from "../e2e/support/system.ts";
 import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
 import { containerOf } from "./containers.ts";
+import { containerWay } from "./way.ts";
 
 /** One server, on this machine's own loopback, by two names: one on the list, one not. */
 const ALLOWED = "localhost";
@@ -37,7 +38,11 @@ beforeAll(async () => {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The server has no port");
   port = address.port;
-  restricted = await startContainerSystem({ dir, workerVars: { ...WORKER_VARS, EGRESS_ALLOW: ALLOWED } });
+  restricted = await startContainerSystem({
+    dir,
+    way: containerWay(),
+    workerVars: { ...WORKER_VARS, EGRESS_ALLOW: ALLOWED },
+  });
 });
 
 afterEach(() => {

@@ -10,11 +10,13 @@ import { type ContainerSystem, startContainerSystem } from "../../packages/local
 // For its declaration of what is provided.
 import type {} from "../e2e/global-setup.ts";
 import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
+import { containerWay } from "./way.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-container-"));
   const system = await startContainerSystem({
     dir,
+    way: containerWay(),
     workerVars: {
       ...WORKER_VARS,
       // Soon enough to be waited for.

@@ -36,24 +36,20 @@ test("wake=0 attaches to what runs", async () => {
   expect((await second.hello()).incarnation).toBe((await first.hello()).incarnation);
 });
 
-test("the process lives on while the Worker is killed and started again, and its client resumes", async () => {
+test("a Worker that is killed here finds none of its containers again: who comes back is told, and others get a new one", async () => {
   const who = await person();
   const session = fresh("s");
   const client = await connect(who, { session, ...COUNTER });
   await client.output("\n20\n");
   const { resume, incarnation } = await client.hello();
-  const read = client.text();
   const container = await containerOf(who);
   await restartWorker();
   await client.closed;
+  // The platform has the object's container at hand after a restart; the local runtime names containers after its own process.
   expect(await isRunning(container)).toBe(true);
-  const offset = Buffer.byteLength(read);
-  const back = await connect(who, { session, resume: String(resume), offset });
-  expect(await back.hello()).toMatchObject({ incarnation, offset });
-  await back.output("\n120\n");
-  const numbers = `${read}${back.text()}`.split("\n").slice(1, -1).map(Number);
-  expect(numbers).toEqual(numbers.map((_, index) => index));
-  expect(await containerOf(who)).toBe(container);
+  expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
+  const next = await connect(who, { session, ...COUNTER });
+  expect((await next.hello()).incarnation).not.toBe(incarnation);
 });
 
 test("a killed container's clients are told that the process is lost, and none is started to find out", async () => {

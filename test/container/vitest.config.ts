@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const END_TO_END = [
-  ...["audit", "commands", "dialects", "lifetime", "limits", "plain-client"],
-  ...["resume", "roles", "sandbox-addon", "snapshot", "tickets"],
+  ...["access/audit", "access/commands", "access/limits", "access/roles", "access/tickets"],
+  ...["dialects/dialects", "dialects/plain-client", "dialects/sandbox-addon"],
+  ...["stream/lifetime", "stream/resume", "stream/snapshot"],
 ];
 
 export default defineConfig({

@@ -1,8 +1,10 @@
 // The local system with real containers: issuer and Worker on loopback ports, and for each sandbox a container of the Docker
 // engine that the environment names, as in production. Used by `npm run test:container`; system.ts is the one without.
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ChildKeeper } from "./children.ts";
+import { type ContainerWay, configOf } from "./container-ways.ts";
 import { docker } from "./docker.ts";
 import { childEnv } from "./env.ts";
 import { makePrivateDirectory, writePrivateFile } from "./files.ts";
@@ -12,9 +14,9 @@ import { anyFreePort } from "./ports.ts";
 import { Server } from "./server.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
 
-/** How the runtime names the containers of our class; each has one more beside it, `…-proxy`, that its ports lead through. */
-const CONTAINER_NAME = "workerd-sbx-stdio-Sandbox-";
-const IMAGE = "cloudflare-dev/sandbox";
+/** In the name of each container of our class; each has one more beside it, `…-proxy`, that its ports lead through. */
+export const CONTAINER_NAME = "-sbx-stdio-Sandbox-";
+const IMAGE = "cloudflare-dev/sandbox*";
 /** The image is built at the first start, and packages are downloaded for it. */
 const READY_WITHIN_MS = 600_000;
 
@@ -23,6 +25,10 @@ export interface ContainerSystemOptions {
   readonly dir: string;
   /** Variables of the Worker, over the ones given here. */
   readonly workerVars?: Record<string, string>;
+  /** How containers are reached and scheduled. Default: the way of wrangler.toml, `sdk`. */
+  readonly way?: ContainerWay;
+  /** A Dockerfile in place of sandbox/Dockerfile. */
+  readonly dockerfile?: string;
 }
 
 export interface ContainerSystem {
@@ -43,8 +49,13 @@ export interface ContainerSystem {
  * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
  */
 export async function startContainerSystem(options: ContainerSystemOptions): Promise<ContainerSystem> {
-  const { dir } = options;
+  const { dir, way = "sdk", dockerfile } = options;
   makePrivateDirectory(dir);
+  const config = join(dir, "wrangler.toml");
+  writePrivateFile(
+    config,
+    configOf(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), { root: ROOT, way, dockerfile }),
+  );
   const before = { containers: await containers(), images: await images() };
   const port = await anyFreePort();
   const origin = `http://localhost:${port}`;
@@ -55,7 +66,7 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     {
       name: "Worker",
       command: process.execPath,
-      args: workerArgs(port, dir),
+      args: workerArgs(port, dir, config),
       cwd: ROOT,
       env: workerEnv(dir),
       logFile: join(dir, "logs/worker.log"),
@@ -82,7 +93,10 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
 
   const removeContainers = async (): Promise<void> => {
     const ours = (await containers()).filter((name) => !before.containers.includes(name));
-    if (ours.length > 0) await docker("rm", "--force", ...ours);
+    // One that ends just now is removed by the runtime.
+    const isGone = (error: unknown) => /already in progress|No such container/.test(String(error));
+    for (const name of ours)
+      await docker("rm", "--force", name).catch((error) => isGone(error) || Promise.reject(error));
   };
   const stop = async (): Promise<void> => {
     await worker.stop();
@@ -106,17 +120,18 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 
 /** Names of the sandboxes' containers, and of those beside them. */
 async function containers(): Promise<string[]> {
-  return lines(await docker("ps", "--all", "--filter", `name=^/?${CONTAINER_NAME}`, "--format", "{{.Names}}"));
+  return lines(await docker("ps", "--all", "--filter", `name=${CONTAINER_NAME}`, "--format", "{{.Names}}"));
 }
 
 async function images(): Promise<string[]> {
   return lines(await docker("images", IMAGE, "--format", "{{.Repository}}:{{.Tag}}"));
 }
 
-function workerArgs(port: number, dir: string): string[] {
+function workerArgs(port: number, dir: string, config: string): string[] {
   return [
     join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
     "dev",
+    ...["--config", config],
     ...["--local", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
     ...["--enable-containers=true", "--env-file", join(dir, "worker.env"), "--persist-to", join(dir, "state")],
     ...["--show-interactive-dev-session=false", "--log-level", "info"],

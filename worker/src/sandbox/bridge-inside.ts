@@ -4,13 +4,19 @@ import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "
 import { type LogEnv, log } from "../log.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 import type { EgressEnv } from "./egress.ts";
+import type { HangWatch } from "./hang-watch.ts";
 import { type BridgeSecretEnv, containerToken } from "./secret.ts";
 
 /** What a container's object reads, whichever way it is made. */
 export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LogEnv {
   /** How long a container with no session left is kept: seconds, or a number with s, m or h. Default: 10m. */
   readonly SLEEP_AFTER?: string;
+  /** Under the `durable_object` policy: the size of a container, `lite` or `standard-1` to `standard-4`. Default: standard-1. */
+  readonly CONTAINER_SIZE?: string;
 }
+
+/** How long whatever listens in a container may take to answer a request that needs no start. */
+const ANSWER_PATIENCE_MS = 10_000;
 
 /** What the bridge is started with. @throws {AuthFault} `misconfigured`. */
 export async function bridgeEnvironment(env: SandboxEnv, id: DurableObjectId): Promise<Record<string, string>> {
@@ -24,6 +30,7 @@ export async function askBridgeInside(
   env: BridgeSecretEnv,
   question: BridgeQuestion,
   sandbox: string,
+  hang: HangWatch,
 ): Promise<BridgeAnswer | undefined> {
   if (container?.running !== true) return undefined;
   const { path, init } = questionTo(question, sandbox, await containerToken(env, id));
@@ -32,6 +39,38 @@ export async function askBridgeInside(
     return await readAnswer(response);
   } catch (error) {
     log.warn(`no answer from the bridge in container ${id}:`, error);
+    if (error instanceof Error && error.name === "TimeoutError") hang.suspect();
     return undefined; // It is starting, took too long, or stopped just now.
   }
+}
+
+/** @returns undefined if `answer` does not come in time. One that comes later is let go of: its WebSocket would be left open. */
+export async function withinPatience(answer: Promise<Response>): Promise<Response | undefined> {
+  let isLate = false;
+  let end: (late: undefined) => void = () => undefined;
+  const late = new Promise<undefined>((resolve) => {
+    end = resolve;
+  });
+  const timer = setTimeout(() => {
+    isLate = true;
+    end(undefined);
+  }, ANSWER_PATIENCE_MS);
+  answer.then(
+    ({ webSocket }) => {
+      if (!isLate) return;
+      webSocket?.accept();
+      webSocket?.close(1001);
+    },
+    () => undefined, // It is the race that reports it.
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The answer in the place of a container that can't be reached: to be tried again. */
+export function unavailable(message: string, seconds: number): Response {
+  return Response.json({ message }, { status: 503, headers: { "Retry-After": String(seconds) } });
 }

@@ -26,3 +26,24 @@ export function readEgress(env: EgressEnv): readonly string[] | undefined {
   }
   return hosts;
 }
+
+/** Whether a host may be reached: `*` in a pattern stands for any run of characters. A dot at the end of `hostname` says nothing. */
+export function isAllowedHost(hostname: string, patterns: readonly string[]): boolean {
+  const host = hostname.toLowerCase().replace(/\.+$/, "");
+  return patterns.some((pattern) => matches(host, pattern.split("*")));
+}
+
+/** Whether `host` is these parts, with anything between them: each is looked for behind the one before, so no text is slow. */
+function matches(host: string, parts: readonly string[]): boolean {
+  const [first = "", ...others] = parts;
+  const last = others.pop();
+  if (last === undefined) return host === first;
+  if (!host.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = host.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return host.length - last.length >= at && host.endsWith(last);
+}

@@ -2,14 +2,24 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
-import { parseListings } from "sandbox-stdio/core";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
-import { useLogLevel } from "../../log.ts";
-import { askBridgeInside, bridgeEnvironment, type SandboxEnv } from "../bridge-inside.ts";
-import { type SandboxObject, SLEEP_AFTER } from "../containers.ts";
+import { log, useLogLevel } from "../../log.ts";
+import { askBridgeInside, bridgeEnvironment, type SandboxEnv, unavailable, withinPatience } from "../bridge-inside.ts";
+import { endOf } from "../container-end.ts";
+import { BRIDGE_PORT, type SandboxObject, SLEEP_AFTER } from "../containers.ts";
 import { readEgress } from "../egress.ts";
+import { HangWatch } from "../hang-watch.ts";
+import { sleepAfterMs, staysMs } from "../sleep.ts";
+import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
+
+/** As the SDK has it where it starts a container by itself. */
+const START_PATIENCE = { instanceGetTimeoutMS: 30_000, portReadyTimeoutMS: 90_000, waitInterval: 300 };
 
 export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
+  readonly #hang = new HangWatch(this.ctx);
+  readonly #attempts = new StartAttempts(this.ctx.storage.kv);
+  #starting: Promise<StartFailure | undefined> | undefined;
+
   constructor(ctx: DurableObjectState<Record<string, never>>, env: SandboxEnv) {
     super(ctx, env);
     useLogLevel(env);
@@ -33,7 +43,41 @@ export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
   }
 
   askBridge(question: BridgeQuestion, sandbox = this.ctx.id.name ?? ""): Promise<BridgeAnswer | undefined> {
-    return askBridgeInside(this.ctx, this.env, question, sandbox);
+    return askBridgeInside(this.ctx, this.env, question, sandbox, this.#hang);
+  }
+
+  /** What `wsConnect` and `containerFetch` of the SDK come to. */
+  override async containerFetch(
+    requestOrUrl: Request | string | URL,
+    portOrInit?: number | RequestInit,
+    portParam?: number,
+  ): Promise<Response> {
+    if (!this.isRunning() || this.#starting !== undefined) {
+      this.#starting ??= this.#attempts
+        .run(() => this.#start())
+        .finally(() => {
+          this.#starting = undefined;
+        });
+      const failure = await this.#starting;
+      if (failure !== undefined) return cannotStart(failure);
+    }
+    const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
+    if (!this.isRunning()) return answer; // It was not started, and the SDK says why.
+    const inTime = await withinPatience(answer);
+    if (inTime === undefined) this.#hang.suspect();
+    return inTime ?? unavailable("what runs in the container does not answer", 3);
+  }
+
+  /** What is no fault of the image is left to the SDK, which tries again and has words for it. */
+  async #start(): Promise<StartFailure | undefined> {
+    try {
+      await this.startAndWaitForPorts({ ports: BRIDGE_PORT, cancellationOptions: START_PATIENCE });
+      return undefined;
+    } catch (error) {
+      log.warn(`container ${this.ctx.id} did not start:`, error);
+      const { why, exitCode } = endOf(error);
+      return exitCode === undefined ? undefined : { why, exitCode };
+    }
   }
 
   /**
@@ -41,10 +85,9 @@ export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
    * and forgets it when its exit has been told. Until then this is asked again after each such while.
    */
   override async onActivityExpired(): Promise<void> {
-    const answer = await this.askBridge({ ask: "sessions" });
-    // No answer says nothing of what runs there, nor does one too long to read. A bridge that is gone takes its container along.
-    if (this.isRunning() && (answer === undefined || answer.text === undefined)) return;
-    const hasSessions = answer?.status === 200 && (parseListings(answer.text ?? "")?.length ?? 0) > 0;
-    if (!hasSessions) await super.onActivityExpired();
+    const stays = staysMs(await this.askBridge({ ask: "sessions" }), sleepAfterMs(this.env.SLEEP_AFTER));
+    // A bridge that is gone takes its container along.
+    if (stays > 0 && this.isRunning()) return;
+    await super.onActivityExpired();
   }
 }

@@ -1,0 +1,114 @@
+// How containers and their bridges die, and what is told of it. lifecycle.test.ts has kill and SIGTERM.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
+import { docker } from "../../packages/local/src/docker.ts";
+import { tokenMinter } from "../../packages/local/src/token-minter.ts";
+import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
+import { fresh, person } from "../e2e/support/system.ts";
+import { until } from "../e2e/support/wait.ts";
+import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
+import { containerOf, ended, isRunning } from "./containers.ts";
+import { containerWay } from "./way.ts";
+
+const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
+const PROCESS_LOST = { type: "bye", code: 4404, reason: "process lost", retry: "never" };
+
+/** What the kernel says of a process in `container`: a line for each whose command is `name`. */
+async function processes(container: string, name: string): Promise<string[]> {
+  const text = await docker("exec", container, "ps", "-eo", "pid=,stat=,comm=");
+  return text.split("\n").filter((line) => line.includes(name));
+}
+
+async function pidOf(container: string, name: string): Promise<string> {
+  const [line = ""] = await processes(container, name);
+  const pid = /\d+/.exec(line)?.[0];
+  if (pid === undefined) throw new Error(`No process ${name} in ${container}`);
+  return pid;
+}
+
+test("a bridge that hangs is noticed, and its container ended: clients are told, and the next gets a new one", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const client = await connect(who, { session: fresh("s"), ...sh("echo ready; sleep 600") });
+  await client.output("ready");
+  await docker("exec", container, "kill", "-STOP", await pidOf(container, "stdio-ws"));
+  const from = performance.now();
+  // Somebody else who comes meanwhile is one of those whose request has no answer.
+  const other = connect(who, { session: fresh("s"), cmd: "cat" });
+  await ended(container, 60_000);
+  console.log(`bridge hung: ${Math.round(performance.now() - from)} ms until its container was ended`);
+  expect((await client.end()).bye).toEqual(PROCESS_LOST);
+  expect((await (await other).end()).bye).toMatchObject({ code: 4503, retry: "after" });
+  expect(await containerOf(who)).not.toBe(container);
+});
+
+test("a process that uses up the memory is ended by the kernel, and the bridge lives", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const shell = await connect(who, { session: fresh("s"), cmd: "cat" });
+  await shell.hello();
+  await docker("update", "--memory", "300m", "--memory-swap", "300m", container);
+  // Many small ones: each by itself is smaller than the bridge.
+  const hog =
+    "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do head -c 30m /dev/zero | tail -c 30m | sleep 20 & done; wait";
+  const greedy = await connect(who, { session: fresh("s"), ...sh(hog) });
+  await until("a process that the kernel has ended", async () => /oom_kill [1-9]/.test(await memoryEvents(container)));
+  shell.type("still here\n");
+  expect(await shell.output("still here\n")).toBe("still here\n");
+  expect(await isRunning(container)).toBe(true);
+  greedy.say({ type: "kill" });
+});
+
+test("what a process leaves behind is reaped when it ends", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const client = await connect(who, { session: fresh("s"), ...sh("(sleep 0.5 & sleep 0.5 &) ; echo left") });
+  await client.message("exit");
+  await until("the end of both", async () => (await processes(container, "sleep")).length === 0);
+});
+
+/** What the kernel has counted: read outside of the container, where a reader is not among those that it may end. */
+async function memoryEvents(container: string): Promise<string> {
+  const pid = await docker("inspect", "--format", "{{.State.Pid}}", container);
+  const places = readFileSync(`/proc/${pid}/cgroup`, "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+  const found = places.flatMap(([, controllers = "", path = ""]) => {
+    if (controllers === "") return [`/sys/fs/cgroup${path}/memory.events`];
+    return controllers.includes("memory") ? [`/sys/fs/cgroup/memory${path}/memory.oom_control`] : [];
+  });
+  return found.flatMap((file) => (existsSync(file) ? readFileSync(file, "utf8") : [])).join("\n");
+}
+
+let broken: ContainerSystem;
+const dir = mkdtempSync(join(tmpdir(), "sbx-broken-"));
+
+beforeAll(async () => {
+  const dockerfile = join(dir, "Dockerfile");
+  writeFileSync(dockerfile, 'FROM docker.io/cloudflare/sandbox:0.12.10\nCMD ["sh", "-c", "exit 3"]\n');
+  broken = await startContainerSystem({ dir, way: containerWay(), dockerfile, workerVars: WORKER_VARS });
+});
+
+afterAll(async () => {
+  await broken?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("an image that can't start is started three times; then all are told why, and nobody starts it again", async () => {
+  const mint = await tokenMinter({ keysDir: dir, issuerUrl: broken.issuerUrl });
+  const [sub, org] = [fresh("person"), fresh("org")];
+  const who = { sub, org, token: await mint({ sub, org }) };
+  const options = { server: broken.origin.replace(/^http/, "ws") };
+  const reason = "container_failed: the container ended 3 times while it started, with exit code 3: its program ended";
+  const from = performance.now();
+  const { bye, code } = await refusedSocket(who, { session: fresh("s"), cmd: "cat" }, options);
+  console.log(`image that can't start: ${Math.round(performance.now() - from)} ms until the client was told`);
+  expect([code, bye]).toEqual([4422, { type: "bye", code: 4422, reason, retry: "never" }]);
+  const again = performance.now();
+  const plain = await refusedHttp(who, { session: fresh("s"), cmd: "cat" }, options);
+  expect([plain.status, plain.body]).toEqual([422, expect.stringContaining("with exit code 3")]);
+  expect(performance.now() - again).toBeLessThan(3_000);
+});

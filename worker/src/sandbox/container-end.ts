@@ -1,0 +1,17 @@
+// How a container has ended, from what the platform or the SDK says of it.
+
+import type { StartFailure } from "./start-attempts.ts";
+
+export type ContainerEnd = StartFailure & { readonly isCapacity?: boolean };
+
+const NO_CAPACITY = /no container instance|too many containers per second/i;
+const EXIT_CODE = /(?:exit code|signalled the container to exit): ?(\d+)/i;
+
+/** @param reason What `monitor` rejects with; undefined where it resolves, which is an exit with 0. */
+export function endOf(reason: unknown): ContainerEnd {
+  if (reason === undefined) return { why: "its program ended", exitCode: 0 };
+  const said = reason instanceof Error ? reason.message : String(reason);
+  if (NO_CAPACITY.test(said)) return { why: said, isCapacity: true };
+  const code = EXIT_CODE.exec(said)?.[1];
+  return code === undefined ? { why: said } : { why: "its program ended", exitCode: Number(code) };
+}

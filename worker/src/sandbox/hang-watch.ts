@@ -1,0 +1,44 @@
+// Ends a container whose bridge hangs: it takes connections, and answers nothing. Suspected when a request has run out of
+// time; certain when several questions in a row have.
+
+import { log } from "../log.ts";
+import { BRIDGE_PORT } from "./containers.ts";
+
+const PROBES = 3;
+const PROBE_PATIENCE_MS = 5_000;
+const PAUSE_MS = 2_000;
+
+export class HangWatch {
+  readonly #state: DurableObjectState;
+  #round: Promise<void> | undefined;
+
+  constructor(state: DurableObjectState) {
+    this.#state = state;
+  }
+
+  /** Looks into it, unless that is under way. */
+  suspect(): void {
+    this.#round ??= this.#look().finally(() => {
+      this.#round = undefined;
+    });
+    this.#state.waitUntil(this.#round);
+  }
+
+  async #look(): Promise<void> {
+    const { id, container } = this.#state;
+    for (let probe = 0; probe < PROBES; probe += 1) {
+      if (probe > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (container?.running !== true) return;
+      try {
+        const signal = AbortSignal.timeout(PROBE_PATIENCE_MS);
+        const response = await container.getTcpPort(BRIDGE_PORT).fetch("http://bridge/healthz", { signal });
+        await response.body?.cancel();
+        return;
+      } catch (error) {
+        log.warn(`the bridge in container ${id} does not answer:`, error);
+      }
+    }
+    log.error(`the bridge in container ${id} hangs: its container is ended`);
+    await container?.destroy();
+  }
+}

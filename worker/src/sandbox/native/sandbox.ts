@@ -1,0 +1,154 @@
+// The container's Durable Object over the platform's own API: starts the container for a request, passes the request on, and
+// lets the container sleep when its sessions are gone. It holds nothing while the container runs: an alarm wakes it.
+
+import { DurableObject } from "cloudflare:workers";
+import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
+import { log, useLogLevel } from "../../log.ts";
+import { askBridgeInside, bridgeEnvironment, type SandboxEnv, unavailable, withinPatience } from "../bridge-inside.ts";
+import { endOf } from "../container-end.ts";
+import { BRIDGE_PORT, type SandboxObject } from "../containers.ts";
+import { readEgress } from "../egress.ts";
+import { HangWatch } from "../hang-watch.ts";
+import { sleepAfterMs, staysMs } from "../sleep.ts";
+import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
+import { PORT_HEADER } from "./access.ts";
+import type { EgressProxy } from "./egress-proxy.ts";
+import { startOptions } from "./start-options.ts";
+
+/** How long a container may take to listen. */
+const READY_PATIENCE_MS = 90_000;
+const READY_POLL_MS = 100;
+const PROBE_PATIENCE_MS = 5_000;
+/** The longest that the platform allows. */
+const MAX_INACTIVITY_MS = 6 * 3_600_000;
+/** A container that was told to stop and has not stopped by then is ended: longer than the bridge takes for it. */
+const STOP_PATIENCE_MS = 15_000;
+const SIGTERM = 15;
+const STOPPING = "stopping";
+
+export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject {
+  readonly #attempts: StartAttempts;
+  readonly #hang: HangWatch;
+  #starting: Promise<StartFailure | undefined> | undefined;
+  /** How the container of this life of the object ended, as far as it was seen. */
+  #ended: Promise<StartFailure> | undefined;
+
+  constructor(ctx: DurableObjectState, env: SandboxEnv) {
+    super(ctx, env);
+    useLogLevel(env);
+    this.#attempts = new StartAttempts(ctx.storage.kv);
+    this.#hang = new HangWatch(ctx);
+    // The platform forgets it with each life of the object.
+    if (this.isRunning()) ctx.waitUntil(this.#limitInactivity());
+  }
+
+  isRunning(): boolean {
+    return this.ctx.container?.running === true;
+  }
+
+  askBridge(question: BridgeQuestion, sandbox = this.ctx.id.name ?? ""): Promise<BridgeAnswer | undefined> {
+    return askBridgeInside(this.ctx, this.env, question, sandbox, this.#hang);
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const { container } = this.ctx;
+    if (container === undefined) return unavailable("this Worker runs without containers", 10);
+    try {
+      const failure = await this.#ready(container);
+      if (failure !== undefined) return cannotStart(failure);
+      const port = container.getTcpPort(Number(request.headers.get(PORT_HEADER)));
+      const answer = await withinPatience(port.fetch(request));
+      if (answer !== undefined) return answer;
+      this.#hang.suspect();
+      return unavailable("what runs in the container does not answer", 3);
+    } catch (error) {
+      log.warn(`no way into container ${this.ctx.id}:`, error);
+      const end = endOf(error);
+      return unavailable(end.why, end.isCapacity ? 10 : 3);
+    }
+  }
+
+  /** SLEEP_AFTER after somebody came, or after the last look: is there still a session? */
+  override async alarm(): Promise<void> {
+    const { container, storage } = this.ctx;
+    if (container?.running !== true) return;
+    if (storage.kv.get(STOPPING) === true) {
+      log.warn(`container ${this.ctx.id} was told to stop and did not: it is ended`);
+      return container.destroy();
+    }
+    const afterMs = sleepAfterMs(this.env.SLEEP_AFTER);
+    const stays = staysMs(await this.askBridge({ ask: "sessions" }), afterMs);
+    if (!this.isRunning()) return;
+    if (stays > 0) return storage.setAlarm(Date.now() + stays);
+    storage.kv.put(STOPPING, true);
+    await storage.setAlarm(Date.now() + STOP_PATIENCE_MS);
+    container.signal(SIGTERM);
+  }
+
+  /** Resolves once the bridge listens. All who come while it starts wait for the same start. */
+  async #ready(container: Container): Promise<StartFailure | undefined> {
+    if (container.running && this.#starting === undefined && this.ctx.storage.kv.get(STOPPING) !== true)
+      return undefined;
+    this.#starting ??= this.#attempts
+      .run(() => this.#start(container))
+      .finally(() => {
+        this.#starting = undefined;
+      });
+    return this.#starting;
+  }
+
+  async #start(container: Container): Promise<StartFailure | undefined> {
+    if (!container.running) {
+      this.ctx.storage.kv.delete(STOPPING);
+      const hosts = readEgress(this.env);
+      if (hosts !== undefined) await this.#intercept(container, hosts);
+      const bridge = await bridgeEnvironment(this.env, this.ctx.id);
+      container.start(startOptions(container, this.env, bridge, hosts === undefined));
+      const from = Date.now();
+      this.#ended = container.monitor().then(() => endOf(undefined), endOf);
+      void this.#ended.then((end) =>
+        log.info(`container ${this.ctx.id} ended after ${Date.now() - from} ms:`, end.why),
+      );
+    }
+    await this.ctx.storage.setAlarm(Date.now() + sleepAfterMs(this.env.SLEEP_AFTER));
+    await this.#limitInactivity();
+    const lateMs = Date.now() + READY_PATIENCE_MS;
+    while (Date.now() < lateMs) {
+      if (await this.#listens(container)) return undefined;
+      if (!container.running) return this.#failed();
+      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    }
+    return { why: `nothing listened on its port ${BRIDGE_PORT} within ${READY_PATIENCE_MS / 1000} s` };
+  }
+
+  /** @throws {unknown} Where the platform had no container to give: that is not the image's fault. */
+  async #failed(): Promise<StartFailure> {
+    const end = await (this.#ended ?? endOf(undefined));
+    if ("isCapacity" in end && end.isCapacity === true) throw new Error(end.why);
+    return end;
+  }
+
+  async #listens(container: Container): Promise<boolean> {
+    try {
+      const signal = AbortSignal.timeout(PROBE_PATIENCE_MS);
+      const response = await container.getTcpPort(BRIDGE_PORT).fetch("http://bridge/healthz", { signal });
+      await response.body?.cancel();
+      return true;
+    } catch {
+      return false; // Not yet, or not any more.
+    }
+  }
+
+  async #intercept(container: Container, hosts: readonly string[]): Promise<void> {
+    const { EgressProxy: proxyOf } = this.ctx.exports as unknown as { EgressProxy: LoopbackServiceStub<EgressProxy> };
+    const proxy = proxyOf({ props: { hosts } });
+    await container.interceptAllOutboundHttp(proxy);
+    await container.interceptOutboundHttps("*", proxy);
+  }
+
+  /** Should no alarm come, the platform itself ends a container that nobody speaks to. */
+  async #limitInactivity(): Promise<void> {
+    const ms = 2 * sleepAfterMs(this.env.SLEEP_AFTER) + 60_000;
+    await this.ctx.container?.setInactivityTimeout(Math.min(MAX_INACTIVITY_MS, ms));
+  }
+}

@@ -1,0 +1,32 @@
+// When a container sleeps: SLEEP_AFTER after its last session is gone. Pure: both kinds of container object ask this.
+
+import { parseListings } from "sandbox-stdio/core";
+import type { BridgeAnswer } from "../bridge/question.ts";
+import { SLEEP_AFTER } from "./containers.ts";
+
+const UNIT_MS: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of SLEEP_AFTER: seconds, or a number with s, m or h. What can't be read is the default. */
+export function sleepAfterMs(setting: string | undefined): number {
+  const [, count, unit] = /^(\d+)([smh]?)$/.exec(setting || SLEEP_AFTER) ?? [];
+  return count === undefined ? sleepAfterMs(undefined) : Number(count) * (UNIT_MS[unit ?? ""] ?? 1_000);
+}
+
+/**
+ * What a bridge's answer to "which sessions are there" means for its container: how long it stays before it is asked again;
+ * 0: nothing is left to wait for.
+ */
+export function staysMs(answer: BridgeAnswer | undefined, afterMs: number): number {
+  // No answer says nothing of what runs there, nor does one too long to read, nor a bridge that is stopping.
+  if (answer?.text === undefined || answer.status >= 500) return afterMs;
+  // A stranger in the bridge's place keeps nothing.
+  if (answer.status !== 200) return 0;
+  if ((parseListings(answer.text)?.length ?? 0) > 0) return afterMs;
+  return Math.max(0, afterMs - idleMsOf(answer.text));
+}
+
+/** For how long the bridge has had no session. One of an older image does not say: it is taken for long enough. */
+function idleMsOf(text: string): number {
+  const { idleMs } = JSON.parse(text) as { idleMs?: unknown };
+  return typeof idleMs === "number" && idleMs >= 0 ? idleMs : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,56 @@
+// How often a container is started that does not come up. Three times; then everybody is told why, and nobody starts it again
+// for a while.
+
+export type StartFailure = {
+  /** Why, in words. */
+  readonly why: string;
+  /** With which code its program ended, where it did. */
+  readonly exitCode?: number;
+};
+
+type Kept = StartFailure & { readonly untilMs: number };
+
+const KEY = "start-failure";
+/** The waits before the second and the third start. */
+export const START_WAITS_MS: readonly number[] = [1_000, 4_000];
+/** How long nobody starts it again. A new image, which is deployed in the meantime, is tried at the latest then. */
+const REST_MS = 120_000;
+
+/** The answer that is final: no client tries again by itself (4422). */
+export function cannotStart({ why, exitCode }: StartFailure): Response {
+  const code = exitCode === undefined ? "" : `, with exit code ${exitCode}`;
+  const message = `the container ended ${START_WAITS_MS.length + 1} times while it started${code}: ${why}`;
+  return Response.json({ error: "container_failed", message }, { status: 422 });
+}
+
+export class StartAttempts {
+  readonly #storage: SyncKvStorage;
+
+  constructor(storage: SyncKvStorage) {
+    this.#storage = storage;
+  }
+
+  /** The last failure, while it counts. */
+  failure(nowMs: number): StartFailure | undefined {
+    const kept = this.#storage.get<Kept>(KEY);
+    return kept !== undefined && nowMs < kept.untilMs ? kept : undefined;
+  }
+
+  /**
+   * Starts until it runs, at most three times.
+   * @param start undefined once it runs; a failure where its program ended. What it throws is nobody's fault, and not counted.
+   */
+  async run(start: () => Promise<StartFailure | undefined>): Promise<StartFailure | undefined> {
+    const known = this.failure(Date.now());
+    if (known !== undefined) return known;
+    let failure = await start();
+    for (const waitMs of START_WAITS_MS) {
+      if (failure === undefined) break;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      failure = await start();
+    }
+    if (failure === undefined) this.#storage.delete(KEY);
+    else this.#storage.put(KEY, { ...failure, untilMs: Date.now() + REST_MS } satisfies Kept);
+    return failure;
+  }
+}

@@ -1,0 +1,100 @@
+// When a container sleeps, and how often one is started that does not come up.
+
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import type { Env } from "../src/env.ts";
+import { endOf } from "../src/sandbox/container-end.ts";
+import { sleepAfterMs, staysMs } from "../src/sandbox/sleep.ts";
+import { cannotStart, START_WAITS_MS, StartAttempts, type StartFailure } from "../src/sandbox/start-attempts.ts";
+
+const real = env as unknown as Env;
+const SESSION = { session: "s", incarnation: "i", state: "running", offset: 0 };
+
+test.each([
+  [undefined, 600_000],
+  ["", 600_000],
+  ["3s", 3_000],
+  ["90", 90_000],
+  ["2h", 7_200_000],
+  ["soon", 600_000],
+])("SLEEP_AFTER %j is %i ms", (setting, ms) => {
+  expect(sleepAfterMs(setting)).toBe(ms);
+});
+
+test.each([
+  ["no answer says nothing", undefined, 1_000],
+  ["an answer too long says nothing", { status: 200, text: undefined }, 1_000],
+  ["a bridge that stops is not told to a second time", { status: 503, text: "stopping" }, 1_000],
+  ["a stranger keeps nothing", { status: 404, text: "no" }, 0],
+  ["a session keeps it", { status: 200, text: JSON.stringify({ sessions: [SESSION], idleMs: 0 }) }, 1_000],
+  ["none for a while: the rest of the time", { status: 200, text: '{"sessions":[],"idleMs":400}' }, 600],
+  ["none for long enough", { status: 200, text: '{"sessions":[],"idleMs":1000}' }, 0],
+  ["none, by an older bridge that does not say for how long", { status: 200, text: '{"sessions":[]}' }, 0],
+])("a container stays: %s", (_, answer, ms) => {
+  expect(staysMs(answer, 1_000)).toBe(ms);
+});
+
+test.each([
+  [undefined, { why: "its program ended", exitCode: 0 }],
+  [new Error("Container exited with unexpected exit code: 3"), { why: "its program ended", exitCode: 3 }],
+  [new Error("runtime signalled the container to exit: 137"), { why: "its program ended", exitCode: 137 }],
+  [
+    new Error("Container exited before we could determine the container health, exit code: 1"),
+    { why: "its program ended", exitCode: 1 },
+  ],
+  [new Error("image not found"), { why: "image not found" }],
+  [
+    new Error("there is no container instance that can be provided to this durable object"),
+    { why: "there is no container instance that can be provided to this durable object", isCapacity: true },
+  ],
+])("how a container ended is read from %s", (reason, end) => {
+  expect(endOf(reason)).toEqual(end);
+});
+
+/** Runs `body` with the storage of an object of its own, and no waiting. */
+async function withStorage(name: string, body: (storage: SyncKvStorage) => Promise<void>): Promise<void> {
+  const stub = real.SESSION.getByName(name);
+  await runInDurableObject(stub, async (_, { storage }) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "Date"], shouldAdvanceTime: true, advanceTimeDelta: 500 });
+    try {
+      await body(storage.kv);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+}
+
+test("a container that does not come up is started three times, and then left alone for two minutes", async () => {
+  await withStorage("start-attempts", async (storage) => {
+    const failure: StartFailure = { why: "its program ended", exitCode: 3 };
+    const start = vi.fn(async (): Promise<StartFailure | undefined> => failure);
+    expect(await new StartAttempts(storage).run(start)).toEqual(failure);
+    expect(start).toHaveBeenCalledTimes(START_WAITS_MS.length + 1);
+    // Another life of the object knows it too.
+    expect(await new StartAttempts(storage).run(start)).toMatchObject(failure);
+    expect(start).toHaveBeenCalledTimes(3);
+    vi.setSystemTime(Date.now() + 120_001);
+    start.mockImplementation(async () => undefined);
+    expect(await new StartAttempts(storage).run(start)).toBeUndefined();
+    expect(start).toHaveBeenCalledTimes(4);
+    expect(new StartAttempts(storage).failure(Date.now())).toBeUndefined();
+  });
+});
+
+test("a platform without room is not counted as a start that failed", async () => {
+  await withStorage("no-room", async (storage) => {
+    const start = vi.fn(() => Promise.reject(new Error("no container instance")));
+    await expect(new StartAttempts(storage).run(start)).rejects.toThrow("no container instance");
+    expect(new StartAttempts(storage).failure(Date.now())).toBeUndefined();
+  });
+});
+
+test("a container that can't start is told of with its exit code, for good", async () => {
+  const response = cannotStart({ why: "its program ended", exitCode: 3 });
+  expect(response.status).toBe(422);
+  expect(await response.json()).toEqual({
+    error: "container_failed",
+    message: "the container ended 3 times while it started, with exit code 3: its program ended",
+  });
+});
