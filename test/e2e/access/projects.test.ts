@@ -12,6 +12,9 @@ import { ProjectService } from "../support/project-service.ts";
 import { type RawAnswer, rawRequest, UPGRADE } from "../support/raw-http.ts";
 import { fresh, type Person } from "../support/system.ts";
 
+/** Of one person, in a minute: what the Worker has where nothing is set. */
+const ATTEMPTS = 60;
+
 let projects: ProjectService;
 let system: System;
 let dir: string;
@@ -154,6 +157,43 @@ test("who comes back with a resume is asked about again", async () => {
   projects.owns(owner.token, project, "again");
   expect((await (await attach(owner, back)).hello()).you).toEqual(you);
   expect(projects.askedOf(project)).toBe(3);
+});
+
+test("nobody is asked about who may not drive, and about no more attempts than a minute has", async () => {
+  const { project, owner, other } = await team();
+  const token = await system.mintToken({ sub: other.sub, org: other.org, scope: "sandbox:connect" });
+  const looker = { ...other, token };
+  expect((await refused(looker, { sandbox: project, session: "main" })).code).toBe(4403);
+  expect(projects.askedOf(project)).toBe(0);
+  // Each of these attempts counts, whichever dialect it comes by.
+  const upgrades = ways(project).filter(([way]) => way.startsWith("UPGRADE"));
+  const codes: number[] = [];
+  while (codes.length < ATTEMPTS + 2 * upgrades.length) {
+    for (const way of upgrades) {
+      const { status, code = 4000 + status } = await go(other, way);
+      codes.push(code);
+    }
+  }
+  const count = (wanted: number) => codes.filter((code) => code === wanted).length;
+  expect([count(4401), count(4429)]).toEqual([ATTEMPTS, codes.length - ATTEMPTS]);
+  expect(projects.askedOf(project)).toBe(ATTEMPTS);
+  // None of them holds a place: all of the address's are free.
+  projects.owns(owner.token, project, "hers");
+  const { you } = await (await attach(owner, { sandbox: project, session: "main" })).hello();
+  expect(you).toMatchObject({ role: "driver" });
+});
+
+test("a proof of somebody whom the Project Service refuses counts as an attempt after all", async () => {
+  const { project, owner } = await team();
+  const client = await attach(owner, { sandbox: project, session: "main" });
+  const back = { sandbox: project, session: "main", resume: String((await client.hello()).resume) };
+  client.drop();
+  projects.disowns(owner.token, project);
+  const asked = projects.askedOf(project);
+  const codes: number[] = [];
+  for (let i = 0; i < ATTEMPTS + 10; i += 1) codes.push((await refused(owner, back)).code);
+  expect(codes.filter((code) => code === 4429).length).toBeGreaterThanOrEqual(10);
+  expect(projects.askedOf(project) - asked).toBeLessThanOrEqual(ATTEMPTS);
 });
 
 test("a fresh token on a connection that lives is shown to it too", async () => {

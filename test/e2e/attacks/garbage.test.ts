@@ -121,7 +121,7 @@ const rawBytes = fc.oneof(
     .map(([protocol, frames]) =>
       Buffer.concat([
         Buffer.from(
-          "GET /attach?cmd=cat HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+          "GET /attach?cmd=cat&keep=0 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
             `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocol}\r\n` +
             "Authorization: Bearer TOKEN\r\n\r\n",
         ),
@@ -169,7 +169,15 @@ async function expectServed(who: Person | undefined, options: ConnectOptions = {
   await client.leave();
 }
 
+/** Who sends, in a long search one after the other: nobody may attach without end. */
 let who: Person;
+let attaches = 0;
+const ATTACHES_EACH = 300;
+async function nextPerson(): Promise<void> {
+  attaches += 1;
+  if (attaches % ATTACHES_EACH === 0) who = await person();
+}
+
 let before: Awaited<ReturnType<typeof vitals>>;
 
 beforeAll(async () => {
@@ -192,6 +200,7 @@ describe("the Worker serves the next client after one that sends", () => {
       fc.boolean(),
       async (garbageActions, how, params, protocols, isGreeted) => {
         rounds += 1;
+        await nextPerson();
         const client = await connect(who, { ...params, session: fresh("g"), keep: 0 }, { protocols, acks: false });
         if (isGreeted) await client.hello();
         await send(client, garbageActions, how);
@@ -255,6 +264,7 @@ describe("the Worker serves the next client after one that sends", () => {
     });
     let refused = 0;
     const garbage = fc.asyncProperty(query, fc.constantFrom([], ["stdio.v1"]), async (params, protocols) => {
+      await nextPerson();
       const options = { protocols, acks: false };
       const client = await connect(who, { ...params, keep: 0 }, options).catch((error: unknown) => {
         if (!(error instanceof HttpRefusal)) throw error;

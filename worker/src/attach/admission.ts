@@ -4,6 +4,7 @@ import { CLOSE, dialectNamed } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";
+import type { Grant } from "./grant.ts";
 import type { ResumeSigner } from "./resume.ts";
 
 /** A client that may attach: as itself again, or as a new one. */
@@ -27,6 +28,16 @@ export function attachableOf(record: SessionRecord | undefined, { query }: Attac
   return isLost && query.resume === undefined ? undefined : record;
 }
 
+/** What is told to somebody who asks to drive and may only look on. */
+export function roleRefusal(role: "driver" | "viewer", { mayExec }: Pick<Grant, "mayExec">): Refusal | undefined {
+  if (role !== "driver" || mayExec) return undefined;
+  return {
+    code: CLOSE.forbidden,
+    error: "forbidden",
+    message: "to drive needs the scope sandbox:exec; role=viewer does not",
+  };
+}
+
 /** Whether this client may attach here: who it says it is, and what there is to attach to. */
 export async function admit(
   spec: AttachSpec,
@@ -34,13 +45,8 @@ export async function admit(
   signer: ResumeSigner,
 ): Promise<Admission | Refusal> {
   const { query, who } = spec;
-  if (query.role === "driver" && !who.mayExec) {
-    return {
-      code: CLOSE.forbidden,
-      error: "forbidden",
-      message: "to drive needs the scope sandbox:exec; role=viewer does not",
-    };
-  }
+  const wrongRole = roleRefusal(query.role, who);
+  if (wrongRole !== undefined) return wrongRole;
   if (query.resume !== undefined) {
     const claim = await signer.read(query.resume);
     if (claim === undefined) {

@@ -1,12 +1,12 @@
 // Who wants to attach, by token or by ticket, and what they may open with that. Every dialect's route asks here.
 
-import { authenticate } from "../auth/authenticate.ts";
+import { type Authenticated, authenticate } from "../auth/authenticate.ts";
 import { findTicket } from "../auth/credentials.ts";
 import { AuthFault } from "../auth/fault.ts";
-import { type Identity, requireScope } from "../auth/identity.ts";
+import { requireScope } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import { requireAllowedHost } from "../auth/origin.ts";
-import { askProject, type ProjectAsker, type ProjectEnv, type ProjectUser } from "../auth/project-gate.ts";
+import type { ProjectAsker } from "../auth/project-gate.ts";
 import type { AuthSettings } from "../auth/settings.ts";
 import { openTicket, type ShareTicket, type TicketTarget } from "../auth/ticket.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
@@ -19,6 +19,8 @@ export type AttachRight = {
   readonly asker: ProjectAsker;
   /** With a ticket: all that it opens. */
   readonly only?: TicketTarget;
+  /** Who it is if the Project Service refuses it: a guest. */
+  readonly asGuest?: AttachRight;
 };
 
 /**
@@ -28,7 +30,6 @@ export type AttachRight = {
  */
 export async function attachRight(
   request: Request,
-  env: ProjectEnv,
   settings: AuthSettings,
   cookieOrigins?: ReadonlySet<string>,
 ): Promise<AttachRight> {
@@ -50,10 +51,22 @@ export async function attachRight(
     const asker = { tenant, asked: { user: ticket.user } };
     return { tenant, grant: grantOfAttachTicket(ticket, origin), asker, only: ticket };
   }
-  const bearer = await bearerOf(request, env, settings, ticket, cookieOrigins);
   // A guest comes by the right of the ticket's maker.
-  const asker = { tenant, asked: { user: bearer === undefined ? ticket.user : bearer.user } };
-  return { tenant, grant: grantOfShareTicket(ticket, bearer?.identity, origin), asker, only: ticket };
+  const asGuest: AttachRight = {
+    tenant,
+    grant: grantOfShareTicket(ticket, undefined, origin),
+    asker: { tenant, asked: { user: ticket.user } },
+    only: ticket,
+  };
+  const bearer = await bearerOf(request, settings, ticket, cookieOrigins);
+  if (bearer === undefined) return asGuest;
+  return {
+    tenant,
+    grant: grantOfShareTicket(ticket, bearer.identity, origin),
+    asker: { tenant, token: bearer.token },
+    only: ticket,
+    ...(ticket.admitsGuests ? { asGuest } : {}),
+  };
 }
 
 /** How a ticket for another session is refused; the two differ in their status. */
@@ -101,16 +114,14 @@ export function requireTarget(
 /** @returns undefined for a guest. */
 async function bearerOf(
   request: Request,
-  env: ProjectEnv,
   settings: AuthSettings,
   ticket: ShareTicket,
   cookieOrigins: ReadonlySet<string> | undefined,
-): Promise<({ readonly identity: Identity } & ProjectUser) | undefined> {
+): Promise<Authenticated | undefined> {
   try {
-    const { identity, token } = await authenticate(request, settings, cookieOrigins);
-    return { identity, ...(await askProject(env, token, ticket.sandbox)) };
+    return await authenticate(request, settings, cookieOrigins);
   } catch (error) {
-    // Somebody whose login has run out, or whose project it is not, is a guest as well as anybody.
+    // Somebody whose login has run out is a guest as well as anybody.
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;
     throw error;
   }

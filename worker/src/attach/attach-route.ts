@@ -7,7 +7,7 @@ import { addressOf, logRefused } from "../audit/worker-log.ts";
 import { offeredProtocols } from "../auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";
 import { requireListedOrigin } from "../auth/origin.ts";
-import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
+import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
 import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
 import { type EntryEnv, pass } from "../limits/entry-limits.ts";
 import { type Answering, refuseHttp, refuseUpgrade } from "../refusal.ts";
@@ -15,6 +15,7 @@ import { terminalGate } from "../terminal/gate.ts";
 import { waitInLobby } from "../terminal/lobby.ts";
 import type { TerminalEnv } from "../terminal/settings.ts";
 import { readBasic, withToken } from "../terminal/ttyd-token.ts";
+import { roleRefusal } from "./admission.ts";
 import { type AttachRight, attachRight, completeQuery, type OtherSession, requireTarget } from "./attach-right.ts";
 import { requestOf } from "./attach-spec.ts";
 
@@ -46,7 +47,7 @@ async function attachRoute(
     if (hasList) requireListedOrigin(request, settings);
     const basic = row?.dialect === TTYD ? readBasic(request, settings) : undefined;
     const cookieOrigins = hasList ? settings.allowedOrigins : undefined;
-    const right = await attachRight(basic?.request ?? request, c.env, settings, cookieOrigins);
+    const right = await attachRight(basic?.request ?? request, settings, cookieOrigins);
     if (row === undefined) {
       const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
@@ -63,8 +64,11 @@ async function attachRoute(
     const asked = { sandbox: query.sandbox, session: query.session ?? "", role: query.role };
     requireTarget(right.only, asked, otherSession(row));
     const isProxied = row.dialect === TTYD && terminalGate(c.env, right.grant, query.role);
-    const project = await openProject(c.env, right.asker, query.sandbox);
-    return await attach(c.env, request, right, row, wish, offered, project, isProxied);
+    const attachAs = (who: AttachRight) => attach(c.env, request, who, row, wish, offered, isProxied);
+    return await attachAs(right).catch((error: unknown) => {
+      if (right.asGuest === undefined || !(error instanceof AuthFault) || error.code !== "not_owner") throw error;
+      return attachAs(right.asGuest);
+    });
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
     if (error.code === "no_token" && row?.dialect === TTYD) {
@@ -92,15 +96,18 @@ async function attach(
   row: DialectRoute,
   { query, command, line, dialect = row.dialect, mayForce = true }: Extract<AttachWish, { ok: true }>,
   offered: readonly string[],
-  { user, sandboxKey, sessionKey }: Project,
   isProxied: boolean,
 ): Promise<Response> {
   const { tenant, grant } = right;
+  const { question, sandboxKey, sessionKey } = await nameProject(env, right.asker, query.sandbox);
+  const wrongRole = typeof question === "function" ? roleRefusal(query.role, grant) : undefined;
+  if (wrongRole !== undefined) return refuseUpgrade(answering(row, offered), wrongRole);
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   const keys = { sandboxKey, sessionKey: await sessionKey(session) };
   const kind = row.limits === "json" ? "json" : "other";
-  const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume });
+  const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume }, question);
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
+  const { user } = passed;
   const ticket = (grant.share ?? grant.attachTicket)?.id;
   return env.SESSION.getByName(keys.sessionKey).fetch(
     requestOf({
@@ -121,7 +128,7 @@ async function attach(
         address: addressOf(request),
         ...(ticket === undefined ? {} : { ticket }),
       },
-      pass: passed,
+      pass: passed.pass,
     }),
   );
 }

@@ -45,17 +45,17 @@ export type Deed =
   /** The server closed a client's connection. */
   | ({ readonly type: "closed"; readonly code: number; readonly reason: string } & Repeated)
   /** The keyboard changed hands; "" is nobody. The client is the new holder, or else the old one. */
-  | { readonly type: "holder"; readonly from: string; readonly to: string }
-  | { readonly type: "signal"; readonly signal: string }
+  | ({ readonly type: "holder"; readonly from: string; readonly to: string } & Repeated)
+  | ({ readonly type: "signal"; readonly signal: string } & Repeated)
   | { readonly type: "kill" }
   /** The end of a client's input, which stands at this offset. */
   | { readonly type: "eof"; readonly offset: number }
   /** A driver's window has this size: the terminal is fitted to those of all. */
-  | { readonly type: "resize"; readonly cols: number; readonly rows: number }
+  | ({ readonly type: "resize"; readonly cols: number; readonly rows: number } & Repeated)
   /** The session was deleted by the API. */
   | { readonly type: "delete" }
   /** From here on, or no more, this client's input is secret. */
-  | { readonly type: "secret"; readonly on: boolean }
+  | ({ readonly type: "secret"; readonly on: boolean } & Repeated)
   | {
       readonly type: "share";
       readonly ticket: string;
@@ -79,7 +79,7 @@ export type AttachDeed = Repeated & {
   readonly kind: ParticipantKind;
 };
 
-/** What came more than once is one record: so many times, from its `time` until then. */
+/** What came more than once is one record: so many times, from its `time` until then, and how it stood at the end. */
 export type Repeated = { readonly times?: number; readonly until?: string };
 
 /**

@@ -1,13 +1,24 @@
-// What a client may cause without end, on its way into the audit: refusals, and connections that come and go. The first of a
-// kind are on record at once; those that follow are one record, so that they fill no disk. Told the time; stores nothing.
+// What a client may cause without end, on its way into the audit: refusals, connections that come and go, a switch that is
+// flipped. The first of a kind are on record at once; those that follow are one record, so that they fill no disk. Told the
+// time; stores nothing.
 
 import type { AuditEvent } from "./record.ts";
 
-export type RefusalEvent = AuditEvent & { readonly type: "refused" | "input" | "attach" | "detach" | "closed" };
+const REPEATABLE = ["refused", "input", "attach", "detach", "closed", "secret", "holder", "signal", "resize"] as const;
+
+export type RefusalEvent = AuditEvent & { readonly type: (typeof REPEATABLE)[number] };
+
+/** Whether a client may cause it without end. */
+export function isRepeatable(event: AuditEvent): event is RefusalEvent {
+  return (REPEATABLE as readonly string[]).includes(event.type);
+}
+
+/** What says how the input after it is meant: on record before that input. */
+const BEFORE_INPUT: ReadonlySet<RefusalEvent["type"]> = new Set(["input", "secret", "holder"]);
 
 /** A run of the same refusals is one record for so long. */
 export const RUN_MS = 10_000;
-/** So often a connection of one client may come, end or be closed within a run with a record of its own. */
+/** So often a client may do the same within a run with a record of its own. Refusals have one. */
 const OWN_RECORDS = 10;
 /** Beyond so many runs, those that are over are looked for. */
 const MANY_RUNS = 256;
@@ -42,8 +53,8 @@ export class Refusals {
     return this.#waitingRuns > 0;
   }
 
-  /** What waits: all of it, of the runs that are over, of one client, or of that client's input. */
-  take(nowMs: number, of: "all" | "over" | { readonly client: string; readonly isInput?: true }): RefusalEvent[] {
+  /** What waits: all of it, of the runs that are over, of one client, or what belongs before that client's input. */
+  take(nowMs: number, of: "all" | "over" | { readonly client: string; readonly beforeInput?: true }): RefusalEvent[] {
     const taken: RefusalEvent[] = [];
     if (!this.isWaiting) return taken;
     for (const run of this.#runs.values()) {
@@ -51,7 +62,7 @@ export class Refusals {
       if (waiting === undefined) continue;
       if (of === "over" && isWithin(run, nowMs)) continue;
       if (typeof of === "object" && waiting.client !== of.client) continue;
-      if (typeof of === "object" && of.isInput && waiting.type !== "input") continue;
+      if (typeof of === "object" && of.beforeInput && !BEFORE_INPUT.has(waiting.type)) continue;
       taken.push(waiting);
       this.#waitingRuns -= 1;
       run.sinceMs = nowMs;
@@ -82,6 +93,7 @@ function keyOf(event: RefusalEvent): string {
 /** A client chooses the code that it closes with. */
 function kindOf(event: Exclude<RefusalEvent, { readonly type: "input" }>): string {
   if (event.type === "refused") return `refused ${event.error}`;
+  if (event.type === "signal") return `signal ${event.signal}`;
   return event.type === "closed" ? `closed ${event.code}` : event.type;
 }
 
@@ -90,5 +102,10 @@ function merged(run: RefusalEvent, event: RefusalEvent): RefusalEvent {
   const until = event.time;
   if (run.type === "input" && event.type === "input")
     return { ...run, length: run.length + event.length, times, until };
+  // How it stands after all of them.
+  if (run.type === "secret" && event.type === "secret") return { ...run, on: event.on, times, until };
+  if (run.type === "holder" && event.type === "holder") return { ...run, to: event.to, times, until };
+  if (run.type === "resize" && event.type === "resize")
+    return { ...run, cols: event.cols, rows: event.rows, times, until };
   return { ...run, times, until };
 }

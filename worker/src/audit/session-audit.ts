@@ -11,7 +11,7 @@ import {
 } from "sandbox-stdio/core";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
 import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
-import { type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
+import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";
 import type { AuditTrail } from "./trail.ts";
 
@@ -169,7 +169,7 @@ export class SessionAudit implements InputRecorder {
       return;
     }
     // In the order in which it came: what was refused before this is on record before it.
-    this.#addRefusals({ client: id, isInput: true });
+    this.#addRefusals({ client: id, beforeInput: true });
     const last = this.#pending.at(-1);
     this.#pendingBytes += fresh.length;
     if (!(last !== undefined && "batch" in last && last.batch.add(id, start, fresh, fate, isSecret))) {
@@ -328,11 +328,6 @@ export class SessionAudit implements InputRecorder {
 /** Of a window that is being dragged the last size counts, of those that came at about the same time. */
 function isSameResize(last: Pending | undefined, client: string | undefined): last is AuditEvent & { type: "resize" } {
   return last !== undefined && !("batch" in last) && last.type === "resize" && last.client === client;
-}
-
-/** Whether a client may cause it without end. Input that is refused is noted elsewhere. */
-function isRepeatable(event: AuditEvent): event is RefusalEvent {
-  return event.type === "refused" || event.type === "attach" || event.type === "detach" || event.type === "closed";
 }
 
 function now(): string {

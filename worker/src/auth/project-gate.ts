@@ -1,4 +1,5 @@
-// The only way from somebody who asks to the names of a sandbox's objects: the Project Service, where one is set, is asked first.
+// The way from somebody who asks to the names of a sandbox's objects: the Project Service, where one is set, is asked first.
+// What is cheap comes before that: the token, its scopes, and the count of attempts.
 
 import { AuthFault } from "./fault.ts";
 import { sandboxKey, sessionKey, type Tenant } from "./names.ts";
@@ -26,15 +27,33 @@ export type Project = ProjectUser & {
   sessionKey(session: string): Promise<string>;
 };
 
+/** What is known of the asker at once, or the question that the Project Service has still to answer. */
+export type ProjectQuestion = ProjectUser | (() => Promise<ProjectUser>);
+
+/** A sandbox whose asker may have to be asked about: nothing of it is reached before its question is answered. */
+export type UnaskedProject = Omit<Project, "user"> & { readonly question: ProjectQuestion };
+
 /**
  * Every route to a sandbox, or to one of its sessions, comes through here. Nothing is remembered: each request asks anew.
  * @throws {AuthFault} `bad_name`, `not_owner`, `validator_unavailable`, `misconfigured`.
  */
 export async function openProject(env: ProjectEnv, asker: ProjectAsker, sandbox: string): Promise<Project> {
+  const { question, ...names } = await nameProject(env, asker, sandbox);
+  return { ...names, ...(typeof question === "function" ? await question() : question) };
+}
+
+/**
+ * Names a project for a route that counts the attempt before it puts the question.
+ * @throws {AuthFault} `bad_name`, `not_owner` for a ticket, `misconfigured`. The question also throws `validator_unavailable`.
+ */
+export async function nameProject(env: ProjectEnv, asker: ProjectAsker, sandbox: string): Promise<UnaskedProject> {
   const { tenant } = asker;
-  const key = await sandboxKey(tenant, sandbox);
-  const { user } = "token" in asker ? await askProject(env, asker.token, sandbox) : requireAsked(env, asker.asked);
-  return { user, sandboxKey: key, sessionKey: (session) => sessionKey(tenant, sandbox, session) };
+  const question = "token" in asker ? tokenQuestion(env, asker.token, sandbox) : requireAsked(env, asker.asked);
+  return {
+    question,
+    sandboxKey: await sandboxKey(tenant, sandbox),
+    sessionKey: (session) => sessionKey(tenant, sandbox, session),
+  };
 }
 
 /**
@@ -42,8 +61,13 @@ export async function openProject(env: ProjectEnv, asker: ProjectAsker, sandbox:
  * @throws {AuthFault} `not_owner`, `validator_unavailable`, `misconfigured`.
  */
 export async function askProject(env: ProjectEnv, token: string, project: string): Promise<ProjectUser> {
+  const question = tokenQuestion(env, token, project);
+  return typeof question === "function" ? question() : question;
+}
+
+function tokenQuestion(env: ProjectEnv, token: string, project: string): ProjectQuestion {
   const url = readServiceUrl("PROJECT_SERVICE_URL", env.PROJECT_SERVICE_URL);
-  return { user: url === undefined ? undefined : await validateProject(url, project, token) };
+  return url === undefined ? { user: undefined } : async () => ({ user: await validateProject(url, project, token) });
 }
 
 /** A ticket from before the Project Service was set up opens nothing. */

@@ -1,16 +1,26 @@
-// What stands between a right to attach and the session: revocations and limits. Two objects are asked, at the same time;
-// whatever they say holds for every Worker.
+// What stands between a right to attach and the session: revocations, limits, the Project Service. Two objects are asked, at
+// the same time; whatever they say holds for every Worker. Only who may make the attempt costs the Project Service a request.
 
 import { CLOSE, type Retry } from "sandbox-stdio/core";
 import type { AttachRight } from "../attach/attach-right.ts";
 import type { Grant } from "../attach/grant.ts";
 import { ResumeSigner } from "../attach/resume.ts";
+import { AuthFault } from "../auth/fault.ts";
 import { tenantKey } from "../auth/names.ts";
+import type { ProjectQuestion, ProjectUser } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import type { Refusal } from "../refusal.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
 import { addressKey } from "./address-object.ts";
-import type { AddressesEnv, ConnectionKind, Resuming, TenantAnswer, TenantsEnv } from "./limit-calls.ts";
+import type {
+  AddressesEnv,
+  Attempt,
+  ConnectionKind,
+  Resuming,
+  TenantAnswer,
+  TenantCalls,
+  TenantsEnv,
+} from "./limit-calls.ts";
 import type { RevocableGrant } from "./revocation.ts";
 
 /** What the session's object has to know of a connection that was let in. */
@@ -47,42 +57,121 @@ export function addressOf(request: Request): string {
   return request.headers.get("CF-Connecting-IP") ?? "unknown";
 }
 
-/** Lets a connection in, or says why not. A place that was taken is the session's to give back. */
-export async function pass(env: EntryEnv, request: Request, right: AttachRight, asked: Asked): Promise<Pass | Refusal> {
-  const { tenant, grant } = right;
-  const { sessionKey, sandboxKey, kind } = asked;
+/** A connection that was let in, and whose the Project Service says that it is. */
+export type Passed = ProjectUser & { readonly pass: Pass };
+
+/**
+ * Lets a connection in, or says why not. A place that was taken is the session's to give back.
+ * @throws {AuthFault} What the question throws. Nothing is taken then.
+ */
+export async function pass(
+  env: EntryEnv,
+  request: Request,
+  right: AttachRight,
+  asked: Asked,
+  question: ProjectQuestion,
+): Promise<Passed | Refusal> {
   const address = addressKey(addressOf(request));
   const connection = crypto.randomUUID();
   const places = env.ADDRESS.getByName(address);
+  const entry = await entryOf(env, right, asked, address);
+  const isAnswered = typeof question !== "function";
+  const [hasPlace, first] = await Promise.all([
+    places.take({ id: connection, sessionKey: asked.sessionKey, kind: asked.kind }),
+    isAnswered ? admitted(entry, true) : attempted(entry),
+  ]);
+  if (!hasPlace) return ADDRESS_FULL;
+  let isIn = false;
+  try {
+    if ("code" in first) return first;
+    const said = isAnswered ? question : await answered(question, entry);
+    const admission = isAnswered ? first : await admitted(entry, false);
+    if ("code" in admission) return admission;
+    isIn = true;
+    const { homeKey, ownKey, uncounted } = entry;
+    return {
+      ...said,
+      pass: {
+        ...{ connection, address, homeKey, ...admission },
+        ...(ownKey === undefined ? {} : { ownKey }),
+        ...(uncounted === undefined ? {} : { uncounted }),
+      },
+    };
+  } finally {
+    if (!isIn) await places.giveBack(connection);
+  }
+}
+
+type Entry = {
+  readonly home: DurableObjectStub<TenantCalls>;
+  readonly homeKey: string;
+  /** The bearer's tenant, where it is another: somebody from elsewhere can be revoked there, too. */
+  readonly own?: DurableObjectStub<TenantCalls>;
+  readonly ownKey?: string;
+  readonly grant: Grant;
+  readonly attempt: Attempt["attempt"];
+  readonly uncounted?: Resuming;
+  readonly asked: Asked;
+};
+
+async function entryOf(env: EntryEnv, right: AttachRight, asked: Asked, address: string): Promise<Entry> {
+  const { tenant, grant } = right;
   const client = await clientOf(env, right, asked);
   const homeKey = await tenantKey(tenant);
   const ownKey = await ownTenantKey(grant, homeKey);
   const user = grant.isGuest ? `${grant.subject} ${address}` : grant.subject;
   const uncounted = client === undefined ? undefined : { user, client };
-  const visit = { sessionKey, untilMs: grant.expiresAtMs, attempt: uncounted ?? { user } };
-  const mayBeMade = grant.mayCreate && client === undefined;
-  const [hasPlace, atHome, atOwn] = await Promise.all([
-    places.take({ id: connection, sessionKey, kind }),
-    env.TENANT.getByName(homeKey).admit({
-      ...visit,
-      grant: revocablePart(grant),
-      ...(mayBeMade ? { sandboxKey } : {}),
-    }),
-    // Somebody from elsewhere can be revoked there, too.
-    ownKey && env.TENANT.getByName(ownKey).admit({ ...visit, grant: grant.own }),
-  ]);
-  const refusal = hasPlace ? (refusalOf(atHome) ?? (atOwn ? refusalOf(atOwn) : undefined)) : ADDRESS_FULL;
-  if (refusal === undefined) {
-    const noRoom = atHome.kind === "admitted" && atHome.noRoom !== undefined ? NO_ROOM[atHome.noRoom] : undefined;
-    return {
-      ...{ connection, address, homeKey },
-      ...(ownKey === undefined ? {} : { ownKey }),
-      ...(noRoom === undefined ? {} : { noRoom }),
-      ...(uncounted === undefined ? {} : { uncounted }),
-    };
+  return {
+    ...{ homeKey, grant, asked, home: env.TENANT.getByName(homeKey), attempt: uncounted ?? { user } },
+    ...(ownKey === undefined ? {} : { ownKey, own: env.TENANT.getByName(ownKey) }),
+    ...(uncounted === undefined ? {} : { uncounted }),
+  };
+}
+
+/** Counts the attempt, and takes nothing. */
+async function attempted({ home, own, grant, attempt }: Entry): Promise<Admission | Refusal> {
+  return admissionOf(
+    await Promise.all([
+      home.attempted({ attempt, grant: revocablePart(grant) }),
+      own?.attempted({ attempt, grant: grant.own }),
+    ]),
+  );
+}
+
+/** Takes the session's place. @param counts Whether the attempt is still to be counted. */
+async function admitted(
+  { home, own, grant, attempt, uncounted, asked }: Entry,
+  counts: boolean,
+): Promise<Admission | Refusal> {
+  const { sessionKey, sandboxKey } = asked;
+  const visit = { sessionKey, untilMs: grant.expiresAtMs, ...(counts ? { attempt } : {}) };
+  const mayBeMade = grant.mayCreate && uncounted === undefined;
+  return admissionOf(
+    await Promise.all([
+      home.admit({ ...visit, grant: revocablePart(grant), ...(mayBeMade ? { sandboxKey } : {}) }),
+      own?.admit({ ...visit, grant: grant.own }),
+    ]),
+  );
+}
+
+/** The Project Service's answer. A proof that it refuses counts as an attempt after all. */
+async function answered(question: () => Promise<ProjectUser>, { home, uncounted }: Entry): Promise<ProjectUser> {
+  try {
+    return await question();
+  } catch (error) {
+    const isRefused = error instanceof AuthFault && error.code === "not_owner";
+    if (isRefused && uncounted !== undefined) await home.resumeRefused(uncounted);
+    throw error;
   }
-  if (hasPlace) await places.giveBack(connection);
-  return refusal;
+}
+
+type Admission = Pick<Pass, "noRoom">;
+
+function admissionOf([atHome, atOwn]: readonly [TenantAnswer, TenantAnswer | undefined]): Admission | Refusal {
+  const refusal = refusalOf(atHome) ?? (atOwn && refusalOf(atOwn));
+  if (refusal !== undefined) return refusal;
+  const noRoom = atHome.kind === "admitted" ? atHome.noRoom : undefined;
+  return noRoom === undefined ? {} : { noRoom: NO_ROOM[noRoom] };
 }
 
 /** What the session's tenant may revoke of a grant: all that it rests on. */

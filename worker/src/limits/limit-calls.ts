@@ -7,9 +7,15 @@ import type { RevocableGrant, Revocation } from "./revocation.ts";
 /** A client that shows a proof of its user's. */
 export type Resuming = { readonly user: string; readonly client: string };
 
-export type AdmissionRequest = {
+export type Attempt = {
   /** Whose attempt it is. Of a client that comes back as itself it is not counted, unless it is refused. */
   readonly attempt: { readonly user: string } | Resuming;
+  readonly grant: RevocableGrant;
+};
+
+export type AdmissionRequest = {
+  /** Absent if it was counted before. */
+  readonly attempt?: Attempt["attempt"];
   readonly grant: RevocableGrant;
   /** The session's name as a Durable Object, to be told of revocations, and until when. */
   readonly sessionKey: string;
@@ -31,7 +37,9 @@ export type TenantAnswer =
 export interface TenantCalls extends Rpc.DurableObjectBranded {
   /** Whether somebody may call the API; counts the call. @param caller Among whose calls it is counted. */
   call(caller: string, grant: RevocableGrant): TenantAnswer;
-  /** Whether somebody may attach; counts the attempt, and takes a place for the session if there is one. */
+  /** Whether somebody may try to attach; counts the attempt. Takes no place, and notes nothing of the session. */
+  attempted(request: Attempt): TenantAnswer;
+  /** Whether somebody may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
   admit(request: AdmissionRequest): Promise<TenantAnswer>;
   /** A client that was let in as one that comes back was refused: that was an attempt after all. */
   resumeRefused(resuming: Resuming): void;

@@ -12,7 +12,7 @@ import type { SessionsEnv } from "../session/session-calls.ts";
 import { attemptMs, countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
-import type { AdmissionRequest, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
+import type { AdmissionRequest, Attempt, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
 import { type LimitEnv, readLimits } from "./limits.ts";
 import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "./revocation.ts";
 
@@ -55,20 +55,27 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return this.#isRevoked(grant, now) ? { kind: "revoked" } : { kind: "admitted" };
   }
 
-  /** Whether somebody may attach; counts the attempt, and takes a place for the session if there is one. */
-  async admit(request: AdmissionRequest): Promise<TenantAnswer> {
+  /** Whether somebody may try to attach; counts the attempt. Takes no place, and notes nothing of the session. */
+  attempted({ attempt, grant }: Attempt): TenantAnswer {
     const now = Date.now();
-    const { attempt, sessionKey, sandboxKey } = request;
-    const isRevoked = this.#isRevoked(request.grant, now);
+    const isRevoked = this.#isRevoked(grant, now);
     // Apart, since what was revoked may be in other hands: they do not use up its user's attempts.
     const refusal = isRevoked
       ? this.#count(`revoked ${attempt.user}`, now)
       : "client" in attempt
         ? this.#look(refusedKey(attempt), now)
         : this.#count(attempt.user, now);
-    if (refusal !== undefined) return refusal;
-    if (isRevoked) return { kind: "revoked" };
-    this.#visit(sessionKey, request.untilMs);
+    return refusal ?? { kind: isRevoked ? "revoked" : "admitted" };
+  }
+
+  /** Whether somebody may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
+  async admit({ attempt, grant, sessionKey, sandboxKey, untilMs }: AdmissionRequest): Promise<TenantAnswer> {
+    const now = Date.now();
+    if (attempt !== undefined) {
+      const answer = this.attempted({ attempt, grant });
+      if (answer.kind !== "admitted") return answer;
+    } else if (this.#isRevoked(grant, now)) return { kind: "revoked" };
+    this.#visit(sessionKey, untilMs);
     if (sandboxKey === undefined || this.#live.has(sessionKey)) return { kind: "admitted" };
     if (this.#fullness(sandboxKey) !== undefined) await this.#forgetEnded(sandboxKey);
     const noRoom = this.#fullness(sandboxKey);

@@ -55,7 +55,9 @@ export async function passToStart(
   sessionKey: string,
 ): Promise<Pass | Refusal> {
   const right = { tenant: identity, grant: who, asker: { tenant: identity, asked: { user: project.user } } };
-  return pass(env, request, right, { sessionKey, sandboxKey: project.sandboxKey, kind: "other", resume: undefined });
+  const asked = { sessionKey, sandboxKey: project.sandboxKey, kind: "other", resume: undefined } as const;
+  const passed = await pass(env, request, right, asked, { user: project.user });
+  return "code" in passed ? passed : passed.pass;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import type { ClientRecord } from "sandbox-stdio/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { AuditRecord } from "../../src/audit/record.ts";
+import type { AuditRecord, Deed } from "../../src/audit/record.ts";
 import { Refusals, RUN_MS } from "../../src/audit/refusals.ts";
 import { SessionAudit } from "../../src/audit/session-audit.ts";
 import { AuditTrail } from "../../src/audit/trail.ts";
@@ -86,6 +86,51 @@ describe("10,000 keys of a viewer", () => {
       expect(await lengths(600)).toEqual([1, 4, 5]);
     }));
 });
+
+test("10,000 flips of a driver's, of each kind, are ten records and one that says how they ended", () =>
+  withAudit(async (audit, records) => {
+    const deeds = (i: number): Deed[] => [
+      { type: "secret", on: i % 2 === 0 },
+      { type: "holder", from: i % 2 === 0 ? "" : "d", to: i % 2 === 0 ? "d" : "" },
+      { type: "resize", cols: i, rows: 24 },
+      { type: "signal", signal: "SIGWINCH" },
+    ];
+    for (let i = 0; i < 10_000; i += 1) {
+      for (const deed of deeds(i)) {
+        if (deed.type === "secret") audit.setSecret("d", deed.on);
+        else audit.note(deed, "d");
+      }
+    }
+    await audit.flush();
+    const until = expect.any(String);
+    for (const [kind, last] of deeds(9_999).entries()) {
+      const found = records().filter(({ type }) => type === last.type);
+      expect(found.slice(0, 10).map(said)).toEqual(
+        Array.from({ length: 10 }, (_, i) => ({ client: "d", ...deeds(i)[kind] })),
+      );
+      const from = last.type === "holder" ? { from: "" } : {};
+      expect(found.slice(10).map(said)).toEqual([{ client: "d", ...last, ...from, times: 9_990, until }]);
+    }
+  }));
+
+test("what was typed after many flips is on record after them, and as secret as it was meant", () =>
+  withAudit(async (audit, records) => {
+    for (let i = 0; i < 21; i += 1) audit.setSecret("d", i % 2 === 0);
+    audit.input(DRIVER, 0, 0, KEY, "typed");
+    audit.setSecret("d", false);
+    audit.input(DRIVER, 1, 1, KEY, "typed");
+    await audit.flush();
+    expect(
+      records()
+        .slice(10)
+        .map((record) => (record.type === "secret" ? [record.on, record.times] : [record.type, said(record)])),
+    ).toEqual([
+      [true, 11],
+      ["input", { client: "d", type: "input", offset: 0, length: 1, secret: true }],
+      [false, undefined],
+      ["input", { client: "d", type: "input", offset: 1, length: 1, text: "x" }],
+    ]);
+  }));
 
 test("what a driver typed before and after it was without the keyboard is on record in that order", () =>
   withAudit(async (audit, records) => {
