@@ -1,7 +1,19 @@
 // Names: which are taken for one another, and how they are told apart.
 
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { areAlike, distinctName, MAX_NAME_BYTES } from "../src/index.ts";
+import { latinLookOf } from "../src/session/look-alikes.ts";
+
+/** Every character that Unicode says looks like a Latin letter or digit, by what it looks like. */
+const LOOKS = new Map<string, string[]>();
+for (let point = 0x80; point < 0x20000; point += 1) {
+  if (point >= 0xd800 && point < 0xe000) continue;
+  const character = String.fromCodePoint(point);
+  const latin = latinLookOf(character);
+  if (latin !== undefined) LOOKS.set(latin, [...(LOOKS.get(latin) ?? []), character]);
+}
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 
 describe("L11: is taken for another", () => {
   test.each([
@@ -24,6 +36,11 @@ describe("L11: is taken for another", () => {
     ["spaces and signs", "Ann Lee", "Ann-Lee."],
     ["two letters for one", "Adam", "Adarn"],
     ["no letters at all", "\u{1f642}", "\u{1f642}"],
+    ["Lisu", "Alice Bill", "Alice Bi\ua4e1l"],
+    ["a digit like a capital", "Alice Bill", "Alice 8ill"],
+    ["Canadian syllabics", "Alice", "\u15c5lice"],
+    ["a symbol like a letter", "Alice", "\u237alice"],
+    ["a letter like two", "Adam", "Ada\u{118e3}"],
   ])("%s: %s and %s", (_what, a, b) => {
     expect([areAlike(a, b), areAlike(b, a)]).toEqual([true, true]);
   });
@@ -37,6 +54,30 @@ describe("L11: is taken for another", () => {
   ])("not: %s and %s", (a, b) => {
     expect(areAlike(a, b)).toBe(false);
   });
+});
+
+test("L11: a name whose letters are replaced by any that look like them is taken for it", () => {
+  // Unicode's list has hundreds, and none for a few letters.
+  expect([...LOOKS.values()].flat().length).toBeGreaterThan(450);
+  const letters = fc.constantFrom(...LETTERS).chain((letter) => {
+    const others = [letter, letter.toUpperCase(), ...(LOOKS.get(letter) ?? [])];
+    return fc.constantFrom(...others).map((other) => [letter, other] as const);
+  });
+  const names = fc.array(letters, { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(names, (pairs) => {
+      const [name, other] = [pairs.map(([letter]) => letter).join(""), pairs.map(([, look]) => look).join("")];
+      expect([name, other, areAlike(name, other)]).toEqual([name, other, true]);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("L11: numbers are told apart, whatever digits look like", () => {
+  fc.assert(
+    fc.property(fc.nat(99_999), fc.nat(99_999), (a, b) => areAlike(`worker-${a}`, `worker-${b}`) === (a === b)),
+    { numRuns: 2_000 },
+  );
 });
 
 describe("L11: told apart", () => {

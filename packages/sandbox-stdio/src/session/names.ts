@@ -3,11 +3,9 @@
 
 import { clipUtf8, utf8Length } from "../text/utf8.ts";
 import { MAX_NAME_BYTES } from "../wire/constants.ts";
+import { latinLookOf } from "./look-alikes.ts";
 
-/**
- * What looks like Latin letters and is no compatibility form of them (those Unicode's NFKD takes apart), each list letter by
- * letter over the one below it: of Unicode's confusables (UTS #39) the scripts in which a whole Latin name can be written.
- */
+/** What looks like Latin letters at a glance, beyond Unicode's own list: each list letter by letter over the one below it. */
 const CAPITALS = table(
   ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ", "abezhlkmnoptyxcj"],
   ["АВЕЅІЈКМНОРСТУХҮԌԚԜ", "abesljkmhopctyxygqw"],
@@ -19,7 +17,8 @@ const SMALL = table(
   ["авгезіїјкмнорсѕтухьһӏүԁԍԛԝѵѡєҫ", "abre3lljkmhopcstyxbhlydgqwvwec"],
   ["օոսհցյզքւո", "onuhgjqpln"],
   ["ıɩɪɑɡʀꜱʏᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘᴛᴜᴠᴡᴢøđłħŧƒðþß", "lllagrsyabcdeghjklmnoptuvwzodlhtfdpb"],
-  ["01|i", "olll"],
+  // Each digit like another letter: numbers are never alike.
+  ["01234578|i9", "olzeastbllg"],
 );
 /** Two letters that look like one. */
 const PAIRS: readonly (readonly [string, string])[] = [
@@ -39,7 +38,8 @@ function plain(name: string): string {
 }
 
 function looks(name: string): string {
-  const capitals = [...plain(name)].map((letter) => CAPITALS.get(letter) ?? letter.toLowerCase());
+  const latin = [...name.normalize("NFKD")].map((letter) => latinLookOf(letter) ?? letter).join("");
+  const capitals = [...plain(latin)].map((letter) => CAPITALS.get(letter) ?? letter.toLowerCase());
   const small = [...capitals.join("")].map((letter) => SMALL.get(letter) ?? letter).join("");
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), small);
 }
