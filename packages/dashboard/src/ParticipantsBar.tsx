@@ -8,6 +8,7 @@ import {
   otherDrivers,
   type Participant,
   type Participants,
+  soleTypistOf,
 } from "sandbox-stdio/core";
 import { colourOf } from "./colours.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
@@ -66,7 +67,7 @@ function Person({ people, participant, onGive }: PersonProps) {
   const { id, role, kind = "person" } = participant;
   const name = nameOf(people, id);
   const isYou = id === people.you;
-  const isHolder = people.mode === "exclusive" && id === people.holder;
+  const isHolder = id === soleTypistOf(people);
   const isReceiver = keyboardStateOf(people) === "yours" && otherDrivers(people).includes(participant);
   const facts = [isYou ? "you" : "", role === "viewer" ? "viewer" : "", isHolder ? "has the keyboard" : ""];
   const title = [name, ...facts.filter((fact) => fact !== "")].join(", ");

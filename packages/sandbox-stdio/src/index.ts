@@ -21,6 +21,7 @@ export {
   type Participants,
   participantOf,
   participantsOf,
+  soleTypistOf,
 } from "./client/participants.ts";
 export { announcementOf, keyboardWords, nameOf } from "./client/participants-text.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./client/retry.ts";

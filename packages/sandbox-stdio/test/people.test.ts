@@ -90,6 +90,36 @@ describe("the keyboard", () => {
     expect(keyboardWords(people(cleo, { mode: "collaborative", holder: "" }))).toBe("You are a viewer");
   });
 
+  test("D9b: is a client's that relies on it, also where everyone may type, until it gives it back or leaves", () => {
+    const all = [ann, { ...bob, alone: true }, cleo];
+    const given: ServerMessage[] = [
+      { type: "stdin_holder", id: "b" },
+      { type: "stdin_holder", id: "" },
+    ];
+    for (const you of [ann, cleo]) {
+      const before = people(you, { participants: all, mode: "collaborative", holder: "" });
+      expect(hear(before, ...given).words).toEqual([
+        "Bob has the keyboard",
+        you === ann ? "Everyone may type" : "You are a viewer",
+      ]);
+      const during = followParticipants(before, { type: "stdin_holder", id: "b" });
+      expect([keyboardStateOf(before), keyboardStateOf(during), mayType(during)]).toEqual(
+        you === ann ? ["shared", "taken", false] : ["none", "none", false],
+      );
+      expect(keyboardWords(during)).toBe(you === ann ? "Bob has the keyboard" : "You are a viewer; Bob types");
+      expect(keyboardWords(followParticipants(during, { type: "leave", id: "b" }))).toBe(
+        you === ann ? "Everyone may type" : "You are a viewer",
+      );
+    }
+    // One that does not rely on it changes nothing for the others.
+    const before = people(cleo, {
+      participants: [ann, bob, { ...cleo, role: "driver" }],
+      mode: "collaborative",
+      holder: "",
+    });
+    expect(hear(before, ...given).words).toEqual(["-", "-"]);
+  });
+
   test("can be given to the other drivers", () => {
     expect(otherDrivers(people(ann))).toEqual([bob]);
   });

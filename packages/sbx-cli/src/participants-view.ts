@@ -12,6 +12,7 @@ import {
   participantOf,
   participantsOf,
   type ServerMessage,
+  soleTypistOf,
 } from "sandbox-stdio/core";
 import type { Notices } from "./notices.ts";
 
@@ -101,11 +102,12 @@ export class ParticipantsView {
       const facts = [
         ...(id === people.you ? ["you"] : []),
         ...(role === "viewer" ? ["viewer"] : []),
-        ...(people.mode === "exclusive" && id === people.holder ? ["has the keyboard"] : []),
+        ...(id === soleTypistOf(people) ? ["has the keyboard"] : []),
       ];
       return `${nameOf(people, id)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
     });
-    const keyboard = people.mode === "collaborative" ? "; everyone but viewers may type" : "";
+    const keyboard =
+      people.mode === "collaborative" && soleTypistOf(people) === "" ? "; everyone but viewers may type" : "";
     return `${names.length} here: ${names.join(", ")}${keyboard}; ${this.#connection}`;
   }
 
@@ -122,7 +124,7 @@ export class ParticipantsView {
       return;
     }
     const names = people.participants.map(({ id, role }) => {
-      const mark = people.mode === "exclusive" && id === people.holder ? "*" : "";
+      const mark = id === soleTypistOf(people) ? "*" : "";
       return `${nameOf(people, id)}${mark}${role === "viewer" ? " (viewer)" : ""}`;
     });
     this.#events.title(`${this.#place}: ${names.join(", ")} · ${this.#connection}`);

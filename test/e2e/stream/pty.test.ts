@@ -144,6 +144,13 @@ describe("/exec/pty/shared", () => {
       one.type("past you\r");
       expect(await one.message("error")).toMatchObject({ code: "not_stdin_holder" });
     }
+    // Who comes or stays can tell: of the others it is said who types alone.
+    const marked = expect.objectContaining({ id: await idOf(theirs), alone: true });
+    expect((await ours.message("join", 1)).participant).toEqual(marked);
+    const late = await connect(who, { sandbox, session: "main", role: "viewer" });
+    expect(await late.hello()).toMatchObject({ mode: "collaborative", holder: await idOf(theirs) });
+    expect((await late.hello()).participants).toContainEqual(marked);
+    await late.leave();
     // Also over a hop that was made again: the bridge is told who types.
     await cutInnerHop();
     theirs.type("theirs\r");

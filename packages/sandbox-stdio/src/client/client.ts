@@ -17,6 +17,7 @@ import type { ClientEnd, ClientEvents, ClientOptions, ClientPorts, ClientSocket,
 import { InputSender } from "./input-sender.ts";
 import { Liveness } from "./liveness.ts";
 import { OutputReceiver } from "./output-receiver.ts";
+import { followParticipants, mayType, type Participants, participantsOf } from "./participants.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
 import { Secrecy } from "./secrecy.ts";
 import { TypedInput } from "./typed-input.ts";
@@ -50,7 +51,7 @@ export class StdioClient {
   #generation = 0;
   #hello: Hello | undefined;
   /** Who holds the keyboard. */
-  #holder = "";
+  #people: Participants | undefined;
   #resume: string | undefined;
   #bye: Bye | undefined;
   /** Who answers terminal queries. */
@@ -379,7 +380,7 @@ export class StdioClient {
 
   /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
   #watchRefusal(message: ServerMessage): void {
-    if (message.type === "stdin_holder") this.#holder = message.id;
+    if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (message.type !== "error" || this.#outbox.isAllSent) return;
     // An end of input may be refused to a client whose input is not.
     const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isInputTaken);
@@ -389,8 +390,7 @@ export class StdioClient {
   }
 
   get #isInputTaken(): boolean {
-    const { you, mode } = this.#hello ?? {};
-    return you?.role === "driver" && (mode === "collaborative" || you.id === this.#holder);
+    return this.#people !== undefined && mayType(this.#people);
   }
 
   #greeted(hello: Hello): void {
@@ -406,7 +406,7 @@ export class StdioClient {
     }
     const isResumed = this.#hello !== undefined && this.#hello.incarnation === hello.incarnation;
     this.#hello = hello;
-    this.#holder = hello.holder;
+    this.#people = participantsOf(hello);
     this.#resume = hello.resume;
     this.#answerers = new AnswererHistory(hello.you.id, hello.live, hello.answerer);
     this.#inbox.anchor(hello);

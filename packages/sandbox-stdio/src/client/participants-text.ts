@@ -1,7 +1,7 @@
 // What a person is told of who is here and who types: the same words in the page and on the command line. Pure.
 
 import type { ParticipantKind, ServerMessage } from "../wire/control.ts";
-import { keyboardStateOf, type Participants, participantOf } from "./participants.ts";
+import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from "./participants.ts";
 
 const NAMELESS = "Somebody";
 
@@ -32,9 +32,7 @@ export function announcementOf(people: Participants, message: ServerMessage): st
     case "leave":
       return participantOf(people, message.id) === undefined ? undefined : `${nameOf(people, message.id)} left`;
     case "stdin_holder":
-      if (people.mode === "collaborative" || message.id === people.holder) return undefined;
-      if (message.id === "") return "The keyboard is free";
-      return message.id === people.you ? "You have the keyboard" : `${nameOf(people, message.id)} has the keyboard`;
+      return holderNews(people, message.id);
     case "stdin_request":
       if (message.id === people.you) return `You have asked ${nameOf(people, people.holder)} for the keyboard`;
       if (people.holder === people.you) return `${nameOf(people, message.id)} asks for the keyboard`;
@@ -56,8 +54,18 @@ export function keyboardWords(people: Participants): string {
     case "taken":
       return `${nameOf(people, people.holder)} has the keyboard`;
     case "none":
-      return people.mode === "exclusive" && people.holder !== ""
-        ? `You are a viewer; ${nameOf(people, people.holder)} types`
-        : "You are a viewer";
+      return soleTypistOf(people) === ""
+        ? "You are a viewer"
+        : `You are a viewer; ${nameOf(people, people.holder)} types`;
   }
+}
+
+/** Where everybody types, only that somebody types alone from now on, or no more. */
+function holderNews(people: Participants, holder: string): string | undefined {
+  if (holder === people.holder) return undefined;
+  const typist = soleTypistOf({ ...people, holder });
+  if (typist !== "")
+    return typist === people.you ? "You have the keyboard" : `${nameOf(people, typist)} has the keyboard`;
+  if (people.mode === "exclusive") return "The keyboard is free";
+  return soleTypistOf(people) === "" ? undefined : keyboardWords({ ...people, holder });
 }

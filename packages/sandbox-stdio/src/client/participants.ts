@@ -1,5 +1,5 @@
 // Who is on a session and who may type there, as one of its clients knows it: made of the greeting and of what is announced
-// after it. Pure; the words for a person are in people-words.ts.
+// after it. Pure; the words for a person are in participants-text.ts.
 
 import type { Hello, Participant, ServerMessage } from "../wire/control.ts";
 import type { Mode } from "../wire/terms.ts";
@@ -50,10 +50,16 @@ export function followParticipants(people: Participants, message: ServerMessage)
   }
 }
 
+/** The client that alone may type now, by the mode or since it relies on that (D9b); "" for none. */
+export function soleTypistOf(people: Participants): string {
+  const isAlone = people.mode === "exclusive" || participantOf(people, people.holder)?.alone === true;
+  return isAlone ? people.holder : "";
+}
+
 export function keyboardStateOf(people: Participants): KeyboardState {
   const you = participantOf(people, people.you);
   if (you?.role !== "driver") return "none";
-  if (people.mode === "collaborative") return "shared";
+  if (people.mode === "collaborative" && soleTypistOf(people) === "") return "shared";
   if (people.holder === people.you) return "yours";
   return people.holder === "" ? "free" : "taken";
 }

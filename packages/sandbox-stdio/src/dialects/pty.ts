@@ -11,7 +11,7 @@ import type {
   RouteRequest,
   SessionEvent,
 } from "../server/dialect.ts";
-import type { ClientMessage } from "../wire/control.ts";
+import type { ClientMessage, Participant } from "../wire/control.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
@@ -20,6 +20,11 @@ const SHELL = ["bash", "-li"] as const;
 
 function say(message: object): Encoded<undefined> {
   return { frames: [JSON.stringify(message)], state: undefined };
+}
+
+/** Here everybody holds alone: nobody says so. */
+function theirs({ alone: _alone, ...participant }: Participant): Participant {
+  return participant;
 }
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
@@ -40,10 +45,18 @@ function encode(event: SessionEvent): Encoded<undefined> {
 function encodeShared(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "hello": {
-      const { you, holder, participants, rows, cols } = event;
-      return say({ type: "hello", you, holder, participants, rows, cols });
+      const { holder, rows, cols } = event;
+      return say({
+        type: "hello",
+        you: theirs(event.you),
+        holder,
+        participants: event.participants.map(theirs),
+        rows,
+        cols,
+      });
     }
     case "join":
+      return say({ type: "join", participant: theirs(event.participant) });
     case "leave":
     case "stdin_holder":
       return say(event);

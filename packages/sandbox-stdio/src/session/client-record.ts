@@ -151,7 +151,8 @@ export class ClientRecord implements Paced {
   }
 
   get participant(): Participant {
-    return { id: this.id, name: this.name, role: this.role, kind: this.kind };
+    const { id, name, role, kind, holdsAlone } = this;
+    return { id, name, role, kind, ...(holdsAlone ? { alone: true } : {}) };
   }
 
   /** Tells it something by its connection, or by the inner hop; nothing where it has neither. */

@@ -37,6 +37,8 @@ export type Participant = {
   readonly role: Role;
   /** Absent from an older server. */
   readonly kind?: ParticipantKind;
+  /** Nobody else types while it holds the keyboard, whatever the mode (D9b). Absent: no. */
+  readonly alone?: boolean;
 };
 
 /** How a process ended: its own code, or the signal that killed it and 128 plus its number. */
@@ -135,6 +137,7 @@ const isParticipant: Check = isObject({
   name: isString(256),
   role: isOneOf("driver", "viewer"),
   "kind?": isKind,
+  "alone?": isBoolean,
 });
 
 const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
