@@ -1,6 +1,6 @@
 // Whoever only asks leaves nothing behind: an object that has stored anything is kept for good.
 import { env, runInDurableObject } from "cloudflare:test";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { sandboxKey, sessionKey, tenantKey } from "../src/auth/names.ts";
 import type { Env } from "../src/env.ts";
 import app from "../src/index.ts";
@@ -41,6 +41,44 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
   expect(await stored(real.DIRECTORY.getByName(await sandboxKey(tenant, "box")))).toEqual(NOTHING);
   expect(await stored(real.SESSION.getByName(await sessionKey(tenant, "box", "s")))).toEqual(NOTHING);
   expect(await stored(real.TENANT.getByName(await tenantKey(tenant)))).toEqual(NOTHING);
+});
+
+test("an attach that is refused where there was never a session stores nothing there, and is in the Worker's log", async () => {
+  const realm = newRealm();
+  const settings = { ...real, ...realm.env };
+  const sub = crypto.randomUUID();
+  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const ask = async (query: string, scope: string): Promise<number> => {
+    const Authorization = `Bearer ${await realm.sign({ scope, sub })}`;
+    const headers = { Authorization, Upgrade: "websocket", Origin: ORIGIN };
+    return (await app.request(`${ORIGIN}/attach?sandbox=box&session=s${query}`, { headers }, settings)).status;
+  };
+  const viewer = await app.request(
+    `${ORIGIN}/api/tickets`,
+    {
+      method: "POST",
+      headers: { Authorization: `Bearer ${await realm.sign({ scope: "sandbox:exec", sub })}`, Origin: ORIGIN },
+      body: JSON.stringify({ sandbox: "box", session: "s", role: "viewer" }),
+    },
+    settings,
+  );
+  const { ticket } = (await viewer.json()) as { ticket: string };
+  expect(await ask("&role=viewer", "sandbox:exec")).toBe(404);
+  expect(await ask("", "sandbox:connect")).toBe(403);
+  expect(await ask("&offset=5", "sandbox:exec")).toBe(400);
+  expect(await ask("&resume=none", "sandbox:exec")).toBe(400);
+  expect(await ask(`&role=viewer&ticket=${ticket}`, "sandbox:exec")).toBe(404);
+  const tenant = { issuer: realm.issuer, tenantClaim: "sub", tenantValue: sub } as const;
+  const session = real.SESSION.getByName(await sessionKey(tenant, "box", "s"));
+  expect(await session.audit(0, 10)).toBeUndefined();
+  expect(await stored(session)).toEqual(NOTHING);
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  expect(
+    lines.filter(({ session: name }) => name === "s").map(({ audit, error, user }) => [audit, error, user]),
+  ).toEqual(
+    ["not_found", "forbidden", "bad_request", "bad_request", "not_found"].map((error) => ["refused", error, sub]),
+  );
+  logged.mockRestore();
 });
 
 test("a sandbox's list is there from its first session on, and read by a later life of its object", async () => {

@@ -1,6 +1,6 @@
 // The line above the terminal: who is here, who types, and what this person can do about it. It draws what it is given.
 
-import type { CSSProperties, ReactNode } from "react";
+import { type CSSProperties, type ReactNode, useState } from "react";
 import {
   keyboardStateOf,
   keyboardWords,
@@ -12,6 +12,9 @@ import {
 } from "sandbox-stdio/core";
 import { colourOf } from "./colours.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
+
+/** A name of so many characters is never cut, however wide they are: see `.sbx-name`. */
+const SHORT_NAME = 8;
 
 export type PeopleBarProps = {
   readonly room: ParticipantsModel | undefined;
@@ -85,11 +88,10 @@ function Person({ people, participant, onGive }: PersonProps) {
       <span className="sbx-face" aria-hidden="true">
         {[...name][0]?.toUpperCase()}
       </span>
-      <span className="sbx-name" title={title} aria-hidden="true">
-        {name}
+      <Name name={name} title={title}>
         {isYou ? <small> you</small> : null}
         {role === "viewer" ? <small> viewer</small> : null}
-      </span>
+      </Name>
       <span className="sbx-unseen">{title}</span>
       {isHolder ? <KeyboardIcon /> : null}
       {isReceiver && onGive !== undefined ? (
@@ -104,6 +106,34 @@ function Person({ people, participant, onGive }: PersonProps) {
         </button>
       ) : null}
     </li>
+  );
+}
+
+type NameProps = { readonly name: string; readonly title: string; readonly children: ReactNode };
+
+/** A name that may be cut is a button: pressed or reached by the keyboard, it shows the whole name. */
+function Name({ name, title, children }: NameProps) {
+  const [isWhole, setWhole] = useState(false);
+  if ([...name].length <= SHORT_NAME) {
+    return (
+      <span className="sbx-name" title={title} aria-hidden="true">
+        {name}
+        {children}
+      </span>
+    );
+  }
+  return (
+    <button
+      type="button"
+      className="sbx-name sbx-long"
+      title={title}
+      aria-label={`The whole name: ${name}`}
+      aria-expanded={isWhole}
+      onClick={() => setWhole(!isWhole)}
+    >
+      {name}
+      {children}
+    </button>
   );
 }
 

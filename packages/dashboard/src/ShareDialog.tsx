@@ -2,7 +2,7 @@
 // decides.
 
 import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
-import type { Role } from "sandbox-stdio/core";
+import { DEFAULT_SHARE_SECONDS, type Role } from "sandbox-stdio/core";
 import { Dialog } from "./Dialog.tsx";
 import { listTickets, type Place, revokeTicket, type Share, share, type TicketEntry } from "./sharing.ts";
 
@@ -12,7 +12,6 @@ const LIFETIMES: readonly (readonly [seconds: number, words: string])[] = [
   [8 * 60 * 60, "8 hours"],
   [24 * 60 * 60, "a day"],
 ];
-const DEFAULT_SECONDS = 60 * 60;
 
 export type ShareDialogProps = { readonly place: Place; readonly onClose: () => void };
 
@@ -66,7 +65,7 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
         </fieldset>
         <label>
           for
-          <select name="seconds" defaultValue={DEFAULT_SECONDS}>
+          <select name="seconds" defaultValue={DEFAULT_SHARE_SECONDS}>
             {LIFETIMES.map(([seconds, words]) => (
               <option key={seconds} value={seconds}>
                 {words}

@@ -40,6 +40,26 @@ describe("who is here", () => {
     expect(await ann.data("people")).toBe("2");
   });
 
+  test("D7: a name that is cut is whole to the keyboard, a press, and a screen reader", async () => {
+    const name = "Wilhelmina-Wintergarten-von-Wolkenstein";
+    const ann = await browser.attached(as("Ann"));
+    await browser.attached(as(name));
+    await ann.waitForData("people", 2);
+    expect(await whoIsHere(ann)).toEqual(["Ann, you", name]);
+    const cut = ann.page.getByRole("button", { name: `The whole name: ${name}` });
+    const isWhole = () => cut.evaluate((element) => element.scrollWidth <= element.clientWidth);
+    expect([await cut.getAttribute("title"), await isWhole()]).toEqual([name, false]);
+    await cut.click();
+    expect([await cut.getAttribute("aria-expanded"), await isWhole()]).toEqual(["true", true]);
+    await cut.click();
+    await ann.page.locator(".xterm-helper-textarea").focus();
+    await expect.poll(isWhole).toBe(false);
+    await ann.page.locator(".xterm-helper-textarea").blur();
+    for (let i = 0; i < 20 && !(await cut.evaluate((element) => element === document.activeElement)); i += 1)
+      await ann.page.keyboard.press("Tab");
+    expect(await isWhole()).toBe(true);
+  });
+
   test("does not change the size of the terminal", async () => {
     const ann = await browser.attached(as("Ann"));
     const size = async () => [await ann.data("cols"), await ann.data("rows")];

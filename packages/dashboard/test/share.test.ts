@@ -1,5 +1,6 @@
 // Sharing a session: the ticket in a link, and the dialog that makes links.
 
+import { DEFAULT_SHARE_SECONDS } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
 import { readPageAddress } from "../src/page-address.ts";
 import { type AddressBar, keptTicket, takeTicket } from "../src/share-link.ts";
@@ -124,6 +125,8 @@ describe("the dialog", () => {
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.button("Share");
     const dialog = page.page.getByRole("dialog", { name: "Share default / main" });
+    // As the command line's and the API's, unless somebody chooses.
+    expect(await dialog.getByRole("combobox").inputValue()).toBe(String(DEFAULT_SHARE_SECONDS));
     await dialog.getByLabel("type").check();
     await dialog.getByLabel("without logging in").check();
     await dialog.getByRole("combobox").selectOption("15 minutes");

@@ -15,6 +15,8 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 250);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Ends a long search. */
 const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 3_600) * 1000;
+/** A long search says how far it is. */
+const PROGRESS_RUNS = 5_000;
 const CORPUS = join(import.meta.dirname, "../corpus");
 
 /** A request as the corpus has it: first line, headers, an empty line, body. TOKEN stands for a good token. */
@@ -81,7 +83,10 @@ test.each(["worker", "bridge"] as const)(
     async function ask(entry: Entry, what: string): Promise<string> {
       const [method = "", ...target] = entry.line.split(" ");
       const headers = entry.headers.map((header) => header.replace("TOKEN", token));
-      const answer = await rawRequest(address, target.join(" "), { method, headers, body: entry.body, patienceMs: 50 });
+      const asked = { method, headers, body: entry.body, patienceMs: 50 };
+      const answer = await rawRequest(address, target.join(" "), asked).catch((error: unknown) => {
+        throw new Error(`${what} was not answered:\n${textOf(entry)}`, { cause: error });
+      });
       const { status, body, code } = answer;
       const error = /"error":"(\w+)"/.exec(body)?.[1] ?? "";
       const kind = `${status} ${code ?? error}`.trim();
@@ -100,6 +105,7 @@ test.each(["worker", "bridge"] as const)(
     const until = Date.now() + LIMIT_MS;
     let run = 0;
     for (; run < RUNS && Date.now() < until; run += 1) {
+      if (run > 0 && run % PROGRESS_RUNS === 0) console.log(`${name}, ${run} runs: ${JSON.stringify(kinds)}`);
       const entry = changed(pool, random);
       const known = Object.keys(kinds).length;
       await ask(entry, `seed ${SEED}, run ${run}`);

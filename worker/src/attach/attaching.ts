@@ -65,15 +65,19 @@ export class Attaching {
     this.#underWay += 1;
     try {
       await this.#ports.ending();
-      const ticket = tickets.admit(spec.who, store.record?.facts.incarnation, Date.now());
+      const ticket = tickets.look(spec.who, store.record?.facts.incarnation, Date.now());
       if (ticket !== "good") return this.#refuse(spec, ticketRefusal(ticket));
+      const use = () => tickets.use(spec.who, Date.now());
       if (spec.upstream === "ttyd") {
+        if (!use()) return this.#refuse(spec, ticketRefusal("used"));
         const passed = spec.pass.noRoom ?? (await ttyds.attach(spec, signal));
         return passed instanceof Response ? passed : this.#refuse(spec, passed);
       }
       await keeper.makeWay(spec);
       const admission = await admit(spec, attachableOf(store.record, spec), signer);
       if ("code" in admission) return this.#refuse(spec, admission);
+      // Only now: a ticket that opens nothing is not used, and nothing is stored of a session that never was.
+      if (!use()) return this.#refuse(spec, ticketRefusal("used"));
       if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission, signal);
       if (spec.refusal === "close") return this.#attachAccepted(spec, admission, signal);
       // Such a client can be refused only before its upgrade.
@@ -196,9 +200,8 @@ export class Attaching {
   }
 
   #noteRefused({ actor, pass }: AttachSpec, refusal: Refusal): void {
-    const { env, audit, waitUntil } = this.#ports;
-    const { error, message } = refusal;
-    audit?.note({ type: "refused", error, message }, undefined, actor);
+    const { env, audit, store, waitUntil } = this.#ports;
+    audit?.refused(refusal, actor, store.record !== undefined);
     waitUntil(countRefused(env, pass, retryOf(refusal)));
   }
 

@@ -9,11 +9,13 @@ import {
   MAX_UNACKED_INPUT_BYTES,
   type ServerConnection,
 } from "sandbox-stdio/core";
+import type { Refusal } from "../refusal.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
 import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
 import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";
 import type { AuditTrail } from "./trail.ts";
+import { logUnrecorded } from "./worker-log.ts";
 
 /** Events wait this long for more: longer than an echo takes. */
 const GATHER_MS = 10;
@@ -88,6 +90,16 @@ export class SessionAudit implements InputRecorder {
     const event = { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed };
     if (isRepeatable(event)) this.#refused(event);
     else this.#add(event, GATHER_MS);
+  }
+
+  /**
+   * Somebody was refused who wanted to attach, or to start the process. Where there was never a session, that is a line of the
+   * Worker's log, since an object that stores anything is kept for good. What the command policy refuses is on record anywhere.
+   */
+  refused({ error, message }: Pick<Refusal, "error" | "message">, who: Actor, hasSession: boolean): void {
+    const isOnRecord = hasSession || this.#ports.trail.head.seq > 0 || error === "cmd_forbidden";
+    if (isOnRecord) this.note({ type: "refused", error, message }, undefined, who);
+    else logUnrecorded({ ...this.#place, ...who }, { error, message });
   }
 
   /** A process begins: nobody who typed into an earlier one comes back. */

@@ -1,7 +1,7 @@
 // Who asks, as a request says it; and refusals that no session's audit can hold, since they came before one was reached: a line of JSON each in the Worker's log.
 
 import type { Identity } from "../auth/identity.ts";
-import type { Actor } from "./record.ts";
+import type { Actor, Place } from "./record.ts";
 
 /** Characters of a text that whoever asks may have written. */
 const MAX_LOGGED_CHARACTERS = 256;
@@ -34,6 +34,18 @@ export function logRefused(
       address: addressOf(request),
       ...(identity === undefined ? {} : { tenant: identity.tenantValue, user: identity.subject }),
     }),
+  );
+}
+
+/** A refusal at a session that never was: nothing is stored of it. */
+export function logUnrecorded(
+  { sandbox = "", session = "", tenant, user, address }: Partial<Place> & Actor,
+  { error, message }: { readonly error: string; readonly message: string },
+): void {
+  const where = { sandbox: clipped(sandbox), session: clipped(session) };
+  const time = new Date().toISOString();
+  console.log(
+    JSON.stringify({ audit: "refused", time, ...where, error, message: clipped(message), address, tenant, user }),
   );
 }
 

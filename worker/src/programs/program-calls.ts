@@ -194,8 +194,7 @@ export class ProgramCalls {
     }
     const refusal = commandRefusal(env, wish.cmd, call.who.isAdmin, process.line) ?? call.pass.noRoom;
     if (refusal !== undefined) {
-      const { error, message } = refusal;
-      audit?.note({ type: "refused", error, message }, undefined, call.actor);
+      audit?.refused(refusal, call.actor, record !== undefined);
       return answerOf(refusal);
     }
     if (!call.mayStart) return { status: NEEDS_PASS, body: {} };
@@ -210,8 +209,7 @@ export class ProgramCalls {
       isStdinEnded: process.isStdinEnded,
     });
     if (!ordered.ok) {
-      const { error, message } = ordered.refusal;
-      audit?.note({ type: "refused", error, message }, undefined, call.actor);
+      audit?.refused(ordered.refusal, call.actor, record !== undefined);
       return answerOf(ordered.refusal);
     }
     const { started } = ordered;

@@ -105,8 +105,7 @@ export class Renewals {
     if ((grant.mayExec && !fresh.mayExec) || (grant.isAdmin && !fresh.isAdmin)) {
       throw new AuthFault("insufficient_scope", "The ticket allows less than the token before it");
     }
-    if (tickets.admit(fresh, undefined, Date.now()) !== "good")
-      throw new AuthFault("ticket_used", "The ticket has been used");
+    if (!tickets.use(fresh, Date.now())) throw new AuthFault("ticket_used", "The ticket has been used");
     const { mayExec, isAdmin, mayCreate, name } = grant;
     return { ...fresh, mayExec, isAdmin, mayCreate, name };
   }

@@ -98,20 +98,26 @@ export class SessionTickets {
   }
 
   /**
-   * Whether the grant's ticket, if it rests on one, still counts. An attach ticket has then been used.
+   * Whether the grant's ticket, if it rests on one, still counts. Stores nothing: see {@link use}.
    * @param incarnation The process that there is, if there is one.
    */
-  admit(grant: Grant, incarnation: string | undefined, nowMs: number): "good" | "used" | "revoked" {
-    const { attachTicket, share } = grant;
+  look({ attachTicket, share }: Grant, incarnation: string | undefined, nowMs: number): "good" | "used" | "revoked" {
     if (share !== undefined) return this.share(share.id, incarnation, nowMs) === undefined ? "revoked" : "good";
-    if (attachTicket === undefined) return "good";
+    if (attachTicket === undefined || !this.#isUsed()) return "good";
+    const found = this.#sql.exec("SELECT 1 FROM used_tickets WHERE id = ?", attachTicket.id).toArray();
+    return found.length > 0 ? "used" : "good";
+  }
+
+  /** Uses the grant's attach ticket, if it rests on one. @returns Whether it was good until now. */
+  use({ attachTicket }: Grant, nowMs: number): boolean {
+    if (attachTicket === undefined) return true;
     this.#makeTables();
     this.#sql.exec("DELETE FROM used_tickets WHERE expires_ms <= ?", nowMs - USED_KEEP_MS);
     const inserted = this.#sql.exec(
       "INSERT INTO used_tickets (id, expires_ms) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
       ...[attachTicket.id, attachTicket.expiresAtMs],
     );
-    return inserted.toArray().length > 0 ? "good" : "used";
+    return inserted.toArray().length > 0;
   }
 
   // Made with the first ticket: whoever waits for a new session does not wait for tables.

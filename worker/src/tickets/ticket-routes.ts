@@ -2,7 +2,7 @@
 // has.
 
 import { type Context, Hono } from "hono";
-import { CLOSE, MAX_CLIENTS } from "sandbox-stdio/core";
+import { CLOSE, DEFAULT_SHARE_SECONDS, MAX_CLIENTS } from "sandbox-stdio/core";
 import { displayName } from "../attach/grant.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { authorizeProject, type ProjectAccessEnv } from "../auth/authorize-project.ts";
@@ -23,7 +23,7 @@ type Names = { readonly sandbox: string; readonly session: string };
 
 const ATTACH_TICKET_SECONDS = 60;
 /** How long a share ticket is good, unless its maker says otherwise; and the most that they may say. */
-export const SHARE_SECONDS = { min: 1, max: 30 * 24 * 3600, fallback: 24 * 3600 };
+export const SHARE_SECONDS = { min: 1, max: 30 * 24 * 3600, fallback: DEFAULT_SHARE_SECONDS };
 
 /** How many may be there by one share ticket at a time. */
 const SHARE_CLIENTS = { min: 1, max: MAX_CLIENTS, fallback: 16 };

@@ -57,6 +57,8 @@ export const MAX_CONTROL_OUT_BYTES = 64 * KIB;
 export const MAX_COMMAND_BYTES = 14 * KIB;
 /** Clients on one session at most; one more is told 1013. */
 export const MAX_CLIENTS = 64;
+/** How long a share link is good if its maker does not say. */
+export const DEFAULT_SHARE_SECONDS = 24 * 3600;
 /** UTF-8 bytes of a participant's name at most. */
 export const MAX_NAME_BYTES = 64;
 export const MAX_COLS = 1000;
