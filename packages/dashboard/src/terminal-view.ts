@@ -8,6 +8,7 @@ import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
+import { changeTheme } from "./change-theme.ts";
 import { MINIMUM_CONTRAST, READ_ONLY_THEME, TERMINAL_OPTIONS, THEME } from "./theme.ts";
 
 export type Renderer = "webgl" | "dom";
@@ -115,7 +116,7 @@ export class TerminalView {
     textarea?.setAttribute("aria-readonly", String(isReadOnly));
     // No touch keyboard comes up for what can't be typed.
     if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
-    this.terminal.options.theme = isReadOnly ? READ_ONLY_THEME : THEME;
+    changeTheme(this.terminal, isReadOnly ? READ_ONLY_THEME : THEME);
     this.terminal.options.cursorBlink = !isReadOnly;
   }
 

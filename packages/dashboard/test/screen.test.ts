@@ -23,6 +23,38 @@ describe("what is drawn", () => {
     ]);
   });
 
+  test("colours that a program has set outlast the change to read only and back, until it takes them back", async () => {
+    browser.server.mode = "exclusive";
+    const page = await browser.attached(`${MAIN}&name=Ann`);
+    await browser.attached(`${MAIN}&name=Bob`);
+    await page.waitForData("people", 2);
+    const process = browser.server.process("main");
+    process.print(
+      "\x1b]4;1;#123456\x07\x1b]10;#abcdef\x07\x1b]11;#102030\x07\x1b[31mred\x1b[0m plain \x1b[32mgreen\x1b[0m\r\n",
+    );
+    await page.shows("red plain green");
+    const colours = () =>
+      page.page.locator(".xterm").evaluate((terminal) => {
+        const spans = [...terminal.querySelectorAll(".xterm-rows span")];
+        const of = (text: string) => spans.find((span) => span.textContent === text);
+        const [red, green] = ["red", "green"].map((text) => getComputedStyle(of(text) ?? terminal).color);
+        const rows = getComputedStyle(terminal.querySelector(".xterm-rows") ?? terminal).color;
+        const paper = getComputedStyle(terminal.querySelector(".xterm-scrollable-element") ?? terminal).backgroundColor;
+        return [red, green, rows, paper];
+      });
+    const set = ["rgb(18, 52, 86)", "rgb(126, 226, 168)", "rgb(171, 205, 239)", "rgb(16, 32, 48)"];
+    expect(await colours()).toEqual(set);
+    await page.button("Release");
+    await page.waitForData("read-only", "true");
+    expect(await colours()).toEqual(set);
+    await page.button("Take it");
+    await page.waitForData("read-only", "false");
+    expect(await colours()).toEqual(set);
+    process.print("\x1b]104\x07\x1b]110\x07\x1b]111\x07there\r\n");
+    await page.shows("there");
+    expect(await colours()).toEqual(["rgb(255, 122, 144)", set[1], "rgb(234, 234, 234)", "rgb(26, 26, 46)"]);
+  });
+
   test("inverse text is the paper's colour on the ink's", async () => {
     const page = await browser.attached();
     browser.server.process("main").print("\x1b[7minverse\x1b[0m plain\r\n");
