@@ -145,8 +145,12 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
     x === terminal.cols && last !== undefined
       ? (aboutToWrapOnBlank(buffer, y - top, terminal.cols) ?? goTo(last.column, y - top) + last.drawn)
       : goTo(Math.min(x, terminal.cols - 1), y - top);
-  return originText + charsets + wrapping + modes + attributes;
+  // A character set would change the character that is drawn again. To restore a cursor moves it, so that comes before.
+  const [before, after] = charsets.endsWith(RESTORE_CURSOR) ? [charsets, ""] : ["", charsets];
+  return originText + before + wrapping + after + modes + attributes;
 }
+
+const RESTORE_CURSOR = "\x1b8";
 
 type LastCharacter = {
   readonly column: number;
@@ -227,6 +231,6 @@ function charsetText(core: Core, buffer: ScreenBuffer): string {
   }
   if (glevel !== 0) text += shift(glevel);
   // A restored cursor brings its character set along, without designating it.
-  if (charset !== sets[glevel] && charset === buffer.savedCharset) text += "\x1b8";
+  if (charset !== sets[glevel] && charset === buffer.savedCharset) text += RESTORE_CURSOR;
   return text;
 }

@@ -19,11 +19,13 @@ const PLACES = 40;
 const JSON_PLACES = 10;
 const ATTACKER = "203.0.113.66";
 
-type Row = readonly [name: string, path: (sandbox: string) => string, protocol: string];
+type Row = readonly [name: string, path: (sandbox: string) => string, protocol: string, process?: "silent"];
 const ROWS: readonly Row[] = [
   ["plain", (sandbox) => `/attach?sandbox=${sandbox}&session=main`, ""],
   ["addon", addonPath, ""],
   ["pty", (sandbox) => ptyPath(sandbox, { session: "main" }), "pds-pty"],
+  // It is not greeted, and its program prints nothing: nothing is ever sent to it.
+  ["pty, silent", (sandbox) => ptyPath(sandbox, { session: "main" }), "pds-pty", "silent"],
   ["pty, shared", sharedPath, "pds-pty"],
   ["json", jsonPath, ""],
   ["ttyd", (sandbox) => `/terminal/${sandbox}`, "tty"],
@@ -91,19 +93,22 @@ test("500 upgrades that are reset at once leave neither clients nor places of th
   const server = quick.origin.replace(/^http/, "ws");
   const homes: TestClient[] = [];
   const sandboxes = ROWS.map(() => fresh("box"));
-  for (const sandbox of sandboxes) {
-    // Plain: one that pings would have to do so five times as often.
-    const params = { sandbox, session: "main", tty: 1, cmd: "bash", arg: ["--norc"], env: "PS1=ready>" };
-    const home = await connect(who, params, { server, protocols: [] });
-    homes.push(home);
-    await home.output("ready>");
-  }
   const count = async (sandbox: string) => {
     const url = `${quick.origin}/api/sandboxes/${sandbox}/sessions`;
     const response = await fetch(url, { headers: { Authorization: `Bearer ${who.token}` } });
     const { sessions } = (await response.json()) as { sessions: { clients: number }[] };
     return sessions.reduce((sum, { clients }) => sum + clients, 0);
   };
+  for (const [i, sandbox] of sandboxes.entries()) {
+    const isSilent = ROWS[i]?.[3] === "silent";
+    const shell = { cmd: "bash", arg: ["--norc"], env: "PS1=ready>" };
+    const process = isSilent ? { cmd: "sleep", arg: ["1000"] } : shell;
+    // Plain: one that pings would have to do so five times as often.
+    const home = await connect(who, { sandbox, session: "main", tty: 1, ...process }, { server, protocols: [] });
+    homes.push(home);
+    if (isSilent) await until("its process", async () => (await count(sandbox)) === 1);
+    else await home.output("ready>");
+  }
   const counts = () => Promise.all(sandboxes.map(count));
 
   for (let i = 0; i < RESETS; i += 1) {
