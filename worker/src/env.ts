@@ -1,11 +1,13 @@
-// The bindings and variables of the Worker: what its parts declare, with the classes behind the bindings. Only app.ts imports it.
+// The bindings and variables of the Worker: what its parts declare, with the classes behind the bindings. Only app.ts
+// imports this, so that no part knows all of it.
 
 import type { AttachEnv } from "./attach/attach-route.ts";
 import type { AddressObject } from "./limits/address-object.ts";
 import type { TenantObject } from "./limits/tenant-object.ts";
 import type { PageEnv } from "./page.ts";
 import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
-import type { SessionEnv, SessionObject } from "./session/session-object.ts";
+import type { SessionObject } from "./session/session-object.ts";
+import type { SessionEnv } from "./session/session-parts.ts";
 
 export interface Env extends AttachEnv, SessionEnv, SandboxEnv, PageEnv {
   readonly SESSION: DurableObjectNamespace<SessionObject>;

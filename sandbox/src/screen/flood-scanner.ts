@@ -9,8 +9,11 @@ const OVERLAP_BYTES = 256;
 /** Mode changes that are looked at in one stretch: a program that makes more of them makes the same ones again. */
 const MAX_MODE_CHANGES = 256;
 const MAX_TITLE_BYTES = 200;
+/** Where the emulator can begin is looked for within so much. */
+const LOOK_BYTES = 64 * 1024;
 
 const ESC = 0x1b;
+const CRLF = "\r\n";
 const BRACKET = 0x5b;
 const LETTER_M = 0x6d;
 /** SO and SI change the character set, 0xc2 begins the C1 controls of UTF-8: text without them is only text. */
@@ -144,4 +147,19 @@ function isStyled(bytes: Uint8Array): boolean {
     if (bytes[at] !== LETTER_M || bytes[start + 1] !== BRACKET) return false;
   }
   return true;
+}
+
+/**
+ * The first place from `wanted` on where the emulator can begin: behind a line's end, or before a sequence.
+ * @param isText Whether a line's end counts even if a sequence comes before it.
+ */
+export function entryFrom(log: OutputLog, wanted: number, isText: boolean): { offset: number; isLineStart: boolean } {
+  const length = Math.min(LOOK_BYTES, log.endOffset - wanted);
+  const bytes = Buffer.allocUnsafe(length);
+  log.copy(wanted, length, bytes, 0);
+  const line = bytes.indexOf(CRLF);
+  const sequence = bytes.indexOf(ESC);
+  if (line >= 0 && (isText || sequence < 0 || line < sequence))
+    return { offset: wanted + line + CRLF.length, isLineStart: true };
+  return { offset: wanted + Math.max(0, sequence), isLineStart: false };
 }

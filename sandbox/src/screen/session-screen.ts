@@ -5,9 +5,10 @@
 import type { OutputLog, Snapshot } from "sandbox-stdio/core";
 import { log } from "../log.ts";
 import type { Answer } from "./emulator.ts";
-import { type FloodContent, FloodScanner } from "./flood-scanner.ts";
+import { entryFrom, type FloodContent, FloodScanner } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
+import { ScreenWaiters } from "./screen-waiters.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
 const KIB = 1024;
@@ -32,9 +33,6 @@ const TICK_MS = 200;
 const CALM_BYTES = 64 * KIB;
 /** So often the worker may die over one screen before that is given up. */
 const MAX_LOSSES = 3;
-
-const CRLF = "\r\n";
-const ESC = 0x1b;
 
 export class SessionScreen implements ScreenClient {
   /** Whether the process is held back: it is not silent of its own accord. */
@@ -61,11 +59,8 @@ export class SessionScreen implements ScreenClient {
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
   #endAtTick = 0;
   #isCatchingUp = false;
-  #wanted:
-    | { readonly promise: Promise<Snapshot | undefined>; readonly resolve: (snapshot?: Snapshot) => void }
-    | undefined;
-  /** Who waits for what the screen shows, oldest first: all of them have asked the worker. */
-  #readers: { readonly wish: ScreenWish; readonly resolve: (state?: ScreenState) => void }[] = [];
+  /** All of them have asked the worker. */
+  readonly #waiters = new ScreenWaiters();
   #losses = 0;
   #isClosed = false;
 
@@ -89,20 +84,15 @@ export class SessionScreen implements ScreenClient {
    */
   snapshot(): Promise<Snapshot | undefined> {
     if (this.#isClosed || this.#losses >= MAX_LOSSES || this.#isReplayable) return Promise.resolve(undefined);
-    if (this.#wanted === undefined) {
-      this.#wanted = Promise.withResolvers<Snapshot | undefined>();
-      this.#requestDrawing();
-    }
-    return this.#wanted.promise;
+    return this.#waiters.waitForDrawing(() => this.#requestDrawing());
   }
 
   /** What the screen shows at the log's end now, or the last place before it outside a sequence. Undefined: it is given up. */
   read(wish: ScreenWish): Promise<ScreenState | undefined> {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      this.#readers.push({ wish, resolve });
-      this.#requestShow(wish);
-    });
+    const state = this.#waiters.waitForState(wish);
+    this.#requestShow(wish);
+    return state;
   }
 
   /** Has the output before `offset` parsed at once, because something is asked there. */
@@ -117,8 +107,7 @@ export class SessionScreen implements ScreenClient {
     this.#isClosed = true;
     this.#nextLook = Number.POSITIVE_INFINITY;
     this.#forget();
-    this.#resolve(undefined);
-    this.#giveUpReaders();
+    this.#waiters.giveUp();
   }
 
   // ---- What the worker says ------------------------------------------------------------------------------------
@@ -137,11 +126,11 @@ export class SessionScreen implements ScreenClient {
       }
       case "drawn":
         this.#losses = 0;
-        this.#resolve(message.snapshot);
+        this.#waiters.drawn(message.snapshot);
         return;
       case "shown":
         this.#losses = 0;
-        this.#readers.shift()?.resolve(message.state);
+        this.#waiters.shown(message.state);
         return;
       case "failed":
         log.warn(`A screen is drawn anew: ${message.reason}`);
@@ -158,9 +147,10 @@ export class SessionScreen implements ScreenClient {
     // What was answered stays answered.
     if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
     this.#nextLook = 0;
-    if (this.#wanted !== undefined) this.#requestDrawing();
-    for (const { wish } of this.#readers) this.#requestShow(wish);
-    if (this.#wanted === undefined && this.#readers.length === 0) this.#look(this.#log.endOffset);
+    const { isDrawingWanted, wishes } = this.#waiters;
+    if (isDrawingWanted) this.#requestDrawing();
+    for (const wish of wishes) this.#requestShow(wish);
+    if (!isDrawingWanted && wishes.length === 0) this.#look(this.#log.endOffset);
   }
 
   /** What has come so far is not parsed again: who waits gets the log's tail, and who asks later a guess. */
@@ -173,8 +163,7 @@ export class SessionScreen implements ScreenClient {
     this.#parsed = Math.max(this.#parsed, this.#sent);
     this.#dueTo = 0;
     this.onParsed([], this.#parsed);
-    this.#resolve(undefined);
-    this.#giveUpReaders();
+    this.#waiters.giveUp();
   }
 
   /** @returns Whether the screen is given up for it. */
@@ -183,8 +172,7 @@ export class SessionScreen implements ScreenClient {
     this.#forget();
     if (this.#losses < MAX_LOSSES) return false;
     this.#nextLook = Number.POSITIVE_INFINITY;
-    this.#resolve(undefined);
-    this.#giveUpReaders();
+    this.#waiters.giveUp();
     return true;
   }
 
@@ -276,7 +264,7 @@ export class SessionScreen implements ScreenClient {
   #resume(scanner: FloodScanner, wanted: number): void {
     const from = Math.max(wanted, this.#sent, this.#log.startOffset);
     scanner.scanTo(from);
-    const { offset, isLineStart } = this.#entry(from, scanner.content !== "sequences");
+    const { offset, isLineStart } = entryFrom(this.#log, from, scanner.content !== "sequences");
     scanner.scanTo(offset);
     const mark = this.#log.markFrom(this.#sent + 1);
     const isOneSize = mark === undefined || mark.offset > offset;
@@ -288,18 +276,6 @@ export class SessionScreen implements ScreenClient {
     this.#scanner = undefined;
     this.#isCatchingUp = false;
     this.#schedule();
-  }
-
-  /** From `wanted` on the first place where the emulator can begin: after a line's end, or, if it may, before a sequence. */
-  #entry(wanted: number, isText: boolean): { offset: number; isLineStart: boolean } {
-    const length = Math.min(BATCH_BYTES, this.#log.endOffset - wanted);
-    const bytes = Buffer.allocUnsafe(length);
-    this.#log.copy(wanted, length, bytes, 0);
-    const line = bytes.indexOf(CRLF);
-    const sequence = bytes.indexOf(ESC);
-    if (line >= 0 && (isText || sequence < 0 || line < sequence))
-      return { offset: wanted + line + CRLF.length, isLineStart: true };
-    return { offset: wanted + Math.max(0, sequence), isLineStart: false };
   }
 
   // ---- Handing over --------------------------------------------------------------------------------------------
@@ -346,18 +322,6 @@ export class SessionScreen implements ScreenClient {
     while (this.#sent < end) this.#write(end);
     // The size at the end itself, even if nothing came since it changed.
     this.#write(end);
-  }
-
-  #resolve(snapshot: Snapshot | undefined): void {
-    const wanted = this.#wanted;
-    this.#wanted = undefined;
-    wanted?.resolve(snapshot);
-  }
-
-  #giveUpReaders(): void {
-    const readers = this.#readers;
-    this.#readers = [];
-    for (const { resolve } of readers) resolve(undefined);
   }
 
   #forget(): void {

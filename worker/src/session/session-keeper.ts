@@ -5,19 +5,13 @@ import {
   attachParams,
   CLOSE,
   type InnerHello,
-  knownOf,
-  OutputLog,
   type ProcessWish,
-  type Question,
-  RelaySession,
-  type SessionOptions,
+  type RelaySession,
   type Trace,
-  tracedUpstream,
 } from "sandbox-stdio/core";
 import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
-import { AuditedUpstream } from "../audit/audited-upstream.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
@@ -25,18 +19,17 @@ import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Limits } from "../limits/limits.ts";
-import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
+import { EndedProcess } from "./ended-process.ts";
 import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
 import { describeSession } from "./session-listing.ts";
+import { SessionMaker } from "./session-maker.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** What runs where nothing is asked for. */
 const DEFAULT_COMMAND = "bash";
-/** Of a session's places, 8 of 64, are kept for drivers with a token: no link can shut out those whose session it is. */
-const KEPT_SHARE = 1 / 8;
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
 
@@ -69,20 +62,19 @@ export class SessionKeeper {
   readonly hop: InnerHop;
   readonly #ports: KeeperPorts;
   #session: RelaySession | undefined;
-  #last: { readonly session: RelaySession; isHere: boolean } | undefined;
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
-  /** The incarnation whose exit is on record. */
-  #endedInRecord: string | undefined;
   /** For programs' calls. */
   readonly reaching: Reaching;
+  readonly #maker: SessionMaker;
+  readonly #ended: EndedProcess;
 
   constructor(ports: KeeperPorts) {
     this.#ports = ports;
     this.reaching = new Reaching({
       session: () => this.#session,
       record: () => ports.store.record,
-      keptLog: (record) => this.#keptLog(record),
+      keptLog: (record) => this.#maker.keptLog(record),
       restore: (record) => this.#restoreExited(record),
       openHop: () => this.hop.open(),
       lose: () => this.#loseProcess(),
@@ -101,6 +93,8 @@ export class SessionKeeper {
       },
       trace: () => ports.trace(),
     });
+    this.#maker = new SessionMaker(ports, this.hop.client);
+    this.#ended = new EndedProcess(ports, this.hop);
   }
 
   /** Undefined while nobody is attached, or nothing is known of a process. */
@@ -153,47 +147,14 @@ export class SessionKeeper {
     if (store.record === record) this.discard();
   }
 
-  /**
-   * Once: the process has ended, and all its output is here, and its last screen, where one is wanted.
-   * @returns Whether it has been stored just now.
-   */
+  /** Once: the process has ended, and all that is kept of it is here. @returns Whether it has been stored just now. */
   storeExit(session: RelaySession, nowMs: number): boolean {
-    const { store, audit, waitUntil } = this.#ports;
+    const { store, waitUntil } = this.#ports;
     const { record } = store;
-    if (record === undefined || record.exit !== undefined || session.exit === undefined) return false;
-    if (this.#endedInRecord !== record.facts.incarnation) {
-      // Before its clients, who are told the exit now, are seen to leave.
-      this.#endedInRecord = record.facts.incarnation;
-      const { code, signal } = session.exit;
-      audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
-    }
-    if (!session.isSettled || !this.#hasLast(record, session)) return false;
-    store.saveLog(session.log);
-    if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
-    const clients = [...session.clients].map(knownOf);
-    const { log, exit } = session;
-    const size = log.sizeAt(log.endOffset);
-    store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size };
-    void audit?.flush(); // Clients whose input is still on its way there wait for it.
+    if (record === undefined || !this.#ended.store(record, session, nowMs)) return false;
     waitUntil(this.processEnded(record.homeKey));
     this.hop.release();
     return true;
-  }
-
-  /** Whether what a terminal shows at its end, and its shell's commands, are here, or will not come. Asks for them once. */
-  #hasLast({ facts }: SessionRecord, session: RelaySession): boolean {
-    if (!facts.tty || !this.hop.isOpen) return true;
-    if (this.#last?.session !== session) {
-      const last = { session, isHere: false };
-      this.#last = last;
-      const keep = (name: "screen" | "commands", question: Question) =>
-        askProcess(this.hop.client, question).then((json) => json && this.#ports.store.keep(name, json));
-      void Promise.all([keep("screen", LAST_SCREEN), keep("commands", { about: "commands" })]).finally(() => {
-        last.isHere = true;
-        this.#ports.changed();
-      });
-    }
-    return this.#last.isHere;
   }
 
   /** Nobody is left: the process goes on, and the Durable Object may sleep. */
@@ -235,17 +196,9 @@ export class SessionKeeper {
   // ---- Making one ------------------------------------------------------------------------------------------------
 
   #restoreExited(record: SessionRecord): RelaySession {
-    const { store } = this.#ports;
-    const log = this.#keptLog(record);
-    const session = this.#makeSession(record.facts, log, "", record.creator, { lastScreen: store.lastScreen });
-    for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
-    if (record.exit !== undefined) session.exited(record.exit);
+    const session = this.#maker.ended(record);
     this.#session = session;
     return session;
-  }
-
-  #keptLog(record: SessionRecord): OutputLog {
-    return this.#ports.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
   }
 
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
@@ -263,31 +216,6 @@ export class SessionKeeper {
     audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
     return record;
-  }
-
-  #makeSession(
-    facts: SessionRecord["facts"],
-    log: OutputLog,
-    holder: string,
-    creator: string,
-    screens: Pick<SessionOptions, "screen" | "lastScreen">,
-  ): RelaySession {
-    const { audit, limits } = this.#ports;
-    const upstream = audit === undefined ? this.hop.client : new AuditedUpstream(this.hop.client, audit, holder);
-    return new RelaySession({
-      ...screens,
-      facts,
-      log,
-      upstream: tracedUpstream(upstream, this.#ports.trace()),
-      recorder: audit,
-      now: () => Date.now(),
-      maxClients: limits.clients,
-      keptPlaces: Math.floor(limits.clients * KEPT_SHARE),
-      plainBytesPerSecond: limits.plainBytesPerSecond,
-      reuseFrames: false, // send() here may keep the memory that it is given.
-      holder,
-      creator,
-    });
   }
 
   // ---- The inner hop ---------------------------------------------------------------------------------------------
@@ -315,8 +243,7 @@ export class SessionKeeper {
     let session = this.#session;
     if (session === undefined) {
       const record = this.#ports.store.record ?? this.#newRecord(hello, this.#wish);
-      const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, undefined, hello.offset);
-      session = this.#makeSession(record.facts, log, hello.holder, hello.creator, { screen: this.hop.client });
+      session = this.#maker.greeted(record, hello);
       this.#session = session;
     }
     this.reaching.greeted(hello);

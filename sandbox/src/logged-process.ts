@@ -1,0 +1,94 @@
+// Starts a process whose output goes into an output log, on a PTY with a screen and the marks of its shell.
+
+import {
+  type AttachQuery,
+  DEFAULT_COLS,
+  DEFAULT_ROWS,
+  type ExitStatus,
+  MAX_FRAME_BYTES,
+  OutputLog,
+} from "sandbox-stdio/core";
+import { type SessionMarkEvents, SessionMarks } from "./marks/session-marks.ts";
+import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
+import { SessionScreen } from "./screen/session-screen.ts";
+import { scripts, withMarks } from "./shell/integration.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** The first read of an idle process asks for little, so that an idle session's log stays small. */
+const SMALL_READ_BYTES = 4_096;
+
+export type LoggedProcess = {
+  readonly cmd: readonly string[];
+  readonly child: ChildProcess;
+  readonly log: OutputLog;
+  /** Absent on pipes, as are the marks. */
+  readonly screen: SessionScreen | undefined;
+  readonly marks: SessionMarks | undefined;
+};
+
+export interface ProcessEvents extends SessionMarkEvents {
+  /** More output is in the log: called for each piece, before {@link appended} for all that was read at once. */
+  committed(): void;
+  appended(): void;
+  /** The process takes input again. */
+  writable(): void;
+  ended(status: ExitStatus): void;
+}
+
+/**
+ * @param told Who is told; asked at each event, none of which comes before this returns.
+ * @returns Why the process can't be started: nothing has run then.
+ */
+export function startLogged(
+  { process: wish, size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS } }: Pick<AttachQuery, "process" | "size">,
+  surroundings: Surroundings,
+  told: () => ProcessEvents | undefined,
+): LoggedProcess | StartFault {
+  const cmd = wish.cmd ?? "bash";
+  const log = new OutputLog(size);
+  const screen = wish.tty ? new SessionScreen(log) : undefined;
+  const marks = wish.tty
+    ? new SessionMarks(
+        {
+          commandEnded: (end) => told()?.commandEnded(end),
+          attention: (attention) => told()?.attention(attention),
+        },
+        () => performance.now(),
+      )
+    : undefined;
+  let reserved: Uint8Array = new Uint8Array(0);
+  let readBytes = SMALL_READ_BYTES;
+  const isMarking = wish.tty && wish.shellIntegration !== false;
+  const marking = isMarking ? withMarks(cmd, wish.args, surroundings.env, scripts()) : undefined;
+  const child = startProcess(
+    {
+      cmd,
+      args: marking?.args ?? wish.args,
+      env: { ...(marking?.env ?? surroundings.env) },
+      cwd: wish.cwd ?? surroundings.home,
+      tty: wish.tty,
+      ...size,
+      lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
+      ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
+    },
+    {
+      reserve: () => {
+        reserved = log.reserve(readBytes);
+        return reserved;
+      },
+      commit: (length, stream) => {
+        marks?.scan(reserved.subarray(0, length), log.endOffset);
+        readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
+        log.commit(length, stream);
+        told()?.committed();
+      },
+      flush: () => told()?.appended(),
+    },
+    { onWritable: () => told()?.writable(), onExit: (status) => told()?.ended(status) },
+  );
+  if ("fault" in child) {
+    screen?.close();
+    return child;
+  }
+  return { cmd: [cmd, ...wish.args], child, log, screen, marks };
+}

@@ -1,0 +1,55 @@
+// Who waits for one screen: one drawing for all who want a snapshot, and one answer for each reader, in the order of asking.
+
+import type { Snapshot } from "sandbox-stdio/core";
+import type { ScreenState, ScreenWish } from "./read-screen.ts";
+
+type Reader = { readonly wish: ScreenWish; readonly resolve: (state?: ScreenState) => void };
+
+export class ScreenWaiters {
+  #drawing:
+    | { readonly promise: Promise<Snapshot | undefined>; readonly resolve: (snapshot?: Snapshot) => void }
+    | undefined;
+  #readers: Reader[] = [];
+
+  get isDrawingWanted(): boolean {
+    return this.#drawing !== undefined;
+  }
+
+  /** What is still to be shown, oldest first. */
+  get wishes(): readonly ScreenWish[] {
+    return this.#readers.map(({ wish }) => wish);
+  }
+
+  /** @param request Called if nobody has wanted the drawing before. */
+  waitForDrawing(request: () => void): Promise<Snapshot | undefined> {
+    if (this.#drawing !== undefined) return this.#drawing.promise;
+    const drawing = Promise.withResolvers<Snapshot | undefined>();
+    this.#drawing = drawing;
+    request();
+    return drawing.promise;
+  }
+
+  waitForState(wish: ScreenWish): Promise<ScreenState | undefined> {
+    return new Promise((resolve) => {
+      this.#readers.push({ wish, resolve });
+    });
+  }
+
+  drawn(snapshot: Snapshot | undefined): void {
+    const drawing = this.#drawing;
+    this.#drawing = undefined;
+    drawing?.resolve(snapshot);
+  }
+
+  shown(state: ScreenState | undefined): void {
+    this.#readers.shift()?.resolve(state);
+  }
+
+  /** There will be no screen. */
+  giveUp(): void {
+    this.drawn(undefined);
+    const readers = this.#readers;
+    this.#readers = [];
+    for (const { resolve } of readers) resolve(undefined);
+  }
+}

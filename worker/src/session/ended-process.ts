@@ -1,0 +1,70 @@
+// What is stored when a process has ended: its log, its exit, its last screen, and the clients that were there.
+
+import { knownOf, type Question, type RelaySession } from "sandbox-stdio/core";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import type { InnerHop } from "../bridge/inner-hop.ts";
+import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
+import type { SessionRecord, SessionStore } from "./session-store.ts";
+
+export interface EndedPorts {
+  readonly store: SessionStore;
+  /** Absent if no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+  /** More of what is to be stored is here, or will not come. */
+  changed(): void;
+}
+
+export class EndedProcess {
+  readonly #ports: EndedPorts;
+  readonly #hop: InnerHop;
+  #last: { readonly session: RelaySession; isHere: boolean } | undefined;
+  /** The incarnation whose exit is on record. */
+  #inRecord: string | undefined;
+
+  constructor(ports: EndedPorts, hop: InnerHop) {
+    this.#ports = ports;
+    this.#hop = hop;
+  }
+
+  /**
+   * Once: the process has ended, and all its output is here, and its last screen, where one is wanted.
+   * @param nowMs As Date.now().
+   * @returns Whether it has been stored just now.
+   */
+  store(record: SessionRecord, session: RelaySession, nowMs: number): boolean {
+    const { store, audit } = this.#ports;
+    if (record.exit !== undefined || session.exit === undefined) return false;
+    if (this.#inRecord !== record.facts.incarnation) {
+      // Before its clients, who are told the exit now, are seen to leave.
+      this.#inRecord = record.facts.incarnation;
+      const { code, signal } = session.exit;
+      audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
+    }
+    if (!session.isSettled || !this.#hasLast(record, session)) return false;
+    store.saveLog(session.log);
+    if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
+    const clients = [...session.clients].map(knownOf);
+    const { log, exit } = session;
+    const size = log.sizeAt(log.endOffset);
+    store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size };
+    void audit?.flush(); // Clients whose input is still on its way there wait for it.
+    return true;
+  }
+
+  /** Whether what a terminal shows at its end, and its shell's commands, are here, or will not come. Asks for them once. */
+  #hasLast({ facts }: SessionRecord, session: RelaySession): boolean {
+    const { store, changed } = this.#ports;
+    if (!facts.tty || !this.#hop.isOpen) return true;
+    if (this.#last?.session !== session) {
+      const last = { session, isHere: false };
+      this.#last = last;
+      const keep = (name: "screen" | "commands", question: Question) =>
+        askProcess(this.#hop.client, question).then((json) => json && store.keep(name, json));
+      void Promise.all([keep("screen", LAST_SCREEN), keep("commands", { about: "commands" })]).finally(() => {
+        last.isHere = true;
+        changed();
+      });
+    }
+    return this.#last.isHere;
+  }
+}

@@ -1,0 +1,77 @@
+// Makes the relay session of a session object: of a process that the bridge has greeted with, or of one that has ended.
+
+import {
+  type InnerClient,
+  type InnerHello,
+  OutputLog,
+  RelaySession,
+  type SessionOptions,
+  type Trace,
+  tracedUpstream,
+} from "sandbox-stdio/core";
+import { AuditedUpstream } from "../audit/audited-upstream.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { SessionRecord, SessionStore } from "./session-store.ts";
+
+/** Of a session's places, 8 of 64, are kept for drivers with a token: no link can shut out those whose session it is. */
+const KEPT_SHARE = 1 / 8;
+
+export interface MakerPorts {
+  readonly store: SessionStore;
+  readonly limits: Limits;
+  /** Absent if no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+  /** Absent if the session is not traced. */
+  trace(): Trace | undefined;
+}
+
+type Begun = Pick<SessionOptions, "screen" | "lastScreen" | "holder" | "creator">;
+
+export class SessionMaker {
+  readonly #ports: MakerPorts;
+  readonly #upstream: InnerClient;
+
+  constructor(ports: MakerPorts, upstream: InnerClient) {
+    this.#ports = ports;
+    this.#upstream = upstream;
+  }
+
+  /** Of a process that runs: its log begins where the bridge says. */
+  greeted({ facts }: SessionRecord, { cols, rows, offset, holder, creator }: InnerHello): RelaySession {
+    const log = new OutputLog({ cols, rows }, undefined, offset);
+    return this.#make(facts, log, { holder, creator, screen: this.#upstream });
+  }
+
+  /** Of a process whose exit is stored: with its log, its last screen, and the clients that were known at its end. */
+  ended(record: SessionRecord): RelaySession {
+    const { lastScreen } = this.#ports.store;
+    const session = this.#make(record.facts, this.keptLog(record), { holder: "", creator: record.creator, lastScreen });
+    for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
+    if (record.exit !== undefined) session.exited(record.exit);
+    return session;
+  }
+
+  /** What is stored of the output; empty at the record's offset if nothing is. */
+  keptLog(record: SessionRecord): OutputLog {
+    return this.#ports.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
+  }
+
+  #make(facts: SessionRecord["facts"], log: OutputLog, begun: Begun): RelaySession {
+    const { audit, limits, trace } = this.#ports;
+    const upstream =
+      audit === undefined ? this.#upstream : new AuditedUpstream(this.#upstream, audit, begun.holder ?? "");
+    return new RelaySession({
+      ...begun,
+      facts,
+      log,
+      upstream: tracedUpstream(upstream, trace()),
+      recorder: audit,
+      now: () => Date.now(),
+      maxClients: limits.clients,
+      keptPlaces: Math.floor(limits.clients * KEPT_SHARE),
+      plainBytesPerSecond: limits.plainBytesPerSecond,
+      reuseFrames: false, // send() here may keep the memory that it is given.
+    });
+  }
+}

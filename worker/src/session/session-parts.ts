@@ -1,0 +1,104 @@
+// The parts of one session object, and which of them knows which. What they ask of the object itself is in its ports.
+
+import { Attaching } from "../attach/attaching.ts";
+import { ResumeSigner } from "../attach/resume.ts";
+import { SessionAudit } from "../audit/session-audit.ts";
+import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
+import { AuditTrail } from "../audit/trail.ts";
+import { giveBack, type Pass } from "../limits/entry-limits.ts";
+import type { AddressesEnv } from "../limits/limit-calls.ts";
+import { type LimitEnv, readLimits } from "../limits/limits.ts";
+import { type LogEnv, log } from "../log.ts";
+import { ProgramCalls } from "../programs/program-calls.ts";
+import { type TtydEnv, TtydProxy } from "../terminal/proxy.ts";
+import { SessionTickets } from "../tickets/session-tickets.ts";
+import { TicketCalls } from "../tickets/ticket-calls.ts";
+import { Connections } from "./connections.ts";
+import { DeletionAlarm } from "./deletion-alarm.ts";
+import { type RenewalEnv, Renewals } from "./renewals.ts";
+import { type KeeperEnv, SessionKeeper } from "./session-keeper.ts";
+import { SessionStore } from "./session-store.ts";
+import { SessionTrace } from "./session-trace.ts";
+import { UnnamedSession } from "./unnamed.ts";
+import { Watches } from "./watches.ts";
+
+/** The bindings and variables that a session object and its parts read. */
+export type SessionEnv = KeeperEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
+
+export interface ObjectPorts {
+  /** Who is there, or what is due, may have changed. */
+  changed(): void;
+  /** A client has said something: only what its session waits for may be due earlier. */
+  heard(): void;
+  /** Resolves when a session that is being forgotten is. */
+  ending(): Promise<unknown>;
+}
+
+export type SessionParts = ReturnType<typeof makeParts>;
+
+/** @throws {AuthFault} `misconfigured`. */
+export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: ObjectPorts) {
+  const { changed, heard, ending } = ports;
+  const { storage } = ctx;
+  const sessionKey = ctx.id.name ?? "";
+  const signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
+  const limits = readLimits(env);
+  const settings = readAuditSettings(env);
+  const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise);
+  const ended = (pass: Pass) => waitUntil(giveBack(env, pass));
+
+  const store = new SessionStore(storage);
+  const tickets = new SessionTickets(storage);
+  const watches = new Watches(limits);
+  const { lifetimes } = watches;
+  const trace = new SessionTrace(env);
+  const trail = new AuditTrail(storage);
+  const unnamed = new UnnamedSession(store, limits.unnamedSeconds * 1000);
+  const alarm = new DeletionAlarm({ storage, store, unnamed, trail, retentionMs: settings.retentionMs });
+  const recorder = (): SessionAudit =>
+    new SessionAudit({
+      ...{ trail, settings },
+      isTty: () => store.record?.facts.tty ?? true,
+      storing: () => alarm.ensure(),
+      stored: (client) => keeper.session?.recorded(client),
+      failed: (error) => {
+        log.error("the audit could not be stored:", error);
+        // What was not stored was not acknowledged: the clients reconnect and send it again.
+        ctx.abort("the audit could not be stored");
+      },
+    });
+  const audit = settings.mode === "off" ? undefined : recorder();
+  if (store.record !== undefined) audit?.at(store.record.facts);
+  const renewals = new Renewals({
+    ...{ env, lifetimes, tickets, sessionKey, changed },
+    sandbox: () => store.record?.facts.sandbox,
+  });
+  const keeper: SessionKeeper = new SessionKeeper({
+    ...{ env, store, limits, audit, sessionKey, waitUntil, changed },
+    trace: () => trace.trace,
+    isCalled: () => programs.isActive,
+  });
+  const connections = new Connections(ctx, {
+    ...{ limits, watches, trace, audit, ended, changed, heard },
+    auth: (connection, token) => waitUntil(renewals.auth(connection, token)),
+    closedByClient: () => {
+      const isLast = (keeper.session?.attachedCount ?? 0) === 0;
+      if (isLast && unnamed.deserted(Date.now())) void alarm.set();
+    },
+  });
+  const keeping = settings.mode === "content" ? "content" : "length";
+  const ttyds = new TtydProxy({ env, audit, keeping, watches, ended });
+  const programs: ProgramCalls = new ProgramCalls({
+    ...{ env, store, keeper, signer, lifetimes, limits, audit, ending, changed },
+    keptUntilChanged: () => void alarm.set(),
+  });
+  const attaching = new Attaching({
+    ...{ env, store, keeper, signer, tickets, connections, lifetimes },
+    ...{ unnamed, ttyds, audit, ending, waitUntil, changed },
+  });
+  const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
+  return {
+    ...{ store, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
+    ...{ keeper, connections, programs, attaching },
+  };
+}
