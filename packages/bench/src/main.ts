@@ -3,8 +3,9 @@
 import { cpus } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { exit } from "../../sbx-cli/src/exit.ts";
+import * as amounts from "./amounts.ts";
 import { keepAwake } from "./awake.ts";
-import * as measures from "./measures.ts";
+import * as latencies from "./latencies.ts";
 import { median, show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
 import { writeTable } from "./table-file.ts";
@@ -15,24 +16,24 @@ const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "pat
 const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
 /** In the order of the table. */
 const MEASURES = [
-  measures.connectToPrompt,
-  measures.echoIdle,
-  measures.echoUnderFlood,
-  measures.echoBesideStoppedViewer,
-  measures.outputRaw,
-  measures.outputCooked,
-  measures.inputRaw,
-  measures.interrupt,
-  measures.interruptOnSlowLinks,
-  measures.stalledReader,
-  measures.idleSessions,
-  measures.fanOut,
+  latencies.connectToPrompt,
+  latencies.echoIdle,
+  latencies.echoUnderFlood,
+  latencies.echoBesideStoppedViewer,
+  amounts.outputRaw,
+  amounts.outputCooked,
+  amounts.inputRaw,
+  latencies.interrupt,
+  latencies.interruptOnSlowLinks,
+  amounts.stalledReader,
+  amounts.idleSessions,
+  amounts.fanOut,
 ] as const;
 /** Who is left out of which measurement. */
 const WITHOUT = new Map<(typeof MEASURES)[number], readonly SubjectName[]>([
-  [measures.fanOut, PEERS], // They have one viewer each.
-  [measures.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
-  [measures.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
+  [amounts.fanOut, PEERS], // They have one viewer each.
+  [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
+  [latencies.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
 ]);
 
 const names = MEASURES.map(({ name }) => name);

@@ -3,6 +3,8 @@
 
 import "@xterm/xterm/css/xterm.css";
 import "./style.css";
+import "./controls.css";
+import "./small-windows.css";
 import "./participants.css";
 import "./dialogs.css";
 import {

@@ -1,0 +1,160 @@
+// The measurements of how much: bytes a second out and in, to many at once, and memory.
+
+import { createHash } from "node:crypto";
+import { echoes, FLOOD, pause, type Result, readyCat, SHELL, watchMemory } from "./measuring.ts";
+import { percentile } from "./numbers.ts";
+import { COOKED_PERIOD, LINE, patternBytes, Verifier } from "./pattern.ts";
+import type { Subject } from "./subjects.ts";
+import { openTerminal, seen, type Terminal } from "./terminal.ts";
+
+/** Output of a program on a raw terminal, every byte compared. */
+export async function outputRaw(subject: Subject): Promise<Result> {
+  const total = 400_000_000;
+  const cpuBefore = subject.cpuMs();
+  const seconds = await readPattern(subject, total, `stty raw; yes '${LINE}' | head -c ${total}; sleep 60`);
+  return {
+    "output raw, MB/s": total / 1e6 / seconds,
+    "... server CPU, ms/MB": (subject.cpuMs() - cpuBefore) / (total / 1e6),
+  };
+}
+
+/** Output of a program on a cooked terminal: the kernel turns each line feed into two bytes. */
+export async function outputCooked(subject: Subject): Promise<Result> {
+  const written = 400_000_000;
+  // Each line is one byte longer than it was written.
+  const total = written + Math.floor(written / (LINE.length + 1));
+  const script = `yes '${LINE}' | head -c ${written}; sleep 60`;
+  const seconds = await readPattern(subject, total, script, new Verifier(COOKED_PERIOD));
+  return { "output cooked, MB/s": total / 1e6 / seconds };
+}
+
+/** Input to a program on a raw terminal, its SHA-256 compared. */
+export async function inputRaw(subject: Subject): Promise<Result> {
+  const total = 60_000_000;
+  const command = `stty raw -echo; printf READY; head -c ${total} | sha256sum; sleep 60`;
+  const terminal = await openTerminal(subject.spec(["sh", "-c", command]));
+  await seen(terminal, "READY");
+  const bytes = patternBytes(total);
+  const before = subject.memory();
+  const peak = watchMemory(subject);
+  const cpuBefore = subject.cpuMs();
+  const from = performance.now();
+  const done = seen(terminal, createHash("sha256").update(bytes).digest("hex"));
+  for (let at = 0; at < total; at += 65_536) terminal.send(bytes.subarray(at, at + 65_536));
+  await done;
+  const seconds = (performance.now() - from) / 1000;
+  const cpuMs = subject.cpuMs() - cpuBefore;
+  terminal.close();
+  return {
+    "input, MB/s": total / 1e6 / seconds,
+    "... server growth, MB": (peak.end() - before) / 1e6,
+    "... server CPU for input, ms/MB": cpuMs / (total / 1e6),
+  };
+}
+
+/** A reader that stops during a flood: what the server holds for it. */
+export async function stalledReader(subject: Subject): Promise<Result> {
+  const terminal = await openTerminal(subject.spec(FLOOD));
+  await new Promise<void>((resolve) => {
+    terminal.onOutput = () => resolve();
+  });
+  const before = subject.memory();
+  terminal.pause();
+  await pause(1_000);
+  const afterOne = subject.memory();
+  await pause(9_000);
+  const afterTen = subject.memory();
+  terminal.close();
+  return {
+    "stalled reader, growth in 1 s, MB": (afterOne - before) / 1e6,
+    "stalled reader, growth in 10 s, MB": (afterTen - before) / 1e6,
+  };
+}
+
+/** Idle shells: memory of the server for each, with all that a first use brings along and without, and a keystroke beside a hundred. */
+export async function idleSessions(subject: Subject): Promise<Result> {
+  const before = subject.memory();
+  const result: Record<string, number> = { "memory with no session, MB": before / 1e6 };
+  const terminals: Terminal[] = [];
+  const openUpTo = async (count: number) => {
+    while (terminals.length < count) {
+      const terminal = await openTerminal(subject.spec(SHELL));
+      await seen(terminal, "PROMPT> ");
+      terminals.push(terminal);
+    }
+  };
+  for (const count of [1, 10, 100]) {
+    await openUpTo(count);
+    result[`memory for each of ${count} idle sessions, KB`] = (subject.memory() - before) / 1e3 / count;
+  }
+  const beside = await readyCat(subject);
+  const times = await echoes(beside, 300);
+  const hundred = subject.memory();
+  await openUpTo(200);
+  result["memory for each of the next 100, KB"] = (subject.memory() - hundred) / 1e3 / 100;
+  for (const terminal of [...terminals, beside]) terminal.close();
+  return { ...result, "echo p99 beside 100 sessions, ms": percentile(times, 0.99) };
+}
+
+/** One session to many viewers, until all of them have come to its end. A live viewer that falls behind skips some of it. */
+export async function fanOut(subject: Subject): Promise<Result> {
+  const result: Record<string, number> = {};
+  for (const viewers of [1, 8, 64]) {
+    const total = viewers === 64 ? 30_000_000 : 100_000_000;
+    const session = `fan-${viewers}-${Date.now()}`;
+    const command = ["sh", "-c", `stty raw -echo; head -c 1 >/dev/null; yes '${LINE}' | head -c ${total}; sleep 60`];
+    const driver = await openTerminal(subject.spec(command, { session }));
+    const all = [driver];
+    for (let i = 1; i < viewers; i += 1) {
+      all.push(await openTerminal(subject.spec([], { session, role: "viewer" })));
+    }
+    let came = 0;
+    let skipped = 0;
+    const done = all.map(
+      (terminal) =>
+        new Promise<void>((resolve) => {
+          let at = 0;
+          const advance = (bytes: number) => {
+            at += bytes;
+            if (at >= total) resolve();
+          };
+          terminal.onOutput = (chunk) => {
+            came += chunk.length;
+            advance(chunk.length);
+          };
+          terminal.onGap = (bytes) => {
+            skipped += bytes;
+            advance(bytes);
+          };
+        }),
+    );
+    const from = performance.now();
+    driver.send(Buffer.from("\n"));
+    await Promise.all(done);
+    result[`one session to ${viewers}, MB/s in all`] = came / 1e3 / (performance.now() - from);
+    if (viewers > 1) result[`... skipped for those behind, of ${viewers}, %`] = (100 * skipped) / (came + skipped);
+    driver.close();
+    for (const terminal of all.slice(1)) terminal.close();
+  }
+  return result;
+}
+
+async function readPattern(
+  subject: Subject,
+  total: number,
+  script: string,
+  verifier = new Verifier(),
+): Promise<number> {
+  const terminal = await openTerminal(subject.spec(["sh", "-c", script]));
+  let startedAt = 0;
+  await new Promise<void>((resolve) => {
+    terminal.onOutput = (chunk) => {
+      if (startedAt === 0) startedAt = performance.now();
+      verifier.take(chunk);
+      if (verifier.bytes >= total) resolve();
+    };
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  terminal.close();
+  return seconds;
+}
