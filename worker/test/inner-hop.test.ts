@@ -3,10 +3,10 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test, vi } from "vitest";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import { InnerHop, type InnerHopEvents, sendQuietly } from "../src/bridge/inner-hop.ts";
 import type { AttachOutcome } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
-import { HELLO } from "./hello.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -45,7 +45,7 @@ test("attempts under way are shared", async () => {
   expect(answers.length).toBe(1);
   const { socket, bridge } = openSocket();
   answers[0]?.({ kind: "open", socket });
-  bridge.send(JSON.stringify(HELLO));
+  bridge.send(JSON.stringify(INNER_HELLO));
   expect((await Promise.all(opened)).map((outcome) => outcome.kind)).toEqual(["open", "open"]);
   expect(greetings).toEqual(["i1"]);
 });
@@ -59,14 +59,14 @@ test("an attach that was under way when the hop was let go of is given up, and t
 
   const old = openSocket();
   answers[0]?.({ kind: "open", socket: old.socket });
-  old.bridge.send(JSON.stringify(HELLO));
+  old.bridge.send(JSON.stringify(INNER_HELLO));
   expect(await first).toMatchObject({ kind: "unreachable" });
   expect(await old.closed).toBe(1001);
   expect(greetings).toEqual([]);
 
   const { socket, bridge } = openSocket();
   answers[1]?.({ kind: "open", socket });
-  bridge.send(JSON.stringify({ ...HELLO, incarnation: "i2" }));
+  bridge.send(JSON.stringify({ ...INNER_HELLO, incarnation: "i2" }));
   expect((await second).kind).toBe("open");
   expect(greetings).toEqual(["i2"]);
 });
@@ -114,7 +114,7 @@ test("a greeting that can't be dealt with ends its connection, and whoever waits
   const opened = hop.open();
   const first = openSocket();
   answers[0]?.({ kind: "open", socket: first.socket });
-  first.bridge.send(JSON.stringify(HELLO));
+  first.bridge.send(JSON.stringify(INNER_HELLO));
   expect(await opened).toMatchObject({ kind: "unreachable" });
   expect(await first.closed).toBe(1001);
   expect(logged).toHaveBeenCalledOnce();
@@ -127,7 +127,7 @@ test("a greeting that can't be dealt with ends its connection, and whoever waits
   const second = openSocket();
   answers[1]?.({ kind: "open", socket: second.socket });
   const again = hop.open();
-  second.bridge.send(JSON.stringify(HELLO));
+  second.bridge.send(JSON.stringify(INNER_HELLO));
   expect((await again).kind).toBe("open");
 });
 
@@ -168,7 +168,7 @@ test("a connection that broke with nobody there is made again once somebody is, 
   const opened = hop.open();
   const { socket, bridge } = openSocket();
   answers[0]?.({ kind: "open", socket });
-  bridge.send(JSON.stringify(HELLO));
+  bridge.send(JSON.stringify(INNER_HELLO));
   await opened;
   hop.keep();
   expect(answers.length).toBe(1);

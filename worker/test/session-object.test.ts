@@ -3,10 +3,10 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { attachParams, parseAttachQuery, ServerConnection } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/session/session-object.ts";
-import { HELLO } from "./hello.ts";
 
 const real = env as unknown as Env;
 
@@ -27,7 +27,7 @@ function greeting(): { response: Response; bridge: WebSocket } {
   const pair = new WebSocketPair();
   const bridge = pair[1];
   bridge.accept();
-  bridge.send(JSON.stringify(HELLO));
+  bridge.send(JSON.stringify(INNER_HELLO));
   return { response: new Response(null, { status: 101, webSocket: pair[0] }), bridge };
 }
 
@@ -176,7 +176,7 @@ test("H14: whoever is on a session hears that another server stands in its bridg
 
     standInForBridge();
     const back = await attach(object);
-    expect(await back.next("hello")).toMatchObject({ incarnation: HELLO.incarnation });
+    expect(await back.next("hello")).toMatchObject({ incarnation: INNER_HELLO.incarnation });
   }));
 
 test("H14: a session that ends with its last client is forgotten when another server stands in its bridge's place", () =>

@@ -1,31 +1,11 @@
 // The words for each state. No browser.
 
-import type { ClientState, Hello } from "sandbox-stdio/core";
+import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
+import { hello } from "../../sandbox-stdio/test/hello.ts";
 import { countKeys, describe as inWords, type SessionFacts } from "../src/status.ts";
 
-const hello: Hello = {
-  type: "hello",
-  protocol: "stdio.v1",
-  sandbox: "dev",
-  session: "main",
-  incarnation: "i",
-  tty: true,
-  cols: 80,
-  rows: 24,
-  offset: 0,
-  live: 0,
-  stdin: 0,
-  resume: "r",
-  window: 1,
-  delivery: "live",
-  you: { id: "c", name: "", role: "driver" },
-  answerer: { id: "c", offset: 0 },
-  holder: "",
-  mode: "collaborative",
-  participants: [],
-};
-const attached: ClientState = { phase: "attached", hello, isResumed: false };
+const attached: ClientState = { phase: "attached", hello: hello(), isResumed: false };
 
 function words(client: ClientState, more: Partial<SessionFacts> = {}, nowMs = 10_000): string {
   const status = inWords(

@@ -2,7 +2,8 @@
 // Sockets and timers are in this file's hands.
 
 import { describe, expect, test } from "vitest";
-import { type ClientEvents, type ClientSocketEvents, encodeFrame, type Hello, StdioClient } from "../src/index.ts";
+import { type ClientEvents, type ClientSocketEvents, encodeFrame, StdioClient } from "../src/index.ts";
+import { hello } from "./hello.ts";
 
 type Sent = string | Uint8Array;
 
@@ -79,31 +80,6 @@ function harness(options: { resume?: string; offset?: number } = {}) {
         .map((text) => JSON.parse(text) as { type: string; offset: number })
         .filter((message) => message.type === "ack")
         .map((message) => message.offset),
-  };
-}
-
-function hello(over: Partial<Hello> = {}): Hello {
-  return {
-    type: "hello",
-    protocol: "stdio.v1",
-    sandbox: "dev",
-    session: "main",
-    incarnation: "i1",
-    tty: true,
-    cols: 80,
-    rows: 24,
-    offset: 0,
-    live: 0,
-    stdin: 0,
-    resume: "r1",
-    window: 524288,
-    delivery: "live",
-    you: { id: "me", name: "", role: "driver" },
-    answerer: { id: "me", offset: 0 },
-    holder: "",
-    mode: "collaborative",
-    participants: [],
-    ...over,
   };
 }
 

@@ -12,6 +12,7 @@ import {
   STREAM_STDOUT,
   StdioClient,
 } from "../src/index.ts";
+import { hello } from "./hello.ts";
 
 /** A client whose connections are moved by hand, with the greatest chance: every backoff is as long as it may be. */
 function harness(options: Partial<ClientOptions> = {}) {
@@ -76,7 +77,7 @@ function harness(options: Partial<ClientOptions> = {}) {
     socket,
     greet: (offset: number, stdin = 0, over: object = {}) => {
       socket().events.open();
-      socket().events.text(JSON.stringify({ ...hello(offset, stdin), ...over }));
+      socket().events.text(JSON.stringify({ ...helloAt(offset, stdin), ...over }));
     },
     /** Cuts the connection and lets the wait pass. @returns How long it was, ms. */
     cut: () => {
@@ -91,29 +92,13 @@ function harness(options: Partial<ClientOptions> = {}) {
   };
 }
 
-function hello(offset: number, stdin: number) {
-  const you = { id: "me", name: "", role: "driver" };
-  return {
-    type: "hello",
-    protocol: "stdio.v1",
-    sandbox: "default",
-    session: "main",
-    incarnation: "i1",
-    tty: false,
-    cols: 80,
-    rows: 24,
-    offset,
-    live: offset,
-    stdin,
-    resume: "proof",
-    window: 524288,
-    delivery: "lossless",
-    you,
-    answerer: { id: "", offset: 0 },
-    holder: "",
-    mode: "collaborative",
-    participants: [you],
-  };
+/** Of pipes, on which only `me` is. */
+function helloAt(offset: number, stdin: number) {
+  const you = { id: "me", name: "", role: "driver" } as const;
+  return hello({
+    ...{ sandbox: "default", tty: false, offset, live: offset, stdin, resume: "proof", delivery: "lossless" },
+    ...{ you, answerer: { id: "", offset: 0 }, participants: [you] },
+  });
 }
 
 describe("L10: input that is refused", () => {

@@ -16,34 +16,23 @@ import {
   participantsOf,
   type ServerMessage,
 } from "../src/index.ts";
+import { hello } from "./hello.ts";
 
 const ann: Participant = { id: "a", name: "Ann", role: "driver" };
 const bob: Participant = { id: "b", name: "Bob", role: "driver" };
 const cleo: Participant = { id: "c", name: "Cleo", role: "viewer" };
 
 function people(you: Participant, more: Partial<Hello> = {}): Participants {
-  return participantsOf({
-    type: "hello",
-    protocol: "stdio.v1",
-    sandbox: "dev",
-    session: "main",
-    incarnation: "i",
-    tty: true,
-    cols: 80,
-    rows: 24,
-    offset: 0,
-    live: 0,
-    stdin: 0,
-    resume: "r",
-    window: 1,
-    delivery: "live",
-    you,
-    answerer: { id: "a", offset: 0 },
-    holder: "a",
-    mode: "exclusive",
-    participants: [ann, bob, cleo],
-    ...more,
-  });
+  return participantsOf(
+    hello({
+      you,
+      answerer: { id: "a", offset: 0 },
+      holder: "a",
+      mode: "exclusive",
+      participants: [ann, bob, cleo],
+      ...more,
+    }),
+  );
 }
 
 /** What is announced of each message in turn, "-" for nothing, and what it comes to. */

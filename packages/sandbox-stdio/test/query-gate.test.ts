@@ -3,36 +3,12 @@
 import { expect, test } from "vitest";
 import { encodeFrame, type Hello, type ServerMessage } from "../src/index.ts";
 import { QueryGate } from "../src/server/query-gate.ts";
+import { hello } from "./hello.ts";
 
 const STDOUT = 1;
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 const frame = (text: string) => encodeFrame(STDOUT, bytes(text));
 const shown = (frame: Uint8Array | undefined) => Buffer.from(frame ?? []).toString("latin1");
-
-function hello(facts: Partial<Hello>): Hello {
-  return {
-    type: "hello",
-    protocol: "stdio.v1",
-    sandbox: "dev",
-    session: "build",
-    incarnation: "i",
-    tty: true,
-    cols: 80,
-    rows: 24,
-    offset: 0,
-    live: 0,
-    stdin: 0,
-    resume: "",
-    window: 65_536,
-    delivery: "live",
-    you: { id: "me", name: "", role: "driver" },
-    answerer: { id: "me", offset: 0 },
-    holder: "",
-    mode: "collaborative",
-    participants: [],
-    ...facts,
-  };
-}
 
 /** Tells and sends these in turn; what comes out of each. */
 function run(facts: Partial<Hello>, ...steps: (string | ServerMessage)[]): string[] {

@@ -2,31 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { TTYD, TTYD_ROUTES } from "../src/dialects/ttyd.ts";
 import { chooseRoute, type Frame, type SessionEvent } from "../src/server/dialect.ts";
+import { hello } from "./hello.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Frame) => (typeof frame === "string" ? `text:${frame}` : new TextDecoder().decode(frame));
 
-const HELLO: SessionEvent & { type: "hello" } = {
-  type: "hello",
-  protocol: "stdio.v1",
-  sandbox: "dev",
-  session: "main",
-  incarnation: "i",
-  tty: true,
-  cols: 80,
-  rows: 24,
-  offset: 0,
-  live: 0,
-  stdin: 0,
-  resume: "r",
-  window: 1,
-  delivery: "live",
+const HELLO = hello({
   you: { id: "a", name: "Ann", role: "driver" },
   answerer: { id: "a", offset: 0 },
   holder: "a",
-  mode: "collaborative",
-  participants: [],
-};
+});
 
 const command = (value: object) => ({ kind: "command", command: value });
 const stdin = (value: Uint8Array) => command({ type: "stdin", bytes: value });

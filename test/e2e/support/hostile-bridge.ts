@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
+import { INNER_HELLO } from "../../../packages/sandbox-stdio/test/hello.ts";
 
 /** What the bridge of a sandbox does. What is not given is not answered at all. */
 export interface Hostility {
@@ -14,23 +15,7 @@ export interface Hostility {
   hop?(socket: WebSocket, asked: URL): void;
 }
 
-export const HELLO = {
-  type: "hello",
-  protocol: "stdio.inner.v1",
-  incarnation: "hostile",
-  tty: false,
-  mode: "collaborative",
-  delivery: "lossless",
-  cols: 80,
-  rows: 24,
-  offset: 0,
-  live: 0,
-  holder: "",
-  creator: "",
-  cmd: ["cat"],
-  createdAt: "2026-01-01T00:00:00.000Z",
-  clients: [],
-} as const;
+export const HELLO = { ...INNER_HELLO, incarnation: "hostile" } as const;
 
 export class HostileBridge {
   readonly #server: Server;

@@ -2,6 +2,7 @@
 
 import type { Dialect, Frame, Hello, SessionEvent } from "../../src/index.ts";
 import { bytes, text } from "../fixtures.ts";
+import { hello as greeting } from "../hello.ts";
 
 /** The frames for these events on one connection, in order; bytes as `bytes:TEXT`. */
 export function said<State>(dialect: Dialect<State>, ...events: SessionEvent[]): string[] {
@@ -25,29 +26,13 @@ export function heard(dialect: Dialect, frame: Frame): unknown {
 export const alice = { id: "a", name: "alice", role: "driver" } as const;
 export const bob = { id: "b", name: "bob", role: "viewer" } as const;
 
+/** Alice, alone on a PTY of 120 by 40. */
 export function hello(over: Partial<Hello> = {}): Hello {
-  return {
-    type: "hello",
-    protocol: "stdio.v1",
-    sandbox: "dev",
-    session: "main",
-    incarnation: "i1",
-    tty: true,
-    cols: 120,
-    rows: 40,
-    offset: 0,
-    live: 0,
-    stdin: 0,
-    resume: "r",
-    window: 65536,
-    delivery: "live",
-    you: alice,
-    answerer: { id: "a", offset: 0 },
-    holder: "",
-    mode: "collaborative",
-    participants: [alice],
+  return greeting({
+    ...{ cols: 120, rows: 40, resume: "r", window: 65_536 },
+    ...{ you: alice, answerer: { id: "a", offset: 0 }, participants: [alice] },
     ...over,
-  };
+  });
 }
 
 /** Output of the process, standard output unless said otherwise. */
