@@ -48,7 +48,7 @@ test("the screen from a snapshot is the screen that was drawn, and goes on like 
       expect({ seed, piece, ...late.state(count, false) }).toEqual({ seed, piece, ...live.state(count, false) });
     }
   }
-}, 120_000);
+}, 300_000);
 
 test("41: colours, the cursor's shape and a cursor saved at the right margin are in the snapshot, at every boundary", () => {
   for (let seed = 1; seed <= SEEDS / 5; seed += 1) {
@@ -80,7 +80,7 @@ test("41: colours, the cursor's shape and a cursor saved at the right margin are
       });
     }
   }
-}, 120_000);
+}, 300_000);
 
 test("41: a terminal takes the blinking from what came last, and kitty's keyboard flags as they are", () => {
   const size = { cols: 20, rows: 5 };

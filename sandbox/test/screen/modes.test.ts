@@ -90,4 +90,4 @@ test("keyboard modes, character sets and cursors in any order come to a fresh te
     expect(late.state(count, false)).toEqual(live.state(count, false));
   });
   fc.assert(property, { numRuns: Number(process.env.FUZZ_RUNS ?? 250) });
-}, 120_000);
+}, 300_000);
