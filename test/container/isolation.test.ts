@@ -51,7 +51,7 @@ test("a process is not given the secret", async () => {
   const { STDIO_TOKEN } = await environmentOf(await containerOf(who));
   const client = await connect(who, { session: fresh("s"), ...sh("env; tr '\\0' '\\n' </proc/self/environ") });
   await client.message("exit");
-  expect(client.text()).toContain("TERM=xterm-256color\n");
+  expect(client.text()).toContain("PWD=/workspace\n");
   expect(client.text()).not.toContain("STDIO_");
   expect(client.text()).not.toContain(String(STDIO_TOKEN));
 });

@@ -1,6 +1,7 @@
 // What both kinds of container object do with the bridge in their container: its environment, and asking it without a start.
 
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
+import type { LifeEnv } from "../life.ts";
 import { type LogEnv, log } from "../log.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 import type { EgressEnv } from "./egress.ts";
@@ -8,7 +9,7 @@ import type { HangWatch } from "./hang-watch.ts";
 import { type BridgeSecretEnv, containerToken } from "./secret.ts";
 
 /** What a container's object reads, whichever way it is made. */
-export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LogEnv {
+export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv {
   /** How long a container with no session left is kept: seconds, or a number with s, m or h. Default: 10m. */
   readonly SLEEP_AFTER?: string;
   /** Under the `durable_object` policy: the size of a container, `lite` or `standard-1` to `standard-4`. Default: standard-1. */

@@ -1,6 +1,7 @@
 // Ends a container whose bridge hangs: it takes connections, and answers nothing. Suspected when a request has run out of
 // time; certain when several questions in a row have.
 
+import { type LifeEnv, noteLife } from "../life.ts";
 import { log } from "../log.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 
@@ -10,10 +11,12 @@ const PAUSE_MS = 2_000;
 
 export class HangWatch {
   readonly #state: DurableObjectState;
+  readonly #env: LifeEnv;
   #round: Promise<void> | undefined;
 
-  constructor(state: DurableObjectState) {
+  constructor(state: DurableObjectState, env: LifeEnv) {
     this.#state = state;
+    this.#env = env;
   }
 
   /** Looks into it, unless that is under way. */
@@ -38,7 +41,7 @@ export class HangWatch {
         log.warn(`the bridge in container ${id} does not answer:`, error);
       }
     }
-    log.error(`the bridge in container ${id} hangs: its container is ended`);
+    noteLife(this.#env, "container.hung", { sandbox: id.name ?? String(id) });
     await container?.destroy();
   }
 }

@@ -17,6 +17,7 @@ import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Refusal } from "../refusal.ts";
@@ -24,6 +25,7 @@ import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { EndedProcess } from "./ended-process.ts";
 import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
+import { noteSession } from "./session-life.ts";
 import { describeSession } from "./session-listing.ts";
 import { SessionMaker } from "./session-maker.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
@@ -38,7 +40,7 @@ export type Outcome =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** The bindings and variables that reaching and starting a process reads. */
-export type KeeperEnv = BridgeEnv & CommandEnv & DirectoryEnv & TenantsEnv;
+export type KeeperEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
 
 /** What the keeper needs of its Durable Object. */
 export interface KeeperPorts {
@@ -152,6 +154,10 @@ export class SessionKeeper {
     const { store, waitUntil } = this.#ports;
     const { record } = store;
     if (record === undefined || !this.#ended.store(record, session, nowMs)) return false;
+    noteSession(this.#ports.env, "session.exited", record, {
+      code: session.exit?.code ?? 0,
+      bytes: session.log.endOffset,
+    });
     waitUntil(this.processEnded(record.homeKey));
     this.hop.release();
     return true;
@@ -215,6 +221,7 @@ export class SessionKeeper {
     const { incarnation, tty } = record.facts;
     audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
+    noteSession(this.#ports.env, "session.started", record);
     return record;
   }
 
@@ -298,6 +305,7 @@ export class SessionKeeper {
       const log = this.#session?.log;
       if (log !== undefined) store.saveLog(log);
       store.record = { ...record, offset: log?.endOffset ?? record.offset, lostAtMs: Date.now() };
+      noteSession(this.#ports.env, "session.lost", record, { bytes: store.record.offset });
       waitUntil(this.processEnded(record.homeKey));
     }
     this.reaching.lost(this.#session);

@@ -3,6 +3,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
+import { type LifeEvent, noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
 import { askBridgeInside, bridgeEnvironment, type SandboxEnv, unavailable, withinPatience } from "../bridge-inside.ts";
 import { endOf } from "../container-end.ts";
@@ -37,7 +38,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     super(ctx, env);
     useLogLevel(env);
     this.#attempts = new StartAttempts(ctx.storage.kv);
-    this.#hang = new HangWatch(ctx);
+    this.#hang = new HangWatch(ctx, env);
     // The platform forgets it with each life of the object.
     if (this.isRunning()) ctx.waitUntil(this.#limitInactivity());
   }
@@ -80,6 +81,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     const stays = staysMs(await this.askBridge({ ask: "sessions" }), afterMs);
     if (!this.isRunning()) return;
     if (stays > 0) return storage.setAlarm(Date.now() + stays);
+    this.#note("container.slept");
     storage.kv.put(STOPPING, true);
     await storage.setAlarm(Date.now() + STOP_PATIENCE_MS);
     container.signal(SIGTERM);
@@ -98,13 +100,13 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
   }
 
   async #start(container: Container): Promise<StartFailure | undefined> {
+    const from = Date.now();
     if (!container.running) {
       this.ctx.storage.kv.delete(STOPPING);
       const hosts = readEgress(this.env);
       if (hosts !== undefined) await this.#intercept(container, hosts);
       const bridge = await bridgeEnvironment(this.env, this.ctx.id);
       container.start(startOptions(container, this.env, bridge, hosts === undefined));
-      const from = Date.now();
       this.#ended = container.monitor().then(() => endOf(undefined), endOf);
       void this.#ended.then((end) =>
         log.info(`container ${this.ctx.id} ended after ${Date.now() - from} ms:`, end.why),
@@ -114,7 +116,10 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     await this.#limitInactivity();
     const lateMs = Date.now() + READY_PATIENCE_MS;
     while (Date.now() < lateMs) {
-      if (await this.#listens(container)) return undefined;
+      if (await this.#listens(container)) {
+        this.#note("container.started", { ms: Date.now() - from });
+        return undefined;
+      }
       if (!container.running) return this.#failed();
       await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
     }
@@ -125,7 +130,12 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
   async #failed(): Promise<StartFailure> {
     const end = await (this.#ended ?? endOf(undefined));
     if ("isCapacity" in end && end.isCapacity === true) throw new Error(end.why);
+    this.#note("container.failed", end.exitCode === undefined ? {} : { code: end.exitCode });
     return end;
+  }
+
+  #note(event: LifeEvent, more: { readonly ms?: number; readonly code?: number } = {}): void {
+    noteLife(this.env, event, { sandbox: this.ctx.id.name ?? String(this.ctx.id), ...more });
   }
 
   async #listens(container: Container): Promise<boolean> {

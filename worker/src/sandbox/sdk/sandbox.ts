@@ -3,6 +3,7 @@
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
+import { noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
 import { askBridgeInside, bridgeEnvironment, type SandboxEnv, unavailable, withinPatience } from "../bridge-inside.ts";
 import { endOf } from "../container-end.ts";
@@ -16,7 +17,7 @@ import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts
 const START_PATIENCE = { instanceGetTimeoutMS: 30_000, portReadyTimeoutMS: 90_000, waitInterval: 300 };
 
 export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
-  readonly #hang = new HangWatch(this.ctx);
+  readonly #hang = new HangWatch(this.ctx, this.env);
   readonly #attempts = new StartAttempts(this.ctx.storage.kv);
   #starting: Promise<StartFailure | undefined> | undefined;
 
@@ -70,12 +71,20 @@ export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
 
   /** What is no fault of the image is left to the SDK, which tries again and has words for it. */
   async #start(): Promise<StartFailure | undefined> {
+    const from = Date.now();
+    const sandbox = this.ctx.id.name ?? String(this.ctx.id);
     try {
       await this.startAndWaitForPorts({ ports: BRIDGE_PORT, cancellationOptions: START_PATIENCE });
+      noteLife(this.env, "container.started", { sandbox, ms: Date.now() - from });
       return undefined;
     } catch (error) {
       log.warn(`container ${this.ctx.id} did not start:`, error);
       const { why, exitCode } = endOf(error);
+      noteLife(this.env, "container.failed", {
+        sandbox,
+        ms: Date.now() - from,
+        ...(exitCode === undefined ? {} : { code: exitCode }),
+      });
       return exitCode === undefined ? undefined : { why, exitCode };
     }
   }
@@ -88,6 +97,7 @@ export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
     const stays = staysMs(await this.askBridge({ ask: "sessions" }), sleepAfterMs(this.env.SLEEP_AFTER));
     // A bridge that is gone takes its container along.
     if (stays > 0 && this.isRunning()) return;
+    noteLife(this.env, "container.slept", { sandbox: this.ctx.id.name ?? String(this.ctx.id) });
     await super.onActivityExpired();
   }
 }
