@@ -1,0 +1,26 @@
+// `npm run cost`: writes docs/cost.md from the published prices and docs/cost-inputs.json. `-- --measure` counts these inputs anew
+// on a local system, for which the page need not be built; it takes two minutes.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { ROOT } from "../packages/local/src/paths.ts";
+import type { Inputs } from "./cost-model.ts";
+import { costPage } from "./cost-page.ts";
+
+const INPUTS = join(ROOT, "docs/cost-inputs.json");
+const PAGE = join(ROOT, "docs/cost.md");
+
+const { measure } = new Command("npm run cost --")
+  .description("Writes docs/cost.md")
+  .option("--measure", "count the inputs anew")
+  .allowExcessArguments(false)
+  .parse()
+  .opts<{ measure?: boolean }>();
+
+if (measure === true) {
+  const counted = await (await import("./cost-measure.ts")).measure();
+  writeFileSync(INPUTS, `${JSON.stringify(counted, null, 2)}\n`);
+}
+const inputs = JSON.parse(readFileSync(INPUTS, "utf8")) as Inputs;
+writeFileSync(PAGE, costPage(inputs));
+console.log(`Wrote ${PAGE}`);
