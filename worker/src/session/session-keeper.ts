@@ -151,13 +151,11 @@ export class SessionKeeper {
 
   /** Once: the process has ended, and all that is kept of it is here. @returns Whether it has been stored just now. */
   storeExit(session: RelaySession, nowMs: number): boolean {
-    const { store, waitUntil } = this.#ports;
+    const { env, store, waitUntil } = this.#ports;
     const { record } = store;
     if (record === undefined || !this.#ended.store(record, session, nowMs)) return false;
-    noteSession(this.#ports.env, "session.exited", record, {
-      code: session.exit?.code ?? 0,
-      bytes: session.log.endOffset,
-    });
+    const { exit, log } = session;
+    noteSession(env, "session.exited", record, { code: exit?.code ?? 0, bytes: log.endOffset });
     waitUntil(this.processEnded(record.homeKey));
     this.hop.release();
     return true;
