@@ -3,16 +3,17 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
+import { Random } from "../../packages/local/src/random.ts";
 import { FakeUpstream, join, rig } from "../../packages/sandbox-stdio/test/fixtures.ts";
 import { InputWriter } from "../src/input-writer.ts";
 import { startProcess } from "../src/process/process.ts";
-import { Collector, ENV, random } from "./process-harness.ts";
+import { Collector, ENV } from "./process-harness.ts";
 
 const KIB = 1024;
 
 test("long input is let go of once all of it is written; what is sent again, before or after that, arrives once", async () => {
-  const next = random(7);
-  const input = Uint8Array.from({ length: 200 * KIB }, () => next() * 256);
+  const random = new Random(7);
+  const input = Uint8Array.from({ length: 200 * KIB }, () => random.next() * 256);
   const piece = (from: number, to: number) => input.slice(from * KIB, to * KIB);
 
   const output = new Collector();

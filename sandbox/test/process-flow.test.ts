@@ -5,15 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Random } from "../../packages/local/src/random.ts";
 import type { OutputSink } from "../src/process/process.ts";
-import { Collector, eventually, inspect, random, raw, start } from "./process-harness.ts";
+import { Collector, eventually, inspect, raw, start } from "./process-harness.ts";
 
 const SEED = 20_261_120;
 
 /** Compares each byte with the one that belongs at its offset, and holds the program now and then. */
 class Checker implements OutputSink {
   readonly #expected: Uint8Array;
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #room = new Uint8Array(65_536);
   #reserved = 0;
   offset = 0;
@@ -23,12 +24,12 @@ class Checker implements OutputSink {
 
   constructor(expected: Uint8Array, seed: number) {
     this.#expected = expected;
-    this.#random = random(seed);
+    this.#random = new Random(seed);
   }
 
   /** Room of any size, as the end of a ring buffer gives it. */
   reserve(): Uint8Array {
-    this.#reserved = this.#random() < 0.1 ? 1 + Math.floor(this.#random() * 100) : this.#room.length;
+    this.#reserved = this.#random.next() < 0.1 ? 1 + Math.floor(this.#random.next() * 100) : this.#room.length;
     return this.#room.subarray(0, this.#reserved);
   }
 
@@ -39,11 +40,11 @@ class Checker implements OutputSink {
       this.firstWrong = this.offset + [...wanted].findIndex((byte, index) => byte !== this.#room[index]);
     }
     this.offset += length;
-    if (this.#random() < 0.1) this.#hold();
+    if (this.#random.next() < 0.1) this.#hold();
   }
 
   flush(): void {
-    if (this.#random() < 0.1) this.#hold();
+    if (this.#random.next() < 0.1) this.#hold();
   }
 
   #hold(): void {
@@ -57,8 +58,8 @@ let noise: Uint8Array = new Uint8Array();
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "process-flow-"));
-  const next = random(SEED);
-  noise = Uint8Array.from({ length: 8_000_000 }, () => next() * 256);
+  const random = new Random(SEED);
+  noise = Uint8Array.from({ length: 8_000_000 }, () => random.next() * 256);
   writeFileSync(join(directory, "noise"), noise);
 });
 
@@ -76,11 +77,11 @@ describe(`every byte arrives once and in order, through many holds (seed ${SEED}
   ])("$name", async ({ tty, command, expected }) => {
     const sink = new Checker(expected(), SEED);
     const { child, exited } = start(command(), { tty }, sink);
-    const next = random(SEED + 1);
+    const random = new Random(SEED + 1);
     sink.onHold = () => {
       child.hold();
-      if (next() < 0.5) setImmediate(() => child.release());
-      else setTimeout(() => child.release(), next() * 3);
+      if (random.next() < 0.5) setImmediate(() => child.release());
+      else setTimeout(() => child.release(), random.next() * 3);
     };
     expect(await exited).toEqual({ code: 0 });
     expect(sink.firstWrong).toBe(undefined);

@@ -159,14 +159,3 @@ export function zombies(): number[] {
 export async function eventually(claim: () => boolean): Promise<void> {
   while (!claim()) await Bun.sleep(2); // Real time, also where setTimeout keeps to a test's clock.
 }
-
-/** A small seeded generator of numbers in [0, 1): a failing run can be repeated. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

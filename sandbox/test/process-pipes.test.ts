@@ -2,7 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { eventually, isGone, random, start } from "./process-harness.ts";
+import { Random } from "../../packages/local/src/random.ts";
+import { eventually, isGone, start } from "./process-harness.ts";
 
 test("stdout and stderr stay apart", async () => {
   const { sink, exited } = start(["sh", "-c", "echo out; echo err >&2; echo out2; echo err2 >&2"]);
@@ -82,8 +83,8 @@ test("a program that does not read takes what a pipe holds and not a byte more",
 
 test("50 MB for a program that reads late arrive whole, and are not queued here", async () => {
   const total = 50_000_000;
-  const next = random(1);
-  const block = Uint8Array.from({ length: 1 << 20 }, () => next() * 256);
+  const random = new Random(1);
+  const block = Uint8Array.from({ length: 1 << 20 }, () => random.next() * 256);
   const expected = createHash("sha256");
   const { child, sink, exited, type } = start(["sh", "-c", "sleep 0.3; exec sha256sum"]);
   const before = process.memoryUsage.rss();

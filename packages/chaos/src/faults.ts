@@ -1,7 +1,7 @@
 // What is done to a connection: how its bytes are slowed down and cut into pieces, and how it ends. Drawn by a seed; knows
 // no sockets.
 
-import type { Random } from "./random.ts";
+import type { Random } from "../../local/src/random.ts";
 
 /** `up`: from the side that connected. */
 export type Direction = "up" | "down";
@@ -86,8 +86,8 @@ export const DEFAULT_PROFILE: FaultProfile = {
 
 /** The same for each connection with the same seed and label, whatever happens to others. */
 export function planConnection(random: Random, profile: FaultProfile): ConnectionPlan {
-  const kind = random.pick(profile.kinds);
-  const direction = random.pick<Direction>([
+  const kind = random.weighted(profile.kinds);
+  const direction = random.weighted<Direction>([
     ["up", 1],
     ["down", 2],
   ]);

@@ -1,5 +1,6 @@
 // What the package offers to others: everything is listed.
 
+export { Random } from "../../local/src/random.ts";
 export { countDamage, type Damage, type DamageKind, describeDamage, StreamChecker } from "./checker.ts";
 export {
   type Break,
@@ -15,6 +16,5 @@ export {
 export { type Ground, localGround, remoteGround } from "./ground.ts";
 export { fill, patternBytes, type StreamKey } from "./pattern.ts";
 export { ChaosProxy, type ProxyOptions } from "./proxy.ts";
-export { Random } from "./random.ts";
 export { Run, type RunOptions } from "./run.ts";
 export { chunksOf, EXIT, type InputReport, keyOf, lengthsOf, type Work } from "./work.ts";

@@ -2,8 +2,8 @@
 // or in pieces, up to a certain byte, or not at all. Holds a bounded number of them.
 
 import type { Socket } from "node:net";
+import type { Random } from "../../local/src/random.ts";
 import type { LaneShape } from "./faults.ts";
-import type { Random } from "./random.ts";
 
 /** With more than this waiting the source is not read. */
 const MAX_QUEUED_BYTES = 256 * 1024;

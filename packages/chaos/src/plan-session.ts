@@ -1,6 +1,6 @@
 // What the sessions of a run are like: on a terminal or on pipes, one way or both, fast or slow. Drawn by a seed.
 
-import type { Random } from "./random.ts";
+import type { Random } from "../../local/src/random.ts";
 import type { SessionPlan } from "./session-run.ts";
 import type { Work } from "./work.ts";
 
@@ -8,7 +8,7 @@ type Mode = "terminal" | "streams" | "echo" | "both";
 
 /** @param bytes About how many it moves. */
 export function planSession(session: string, random: Random, bytes: number): SessionPlan {
-  const mode = random.pick<Mode>([
+  const mode = random.weighted<Mode>([
     ["terminal", 3],
     ["streams", 2],
     ["echo", 3],

@@ -2,9 +2,9 @@
 // said it reads only the first line, to know which session a connection is of.
 
 import { createServer, type Server, type Socket } from "node:net";
+import { Random } from "../../local/src/random.ts";
 import type { BreakKind, ConnectionPlan } from "./faults.ts";
 import { ProxiedConnection } from "./proxied-connection.ts";
-import { Random } from "./random.ts";
 
 export type ProxyOptions = {
   readonly target: { readonly host: string; readonly port: number };

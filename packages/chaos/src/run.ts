@@ -1,12 +1,12 @@
 // A run: sessions side by side, connections that break as the seed says, Durable Objects that are restarted, until there
 // have been enough cuts; then the sessions come to their end.
 
+import { Random } from "../../local/src/random.ts";
 import { describeDamage } from "./checker.ts";
 import { type Clock, clockOf } from "./clock.ts";
 import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";
 import type { Ground, HopOptions } from "./ground.ts";
 import { planSession } from "./plan-session.ts";
-import { Random } from "./random.ts";
 import { type SessionOutcome, SessionRun } from "./session-run.ts";
 import { dial } from "./socket.ts";
 import { type Hop, Tally } from "./tally.ts";

@@ -14,10 +14,10 @@ import {
   STREAM_STDERR,
   StdioClient,
 } from "sandbox-stdio/core";
+import type { Random } from "../../local/src/random.ts";
 import { type Damage, StreamChecker } from "./checker.ts";
 import type { Clock } from "./clock.ts";
 import { patternBytes } from "./pattern.ts";
-import type { Random } from "./random.ts";
 import { type InputReport, keyOf, lengthsOf, type Work } from "./work.ts";
 
 export type SessionPlan = {

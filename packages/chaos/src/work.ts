@@ -1,8 +1,8 @@
 // What the process of a run is told to do, and what of it can be told beforehand: shared by the process and its checker.
 
+import { Random } from "../../local/src/random.ts";
 import type { Damage } from "./checker.ts";
 import type { StreamKey } from "./pattern.ts";
-import { Random } from "./random.ts";
 
 export type Work = {
   readonly seed: number;

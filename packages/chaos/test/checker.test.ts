@@ -1,9 +1,9 @@
 // The checker: told by position what is missing, what came twice, late, or was never sent, however the bytes are cut up.
 
 import { expect, test } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { countDamage, describeDamage, StreamChecker } from "../src/checker.ts";
 import { patternBytes } from "../src/pattern.ts";
-import { Random } from "../src/random.ts";
 
 const KEY = 77;
 const TOTAL = 10_000;

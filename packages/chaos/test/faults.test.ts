@@ -1,8 +1,8 @@
 // What is planned for connections.
 
 import { expect, test } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { BREAK_KINDS, DEFAULT_PROFILE, planConnection } from "../src/faults.ts";
-import { Random } from "../src/random.ts";
 
 const planOf = (label: string) => planConnection(new Random(42, label), DEFAULT_PROFILE);
 

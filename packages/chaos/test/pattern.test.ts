@@ -1,8 +1,8 @@
 // f(n): the same bytes however they are asked for, and found again wherever they are met.
 
 import { expect, test } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { fill, LOCATABLE_BYTES, locate, patternBytes } from "../src/pattern.ts";
-import { Random } from "../src/random.ts";
 
 const KEY = 0x1234_5678;
 

@@ -2,6 +2,7 @@
 // another. Sockets and timers are in this file's hands.
 
 import { describe, expect, test } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { BACKOFF_BASE_MS } from "../src/client/retry.ts";
 import {
   type ClientOptions,
@@ -213,7 +214,7 @@ describe("the outbox", () => {
     timeout: 60_000,
   }, () => {
     const seed = 20261120;
-    const random = generator(seed);
+    const random = new Random(seed);
     for (let round = 0; round < 15; round += 1) {
       const outbox = new InputSender();
       outbox.rewind(0);
@@ -222,7 +223,7 @@ describe("the outbox", () => {
       /** Where the present connection stands. */
       let wire = 0;
       while (written < 400_000) {
-        const length = random() < 0.3 ? Math.floor(random() * 80_000) : Math.floor(random() * 20);
+        const length = random.next() < 0.3 ? Math.floor(random.next() * 80_000) : Math.floor(random.next() * 20);
         outbox.write(Uint8Array.from({ length }, (_, i) => (written + i) % 251));
         written += length;
         for (let frame = outbox.next(); frame !== undefined; frame = outbox.next()) {
@@ -231,10 +232,10 @@ describe("the outbox", () => {
           }
           wire += frame.length;
           if (wire - taken > MAX_UNACKED_INPUT_BYTES) throw new Error(`seed ${seed}, round ${round}: too much is out`);
-          if (random() < 0.1) break;
+          if (random.next() < 0.1) break;
         }
-        const isBreak = random() < 0.2;
-        taken += Math.floor(random() * (wire - taken + 1));
+        const isBreak = random.next() < 0.2;
+        taken += Math.floor(random.next() * (wire - taken + 1));
         if (isBreak) {
           outbox.rewind(taken);
           wire = taken;
@@ -342,12 +343,3 @@ describe("I11: secret input", () => {
     expect([client.isSecret, sent(socket().sent)]).toEqual([false, [OFF]]);
   });
 });
-
-/** Numbers from 0 to 1 that are the same for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -5,9 +5,9 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { mutate } from "./fuzz/mutate.ts";
 import { TARGETS, type Target } from "./fuzz/targets.ts";
-import { Random } from "./simulation/scheduler.ts";
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 4_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);

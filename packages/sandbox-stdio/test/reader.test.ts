@@ -1,6 +1,7 @@
 // One reader of the log: what it is sent, in which order, and how much of it.
 
 import { describe, expect, test } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import {
   ACK_BYTES,
   ACK_DELAY_MS,
@@ -14,7 +15,7 @@ import {
   Window,
 } from "../src/index.ts";
 import { bytes, FakePeer } from "./fixtures.ts";
-import { Random, Scheduler } from "./simulation/scheduler.ts";
+import { Scheduler } from "./simulation/scheduler.ts";
 
 /** A flow without a limit of its own. */
 const open = (offset: number) => new LinkFlow(offset, 0, () => true);

@@ -1,6 +1,7 @@
 // The whole system in virtual time: clients, links that break, a Durable Object that dies, a bridge and its process. A seed
 // makes the plan, the plan makes the run, and every run is held to what the protocol promises. No sockets, no clocks.
 
+import { Random } from "../../local/src/random.ts";
 import {
   type AttachRequest,
   type Attempt,
@@ -24,7 +25,7 @@ import { inputByte } from "./simulation/pattern.ts";
 import { PlainParty } from "./simulation/plain-party.ts";
 import { RecordWitness } from "./simulation/recorder.ts";
 import { SimRelay, type Store } from "./simulation/relay.ts";
-import { Random, Scheduler } from "./simulation/scheduler.ts";
+import { Scheduler } from "./simulation/scheduler.ts";
 
 export type Fault =
   | "cut_outer"

@@ -6,8 +6,9 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
-import { generator, startCutter } from "./fixture/cutter.ts";
+import { startCutter } from "./fixture/cutter.ts";
 import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
 
 // Each run starts a program or several, on a machine that may be busy.
@@ -63,10 +64,10 @@ describe("bytes", () => {
 
   test("20 MB through cat keep their sum while the connection is cut in mid-byte, over and over", async () => {
     const seed = 20261120;
-    const random = generator(seed);
-    const cutter = await startCutter(server.port, () => 200_000 + Math.floor(random() * 4_000_000));
+    const random = new Random(seed);
+    const cutter = await startCutter(server.port, () => 200_000 + Math.floor(random.next() * 4_000_000));
     const input = Buffer.alloc(20_000_000);
-    for (let i = 0; i + 4 <= input.length; i += 4) input.writeUInt32LE(Math.floor(random() * 2 ** 32), i);
+    for (let i = 0; i + 4 <= input.length; i += 4) input.writeUInt32LE(Math.floor(random.next() * 2 ** 32), i);
     const child = startCli([`http://127.0.0.1:${cutter.port}`, "--", "cat"]);
     const hash = createHash("sha256");
     let length = 0;

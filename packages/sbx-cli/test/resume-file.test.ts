@@ -19,9 +19,9 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Random } from "../../local/src/random.ts";
 import { parsePlace } from "../src/resume-file.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
-import { generator } from "./fixture/cutter.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -38,18 +38,11 @@ afterEach(() => server.close());
 
 const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-function randomBytesOf(seed: number, length: number): Buffer {
-  const random = generator(seed);
-  const bytes = Buffer.alloc(length);
-  for (let i = 0; i + 4 <= length; i += 4) bytes.writeUInt32LE(Math.floor(random() * 2 ** 32), i);
-  return bytes;
-}
-
 describe("a run that is killed", () => {
   test("12 MB through cat, files at both ends, killed with SIGKILL again and again: each byte once, both ways", async () => {
     const seed = 3;
-    const random = generator(seed);
-    const input = randomBytesOf(seed, 12_000_000);
+    const random = new Random(seed);
+    const input = Buffer.from(new Random(seed).bytes(12_000_000));
     const [source, target] = [join(directory, "in"), join(directory, "out")];
     writeFileSync(source, input);
     let kills = 0;
@@ -60,7 +53,7 @@ describe("a run that is killed", () => {
       const child = startCli([server.url, "--resume-file", file, "--", "cat"], { stdio: [...stdio] });
       const result = collect(child);
       // When it has written a little more, in the middle of whatever it is doing then.
-      const more = before + Math.floor(random() * 3_000_000);
+      const more = before + Math.floor(random.next() * 3_000_000);
       let hasEnded = false;
       void result.then(() => {
         hasEnded = true;
@@ -180,7 +173,7 @@ test("a run that is killed once its process has ended leaves it to the next to t
 
 describe("a run that is stopped", () => {
   test("with SIGTERM, pipes at both ends: it stops between two bytes, and the next run goes on with the next", async () => {
-    const input = randomBytesOf(5, 6_000_000);
+    const input = Buffer.from(new Random(5).bytes(6_000_000));
     const parts: Buffer[] = [];
     const run = () => {
       const child = startCli([server.url, "--resume-file", file, "--", "cat"]);

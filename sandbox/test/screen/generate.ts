@@ -1,7 +1,7 @@
 // Output that no program writes: sequences of every kind that the emulator knows, in any order. From a seed, so that a
 // failing run can be repeated.
 
-import { random } from "../process-harness.ts";
+import { Random } from "../../../packages/local/src/random.ts";
 
 export type Piece = { readonly text: string } | { readonly cols: number; readonly rows: number };
 
@@ -40,17 +40,17 @@ const SAVED_CURSOR = new Set(["7", "8", "s", "u"]);
 const SCREEN_MODES = new Set([47, 1047, 1048, 1049]);
 
 export class Generator {
-  readonly #next: () => number;
+  readonly #random: Random;
   readonly #features: Features;
   #isAfterText = false;
 
   constructor(seed: number) {
-    this.#next = random(seed);
+    this.#random = new Random(seed);
     this.#features = { hasLinks: this.below(2) === 0, hasSizes: this.below(2) === 0 };
   }
 
   below(limit: number): number {
-    return Math.floor(this.#next() * limit);
+    return Math.floor(this.#random.next() * limit);
   }
 
   pieces(count: number): Piece[] {

@@ -2,9 +2,9 @@
 
 import { OutputLog } from "sandbox-stdio/core";
 import { afterEach, expect, test } from "vitest";
+import { Random } from "../../../packages/local/src/random.ts";
 import { SessionScreen } from "../../src/screen/session-screen.ts";
 import { ScreenWorkers } from "../../src/screen/workers.ts";
-import { random } from "../process-harness.ts";
 import { Viewer } from "./screen-state.ts";
 
 const KIB = 1024;
@@ -64,10 +64,10 @@ test("35: beside a session that prints each final byte with the highest count, i
   const workers = new ScreenWorkers(() => new Worker(WORKER));
   const quiet = neighbour(workers);
   const loud = new Session(workers, { cols: 1000, rows: 500 });
-  const next = random(35);
+  const random = new Random(35);
   for (const final of FINALS) {
-    const marker = ["", "", "", "?", ">", "="][Math.floor(next() * 6)];
-    const intermediate = ["", "", "", " ", "'", "$"][Math.floor(next() * 6)];
+    const marker = ["", "", "", "?", ">", "="][Math.floor(random.next() * 6)];
+    const intermediate = ["", "", "", " ", "'", "$"][Math.floor(random.next() * 6)];
     loud.write(
       `x${"y".repeat(2 * KIB)}\x1b[${HUGE}${final}\x9b${marker}${HUGE};${HUGE}:${HUGE}${intermediate}${final}`,
     );

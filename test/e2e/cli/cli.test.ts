@@ -1,13 +1,14 @@
 // The command line in pipelines: bytes in, bytes out, exit codes, and one line for what goes wrong.
+
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { approveDevice } from "../../../packages/local/src/approve.ts";
+import { Random } from "../../../packages/local/src/random.ts";
 import { exitCode, runCli, startCli } from "../support/cli.ts";
 import { connect } from "../support/client.ts";
 import { isAlive } from "../support/processes.ts";
-import { seededBytes } from "../support/random.ts";
 import { api, fresh, mint, person, restartWorker, system } from "../support/system.ts";
 import { MOVING_MS, until, whileMoving, within } from "../support/wait.ts";
 
@@ -88,7 +89,7 @@ describe("a pipeline", () => {
 
   /** Sends `length` bytes through a remote `cat`; calls `halfway` once half of them has come back. */
   async function throughCat(length: number, halfway?: () => Promise<unknown>) {
-    const block = seededBytes(MB, 5);
+    const block = Buffer.from(new Random(5).bytes(MB));
     const sent = createHash("sha256");
     function* blocks(): Generator<Buffer> {
       for (let at = 0; at < length; at += block.length) {

@@ -1,9 +1,10 @@
 // Parts of the system break while clients are attached: the inner hop, the Worker with its Durable Objects, the bridge.
+
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Random } from "../../../packages/local/src/random.ts";
 import { connect, type Message, refusedSocket } from "../support/client.ts";
 import { exitedSession, expectReadable } from "../support/exited-session.ts";
 import { isAlive } from "../support/processes.ts";
-import { seededBytes } from "../support/random.ts";
 import { type ResumedRun, runResuming } from "../support/resuming-client.ts";
 import {
   api,
@@ -54,7 +55,7 @@ async function throughCat(
 
 describe("the inner hop is cut", () => {
   test("five times in the middle of 24 MiB each way: the client's connection stays, every byte comes once", async () => {
-    const input = seededBytes(24 * MIB, 21);
+    const input = Buffer.from(new Random(21).bytes(24 * MIB));
     const { output, exit, breaks } = await throughCat(input, 4 * MIB, 5, cutInnerHop);
     expect(breaks).toEqual([]);
     expect(output.equals(input)).toBe(true);
@@ -74,7 +75,7 @@ describe("the inner hop is cut", () => {
 
 describe("the Worker is killed and started again", () => {
   test("in the middle of 24 MiB each way: the client resumes, every byte comes once", async () => {
-    const input = seededBytes(24 * MIB, 22);
+    const input = Buffer.from(new Random(22).bytes(24 * MIB));
     const { output, exit, breaks } = await throughCat(input, 0, 1, restartWorker);
     // One, or more where the new Worker closes once again while it comes up: what counts is that no byte does.
     expect(breaks.length).toBeGreaterThanOrEqual(1);

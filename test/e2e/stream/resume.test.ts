@@ -1,7 +1,8 @@
 // Coming back: what a client is sent again, what it is not, and who may come back at all. The system stays whole here.
+
 import { describe, expect, test } from "vitest";
+import { Random } from "../../../packages/local/src/random.ts";
 import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { seededBytes } from "../support/random.ts";
 import { runResuming } from "../support/resuming-client.ts";
 import { api, fresh, type Person, person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
@@ -131,7 +132,7 @@ describe("input", () => {
   test("that was still queued is kept, and its resending dropped as a duplicate", async () => {
     const who = await person();
     const session = fresh("s");
-    const input = seededBytes(200_000, 7);
+    const input = Buffer.from(new Random(7).bytes(200_000));
     // Reads nothing until it is told to.
     const script = 'trap go=1 USR1; echo ready; while [ -z "$go" ]; do sleep 0.02; done; exec cat';
     const first = await connect(who, { session, ...sh(script) });
@@ -159,7 +160,7 @@ describe("input", () => {
   });
 
   test("and output of 8 MiB arrive once and in order, however often the client's connection breaks", async () => {
-    const input = seededBytes(8 * MIB, 11);
+    const input = Buffer.from(new Random(11).bytes(8 * MIB));
     let next = MIB / 2;
     const { output, exit, breaks } = await runResuming(
       await person(),

@@ -1,13 +1,14 @@
 // A workerd that crashes under `npm start`: the Worker comes up again by itself, and who was attached loses nothing.
+
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { Random } from "../../../packages/local/src/random.ts";
 import { startSystem } from "../../../packages/local/src/system.ts";
 import { CLI, cliEnv, exitCode } from "../support/cli.ts";
 import { namedInGroup } from "../support/processes.ts";
-import { seededBytes } from "../support/random.ts";
 import { until, within } from "../support/wait.ts";
 
 const MIB = 1024 * 1024;
@@ -26,7 +27,7 @@ test("workerd is killed twice in the middle of 24 MiB each way: it is told, and 
   const failures: string[] = [];
   void system.failed.then((message) => failures.push(message));
 
-  const input = seededBytes(24 * MIB, 31);
+  const input = Buffer.from(new Random(31).bytes(24 * MIB));
   const token = await system.mintToken({ sub: "alice", org: "local" });
   const child = spawn(process.execPath, [CLI, system.origin, "--", "cat"], {
     env: cliEnv({ sub: "alice", org: "local", token }),

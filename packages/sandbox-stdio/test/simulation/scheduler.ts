@@ -1,41 +1,4 @@
-// Seeded chance and virtual time: a run with the same seed is the same run. Knows nothing of the protocol.
-
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** From 0 to 1, 1 excluded (mulberry32). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000;
-  }
-
-  /** An integer from `min` to `max`, both included. */
-  int(min: number, max: number): number {
-    return min + Math.floor(this.next() * (max - min + 1));
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    const item = items[this.int(0, items.length - 1)];
-    if (item === undefined) throw new Error("Cannot pick of nothing");
-    return item;
-  }
-
-  /** From `min` to `max`, small values as likely as large ones on a logarithmic scale. */
-  scale(min: number, max: number): number {
-    return Math.round(min * (max / min) ** this.next());
-  }
-}
+// Virtual time: what is due is done in order, at once. Knows nothing of the protocol.
 
 type Event = { at: number; order: number; run: (() => void) | undefined };
 

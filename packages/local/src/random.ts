@@ -1,10 +1,12 @@
-// Seeded chance: the same seed and label give the same numbers, in whatever order others draw theirs.
+// Seeded chance, for runs that can be repeated: the same seed gives the same numbers.
 
 export class Random {
   #state: number;
 
-  /** @param label What the numbers are for: each label has a sequence of its own. */
-  constructor(seed: number, label = "") {
+  /** @param label What the numbers are for: each label has a sequence of its own, in whatever order others draw theirs. */
+  constructor(seed: number, label?: string) {
+    this.#state = seed >>> 0;
+    if (label === undefined) return;
     let hash = (seed ^ 0x811c9dc5) >>> 0;
     for (let i = 0; i < label.length; i += 1) hash = Math.imul(hash ^ label.charCodeAt(i), 0x01000193) >>> 0;
     this.#state = hash;
@@ -28,15 +30,23 @@ export class Random {
 
   /** Like {@link int}, but small values are as likely as large ones: 1 to 10 as often as 10 to 100. */
   scale(min: number, max: number): number {
-    return min - 1 + Math.floor((max - min + 2) ** this.next());
+    if (min < 1) return this.scale(min + 1, max + 1) - 1;
+    return Math.round(min * (max / min) ** this.next());
   }
 
   chance(probability: number): boolean {
     return this.next() < probability;
   }
 
-  /** One of `choices`, each as often as its weight says. */
-  pick<T>(choices: readonly (readonly [T, number])[]): T {
+  /** @throws {RangeError} If there are no items. */
+  pick<T>(items: readonly T[]): T {
+    const item = items[this.int(0, items.length - 1)];
+    if (item === undefined) throw new RangeError("Cannot pick one of nothing");
+    return item;
+  }
+
+  /** One of `choices`, each as often as its weight says. @throws {RangeError} If there are no choices. */
+  weighted<T>(choices: readonly (readonly [T, number])[]): T {
     let total = 0;
     for (const [, weight] of choices) total += weight;
     let at = this.next() * total;
@@ -47,5 +57,12 @@ export class Random {
     const last = choices.at(-1);
     if (last === undefined) throw new RangeError("Cannot pick one of nothing");
     return last[0];
+  }
+
+  /** So many bytes, of which no run repeats soon. */
+  bytes(length: number): Uint8Array<ArrayBuffer> {
+    const words = new Uint32Array(Math.ceil(length / 4));
+    for (let i = 0; i < words.length; i += 1) words[i] = this.next() * 0x1_0000_0000;
+    return new Uint8Array(words.buffer, 0, length);
   }
 }
