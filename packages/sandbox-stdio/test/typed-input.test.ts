@@ -28,7 +28,7 @@ test("I4: keys are sent while connected and discarded while not", () => {
   ).toEqual(["send", "discard", "discard", "send"]);
 });
 
-test("I4: what goes on with a discarded line is discarded up to Enter, for 2 s", () => {
+test("I4: what goes on with a discarded line is discarded up to Enter, for half a second", () => {
   const line: Step[] = [
     ["rm -r", false],
     [" x", true],
@@ -39,7 +39,7 @@ test("I4: what goes on with a discarded line is discarded up to Enter, for 2 s",
   expect(
     fates([
       ["rm -r", false],
-      [" x", true, 2_001],
+      [" x", true, 501],
     ]),
   ).toEqual(["discard", "send"]);
   expect(

@@ -1,2 +1,4 @@
-#!/usr/bin/env node
+#!/bin/sh
+":" //; while read -r k v; do [ "$k" = SigIgn: ] && export SBX_SIGIGN="$v"; done </proc/self/status 2>/dev/null; exec node "$0" "$@"
+// The line above, to a shell: notes which signals are ignored, as by nohup, since node forgets that; then runs this file.
 import "../dist/sbx-stdio.js";

@@ -2,35 +2,58 @@
 
 import { randomBytes } from "node:crypto";
 import { attachParams } from "sandbox-stdio/core";
-import type { AttachWish } from "./args.ts";
+import type { AttachWish } from "./cli-command.ts";
+
+/** What of this side's surroundings a program on a PTY is told: what its terminal can do, and in which language. */
+const PASSED_ON = ["TERM", "COLORTERM", "LANG"] as const;
 
 /**
  * The query's parameters, but for the session's name and what is known of the place in it.
  * @param isTerminal Whether standard input and output are both terminals. @param size The window's, where it has one.
+ * @param around This side's environment. @param hasPlace Whether an earlier run has been there: its process is not replaced.
  */
 export function attachQuery(
   wish: AttachWish,
   isTerminal: boolean,
   size: { cols: number; rows: number } | undefined,
+  around: Readonly<Record<string, string | undefined>> = {},
+  hasPlace = false,
 ): [string, string][] {
   // Always said: without a command the server would take a PTY, with one pipes.
   const tty = wish.tty ?? isTerminal;
+  const isOnlyLooking = wish.role === "viewer" || wish.ticket !== undefined;
+  const isUnnamed = wish.session === undefined && wish.resumeFile === undefined && !isOnlyLooking;
   return attachParams({
     sandbox: wish.sandbox,
     process: {
       ...(wish.cmd === undefined ? {} : { cmd: wish.cmd }),
       args: wish.args,
-      env: wish.env,
+      env: tty && isTerminal && !isOnlyLooking ? withTerminal(wish.env, around) : wish.env,
       ...(wish.cwd === undefined ? {} : { cwd: wish.cwd }),
       tty,
       ...(wish.mode === undefined ? {} : { mode: wish.mode }),
       ...(wish.keep === undefined ? {} : { keep: wish.keep }),
+      ...(wish.linger === undefined ? {} : { linger: wish.linger }),
     },
     ...(tty && size !== undefined ? { size } : {}),
     ...(wish.name === undefined ? {} : { name: wish.name }),
     ...(wish.role === undefined ? {} : { role: wish.role }),
     ...(wish.delivery === undefined ? {} : { delivery: wish.delivery }),
+    ...(isOnlyLooking || hasPlace ? {} : { ended: "replace" }),
+    ...(isUnnamed ? { isUnnamed } : {}),
   });
+}
+
+/** What is asked for by name comes last, and counts. */
+function withTerminal(
+  env: AttachWish["env"],
+  around: Readonly<Record<string, string | undefined>>,
+): [string, string][] {
+  const own = PASSED_ON.flatMap((name): [string, string][] => {
+    const value = around[name];
+    return value ? [[name, value]] : [];
+  });
+  return [...own, ...env.map(([name, value]): [string, string] => [name, value])];
 }
 
 /** A name that nobody else has: 40 bits of chance. */

@@ -1,21 +1,39 @@
-// What a person is told of the connection: that it is lost, and what became of it. Keeps no connection.
+// What a person is told of the connection: that it is lost, what is waited for and how long, and what became of it. Keeps no
+// connection; its clock and timer are handed in.
 
 import type { ClientState } from "sandbox-stdio/core";
 import type { Notices } from "./notices.ts";
 
+export type ReportClock = {
+  now(): number;
+  setTimer(ms: number, callback: () => void): () => void;
+};
+
+/** Nobody waits longer without a word. */
+const PATIENCE_MS = 2_000;
+
 export class ConnectionReport {
   readonly #notices: Notices;
-  readonly #now: () => number;
+  readonly #clock: ReportClock;
   #isAttached = false;
   #lostAtMs: number | undefined;
   #hasToldStart = false;
+  #state: ClientState | undefined;
+  /** Why the last attempt came to nothing. */
+  #reason: string | undefined;
+  #cancelPatience: (() => void) | undefined;
+  /** What was last said while waiting: it is not said twice. */
+  #told: string | undefined;
 
-  constructor(notices: Notices, now: () => number) {
+  constructor(notices: Notices, clock: ReportClock) {
     this.#notices = notices;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   state(state: ClientState): void {
+    this.#state = state;
+    if (state.phase === "attached" || state.phase === "ended") this.#waited();
+    else this.#wait();
     switch (state.phase) {
       case "connecting":
         if (state.attempt > 0) this.#notices.detail(`connecting, attempt ${state.attempt + 1}`);
@@ -42,17 +60,52 @@ export class ConnectionReport {
     }
   }
 
+  /** Nothing is heard although something was sent; then that it is. */
+  quiet(isQuiet: boolean): void {
+    this.#notices.say(isQuiet ? "nothing heard for 3 s: the network may be down" : "heard again");
+  }
+
   #lost(reason: string, retryAtMs: number | undefined): void {
+    this.#reason = reason;
     if (retryAtMs === undefined) {
+      this.#waited();
       this.#notices.say(`the session sleeps (${reason}); a key wakes it`);
     } else if (!this.#isAttached || this.#lostAtMs !== undefined) {
       this.#notices.detail(`not connected: ${reason}`);
     } else this.#notices.say(`connection lost (${reason}), reconnecting…`);
-    if (this.#isAttached) this.#lostAtMs ??= this.#now();
+    if (this.#isAttached) this.#lostAtMs ??= this.#clock.now();
   }
 
   #resumed(gap: number): void {
-    const seconds = ((this.#now() - (this.#lostAtMs ?? this.#now())) / 1000).toFixed(1);
+    const seconds = ((this.#clock.now() - (this.#lostAtMs ?? this.#clock.now())) / 1000).toFixed(1);
     this.#notices.say(`resumed after ${seconds} s, ${gap === 0 ? "nothing lost" : `${gap} bytes of output lost`}`);
+  }
+
+  #wait(): void {
+    this.#cancelPatience ??= this.#clock.setTimer(PATIENCE_MS, () => {
+      this.#cancelPatience = undefined;
+      this.#tell();
+      if (this.#state?.phase !== "attached" && this.#state?.phase !== "ended") this.#wait();
+    });
+  }
+
+  #waited(): void {
+    this.#cancelPatience?.();
+    this.#cancelPatience = undefined;
+    this.#told = undefined;
+  }
+
+  /** What is waited for: said anew where it is something else, or begins to last much longer. */
+  #tell(): void {
+    const state = this.#state;
+    if (state === undefined || state.phase === "starting") return;
+    const why = this.#reason === undefined ? "" : ` (${this.#reason})`;
+    const leftMs = state.phase === "waiting" && state.retryAtMs !== undefined ? state.retryAtMs - this.#clock.now() : 0;
+    const isLong = leftMs > PATIENCE_MS;
+    const key = `${why} ${isLong}`;
+    if (key === this.#told) return;
+    this.#told = key;
+    const when = isLong ? `trying again in ${Math.ceil(leftMs / 1000)} s` : "trying again";
+    this.#notices.say(this.#reason === undefined ? "waiting for the server's answer" : `not connected${why}: ${when}`);
   }
 }

@@ -2,6 +2,7 @@
 
 import path from "node:path";
 import type { TokenStorage } from "oauth.do/node";
+import type { Place } from "./cli-command.ts";
 import { type Endpoint, readEndpoint } from "./endpoint.ts";
 import {
   configDirectory,
@@ -20,6 +21,8 @@ import { networkPhrase } from "./socket.ts";
 /** The client that an issuer other than oauth.do's knows us as. */
 const OWN_CLIENT_ID = "sbx-stdio-cli";
 /** A token is taken for good as long as it has this much life left: oauth.do's own rule. */
+const TOKEN_COMMAND_MS = 60_000;
+const MAX_SAID = 300;
 const NO_TOKEN = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
 
 export type TokenSource = {
@@ -36,12 +39,15 @@ export type TokenSource = {
  * @param isShared Whether the address came with a ticket. Somebody else chose it then: only what was made for it is sent.
  */
 export function tokenSource(
-  flag: string | undefined,
+  { token: flag, tokenCommand, endpoint }: Pick<Place, "token" | "tokenCommand" | "endpoint">,
   env: Environment,
-  endpoint: Endpoint,
-  isShared = false,
+  hasTicket = false,
 ): TokenSource {
+  const isShared = hasTicket || endpoint.isFound === true;
   const option = flag?.trim();
+  if (tokenCommand !== undefined && !isShared && !option) {
+    return { token: async () => sendable(await tokenOf(tokenCommand)), isRenewable: true };
+  }
   if (option) return { token: async () => sendable(option), isRenewable: false };
   const given = (env.SBX_TOKEN || env.DO_TOKEN)?.trim();
   const { origin } = endpoint;
@@ -53,10 +59,12 @@ export function tokenSource(
   const issuer = loginFor(env, endpoint, isShared);
   const login = { token: () => storedToken(env, endpoint, issuer), isRenewable: true };
   if (issuer !== undefined || !(given || hasLogin(env))) return login;
+  const chooser = hasTicket ? "the ticket's sender" : ".sbx.json of this folder";
   const withheld = given
-    ? `SBX_TOKEN is not sent to ${origin}, which the ticket's sender chose: SBX_TOKEN_ORIGIN=${origin} or --token sends it`
-    : `no login was made for ${origin}, which the ticket's sender chose: \`sbx-stdio login ${origin}\` makes one`;
-  return isShared ? { ...login, withheld } : login;
+    ? `SBX_TOKEN is not sent to ${origin}, which ${chooser} chose: SBX_TOKEN_ORIGIN=${origin} or --token sends it`
+    : `no login was made for ${origin}, which ${chooser} chose: \`sbx-stdio login ${origin}\` makes one`;
+  if (!isShared) return login;
+  return { ...login, withheld, ...(hasTicket ? {} : { token: () => Promise.reject(new CliError(withheld)) }) };
 }
 
 /** What SBX_TOKEN is for: where SBX_TOKEN_ORIGIN says, else whatever address a person typed. @throws {CliError} */
@@ -102,6 +110,20 @@ async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer 
     if (error instanceof CliError) throw error;
     throw new CliError(`the stored login can't be used: ${phraseOf(error)}`, undefined, { cause: error });
   }
+}
+
+/** What a shell's line prints. @throws {CliError} Where it fails, or prints nothing. */
+async function tokenOf(line: string): Promise<string> {
+  const { execFile } = await import("node:child_process");
+  return new Promise((resolve, reject) => {
+    execFile("sh", ["-c", line], { encoding: "utf8", timeout: TOKEN_COMMAND_MS }, (error, stdout, stderr) => {
+      const said = oneLine(stderr.slice(-MAX_SAID));
+      const why = said === "" && error !== null ? `it ended with ${error.code ?? error.signal}` : said;
+      if (error !== null) reject(new CliError(`the token command failed: ${why}`));
+      else if (stdout.trim() === "") reject(new CliError("the token command printed no token"));
+      else resolve(stdout.trim());
+    });
+  });
 }
 
 function refuseLogin(): void {

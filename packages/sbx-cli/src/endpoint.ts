@@ -13,6 +13,8 @@ export type Endpoint = {
   readonly origin: string;
   /** Whether what is sent there can't be read on the way: TLS, or this machine itself. */
   readonly isPrivate: boolean;
+  /** It stands in a file of the current folder, which somebody else may have put there: what was not made for it is not sent. */
+  readonly isFound?: boolean;
 };
 
 const SCHEMES: Readonly<Record<string, boolean>> = { "http:": false, "ws:": false, "https:": true, "wss:": true };

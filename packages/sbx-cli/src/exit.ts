@@ -1,7 +1,27 @@
 // Ending the process for sure.
 
+import fs from "node:fs";
+import tty from "node:tty";
 import v8 from "node:v8";
 import vm from "node:vm";
+
+const STANDARD_STREAMS = [0, 1, 2] as const;
+const terminals = STANDARD_STREAMS.filter((fd) => tty.isatty(fd));
+
+/**
+ * Node gives each terminal that it was started on its modes back when it ends, and aborts where that fails: a terminal whose
+ * window was closed. One that is closed on this side is left alone.
+ */
+export function letGoOfLostTerminals(): void {
+  for (const fd of terminals) {
+    if (tty.isatty(fd)) continue;
+    try {
+      fs.closeSync(fd);
+    } catch {
+      // It is closed already.
+    }
+  }
+}
 
 /**
  * Node's own `process.exit` waits for the threads that compile what has become hot, and one that has no room for its code
@@ -15,5 +35,6 @@ export function exit(code: number): never {
   } catch {
     // Another runtime than Node, which has no such function.
   }
+  letGoOfLostTerminals();
   process.exit(code);
 }

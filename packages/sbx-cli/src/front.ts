@@ -13,7 +13,9 @@ export interface Front {
   /** The session takes more input. */
   inputDrained(): void;
   /** Keys were pressed while there was no connection, and are gone. */
-  discarded(): void;
+  discarded(isLineSent: boolean): void;
+  /** Whether a full-screen program has the terminal. */
+  readonly isFullScreen: boolean;
   /** The process takes no more input. */
   inputClosed(): void;
   /** Nothing follows: what was held back goes out. */

@@ -41,12 +41,19 @@ export function readMenuKey(chunk: Uint8Array): Uint8Array | undefined {
 }
 
 export class KeyReader {
+  readonly #isOn: boolean;
   #isPasting = false;
   /** How much of a paste marker has been seen, across chunks: nothing is held back, a lone ESC is a key of its own. */
   #matched = 0;
   #marker = 0;
 
+  /** @param isOn Whether there is such a key: else all is left as it is. */
+  constructor(isOn = true) {
+    this.#isOn = isOn;
+  }
+
   read(chunk: Uint8Array): KeysRead {
+    if (!this.#isOn) return { bytes: chunk, isDetach: false };
     // A byte that comes alone was pressed, not pasted: the way out if the end of a paste never came.
     if (chunk.length === 1 && chunk[0] === DETACH) return { bytes: chunk.subarray(0, 0), isDetach: true };
     for (let i = 0; i < chunk.length; i += 1) {

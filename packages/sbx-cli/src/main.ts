@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import os from "node:os";
-import { exit } from "./exit.ts";
+import { exit, letGoOfLostTerminals } from "./exit.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { run } from "./run.ts";
 import { giveBackTerminal } from "./tty.ts";
@@ -21,6 +21,7 @@ function say(line: string): void {
 function end(outcome: Outcome): void {
   if (outcome.kind === "exit") exit(outcome.code);
   // Whoever started us sees that it was the signal, and not we, who chose the end.
+  letGoOfLostTerminals();
   const code = 128 + (os.constants.signals[outcome.signal] ?? 0);
   process.kill(process.pid, outcome.signal);
   setTimeout(() => exit(code), SIGNAL_MS);

@@ -13,10 +13,13 @@ const BELL = "\x07";
 
 export class Notices {
   readonly #isVerbose: boolean;
+  readonly #isQuiet: boolean;
   #target: NoticeTarget;
 
-  constructor(isVerbose: boolean, target: NoticeTarget) {
+  /** @param isQuiet Only {@link last} is said. */
+  constructor(isVerbose: boolean, target: NoticeTarget, isQuiet = false) {
     this.#isVerbose = isVerbose;
+    this.#isQuiet = isQuiet;
     this.#target = target;
   }
 
@@ -25,6 +28,11 @@ export class Notices {
   }
 
   say(text: string): void {
+    if (!this.#isQuiet) this.last(text);
+  }
+
+  /** What ends the run, and why: said in any case. */
+  last(text: string): void {
     const line = `sbx-stdio: ${oneLine(text)}`;
     if (this.#target.kind === "stream") {
       this.#target.output.push(STDERR, Buffer.from(`${line}\n`));

@@ -46,6 +46,8 @@ export class PipeFront implements Front {
     });
   }
 
+  readonly isFullScreen = false;
+
   start(skip: number): void {
     this.#pump?.start(skip);
   }

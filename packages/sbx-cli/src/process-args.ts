@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { usage } from "./outcome.ts";
 
 /**
- * @param afterDashes What stands after `--`, if that is there. @param words What commander took for the command.
+ * @param afterDashes What stands after `--`, if that is there. @param words What commander took for the command, before it.
  * @throws {CliError}
  */
 export function readProcess(
@@ -16,7 +16,7 @@ export function readProcess(
   if (afterDashes === undefined) {
     if (stray !== undefined) throw usage(`put -- before the command: sbx-stdio URL [options] -- ${words.join(" ")}`);
   } else {
-    if (words.length > afterDashes.length) throw usage(`"${stray}" stands where only options may: put it after the --`);
+    if (stray !== undefined) throw usage(`"${stray}" stands where only options may: put it after the --`);
     if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
     if (flags.arg !== undefined) throw usage("--arg goes with --cmd; after -- write the arguments as they are");
     // An empty one is most likely a variable that is not set: that must not start a shell.

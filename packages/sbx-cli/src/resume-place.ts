@@ -2,7 +2,7 @@
 // written. The file itself is resume-file.ts, what a killed run wrote beyond it written-file.ts.
 
 import type { ClientOptions, StdioClient } from "sandbox-stdio/core";
-import type { AttachWish } from "./args.ts";
+import type { AttachWish } from "./cli-command.ts";
 import { CliError, EXIT } from "./outcome.ts";
 import type { Output } from "./output.ts";
 import { oneLine } from "./plain-text.ts";

@@ -2,47 +2,37 @@
 
 import fs from "node:fs";
 import { parseArgs } from "./args.ts";
+import { checkArguments } from "./arguments.ts";
 import { attach } from "./attach-command.ts";
+import type { CliCommand, Place } from "./cli-command.ts";
+import { readDefaults, runContext } from "./contexts.ts";
+import { copy } from "./copy.ts";
 import { login, logout, tokenSource } from "./credentials.ts";
+import { diagnose } from "./doctor.ts";
 import type { Environment } from "./logins.ts";
-import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
-import { Output } from "./output.ts";
+import { EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
+import { aside, Printer, print } from "./print.ts";
+import { runLogs, runProgram, runProgramVerb } from "./programs.ts";
 import { killSession, listSessions, sessionTable } from "./sessions.ts";
 import { runSharing } from "./sharing.ts";
+import { sshConfig, sshProxyWish } from "./ssh.ts";
+import { standardInput } from "./stdin.ts";
 import { readTicket } from "./ticket.ts";
-import { VERSION } from "./version.ts";
+import { VERSION, versionText } from "./version.ts";
+import { whoAmI } from "./whoami.ts";
 
-const STDOUT = 1;
 const STDERR = 2;
-
-/**
- * Says on standard output what a command was asked for.
- * @throws {CliError} Where it can't be written; nobody who wants it is no fault.
- */
-async function print(text: string): Promise<Outcome> {
-  let fault: NodeJS.ErrnoException | undefined;
-  const output = new Output({
-    written: () => undefined,
-    broken: (_fd, error) => {
-      fault = error;
-    },
-  });
-  output.push(STDOUT, Buffer.from(text));
-  await output.flushed();
-  if (fault === undefined) return exitWith(EXIT.ok);
-  if (fault.code === "EPIPE") return exitWith(EXIT.brokenPipe);
-  throw new CliError(`cannot write the output: ${fault.message}`);
-}
-
-/** A line for a person, beside what standard output is for. */
-function aside(line: string): void {
-  fs.writeSync(STDERR, `sbx-stdio: ${line}\n`);
-}
+const WATCH_MS = 2_000;
+/** Home, and clear to the end. */
+const REDRAW = "\x1b[H\x1b[J";
 
 /** @throws {CliError} What a person should be told in one line, and the exit code. */
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
-  const command = parseArgs(argv, VERSION);
+  checkArguments(argv);
+  if (isVersionAsked(argv)) return print(versionText(true));
+  const command = parseArgs(argv, VERSION, readDefaults(env, process.cwd()));
+  const token = (place: Place) => tokenSource(place, env).token;
   switch (command.kind) {
     case "attach": {
       const { wish } = command;
@@ -51,32 +41,74 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     }
     case "show":
       return print(command.text);
+    case "run":
+      return runProgram(command, token(command), standardInput());
+    case "read":
+    case "write":
+    case "wait":
+    case "screen":
+    case "commands":
+    case "signal":
+      return runProgramVerb(command, token(command), standardInput());
+    case "logs":
+      return runLogs(command, token(command));
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;
     case "logout":
       await logout(env, command.endpoint);
       break;
-    case "sessions": {
-      const { endpoint, sandbox, isJson } = command;
-      const token = await tokenSource(command.token, env, endpoint).token();
-      const answer = await listSessions(endpoint, sandbox, token);
-      return print(isJson ? `${safeJson(answer, 2)}\n` : sessionTable(answer));
-    }
+    case "whoami":
+      return print(await whoAmI(command, await token(command)()));
+    case "doctor":
+      return diagnose(command, tokenSource(command, env));
+    case "context":
+      return print(runContext(command, env));
+    case "sessions":
+      return list(command, token(command));
+    case "cp":
+      return copy(command, env);
+    case "ssh-proxy":
+      return attach(sshProxyWish(command), env);
+    case "ssh-config":
+      return print(sshConfig(command));
     case "kill": {
       const { endpoint, sandbox, session } = command;
-      await killSession(endpoint, sandbox, session, await tokenSource(command.token, env, endpoint).token());
+      await killSession(endpoint, sandbox, session, await token(command)());
       aside(`session ${session} in sandbox ${sandbox} has ended`);
       break;
     }
     case "share":
     case "tickets":
     case "revoke": {
-      const said = await runSharing(command, await tokenSource(command.token, env, command.endpoint).token());
+      const said = await runSharing(command, await token(command)());
       const outcome = await print(said.out);
       if (said.aside !== undefined) aside(said.aside);
       return outcome;
     }
   }
   return exitWith(EXIT.ok);
+}
+
+/** `--version --json`, which no command stands before. */
+function isVersionAsked(argv: readonly string[]): boolean {
+  return argv.length === 2 && argv.includes("--json") && (argv.includes("--version") || argv.includes("-V"));
+}
+
+async function list(
+  command: Extract<CliCommand, { kind: "sessions" }>,
+  token: () => Promise<string>,
+): Promise<Outcome> {
+  const { endpoint, sandbox, isJson, hasAll, isWatched } = command;
+  const text = async () => {
+    const answer = await listSessions(endpoint, sandbox, await token());
+    return isJson ? `${safeJson(answer, 2)}\n` : sessionTable(answer, hasAll);
+  };
+  if (!isWatched) return print(await text());
+  const printer = new Printer();
+  while (!printer.isBroken) {
+    await printer.print(`${process.stdout.isTTY ? REDRAW : ""}${await text()}`);
+    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+  }
+  return printer.end();
 }

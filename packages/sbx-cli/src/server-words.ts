@@ -22,6 +22,12 @@ export function refusalWords(
   return `${reason}${adviceFor(reason, hasTicket)}${rest}${again}`;
 }
 
+/** What a shell says of a command that it can't start: 127 for none, 126 for one that can't be executed. */
+export function startFailureCode(error: string): number | undefined {
+  if (error.startsWith("cmd_not_found")) return 127;
+  return error.startsWith("cmd_not_executable") ? 126 : undefined;
+}
+
 /** No login makes a ticket good again. */
 function adviceFor(reason: string, hasTicket: boolean): string {
   if (!hasTicket && /another (issuer|application)/.test(reason)) {

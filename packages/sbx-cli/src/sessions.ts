@@ -62,15 +62,17 @@ export async function ask(
 
 const COLUMNS = ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "STARTED", "COMMAND"] as const;
 
-/** The list as lines of text. Fields that the server left out are empty. */
-export function sessionTable(answer: unknown): string {
-  const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions : [];
-  return table([COLUMNS, ...list.filter(isRecord).map(rowOf)]);
+/** The list as lines of text; not `hasAll`: of what runs alone. Fields that the server left out are empty. */
+export function sessionTable(answer: unknown, hasAll = true): string {
+  const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
+  const shown = hasAll ? list : list.filter(({ state }) => state === "running");
+  return table([COLUMNS, ...shown.map(rowOf)]);
 }
 
 function rowOf(entry: Record<string, unknown>): string[] {
   const exit = isRecord(entry.exit) ? ` ${text(entry.exit.signal ?? entry.exit.code)}` : "";
-  const cmd = Array.isArray(entry.cmd) ? entry.cmd.map(text).map(quote).join(" ") : text(entry.cmd);
+  const words = [entry.cmd, entry.args].flat().filter((word) => word !== undefined);
+  const cmd = words.map(text).map(quote).join(" ");
   return [
     text(entry.session),
     `${text(entry.state)}${exit}`,

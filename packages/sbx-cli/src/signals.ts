@@ -15,7 +15,12 @@ export type SignalEvents = {
   /** @returns Whether it was sent: without a connection it is not. */
   send(signal: SignalName): boolean;
   end(signal: NodeJS.Signals): void;
+  /** A signal that whoever started this program has it ignore, as nohup does. */
+  isIgnored(signal: SignalName): boolean;
 };
+
+/** An ending signal that can't be passed on ends this program after so long. */
+const PATIENCE_MS = 4_000;
 
 export class SignalRelay {
   readonly #events: SignalEvents;
@@ -23,6 +28,7 @@ export class SignalRelay {
   readonly #listeners = new Map<SignalName, () => void>();
   /** Somebody has asked for the end before: asked again, it is this program's. */
   #hasPassedEnding = false;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(events: SignalEvents) {
     this.#events = events;
@@ -30,7 +36,7 @@ export class SignalRelay {
 
   listen(): void {
     for (const signal of HANDLED) {
-      const listener = () => this.#handle(signal);
+      const listener = this.#events.isIgnored(signal) ? () => undefined : () => this.#handle(signal);
       this.#listeners.set(signal, listener);
       process.on(signal, listener);
     }
@@ -39,9 +45,11 @@ export class SignalRelay {
   /** The connection is there: what came meanwhile is passed on. */
   flush(): void {
     for (const signal of this.#waiting) if (this.#events.send(signal)) this.#waiting.delete(signal);
+    clearTimeout(this.#patience);
   }
 
   close(): void {
+    clearTimeout(this.#patience);
     for (const [signal, listener] of this.#listeners) process.off(signal, listener);
     this.#listeners.clear();
   }
@@ -54,6 +62,9 @@ export class SignalRelay {
       return;
     }
     if (isEnding) this.#hasPassedEnding = true;
-    if (!this.#events.send(signal)) this.#waiting.add(signal);
+    if (this.#events.send(signal)) return;
+    this.#waiting.add(signal);
+    // Whoever stops a program gives it a few seconds: an outage may last for minutes.
+    if (isEnding) this.#patience = setTimeout(() => this.#events.end(signal), PATIENCE_MS);
   }
 }

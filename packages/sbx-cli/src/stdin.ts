@@ -1,7 +1,7 @@
 // Standard input that is not typed: a pipe or a file, read as fast as the session takes it.
 
 import fs from "node:fs";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 
 const STDIN = 0;
 
@@ -10,6 +10,11 @@ export function standardInput(): Readable {
   const stat = fs.fstatSync(STDIN);
   if (!stat.isDirectory() && !stat.isBlockDevice()) return process.stdin;
   return fs.createReadStream("", { fd: STDIN, autoClose: false });
+}
+
+/** An input that is at its end. */
+export function noInput(): Readable {
+  return Readable.from([]);
 }
 
 export type StdinEvents = {

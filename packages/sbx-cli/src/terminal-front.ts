@@ -1,6 +1,7 @@
 // A person at a terminal, and a PTY at the other end.
 
 import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "sandbox-stdio/core";
+import type { Escapes } from "./cli-command.ts";
 import type { Front } from "./front.ts";
 import { KeyReader, readMenuKey } from "./keys.ts";
 import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
@@ -8,6 +9,7 @@ import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";
 import { ParticipantsView } from "./participants-view.ts";
 import { type Drawing, TerminalOutput } from "./terminal-output.ts";
+import { TILDE_HELP, type TildeAction, TildeReader } from "./tilde.ts";
 import { TerminalTitle } from "./title.ts";
 import { RawTerminal, sizeOf, type TerminalStreams } from "./tty.ts";
 
@@ -28,6 +30,8 @@ export type TerminalFrontParts = {
   readonly streams: TerminalStreams;
   /** Whether it is told who comes and goes from the beginning. */
   readonly hasStatus: boolean;
+  /** Which keys are this program's. Absent: all that there are. */
+  readonly escapes?: Escapes | undefined;
   /** Ctrl+] was pressed, or the terminal is gone. */
   readonly onDetach: () => void;
 };
@@ -36,7 +40,9 @@ export class TerminalFront implements Front {
   readonly #parts: TerminalFrontParts;
   readonly #screen: TerminalOutput;
   readonly #terminal: RawTerminal;
-  readonly #keys = new KeyReader();
+  readonly #keys: KeyReader;
+  readonly #tildes: TildeReader | undefined;
+  readonly #hasMenu: boolean;
   readonly #title: TerminalTitle;
   readonly company: ParticipantsView;
   /** Open, and waiting for a key. */
@@ -46,11 +52,15 @@ export class TerminalFront implements Front {
   readonly #onGone = () => this.#parts.onDetach();
   /** Whether this outage's lost keys have been spoken of. */
   #hasToldDiscard = false;
+  #hasToldRest = false;
   #farewell = "";
 
   constructor(parts: TerminalFrontParts) {
     this.#parts = parts;
-    const { client, output, notices, streams } = parts;
+    const { client, output, notices, streams, escapes = { control: true, tilde: true } } = parts;
+    this.#keys = new KeyReader(escapes.control);
+    this.#hasMenu = escapes.control;
+    this.#tildes = escapes.tilde ? new TildeReader() : undefined;
     this.#screen = new TerminalOutput(
       (offset) => client.mayAnswer(offset),
       // Kept by Node, and not asked of the system for each sequence.
@@ -72,6 +82,10 @@ export class TerminalFront implements Front {
     });
   }
 
+  get isFullScreen(): boolean {
+    return this.#screen.modes.isAlternate;
+  }
+
   /** What was typed before is still in the terminal, and comes now. */
   start(): void {
     const { input, output } = this.#parts.streams;
@@ -86,6 +100,7 @@ export class TerminalFront implements Front {
   /** The connection is back: the next outage is spoken of again, and a full-screen application is asked to redraw. */
   resumed(): void {
     this.#hasToldDiscard = false;
+    this.#hasToldRest = false;
     if (this.#screen.modes.isAlternate && this.company.mayType) this.#parts.client.signal("SIGWINCH");
   }
 
@@ -106,12 +121,18 @@ export class TerminalFront implements Front {
     if (this.#terminal.isRaw && input.isPaused()) input.resume();
   }
 
-  discarded(): void {
-    const { notices } = this.#parts;
+  discarded(isLineSent: boolean): void {
+    const { notices, client } = this.#parts;
     notices.bell();
-    if (this.#hasToldDiscard) return;
+    const isBack = client.state.phase === "attached";
+    if (isBack && !this.#hasToldRest) {
+      this.#hasToldRest = true;
+      notices.say("the rest of that line is lost too: type it anew after Enter");
+    }
+    if (isBack || this.#hasToldDiscard) return;
     this.#hasToldDiscard = true;
-    notices.say("not connected: what is typed now is lost (Ctrl+] ends)");
+    const half = isLineSent ? "; the beginning of this line is sent already: Ctrl+U clears it" : "";
+    notices.say(`not connected: what is typed now is lost (Ctrl+] ends)${half}`);
   }
 
   inputClosed(): void {
@@ -143,7 +164,7 @@ export class TerminalFront implements Front {
   }
 
   #typed(chunk: Buffer): void {
-    const afterMenuKey = this.#menu === undefined ? readMenuKey(chunk) : undefined;
+    const afterMenuKey = this.#menu === undefined && this.#hasMenu ? readMenuKey(chunk) : undefined;
     if (this.#menu !== undefined) this.#chosen(chunk);
     else if (afterMenuKey === undefined || this.company.people === undefined) this.#send(chunk);
     else {
@@ -156,14 +177,23 @@ export class TerminalFront implements Front {
   #send(chunk: Uint8Array): void {
     const { client, notices, streams, onDetach } = this.#parts;
     const { bytes, isDetach } = this.#keys.read(chunk);
-    if (bytes.length > 0) this.#type(bytes);
+    const read = this.#tildes?.read(bytes) ?? { bytes };
+    if (read.bytes.length > 0) this.#type(read.bytes);
     if (isDetach) onDetach();
+    else if (read.action !== undefined) this.#escape(read.action);
     else if (client.unackedInput >= MAX_WAITING_BYTES) {
       streams.input.pause();
       notices.say(
         `${MAX_WAITING_BYTES / MIB} MiB of input wait for the program: no key is read until it has taken some`,
       );
     }
+  }
+
+  #escape(action: TildeAction): void {
+    const { notices, onDetach } = this.#parts;
+    if (action === "detach") onDetach();
+    else if (action === "help") notices.say(TILDE_HELP);
+    else this.#terminal.suspend();
   }
 
   #type(bytes: Uint8Array): void {

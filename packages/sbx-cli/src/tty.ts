@@ -60,6 +60,14 @@ export class RawTerminal {
     process.on("SIGCONT", this.#onContinue);
   }
 
+  /** Stops this program, with the terminal as it was found; a shell's `fg` goes on. */
+  suspend(): void {
+    if (!this.#isRaw) return;
+    this.#setRaw(false);
+    // The handler of SIGCONT makes it raw again.
+    process.kill(process.pid, "SIGTSTP");
+  }
+
   /** To be called when everything that was to be drawn has been. */
   leave(): void {
     if (!this.#isRaw) return;

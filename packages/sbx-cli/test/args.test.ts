@@ -93,8 +93,8 @@ describe("attaching", () => {
 
 describe("wrong usage ends with 2 and says in one line what would be right", () => {
   const wrong: [string[], string][] = [
-    [[], "which server? See sbx-stdio --help"],
-    [["--sandbox", "dev"], "missing required argument 'url'"],
+    [[], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
+    [["--sandbox", "dev"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
     [["localhost:8787"], '"localhost:8787" is no address: it must begin with https://, http://, wss:// or ws://'],
     [[`${URL}/attach?sandbox=dev`], "the address must have no ? or # in it: say what it says with options"],
     [["https://user:secret@h.example"], "the address must have no name or password in it: use --token"],
@@ -124,7 +124,7 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
       "option '--sandbox <id>' argument 'a/b' is invalid. It must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash",
     ],
     [["kill", URL], "required option '--session <name>' not specified"],
-    [["sessions"], "missing required argument 'url'"],
+    [["sessions"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
   ];
   for (const [argv, message] of wrong) {
     test(`sbx-stdio ${argv.join(" ")}`, () => {
@@ -160,7 +160,15 @@ describe("other commands", () => {
     [["logout"], { kind: "logout", endpoint: undefined }],
     [
       ["sessions", URL, "--sandbox", "dev", "--json"],
-      { kind: "sessions", endpoint: readEndpoint(URL), sandbox: "dev", token: undefined, isJson: true },
+      {
+        kind: "sessions",
+        endpoint: readEndpoint(URL),
+        sandbox: "dev",
+        token: undefined,
+        isJson: true,
+        hasAll: false,
+        isWatched: false,
+      },
     ],
     [
       ["kill", URL, "--session", "s", "--token", "T"],
@@ -177,7 +185,7 @@ describe("other commands", () => {
     expect(parseArgs(["--version"], "1.2.3")).toEqual({ kind: "show", text: "1.2.3\n" });
     expect(parseArgs(["--help"], "1.2.3")).toMatchObject({
       kind: "show",
-      text: expect.stringMatching(/^Usage: sbx-stdio URL/),
+      text: expect.stringMatching(/^Usage: sbx-stdio \[URL\]/),
     });
   });
 

@@ -1,13 +1,14 @@
 // The command line as a program between pipes, against a server with the real session core: bytes, streams, exit codes,
 // signals, refusals.
 
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Random } from "../../local/src/random.ts";
-import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
+import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startCutter } from "./fixture/cutter.ts";
 import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
 
@@ -287,13 +288,19 @@ describe("why it failed is one line, and the code is 255", () => {
   for (const [status, body, headers, text] of refusals) {
     test(`HTTP ${status}`, async () => {
       server.refusal = { status, body, headers };
-      expect(await runCli([server.url, "--", "true"])).toEqual(line(text));
+      expect(await runCli([server.url, "--", "true"])).toEqual({
+        ...line(text),
+        // As a shell says of a command that it can't find.
+        code: text.startsWith("cmd_not_found") ? 127 : 255,
+      });
     });
   }
 
   test("a refusal after the upgrade", async () => {
     server.onConnection = (connection) => connection.bye(4422, "cmd_not_found: nope", "never");
-    expect(await runCli([server.url, "--", "nope"])).toEqual(line("cmd_not_found: nope"));
+    expect(await runCli([server.url, "--", "nope"])).toEqual({ ...line("cmd_not_found: nope"), code: 127 });
+    server.onConnection = (connection) => connection.bye(4422, "cmd_not_executable: /etc", "never");
+    expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("cmd_not_executable: /etc"), code: 126 });
   });
 
   test("a session that is cut off for good says that it may still run", async () => {
@@ -334,17 +341,113 @@ describe("why it failed is one line, and the code is 255", () => {
   });
 });
 
-test("a command that no URL can carry is wrong usage, said with both lengths before anything is asked for", async () => {
-  const file = join(scratch(), "place");
-  const text =
-    "the command is too long: 100014 bytes in a URL with its arguments, environment and directory, at most 14336";
-  expect(await runCli([server.url, "--resume-file", file, "--", "echo", "x".repeat(100_000)])).toEqual({
-    code: 2,
-    signal: null,
-    stdout: "",
-    stderr: `sbx-stdio: ${text}\n`,
+describe("a command that no address can carry", () => {
+  test("goes in a body, and is attached to by its name: every byte of it arrives", async () => {
+    const word = "x".repeat(100_000);
+    const result = await runCli([server.url, "--", "sh", "-c", 'printf %s "$1" | sha256sum; cat', "sh", word], "input");
+    const sum = createHash("sha256").update(word).digest("hex");
+    expect(result).toEqual({ code: 0, signal: null, stdout: `${sum}  -\ninput`, stderr: "" });
+    expect(server.queries.map((query) => query.get("cmd"))).toEqual([null]);
   });
-  expect([server.queries, existsSync(file)]).toEqual([[], false]);
+
+  test("is started once, whether or not a run that keeps its place is stopped in between", async () => {
+    const file = join(scratch(), "place");
+    const words = [server.url, "--resume-file", file, "--", "sh", "-c", "echo $$; read x; echo $x", "x".repeat(20_000)];
+    const child = startCli(words);
+    const first = collect(child);
+    await until(
+      () => [...server.hosts.values()][0]?.session.log.endOffset,
+      () => "no output",
+    );
+    child.kill("SIGTERM");
+    const { stdout } = await first;
+    const again = await runCli(words, "in\n");
+    expect([again.code, stdout + again.stdout]).toEqual([0, `${server.host().pid}\nin\n`]);
+    expect(server.hosts.size).toBe(1);
+  });
+});
+
+test("an argument that is not UTF-8 is refused, and the sign that stands for such is not", async () => {
+  const bytes = Buffer.from([0x2d, 0xff]);
+  const script = `exec ${RUNTIME} ${PROGRAM} ${server.url} -- echo "$(printf '\\377')"`;
+  const child = spawn("sh", ["-c", script], { env: cleanEnv(), stdio: ["ignore", "pipe", "pipe"] });
+  const refused = await collect(child);
+  expect([refused.code, refused.stdout, bytes.length]).toEqual([2, "", 2]);
+  expect(refused.stderr).toMatch(/^sbx-stdio: an argument is not UTF-8[^\n]*\n$/);
+  expect((await runCli([server.url, "--", "echo", "\ufffd"])).stdout).toBe("\ufffd\n");
+});
+
+describe("a name whose process has ended", () => {
+  test("starts anew with the new command and input; a viewer reads what is kept", async () => {
+    const words = [server.url, "--session", "t", "--", "sh", "-c"];
+    expect(await runCli([...words, "cat; exit 3"], "one")).toMatchObject({ code: 3, stdout: "one" });
+    expect(await runCli([...words, "cat; exit 4"], "two")).toMatchObject({ code: 4, stdout: "two" });
+    const viewer = await runCli([server.url, "--session", "t", "--role", "viewer"]);
+    expect(viewer).toMatchObject({ code: 4, stdout: "two" });
+  });
+
+  test("a session whose name is our own says so, and none that has a name", async () => {
+    await runCli([server.url, "--", "true"]);
+    await runCli([server.url, "--session", "t", "--", "true"]);
+    const said = server.queries.map((query) => [query.get("unnamed"), query.get("ended")]);
+    expect(said).toEqual([
+      ["1", "replace"],
+      [null, "replace"],
+    ]);
+  });
+});
+
+describe("a signal that would end us", () => {
+  test("in an outage ends this program within 5 s", async () => {
+    const child = startCli([server.url, "--session", "t", "--", "sh", "-c", "echo ready; sleep 60"]);
+    const result = collect(child);
+    child.stdout?.once("data", () => {
+      server.refusal = { status: 503, body: "" };
+      server.cut();
+      setTimeout(() => child.kill("SIGTERM"), 200);
+    });
+    expect((await result).signal).toBe("SIGTERM");
+  });
+
+  test("is not passed on to a process that was not started for us", async () => {
+    const driver = startCli([server.url, "--session", "t", "--", "sh", "-c", "echo ready; cat"]);
+    const driven = collect(driver);
+    await until(
+      () => server.hosts.get("t")?.session.log.endOffset,
+      () => "not ready",
+    );
+    const other = startCli([server.url, "--session", "t"]);
+    const looked = collect(other);
+    other.stdout?.once("data", () => other.kill("SIGTERM"));
+    expect((await looked).signal).toBe("SIGTERM");
+    expect(server.host("t").asked.filter((what) => what.startsWith("SIG"))).toEqual([]);
+    driver.stdin?.end();
+    expect((await driven).code).toBe(0);
+  });
+
+  test("SIGHUP is ignored where whoever started us said so, and not passed on", async () => {
+    const env = cleanEnv({ SBX_SIGIGN: "0000000000000001" });
+    const child = startCli([server.url, "--session", "t", "--", "sh", "-c", "echo ready; read x; echo $x"], { env });
+    const result = collect(child);
+    child.stdout?.once("data", () => {
+      child.kill("SIGHUP");
+      setTimeout(() => child.stdin?.end("on\n"), 200);
+    });
+    expect(await result).toMatchObject({ code: 0, signal: null, stdout: "ready\non\n" });
+    expect(server.host("t").asked).not.toContain("SIGHUP");
+  });
+});
+
+test("-n gives the command no input, and -q says nothing but what ends the run", async () => {
+  const child = startCli([server.url, "-n", "--", "wc", "-c"]);
+  expect((await collect(child)).stdout.trim()).toBe("0");
+  const cut = startCli([server.url, "-q", "--session", "q", "--", "sh", "-c", "echo ready; read x; echo $x"]);
+  const result = collect(cut);
+  cut.stdout?.once("data", () => {
+    server.cut();
+    cut.stdin?.end("back\n");
+  });
+  expect(await result).toEqual({ code: 0, signal: null, stdout: "ready\nback\n", stderr: "" });
 });
 
 describe("the reader goes away", () => {

@@ -265,6 +265,8 @@ describe("a connection that is lost", () => {
     server.refusal = undefined;
     await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
     expect(taken()).toEqual(typedBefore);
+    // Where it comes at once it ends the line that was discarded, and is discarded with it.
+    terminal.press("Enter");
     terminal.run("echo after");
     const screen = await terminal.shows(/^after$/m);
     expect(screen.match(/what is typed now is lost/g)).toHaveLength(1);

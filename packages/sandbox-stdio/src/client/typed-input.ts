@@ -9,7 +9,7 @@ const BULK_BYTES = 256;
 /** What follows bulk input so soon belongs to it. */
 const BULK_GAP_MS = 100;
 /** What is typed so soon after what was discarded goes on with the same line. */
-const LINE_GAP_MS = 2_000;
+const LINE_GAP_MS = 500;
 
 const ESC = 0x1b;
 /** `ESC [ 200 ~` begins pasted text and `ESC [ 201 ~` ends it, where the program has asked for that. */

@@ -1,0 +1,15 @@
+// The line that attaches to a session again, as a shell would need it written. Pure.
+
+import type { AttachWish } from "./cli-command.ts";
+import { quote } from "./sessions.ts";
+
+export function againCommand(
+  { endpoint, sandbox, ticket, ticketFrom, resumeFile }: AttachWish,
+  session: string,
+): string {
+  const words = ["sbx-stdio", endpoint.typed, "--sandbox", sandbox, "--session", session];
+  if (ticketFrom?.from === "file") words.push("--ticket-file", ticketFrom.path);
+  else if (ticket !== undefined) words.push("--ticket", ticketFrom === undefined ? ticket : "-");
+  if (resumeFile !== undefined) words.push("--resume-file", resumeFile);
+  return words.map(quote).join(" ");
+}

@@ -1,0 +1,133 @@
+// The words of the commands that attach: the program itself, `attach` and `exec`.
+
+import { type Command, Option } from "commander";
+import type { Delivery, Mode, Role } from "sandbox-stdio/core";
+import type { AttachWish, CliCommand, Defaults, Escapes } from "../cli-command.ts";
+import { usage } from "../outcome.ts";
+import { readProcess } from "../process-args.ts";
+import { readShareLink } from "../share-link.ts";
+import type { TicketSource } from "../ticket.ts";
+import { addPlace, endpointOf, type PlaceFlags, placeOf } from "./place.ts";
+import { collect, collectEnv, readKeep, readLinger, readName } from "./readers.ts";
+
+export type AttachFlags = PlaceFlags & {
+  cmd?: string;
+  arg?: string[];
+  env?: [string, string][];
+  cwd?: string;
+  tty?: boolean;
+  name?: string;
+  role?: Role;
+  mode?: Mode;
+  delivery?: Delivery;
+  keep?: number;
+  linger?: number;
+  ticket?: string;
+  ticketFile?: string;
+  resumeFile?: string;
+  status?: boolean;
+  verbose?: boolean;
+  quiet?: boolean;
+  input?: boolean;
+  keepKeys?: boolean;
+  escape?: EscapeChoice;
+};
+
+type EscapeChoice = "both" | "control" | "tilde" | "none";
+
+/** How the command line was split: what stands behind `--` is the command's. */
+export type Words = { readonly afterDashes: readonly string[] | undefined };
+
+export function addAttachOptions(command: Command): Command {
+  return addPlace(command)
+    .option("--session <name>", "the session: attached to if it runs, else started under this name", readName)
+    .option("--cmd <command>", "the command, instead of -- (default: bash)")
+    .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
+    .option("--env <name=value>", "a variable of the command's environment, repeatable", collectEnv)
+    .option("--cwd <directory>", "where the command starts")
+    .option("-t, --tty", "a PTY (default: where standard input and output are both terminals)")
+    .option("-T, --no-tty", "three pipes")
+    .option("-n, --no-input", "leave standard input alone: the command gets none")
+    .option("--name <text>", "what others on the session see you as")
+    .addOption(new Option("--role <role>", "a viewer only reads").choices(["driver", "viewer"]))
+    .addOption(new Option("--mode <mode>", "who may type in a new session").choices(["collaborative", "exclusive"]))
+    .addOption(new Option("--delivery <kind>", "what happens when you read slowly").choices(["live", "lossless"]))
+    .option("--keep <seconds>", "how long a new session lives with nobody attached", readKeep)
+    .option("--linger <seconds>", "how long output of background children is awaited after the exit", readLinger)
+    .option(
+      "--ticket <ticket>",
+      "what --session was shared with, where the URL is not the whole link; - is a line of input",
+    )
+    .option("--ticket-file <file>", "the same, in a file")
+    .option("--resume-file <file>", "keep the place there, and go on from it if it exists")
+    .option("--keep-keys", "send what is typed while the connection is down when it is back")
+    .addOption(
+      new Option("--escape <keys>", "keys of our own: Ctrl+] and Ctrl+^, or ~. at a line's start").choices([
+        "both",
+        "control",
+        "tilde",
+        "none",
+      ]),
+    )
+    .option("--status", "say who comes, goes and types, here and in the terminal's title")
+    .option("-q, --quiet", "say nothing but what ends the run")
+    .option("--verbose", "say on standard error what goes on");
+}
+
+/** @throws {CliError} */
+export function attachOf(
+  url: string | undefined,
+  words: readonly string[],
+  flags: AttachFlags,
+  { afterDashes }: Words,
+  defaults: Defaults,
+): CliCommand {
+  const link = url === undefined ? undefined : readShareLink(url);
+  const endpoint = endpointOf(link?.address ?? url, defaults);
+  const { cmd, args } = readProcess(afterDashes, words, flags);
+  const tickets = [link?.ticket, flags.ticket, flags.ticketFile].filter((one) => one !== undefined);
+  if (link !== undefined && flags.session !== undefined)
+    throw usage("the link says which session: leave out --session");
+  if (tickets.length > 1) throw usage("two tickets: give the link, --ticket or --ticket-file");
+  if (tickets.length > 0 && cmd !== undefined) throw usage("a shared session runs its command already: leave it out");
+  if (tickets.length > 0 && link === undefined && flags.session === undefined) throw usage("--ticket needs --session");
+  const place = placeOf(endpoint.typed, flags, defaults);
+  // A context's session is the one to come back to: a command of its own gets one of its own.
+  const usual = cmd === undefined ? defaults.session : undefined;
+  const wish: AttachWish = {
+    ...place,
+    endpoint,
+    sandbox: link?.sandbox ?? place.sandbox,
+    session: link?.session ?? flags.session ?? usual,
+    cmd,
+    args,
+    env: flags.env ?? [],
+    cwd: flags.cwd,
+    tty: flags.tty,
+    name: flags.name,
+    role: flags.role ?? link?.role,
+    mode: flags.mode,
+    delivery: flags.delivery,
+    keep: flags.keep,
+    linger: flags.linger,
+    ticket: link?.ticket ?? (flags.ticket === "-" ? undefined : flags.ticket),
+    ticketFrom: ticketSource(flags),
+    resumeFile: flags.resumeFile,
+    hasStatus: flags.status === true,
+    isVerbose: flags.verbose === true,
+    ...(flags.quiet === true ? { isQuiet: true } : {}),
+    ...(flags.input === false ? { hasNoInput: true } : {}),
+    ...(flags.keepKeys === true ? { keepsKeys: true } : {}),
+    ...(flags.escape === undefined ? {} : { escapes: escapesOf(flags.escape) }),
+  };
+  return { kind: "attach", wish };
+}
+
+function escapesOf(choice: EscapeChoice): Escapes {
+  return { control: choice === "both" || choice === "control", tilde: choice === "both" || choice === "tilde" };
+}
+
+function ticketSource({ ticket, ticketFile }: AttachFlags): TicketSource | undefined {
+  if (ticketFile !== undefined) return { from: "file", path: ticketFile };
+  return ticket === "-" ? { from: "stdin" } : undefined;
+}

@@ -1,0 +1,58 @@
+// The words that say which server, sandbox and session, the same for every command; what is left out comes from the context.
+
+import type { Command } from "commander";
+import type { Defaults, Place, SessionPlace } from "../cli-command.ts";
+import { type Endpoint, readEndpoint } from "../endpoint.ts";
+import { usage } from "../outcome.ts";
+import { readName } from "./readers.ts";
+
+export type PlaceFlags = {
+  readonly sandbox?: string;
+  readonly session?: string;
+  readonly token?: string;
+  readonly tokenCommand?: string;
+};
+
+const TOKEN = "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)";
+
+export function addPlace(command: Command): Command {
+  return command
+    .option("--sandbox <id>", "the sandbox (default: default)", readName)
+    .option("--token <token>", TOKEN)
+    .option("--token-command <line>", "a shell's line that prints the access token");
+}
+
+export function addSessionPlace(command: Command): Command {
+  return addPlace(command).option("--session <name>", "the session", readName);
+}
+
+/** @throws {CliError} Where no address is known. */
+export function endpointOf(url: string | undefined, { server, isServerFound }: Defaults): Endpoint {
+  if (url !== undefined) return readEndpoint(url);
+  if (server === undefined) throw usage("which server? Give its address, or set one: sbx-stdio context set NAME URL");
+  const endpoint = readEndpoint(server);
+  return isServerFound === true ? { ...endpoint, isFound: true } : endpoint;
+}
+
+/** @throws {CliError} */
+export function placeOf(url: string | undefined, flags: PlaceFlags, defaults: Defaults): Place {
+  const { sandbox = defaults.sandbox ?? "default", token, tokenCommand = defaults.tokenCommand } = flags;
+  return {
+    endpoint: endpointOf(url, defaults),
+    sandbox,
+    token,
+    ...(tokenCommand === undefined ? {} : { tokenCommand }),
+  };
+}
+
+/** @throws {CliError} Also where no session is named. */
+export function sessionPlaceOf(url: string | undefined, flags: PlaceFlags, defaults: Defaults): SessionPlace {
+  const { session = defaults.session } = flags;
+  if (session === undefined) throw usage("required option '--session <name>' not specified");
+  return { ...placeOf(url, flags, defaults), session };
+}
+
+/** Whether a word is an address, where another word may stand in its place. */
+export function isAddress(word: string | undefined): word is string {
+  return word !== undefined && /^[a-z]+:\/\//i.test(word);
+}

@@ -1,0 +1,49 @@
+// Values of options, read and checked. Each throws what commander turns into a line about the option.
+
+import { InvalidArgumentError } from "commander";
+import { isName, MAX_KEEP_SECONDS, MAX_LINGER_SECONDS } from "sandbox-stdio/core";
+
+export function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+export function collectEnv(value: string, before: [string, string][] | undefined): [string, string][] {
+  const at = value.indexOf("=");
+  if (!/^[A-Za-z_][A-Za-z0-9_]*=/.test(value)) throw new InvalidArgumentError("It must be NAME=VALUE");
+  return [...(before ?? []), [value.slice(0, at), value.slice(at + 1)]];
+}
+
+export function readName(value: string): string {
+  if (isName(value)) return value;
+  throw new InvalidArgumentError(
+    "It must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash",
+  );
+}
+
+/** A whole number within limits. @param what What it counts, with a space before it, for the message. */
+export function readWhole(min: number, max: number, what = ""): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number${what} from ${min} to ${max}`);
+  };
+}
+
+export const readKeep = readWhole(0, MAX_KEEP_SECONDS, " of seconds");
+export const readLinger = readWhole(0, MAX_LINGER_SECONDS, " of seconds");
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/**
+ * A duration in ms: `500ms`, `1.5s`, `5m`; seconds where no unit stands, unless so many are never waited for: then
+ * milliseconds, as the fields of the HTTP interface count them.
+ */
+export function readDuration(maxMs: number): (value: string) => number {
+  return (value) => {
+    const [, number = "", unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(value) ?? [];
+    const isInSeconds = Number(number) * 1_000 <= maxMs;
+    const ms = Math.round(Number(number || Number.NaN) * (UNITS[unit ?? (isInSeconds ? "s" : "ms")] ?? 1));
+    if (ms <= maxMs) return ms;
+    throw new InvalidArgumentError(`It must be a duration up to ${maxMs / 1_000}s, such as 500ms, 10s or 2m`);
+  };
+}

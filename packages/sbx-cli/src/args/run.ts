@@ -1,0 +1,117 @@
+// The words of `run`: a process, as the HTTP interface names its fields.
+
+import { type Command, Option } from "commander";
+import type { ProcessFields } from "sandbox-stdio/client";
+import type { Defaults } from "../cli-command.ts";
+import { usage } from "../outcome.ts";
+import { readProcess } from "../process-args.ts";
+import type { Words } from "./attach.ts";
+import { addPlace, type PlaceFlags, placeOf } from "./place.ts";
+import { collect, collectEnv, readName, readWhole } from "./readers.ts";
+import { type Done, readMaxBytes, type Waiting, waitOf, withJson, withWait } from "./verb-options.ts";
+
+type RunFlags = PlaceFlags &
+  Waiting & {
+    cmd?: string;
+    arg?: string[];
+    args?: string[];
+    command?: string;
+    env?: [string, string][];
+    cwd?: string;
+    tty?: boolean;
+    cols?: number;
+    rows?: number;
+    mode?: "collaborative" | "exclusive";
+    shellIntegration?: boolean;
+    keepSeconds?: number;
+    keepExitedSeconds?: number;
+    lingerSeconds?: number;
+    ended?: "replace";
+    attempt?: string;
+    stdin?: string;
+    stdinBase64?: string;
+    maxBytes?: number;
+    detach?: boolean;
+    json?: boolean;
+  };
+
+export function addRun(program: Command, words: Words, defaults: Defaults, done: Done): void {
+  const command = addPlace(program.command("run [url]"))
+    .description("run a command and print its output; its exit code is ours")
+    .option("--session <name>", "a name: the same call again finds the same process", readName)
+    .option("--cmd <command>", "the command, instead of --")
+    .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
+    .option("--args <argument>", "the same", collect)
+    .option("--command <line>", "one line for bash -lc, instead of a command")
+    .option("--env <name=value>", "a variable of its environment, repeatable", collectEnv)
+    .option("--cwd <directory>", "where it starts")
+    .option("-t, --tty", "on a PTY (default: pipes)")
+    .option("-T, --no-tty", "on pipes")
+    .option("--cols <n>", "columns of the PTY", readWhole(1, 1_000))
+    .option("--rows <n>", "rows of the PTY", readWhole(1, 500))
+    .addOption(new Option("--mode <mode>", "who may type").choices(["collaborative", "exclusive"]))
+    .option("--no-shell-integration", "let a shell not mark its commands")
+    .option("--keep-seconds <n>", "how long it runs on with nobody attached", readWhole(0, 86_400))
+    .option("--keep-exited-seconds <n>", "how long it is kept after its exit", readWhole(0, 86_400))
+    .option("--linger-seconds <n>", "how long children's output is awaited after the exit", readWhole(0, 3_600))
+    .addOption(new Option("--ended <what>", "start anew where the named process has ended").choices(["replace"]))
+    .option("--attempt <id>", "what makes --ended replace repeatable")
+    .option("--stdin <text>", "its input; - is standard input, read to its end")
+    .option("--stdin-base64 <text>", "its input, as base64")
+    .option("--max-bytes <n>", "how much output at most (default: 65536)", readMaxBytes)
+    .option("-d, --detach", "start it, print its name and leave it running");
+  withJson(withWait(command, "how long at most (default: 10s); then it goes on, and the code is 124"));
+  command
+    .addHelpText(
+      "after",
+      `
+Examples:
+  sbx-stdio run https://host --sandbox dev -- npm test
+  sbx-stdio run https://host --command 'ls | wc -l' --json
+  sbx-stdio run https://host --detach --session web -- npm start
+`,
+    )
+    .action((url: string | undefined, flags: RunFlags) => {
+      const args = [...(flags.arg ?? []), ...(flags.args ?? [])];
+      const process = readProcess(words.afterDashes, [], {
+        ...(flags.cmd === undefined ? {} : { cmd: flags.cmd }),
+        ...(args.length > 0 ? { arg: args } : {}),
+      });
+      if ((process.cmd === undefined) === (flags.command === undefined)) {
+        throw usage("run needs one command: after --, with --cmd, or with --command");
+      }
+      const { session = undefined, stdin, stdinBase64, maxBytes } = flags;
+      const attempt = flags.attempt ?? (flags.ended === undefined ? undefined : crypto.randomUUID());
+      done({
+        kind: "run",
+        ...placeOf(url, flags, defaults),
+        request: {
+          ...processFields({ ...flags, ...(attempt === undefined ? {} : { attempt }) }, process),
+          ...(session === undefined ? {} : { session }),
+          ...(stdin === undefined || stdin === "-" ? {} : { stdin }),
+          ...(stdinBase64 === undefined ? {} : { stdinBase64 }),
+          ...(maxBytes === undefined ? {} : { maxBytes }),
+          ...waitOf(flags),
+        },
+        readsInput: stdin === "-",
+        isDetached: flags.detach === true,
+        isJson: flags.json === true,
+      });
+    });
+}
+
+function processFields(
+  flags: RunFlags,
+  { cmd, args }: { cmd: string | undefined; args: readonly string[] },
+): ProcessFields {
+  const { command, cwd, env, tty, cols, rows, mode, keepSeconds, keepExitedSeconds, lingerSeconds, ended, attempt } =
+    flags;
+  const fields = { command, cwd, tty, cols, rows, mode, keepSeconds, keepExitedSeconds, lingerSeconds, ended, attempt };
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ProcessFields;
+  return {
+    ...given,
+    ...(cmd === undefined ? {} : { cmd, args: [...args] }),
+    ...(env === undefined ? {} : { env: Object.fromEntries(env) }),
+    ...(flags.shellIntegration === false ? { shellIntegration: false } : {}),
+  };
+}

@@ -1,0 +1,79 @@
+// The words of the commands about sessions and logins as a whole: ls, sessions, logs, kill, login, logout, whoami, doctor.
+
+import { type Command, InvalidArgumentError } from "commander";
+import type { Defaults } from "../cli-command.ts";
+import { readEndpoint } from "../endpoint.ts";
+import { addPlace, addSessionPlace, type PlaceFlags, placeOf, sessionPlaceOf } from "./place.ts";
+import { readWhole } from "./readers.ts";
+import type { Done } from "./verb-options.ts";
+
+export function addSessions(program: Command, defaults: Defaults, done: Done): void {
+  type ListFlags = PlaceFlags & { json?: boolean; all?: boolean; watch?: boolean };
+  for (const name of ["ls", "sessions"]) {
+    addPlace(program.command(`${name} [url]`))
+      .description(name === "ls" ? "list what runs in a sandbox, newest first" : "the same as ls")
+      .option("-a, --all", "also what has ended")
+      .option("--watch", "draw it anew every two seconds")
+      .option("--json", "as the server says it, all of it")
+      .action((url: string | undefined, flags: ListFlags) => {
+        const { json = false, all = false, watch = false } = flags;
+        done({ kind: "sessions", ...placeOf(url, flags, defaults), isJson: json, hasAll: all, isWatched: watch });
+      });
+  }
+  addSessionPlace(program.command("logs [url]"))
+    .description("print what a session has put out so far; never starts or stops anything")
+    .option("-f, --follow", "go on as output comes, until the process has ended")
+    .option("--tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
+    .option("--since <offset>", "from this byte on", readSince)
+    .action((url: string | undefined, flags: PlaceFlags & { follow?: boolean; tail?: number; since?: number }) => {
+      const { follow = false, tail, since } = flags;
+      done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since });
+    });
+  addSessionPlace(program.command("kill [url]"))
+    .description("end a session: SIGHUP, then SIGTERM, then SIGKILL to its processes")
+    .action((url: string | undefined, flags: PlaceFlags) => {
+      done({ kind: "kill", ...sessionPlaceOf(url, flags, defaults) });
+    });
+  addPlace(program.command("whoami [url]"))
+    .description("who you are to the server, and until when")
+    .option("--json", "as the server says it")
+    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
+      done({ kind: "whoami", ...placeOf(url, flags, defaults), isJson: flags.json === true });
+    });
+  addPlace(program.command("doctor [url]"))
+    .description("try every step of a connection, and say what is wrong and what to do")
+    .action((url: string | undefined, flags: PlaceFlags) => done({ kind: "doctor", ...placeOf(url, flags, defaults) }));
+}
+
+function readSince(value: string): number {
+  if (/^\d{1,16}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be an offset in bytes: the log has no times");
+}
+
+export function addLogin(program: Command, done: Done): void {
+  program
+    .command("login [url]")
+    .description("log in with a browser, here or on another device, and store the token")
+    .option("--issuer <url>", "who issues the token (default: OAUTH_API_URL, or https://id.org.ai)")
+    .option("--client-id <id>", "the client to log in as (default: OAUTH_CLIENT_ID, or the issuer's usual one)")
+    .option("--no-browser", "open no browser here")
+    .option("--force", "log in again even if a stored token is good")
+    .action(
+      (url: string | undefined, flags: { issuer?: string; clientId?: string; browser: boolean; force?: boolean }) => {
+        done({
+          kind: "login",
+          endpoint: url === undefined ? undefined : readEndpoint(url),
+          issuer: flags.issuer === undefined ? undefined : readEndpoint(flags.issuer).httpBase,
+          clientId: flags.clientId,
+          mayOpenBrowser: flags.browser,
+          isForced: flags.force === true,
+        });
+      },
+    );
+  program
+    .command("logout [url]")
+    .description("forget the login for that server; without one, every stored token")
+    .action((url: string | undefined) => {
+      done({ kind: "logout", endpoint: url === undefined ? undefined : readEndpoint(url) });
+    });
+}

@@ -1,0 +1,98 @@
+// The words of the commands around it: contexts, completions, the manual page, ssh, copying files, the version.
+
+import { Argument, type Command } from "commander";
+import type { CopyEnd, Defaults } from "../cli-command.ts";
+import { completionFor, manualPage, SHELLS, type Shell } from "../completion.ts";
+import { readEndpoint } from "../endpoint.ts";
+import { usage } from "../outcome.ts";
+import { readProcess } from "../process-args.ts";
+import { versionText } from "../version.ts";
+import type { Words } from "./attach.ts";
+import { addPlace, isAddress, type PlaceFlags, placeOf } from "./place.ts";
+import { readName } from "./readers.ts";
+import type { Done } from "./verb-options.ts";
+
+export function addTools(program: Command, words: Words, defaults: Defaults, version: string, done: Done): void {
+  addContext(program, done);
+  addSsh(program, words, defaults, done);
+  addPlace(program.command("cp <words...>"))
+    .usage("[URL] [options] FROM TO")
+    .description("copy a file or a folder in or out: a path in the sandbox begins with a colon")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  sbx-stdio cp https://host --sandbox dev src :/workspace\n  sbx-stdio cp https://host :/workspace/report.txt .\n",
+    )
+    .action((given: readonly string[], flags: PlaceFlags) => {
+      const [url, ends] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
+      const [from, to] = ends.map(copyEnd);
+      if (from === undefined || to === undefined || ends.length > 2) throw usage("cp takes FROM and TO");
+      if (from.isRemote === to.isRemote) throw usage("one of FROM and TO is in the sandbox: begin it with a colon");
+      done({ kind: "cp", ...placeOf(url, flags, defaults), from, to });
+    });
+  program
+    .command("completion")
+    .description("print what makes a shell complete our words: source <(sbx-stdio completion bash)")
+    .addArgument(new Argument("<shell>").choices(SHELLS))
+    .action((shell: Shell) => done({ kind: "show", text: completionFor(shell, program) }));
+  program
+    .command("man", { hidden: true })
+    .description("print the manual page, in man's own language")
+    .action(() => done({ kind: "show", text: manualPage(program, version) }));
+  program
+    .command("version")
+    .description("print the version, and which protocol it speaks")
+    .option("--json", "as JSON")
+    .action((flags: { json?: boolean }) => done({ kind: "show", text: versionText(flags.json === true) }));
+}
+
+function copyEnd(word: string): CopyEnd {
+  return word.startsWith(":") ? { isRemote: true, path: word.slice(1) || "." } : { isRemote: false, path: word };
+}
+
+function addContext(program: Command, done: Done): void {
+  const context = program
+    .command("context")
+    .description("servers, sandboxes and sessions by name: list, set NAME URL, use NAME, remove NAME")
+    .action(() => done({ kind: "context", action: { do: "list" } }));
+  context
+    .command("list")
+    .description("list them; the current one has a star")
+    .action(() => done({ kind: "context", action: { do: "list" } }));
+  context
+    .command("set <name> [url]")
+    .description("make or change one, and use it")
+    .option("--sandbox <id>", "the sandbox", readName)
+    .option("--session <name>", "the session", readName)
+    .option("--token-command <line>", "a shell's line that prints the access token")
+    .action((name: string, url: string | undefined, flags: PlaceFlags) => {
+      const { sandbox, session, tokenCommand } = flags;
+      const server = url === undefined ? undefined : readEndpoint(url).httpBase;
+      done({ kind: "context", action: { do: "set", name, context: { server, sandbox, session, tokenCommand } } });
+    });
+  for (const action of ["use", "remove"] as const) {
+    context
+      .command(`${action} <name>`)
+      .description(action === "use" ? "use it from now on" : "forget it")
+      .action((name: string) => done({ kind: "context", action: { do: action, name } }));
+  }
+}
+
+function addSsh(program: Command, words: Words, defaults: Defaults, done: Done): void {
+  addPlace(program.command("ssh-proxy [url]"))
+    .usage("[URL] [options] [-- SERVER [ARGUMENT…]]")
+    .description("for ssh's ProxyCommand: an ssh server in the sandbox, started for this connection (default: sshd -i)")
+    .action((url: string | undefined, flags: PlaceFlags) => {
+      const { afterDashes } = words;
+      const { cmd = "/usr/sbin/sshd", args } = readProcess(afterDashes, [], {});
+      const place = placeOf(url, flags, defaults);
+      done({ kind: "ssh-proxy", ...place, cmd, args: afterDashes === undefined ? ["-i"] : args });
+    });
+  addPlace(program.command("ssh-config [url]"))
+    .description("print the entry for ~/.ssh/config that goes through ssh-proxy")
+    .option("--host <alias>", "what ssh is to call it (default: the sandbox)")
+    .action((url: string | undefined, flags: PlaceFlags & { host?: string }) => {
+      const { endpoint, sandbox } = placeOf(url, flags, defaults);
+      const proxy = ["sbx-stdio", "ssh-proxy", endpoint.httpBase, "--sandbox", sandbox];
+      done({ kind: "ssh-config", words: proxy, host: flags.host ?? sandbox });
+    });
+}

@@ -1,0 +1,349 @@
+// One run that is attached to a session: puts the parts together and decides how the run ends; it does not end the program.
+
+import {
+  type ClientEnd,
+  type ClientState,
+  followParticipants,
+  type Hello,
+  mayType,
+  type Participants,
+  participantsOf,
+  type ServerMessage,
+  StdioClient,
+} from "sandbox-stdio/core";
+import { againCommand } from "./again-command.ts";
+import { attachQuery } from "./attach-query.ts";
+import type { AttachWish } from "./cli-command.ts";
+import { processClock } from "./clock.ts";
+import { ConnectionReport } from "./connection-report.ts";
+import { optionalToken, type TokenSource } from "./credentials.ts";
+import { type Ending, Endings, within } from "./endings.ts";
+import type { Front } from "./front.ts";
+import { isIgnoredFromStart } from "./ignored-signals.ts";
+import type { Environment } from "./logins.ts";
+import { Notices } from "./notices.ts";
+import { EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { Output } from "./output.ts";
+import { PipeFront } from "./pipe-front.ts";
+import { safeJson } from "./plain-text.ts";
+import type { ResumePlace } from "./resume-place.ts";
+import { errorWords, refusalWords, startFailureCode } from "./server-words.ts";
+import { SignalRelay } from "./signals.ts";
+import { Connector } from "./socket.ts";
+import { noInput, standardInput } from "./stdin.ts";
+import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
+import { renewInTime } from "./token-renewal.ts";
+import { sizeOf, terminalStreams } from "./tty.ts";
+
+/** Failed attempts before the first greeting: a wrong address is told soon. */
+const FIRST_ATTEMPTS = 3;
+/** How long a farewell may take, to the server and to a reader that has stopped reading. */
+const FAREWELL_MS = 1_000;
+
+export type AttachmentParts = {
+  readonly session: string;
+  readonly token: TokenSource;
+  readonly keeper: ResumePlace | undefined;
+  readonly env: Environment;
+  /** Whether the process was started for this client before it attaches. */
+  readonly isOurs: boolean;
+};
+
+export class Attachment {
+  readonly #wish: AttachWish;
+  readonly #token: TokenSource;
+  readonly #keeper: ResumePlace | undefined;
+  readonly #session: string;
+  readonly #output: Output;
+  /** A queue of their own for our own lines: they are to be read while standard output is stuck. */
+  readonly #lines = new Output({ written: () => undefined, broken: () => undefined });
+  readonly #notices: Notices;
+  readonly #report: ConnectionReport;
+  readonly #connector: Connector;
+  readonly #client: StdioClient;
+  readonly #signals: SignalRelay;
+  readonly #repeatsInput: boolean;
+  #front: Front | undefined;
+  /** Who is here, to know whether signals of ours reach the process. */
+  #people: Participants | undefined;
+  /** Output went missing while attached to pipes, or the process was given less input than there is: here, or in an earlier run. */
+  #isIncomplete: boolean;
+  #greetings = 0;
+  #isEnded = false;
+  /** Whether the process was started for this client: only then signals that end us end it. */
+  #isOurs: boolean;
+  readonly #env: Environment;
+  readonly #endings = new Endings();
+
+  constructor(wish: AttachWish, { session, token, keeper, env, isOurs }: AttachmentParts) {
+    this.#wish = wish;
+    this.#token = token;
+    this.#keeper = keeper;
+    this.#session = session;
+    this.#env = env;
+    this.#isOurs = isOurs;
+    this.#output = new Output({
+      written: (end) => {
+        this.#client.dealtWith(end);
+        this.#keeper?.moved(end);
+      },
+      broken: (_fd, error) => this.#endings.add({ kind: "broken", error }),
+    });
+    this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines }, wish.isQuiet);
+    this.#report = new ConnectionReport(this.#notices, processClock);
+    const ask = wish.ticket === undefined ? token.token : optionalToken(token);
+    this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: ask, ticket: wish.ticket });
+    const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
+    this.#repeatsInput = place.repeatsInput ?? false;
+    this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;
+    this.#client = new StdioClient(
+      {
+        session: this.#session,
+        firstAttempts: FIRST_ATTEMPTS,
+        bornAtMs: Date.now(),
+        keepsKeys: wish.keepsKeys === true,
+        ...place,
+      },
+      {
+        connect: (known, events) => this.#connector.connect([...this.#query(), ...known], events),
+        ...processClock,
+        random: Math.random,
+        isFullScreen: () => this.#front?.isFullScreen === true,
+      },
+      {
+        state: (state) => this.#stateChanged(state),
+        output: (stream, bytes, end) => this.#front?.output(stream, bytes, end),
+        snapshot: (bytes, offset) => this.#front?.snapshot(bytes, offset),
+        resize: () => undefined, // A terminal has the size that its person gave it.
+        gap: (from, to) => this.#gap(from, to),
+        message: (message) => this.#message(message),
+        discarded: (_keys, isLineSent) => this.#front?.discarded(isLineSent === true),
+        quiet: (isQuiet) => this.#report.quiet(isQuiet),
+        inputDrained: () => this.#front?.inputDrained(),
+      },
+    );
+    this.#signals = new SignalRelay({
+      isForRemote: (signal) => this.#isForRemote(signal),
+      isAllowed: () => this.#people === undefined || mayType(this.#people),
+      send: (signal) => this.#client.send({ type: "signal", signal }),
+      end: (signal) => this.#endings.add({ kind: "signal", signal }),
+      isIgnored: (signal) => isIgnoredFromStart(signal, env),
+    });
+  }
+
+  async run(): Promise<Outcome> {
+    // Before the first attempt: a run that is killed in it must not start a second process the next time.
+    this.#keeper?.begin(this.#session, this.#client, this.#output, (message) => this.#notices.say(message));
+    this.#notices.detail(`session ${this.#session}`);
+    if (this.#token.withheld !== undefined) this.#notices.say(`attaching as a guest: ${this.#token.withheld}`);
+    this.#signals.listen();
+    this.#client.start();
+    let ending = await this.#endings.next();
+    this.#isEnded = true;
+    if (ending.kind === "client") {
+      // A slow reader may still have to take the end of the output; it may also go away, or be given up.
+      this.#front?.finish();
+      await Promise.race([this.#output.flushed(), this.#endings.come()]);
+      ending = this.#endings.take() ?? ending;
+    }
+    const outcome = await this.#finish(ending);
+    this.#signals.close();
+    return outcome;
+  }
+
+  #query(): [string, string][] {
+    const streams = this.#streams;
+    const hasPlace = this.#isOurs || this.#keeper?.earlier !== undefined;
+    return attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output), this.#env, hasPlace);
+  }
+
+  /** A terminal that nobody is to type at is none. */
+  get #streams() {
+    return this.#wish.hasNoInput === true ? undefined : terminalStreams();
+  }
+
+  // ---- What happens --------------------------------------------------------------------------------------------
+
+  #stateChanged(state: ClientState): void {
+    this.#report.state(state);
+    if (this.#front instanceof TerminalFront) this.#front.company.state(state);
+    if (state.phase === "attached") {
+      this.#people = participantsOf(state.hello);
+      this.#greetings += 1;
+      if (state.hello.creator === true) this.#isOurs = true;
+      if (this.#front === undefined) this.#begin(state.hello);
+      else if (this.#front instanceof TerminalFront) this.#front.resumed();
+      this.#signals.flush();
+    } else if (state.phase === "ended") this.#endings.add({ kind: "client", end: state.end });
+  }
+
+  /** The first greeting tells what the session is: a terminal is only taken over for a PTY. */
+  #begin(hello: Hello): void {
+    const [client, output, notices] = [this.#client, this.#output, this.#notices];
+    const isViewer = hello.you.role === "viewer";
+    const streams = hello.tty && this.#wish.tty !== false ? this.#streams : undefined;
+    if (streams === undefined) {
+      const usual = () => (this.#wish.hasNoInput === true ? noInput() : standardInput());
+      const input = isViewer ? undefined : usual();
+      const onInputCut = () => this.#incomplete();
+      this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written, onInputCut });
+    } else {
+      const onDetach = () => this.#endings.add({ kind: "detach" });
+      const { hasStatus, escapes } = this.#wish;
+      this.#front = new TerminalFront({ client, output, notices, streams, hasStatus, escapes, onDetach });
+    }
+    this.#keeper?.greeted(process.stdin.isTTY ? "typed" : "piped");
+    this.#front.start(this.#repeatsInput ? hello.stdin : 0);
+    if (this.#front instanceof TerminalFront) this.#front.company.state(client.state);
+  }
+
+  #gap(from: number, to: number): void {
+    const length = to - from;
+    this.#front?.gap();
+    const { hello } = this.#client;
+    const isLateComer = this.#greetings === 1 && this.#keeper?.earlier?.resume === undefined;
+    if (isLateComer && hello?.offset === to) {
+      this.#notices.say(`the first ${length} bytes of output are gone: the session runs since earlier`);
+    } else if (this.#front instanceof PipeFront) {
+      this.#incomplete();
+      this.#notices.say(`${length} bytes of output were lost`);
+    } else this.#notices.detail(`${length} bytes of output were skipped`);
+  }
+
+  #incomplete(): void {
+    this.#isIncomplete = true;
+    this.#keeper?.incomplete();
+  }
+
+  #message(message: ServerMessage): void {
+    if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
+    if (this.#front instanceof TerminalFront) this.#front.company.message(message);
+    switch (message.type) {
+      case "error":
+        if (message.code === "stdin_closed") {
+          this.#front?.inputClosed();
+          this.#notices.detail(message.message);
+          return;
+        }
+        // A pipeline's next bytes would be refused as well, without end.
+        if (message.code === "not_stdin_holder" && this.#front instanceof PipeFront && !this.#mayType)
+          this.#front.inputClosed();
+        this.#notices.say(errorWords(message));
+        return;
+      case "secret":
+        // Asked for by an earlier run; that it is not to be had is said in an error.
+        if (message.on) this.#notices.say(SECRET_ON);
+        return;
+      case "expiring":
+        this.#expiring(message.seconds);
+        return;
+      default:
+        this.#notices.detail(`the server says ${safeJson(message)}`);
+    }
+  }
+
+  get #mayType(): boolean {
+    return this.#people === undefined || mayType(this.#people);
+  }
+
+  #expiring(seconds: number): void {
+    if (!this.#token.isRenewable || this.#wish.ticket !== undefined) {
+      const what = this.#wish.ticket === undefined ? "the access token" : "access to the session";
+      this.#notices.say(`${what} runs out in ${seconds} s`);
+      return;
+    }
+    renewInTime(
+      this.#token,
+      seconds,
+      (token) => void (this.#isEnded || this.#client.send({ type: "auth", token })),
+      (why) => this.#notices.say(why),
+    );
+  }
+
+  /** A terminal's own keys go to the remote process as bytes; a signal is meant for this program then. */
+  #isForRemote(signal: string): boolean {
+    if (this.#isEnded || this.#front === undefined || this.#front instanceof TerminalFront) return false;
+    // Whoever only looks at somebody else's process does not end it by leaving.
+    if (!this.#isOurs && signal !== "SIGUSR1" && signal !== "SIGUSR2") return false;
+    // Whoever keeps a place wants to come back to it: being ended by a supervisor must not end the process.
+    const isPause = signal === "SIGTERM" || signal === "SIGHUP";
+    return this.#keeper === undefined || !isPause;
+  }
+
+  // ---- The end -------------------------------------------------------------------------------------------------
+
+  async #finish(ending: Ending): Promise<Outcome> {
+    switch (ending.kind) {
+      case "client":
+        return this.#finishClient(ending.end);
+      case "detach":
+        await this.#depart();
+        await this.#say(`detached; attach again with: ${againCommand(this.#wish, this.#session)}`);
+        return exitWith(EXIT.ok);
+      case "signal":
+        this.#output.drop();
+        await this.#depart();
+        return { kind: "signal", signal: ending.signal };
+      case "broken": {
+        await this.#depart();
+        const { code, message } = ending.error;
+        // Its reader has had enough, as of any program's output: nothing to complain of.
+        const isTerminalGone = code === "EIO" && this.#front instanceof TerminalFront;
+        if (code === "EPIPE" || isTerminalGone) return exitWith(EXIT.brokenPipe);
+        await this.#say(`cannot write the output: ${message}`);
+        return exitWith(EXIT.failed);
+      }
+    }
+  }
+
+  async #finishClient(end: ClientEnd): Promise<Outcome> {
+    this.#giveBack(end.kind !== "exit");
+    if (end.kind === "refused") {
+      if (this.#client.resumePoint !== undefined) this.#keeper?.save();
+      const session = this.#front === undefined ? undefined : this.#session;
+      const hasPlace = session !== undefined || this.#keeper?.earlier?.resume !== undefined;
+      const file = hasPlace ? this.#wish.resumeFile : undefined;
+      await this.#say(refusalWords(end, this.#wish.ticket !== undefined, session, file));
+      return exitWith(startFailureCode(end.reason) ?? EXIT.failed);
+    }
+    if (end.kind === "left") {
+      this.#keeper?.remove();
+      return exitWith(EXIT.ok);
+    }
+    this.#keeper?.save();
+    this.#notices.detail(`the process ended: ${end.signal ?? `code ${end.code}`}`);
+    await within(FAREWELL_MS, this.#lines.flushed());
+    // Last of all: the next run is told the exit again if this one is killed before it.
+    this.#keeper?.remove();
+    // Data that is not there must not pass for success.
+    return exitWith(end.code === 0 && this.#isIncomplete ? EXIT.failed : end.code);
+  }
+
+  /**
+   * Leaves the session while its process may live: for later, where there is a file to come back with; for good where the
+   * name is our own and nobody could find it again; else to whoever knows the name.
+   */
+  async #depart(): Promise<void> {
+    const isUnknown = this.#wish.session === undefined && !(this.#front instanceof TerminalFront);
+    if (this.#keeper !== undefined) this.#client.suspend();
+    else {
+      if (isUnknown) this.#client.send({ type: "kill" });
+      this.#client.leave();
+    }
+    await within(FAREWELL_MS, this.#output.flushed());
+    this.#giveBack(true);
+    if (this.#client.resumePoint !== undefined) this.#keeper?.save();
+    await this.#connector.closed(FAREWELL_MS);
+  }
+
+  #giveBack(isSudden: boolean): void {
+    this.#front?.close(isSudden);
+    this.#notices.aim({ kind: "stream", output: this.#lines });
+  }
+
+  /** Says the last line. */
+  async #say(text: string): Promise<void> {
+    this.#notices.last(text);
+    await within(FAREWELL_MS, this.#lines.flushed());
+  }
+}

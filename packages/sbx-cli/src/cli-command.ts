@@ -1,0 +1,154 @@
+// What the words of the command line come to: one of a few commands, each with all that it needs. Types alone.
+
+import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
+import type { Delivery, Mode, Role } from "sandbox-stdio/core";
+import type { Endpoint } from "./endpoint.ts";
+import type { ShareCommand } from "./sharing.ts";
+import type { TicketSource } from "./ticket.ts";
+
+/** Which sandbox of which server, and by whose right. */
+export type Place = {
+  readonly endpoint: Endpoint;
+  readonly sandbox: string;
+  readonly token: string | undefined;
+  /** A shell's line that prints the token. */
+  readonly tokenCommand?: string | undefined;
+};
+
+/** One session in it. */
+export type SessionPlace = Place & { readonly session: string };
+
+export type AttachWish = Place & {
+  /** Absent: a name of our own making, which nobody else knows. */
+  readonly session: string | undefined;
+  readonly cmd: string | undefined;
+  readonly args: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly cwd: string | undefined;
+  /** Absent: a PTY where standard input and output are both terminals. */
+  readonly tty: boolean | undefined;
+  readonly name: string | undefined;
+  readonly role: Role | undefined;
+  readonly mode: Mode | undefined;
+  readonly delivery: Delivery | undefined;
+  readonly keep: number | undefined;
+  /** Seconds for which output of children is awaited after the exit. */
+  readonly linger?: number | undefined;
+  /** What somebody else's session was shared with. */
+  readonly ticket: string | undefined;
+  /** Where that stands instead of here. */
+  readonly ticketFrom: TicketSource | undefined;
+  readonly resumeFile: string | undefined;
+  /** Whether it is told who comes and goes, and who types. */
+  readonly hasStatus: boolean;
+  readonly isVerbose: boolean;
+  /** Whether only what ends the run is told. */
+  readonly isQuiet?: boolean;
+  /** Whether standard input is left alone, and the process gets none. */
+  readonly hasNoInput?: boolean;
+  /** Whether keys that are typed while the connection is down are sent when it is back. */
+  readonly keepsKeys?: boolean;
+  /** Which keys end or open something here, instead of going to the process. */
+  readonly escapes?: Escapes;
+};
+
+export type Escapes = {
+  /** Ctrl+] and Ctrl+^. */
+  readonly control: boolean;
+  /** `~.`, `~?` and `~^Z` at a line's start. */
+  readonly tilde: boolean;
+};
+
+export type ProgramCommand = SessionPlace & { readonly isJson: boolean } & (
+    | { readonly kind: "read"; readonly query: ReadQuery; readonly follows: boolean }
+    | { readonly kind: "write"; readonly request: WriteRequest }
+    | {
+        readonly kind: "wait";
+        readonly until: Until;
+        readonly more: { from?: number; timeoutMs?: number; maxBytes?: number; incarnation?: string };
+      }
+    | { readonly kind: "screen"; readonly query: ScreenQuery }
+    | { readonly kind: "commands"; readonly incarnation: string | undefined }
+    | {
+        readonly kind: "signal";
+        readonly signal: string;
+        readonly writer: string | undefined;
+        readonly incarnation: string | undefined;
+      }
+  );
+
+export type RunCommand = Place & {
+  readonly kind: "run";
+  readonly request: RunRequest;
+  /** Whether `stdin` is to be read from standard input. */
+  readonly readsInput: boolean;
+  /** Only started, and named. */
+  readonly isDetached: boolean;
+  readonly isJson: boolean;
+};
+
+export type LogsCommand = SessionPlace & {
+  readonly kind: "logs";
+  readonly follows: boolean;
+  /** Lines. */
+  readonly tail: number | undefined;
+  /** An offset. */
+  readonly since: number | undefined;
+};
+
+export type CliCommand =
+  | { readonly kind: "attach"; readonly wish: AttachWish }
+  | {
+      readonly kind: "login";
+      readonly endpoint: Endpoint | undefined;
+      readonly issuer: string | undefined;
+      readonly clientId: string | undefined;
+      readonly mayOpenBrowser: boolean;
+      readonly isForced: boolean;
+    }
+  /** Without a server: of every login. */
+  | { readonly kind: "logout"; readonly endpoint: Endpoint | undefined }
+  | ({ readonly kind: "whoami"; readonly isJson: boolean } & Place)
+  | ({ readonly kind: "doctor" } & Place)
+  | ({
+      readonly kind: "sessions";
+      readonly isJson: boolean;
+      readonly hasAll: boolean;
+      readonly isWatched: boolean;
+    } & Place)
+  | ({ readonly kind: "kill" } & SessionPlace)
+  | ContextCommand
+  | LogsCommand
+  | RunCommand
+  | ProgramCommand
+  | ShareCommand
+  | ({ readonly kind: "ssh-proxy"; readonly cmd: string; readonly args: readonly string[] } & Place)
+  | { readonly kind: "ssh-config"; readonly words: readonly string[]; readonly host: string }
+  | CopyCommand
+  /** `--help` or `--version`: text for standard output. */
+  | { readonly kind: "show"; readonly text: string };
+
+export type CopyCommand = Place & { readonly kind: "cp"; readonly from: CopyEnd; readonly to: CopyEnd };
+/** A path here, or in the sandbox (`:PATH`). */
+export type CopyEnd = { readonly isRemote: boolean; readonly path: string };
+
+export type ContextCommand = {
+  readonly kind: "context";
+  readonly action:
+    | { readonly do: "list" }
+    | { readonly do: "use" | "remove"; readonly name: string }
+    | { readonly do: "set"; readonly name: string; readonly context: Context };
+};
+
+/** What a person need not type every time. */
+export type Context = {
+  readonly server?: string | undefined;
+  readonly sandbox?: string | undefined;
+  readonly session?: string | undefined;
+  readonly tokenCommand?: string | undefined;
+};
+
+/** The context that holds now; `isServerFound`: the address stands in a file of the current folder, which anybody may have made. */
+export type Defaults = Context & { readonly isServerFound?: boolean };
+
+export type { CreateRequest };

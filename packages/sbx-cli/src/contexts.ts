@@ -1,0 +1,112 @@
+// Contexts: servers, sandboxes and sessions by name, in the configuration folder; the file of the current folder; and what
+// the environment says. Holds no token.
+
+import fs from "node:fs";
+import path from "node:path";
+import type { Context, ContextCommand, Defaults } from "./cli-command.ts";
+import { configDirectory, type Environment } from "./logins.ts";
+import { CliError, usage } from "./outcome.ts";
+import { cellText, isRecord, table } from "./table.ts";
+
+type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
+
+const FOLDER_FILE = ".sbx.json";
+const FIELDS = ["server", "sandbox", "session", "tokenCommand"] as const;
+
+/** What holds where an option does not say otherwise: the context, then the folder's file, then the environment. @throws {CliError} */
+export function readDefaults(env: Environment, folder: string): Defaults {
+  const { current, contexts } = readContexts(env);
+  const name = env.SBX_CONTEXT || current;
+  const context = name === undefined ? {} : contexts[name];
+  if (context === undefined) throw usage(`there is no context "${name}": see sbx-stdio context list`);
+  // A command from a folder that anybody may have made would be run here.
+  const { tokenCommand: _, ...found } = readFolderFile(folder);
+  const given = defined({
+    server: env.SBX_URL,
+    sandbox: env.SBX_SANDBOX,
+    session: env.SBX_SESSION,
+    tokenCommand: env.SBX_TOKEN_COMMAND,
+  });
+  const isServerFound = found.server !== undefined && given.server === undefined && found.server !== context.server;
+  return { ...context, ...found, ...given, ...(isServerFound ? { isServerFound } : {}) };
+}
+
+/** @returns What to print. @throws {CliError} */
+export function runContext({ action }: ContextCommand, env: Environment): string {
+  const { current, contexts } = readContexts(env);
+  switch (action.do) {
+    case "list": {
+      const rows = Object.entries(contexts).map(([name, { server, sandbox, session }]) => [
+        name === current ? "*" : "",
+        ...[name, server, sandbox, session].map(cellText),
+      ]);
+      return table([["", "NAME", "SERVER", "SANDBOX", "SESSION"], ...rows]);
+    }
+    case "set": {
+      const context = { ...contexts[action.name], ...defined(action.context) };
+      writeContexts(env, { current: action.name, contexts: { ...contexts, [action.name]: context } });
+      return "";
+    }
+    default: {
+      const { [action.name]: context, ...others } = contexts;
+      if (context === undefined) throw usage(`there is no context "${action.name}"`);
+      if (action.do === "use") writeContexts(env, { current: action.name, contexts });
+      else
+        writeContexts(env, {
+          ...(current === undefined || current === action.name ? {} : { current }),
+          contexts: others,
+        });
+      return "";
+    }
+  }
+}
+
+function readFolderFile(folder: string): Context {
+  const file = path.join(folder, FOLDER_FILE);
+  if (!fs.existsSync(file)) return {};
+  try {
+    const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
+    if (isRecord(value)) return contextOf(value);
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+  throw new CliError(`cannot read ${file}: it is no JSON object`);
+}
+
+function readContexts(env: Environment): Contexts {
+  let value: unknown;
+  try {
+    value = JSON.parse(fs.readFileSync(contextsFile(env), "utf8"));
+  } catch {
+    return { contexts: {} }; // No file yet, or a spoilt one: as if none had been set.
+  }
+  if (!isRecord(value) || !isRecord(value.contexts)) return { contexts: {} };
+  const entries = Object.entries(value.contexts).flatMap(([name, one]) =>
+    isRecord(one) ? [[name, contextOf(one)] as const] : [],
+  );
+  const contexts = Object.fromEntries(entries);
+  const { current } = value;
+  return { contexts, ...(typeof current === "string" && current in contexts ? { current } : {}) };
+}
+
+function contextOf(value: Record<string, unknown>): Context {
+  return Object.fromEntries(
+    FIELDS.flatMap((field) => (typeof value[field] === "string" ? [[field, value[field]]] : [])),
+  );
+}
+
+function defined(context: Context): Context {
+  return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+function writeContexts(env: Environment, contexts: Contexts): void {
+  const file = contextsFile(env);
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const next = `${file}.${process.pid}.tmp`;
+  fs.writeFileSync(next, `${JSON.stringify(contexts, null, 2)}\n`, { mode: 0o600 });
+  fs.renameSync(next, file);
+}
+
+function contextsFile(env: Environment): string {
+  return path.join(configDirectory(env), "contexts.json");
+}

@@ -1,0 +1,56 @@
+// What a command was asked for, on standard output; and lines for a person, beside it.
+
+import fs from "node:fs";
+import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { Output } from "./output.ts";
+import { oneLine } from "./plain-text.ts";
+
+const STDOUT = 1;
+const STDERR = 2;
+
+/** Standard output and standard error of a command that prints as it goes. */
+export class Printer {
+  #fault: NodeJS.ErrnoException | undefined;
+  readonly #output = new Output({
+    written: () => undefined,
+    broken: (_fd, error) => {
+      this.#fault = error;
+    },
+  });
+
+  /** Whether nobody reads what is printed any more. */
+  get isBroken(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Resolves when it has been written: what is read follows what is printed. */
+  async print(bytes: string | Uint8Array, fd: 1 | 2 = STDOUT): Promise<void> {
+    this.#output.push(fd, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+    await this.#output.flushed();
+  }
+
+  /** A line for a person. */
+  aside(line: string): Promise<void> {
+    return this.print(`sbx-stdio: ${oneLine(line)}\n`, STDERR);
+  }
+
+  /** @param code What the command comes to, if all could be printed. @throws {CliError} Where it could not be written. */
+  async end(code: number = EXIT.ok): Promise<Outcome> {
+    await this.#output.flushed();
+    const fault = this.#fault;
+    if (fault === undefined) return exitWith(code);
+    // Nobody who wants it is no fault.
+    if (fault.code === "EPIPE") return exitWith(EXIT.brokenPipe);
+    throw new CliError(`cannot write the output: ${fault.message}`);
+  }
+}
+
+export async function print(text: string): Promise<Outcome> {
+  const printer = new Printer();
+  await printer.print(text);
+  return printer.end();
+}
+
+export function aside(line: string): void {
+  fs.writeSync(STDERR, `sbx-stdio: ${line}\n`);
+}

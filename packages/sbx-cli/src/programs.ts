@@ -1,0 +1,311 @@
+// The verbs that work without a connection of their own, over the library that speaks HTTP: run, read, write, wait, screen,
+// commands, signal, and logs.
+
+import {
+  type OutputEvent,
+  type RunAnswer,
+  type Sandbox,
+  type SandboxSession,
+  StdioError,
+  sandbox,
+} from "sandbox-stdio/client";
+import type { LogsCommand, Place, ProgramCommand, RunCommand } from "./cli-command.ts";
+import { CliError, EXIT, type Outcome } from "./outcome.ts";
+import { safeJson } from "./plain-text.ts";
+import { Printer } from "./print.ts";
+import { startFailureCode } from "./server-words.ts";
+import { cellText, table } from "./table.ts";
+
+/** Exit codes of these verbs, beside those that every command has. */
+export const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
+
+const STDERR = 2;
+/** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
+const WRITE_BYTES = 48 * 1024;
+const READ_BYTES = 1_048_576;
+/** Of a line, where the last so many lines are looked for. */
+const LINE_BYTES = 200;
+const HTTP_BAD_REQUEST = 400;
+
+export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>): Sandbox {
+  return sandbox(endpoint.httpBase, { sandbox: name, token });
+}
+
+/** Does what asks the server over HTTP. @throws {CliError} With the exit code that a failure has. */
+export async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StdioError)) throw error;
+    const code = error.status === HTTP_BAD_REQUEST ? EXIT.usage : (startFailureCode(error.code) ?? EXIT.failed);
+    throw new CliError(error.message, code, { cause: error });
+  }
+}
+
+// ---- run ---------------------------------------------------------------------------------------------------------
+
+export async function runProgram(
+  command: RunCommand,
+  token: () => Promise<string>,
+  input: AsyncIterable<Buffer>,
+): Promise<Outcome> {
+  const printer = new Printer();
+  const at = sandboxOf(command, token);
+  const { isDetached, isJson, readsInput } = command;
+  const stdin = readsInput ? { stdinBase64: (await whole(input)).toString("base64") } : {};
+  const request = { ...command.request, ...stdin };
+  if (isDetached) {
+    const { session, stdin: _, stdinBase64: __, waitMs: ___, maxBytes: ____, ...process } = request;
+    const made = await asking(() => (session === undefined ? at.create(process) : at.session(session).create(process)));
+    await printer.print(isJson ? json(made) : `${made.session}\n`);
+    return printer.end();
+  }
+  const answer = await asking(() => at.run(request));
+  if (isJson) await printer.print(json(answer));
+  else await printRun(printer, answer);
+  return printer.end(runCode(answer));
+}
+
+function runCode({ state, exit }: RunAnswer): number {
+  if (state === "exited") return exit?.code ?? EXIT.failed;
+  return state === "running" ? VERB_EXIT.timeout : EXIT.failed;
+}
+
+async function printRun(printer: Printer, answer: RunAnswer): Promise<void> {
+  const { stdout, stderr, output, truncated, gap, state, session } = answer;
+  await printer.print(stdout ?? output);
+  if (stderr !== undefined && stderr !== "") await printer.print(stderr, STDERR);
+  if (gap !== undefined) await printer.aside(`${gap.to - gap.from} bytes of output are no longer held`);
+  if (truncated !== undefined) {
+    const { from, to, bytes } = truncated;
+    await printer.aside(
+      `${bytes} bytes in the middle are left out: read --session ${session} --from ${from} --to ${to}`,
+    );
+  }
+  if (state === "running") await printer.aside(`it still runs, in session ${session}`);
+  if (state === "lost") await printer.aside("the process was lost");
+}
+
+// ---- The others --------------------------------------------------------------------------------------------------
+
+export async function runProgramVerb(
+  command: ProgramCommand,
+  token: () => Promise<string>,
+  input: AsyncIterable<Buffer>,
+): Promise<Outcome> {
+  const printer = new Printer();
+  const session = sandboxOf(command, token).session(command.session);
+  const say = async (answer: unknown, text: () => string | Uint8Array) => {
+    await printer.print(command.isJson ? json(answer) : text());
+  };
+  switch (command.kind) {
+    case "read":
+      if (command.follows) return follow(printer, session, command.query, command.isJson);
+      await asking(() => readOnce(printer, session, command));
+      break;
+    case "write":
+      await asking(() => write(printer, session, command, input));
+      break;
+    case "wait": {
+      const answer = await asking(() => session.wait({ until: command.until, ...command.more }));
+      await say(answer, () => (answer.match === undefined ? "" : `${answer.match.text}\n`));
+      if (answer.outcome !== "met" && !command.isJson) await printer.aside(WAIT_WORDS[answer.outcome]);
+      return printer.end(VERB_EXIT[answer.outcome]);
+    }
+    case "screen": {
+      const answer = await asking(() => session.screen(command.query));
+      const ansi = typeof answer.ansi === "string" ? answer.ansi : undefined;
+      const isText = command.query.format === undefined || command.query.format === "text";
+      const rows = [...(answer.scrollback ?? []), ...(answer.lines ?? [])].map(
+        (row) => `${cellText(row) === "" ? "" : printable(row)}\n`,
+      );
+      if (isText || command.isJson) await say(answer, () => rows.join(""));
+      else await printer.print(ansi ?? json(answer));
+      break;
+    }
+    case "commands": {
+      const answer = await asking(() => session.commands(only({ incarnation: command.incarnation })));
+      const list = answer.commands.map((one) => [
+        cellText(one.startedAt).replace(/\.\d+Z$/, "Z"),
+        one.endedAt === undefined ? "runs" : cellText(one.exit ?? ""),
+        `${cellText(one.from)}-${cellText(one.to)}`,
+        cellText(one.line),
+      ]);
+      await say(answer, () => table([["STARTED", "EXIT", "OUTPUT", "COMMAND"], ...list]));
+      break;
+    }
+    case "signal": {
+      const { signal, writer, incarnation } = command;
+      await asking(() => session.signal({ signal, ...only({ writer, incarnation }) }));
+      if (command.isJson) await printer.print("{}\n");
+    }
+  }
+  return printer.end();
+}
+
+const WAIT_WORDS = {
+  timeout: "it did not come in time",
+  exited: "the process ended first",
+  lost: "the process was lost",
+} as const;
+
+async function readOnce(
+  printer: Printer,
+  session: SandboxSession,
+  { query, isJson }: Extract<ProgramCommand, { kind: "read" }>,
+): Promise<void> {
+  // The bytes as they are, unless something else is asked for.
+  const isBytes = !isJson && query.format === undefined;
+  const answer = await session.read(isBytes ? { ...query, format: "base64" } : query);
+  if (isJson) {
+    await printer.print(json(answer));
+    return;
+  }
+  await printer.print(isBytes ? Buffer.from(answer.output, "base64") : answer.output);
+  if (answer.gap !== undefined) await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+  if (answer.next < (query.to ?? answer.end)) await printer.aside(`more: --from ${answer.next}`);
+}
+
+async function follow(
+  printer: Printer,
+  session: SandboxSession,
+  query: Extract<ProgramCommand, { kind: "read" }>["query"],
+  isJson: boolean,
+): Promise<Outcome> {
+  const isBytes = !isJson && query.format === undefined;
+  const { to: _, maxBytes: __, waitMs: ___, ...asked } = query;
+  return asking(async () => {
+    for await (const event of session.follow(isBytes ? { ...asked, format: "base64" } : asked)) {
+      if (isJson) await printer.print(`${safeJson(event)}\n`);
+      else await printEvent(printer, event, isBytes);
+      if (printer.isBroken) break;
+    }
+    return printer.end();
+  });
+}
+
+async function printEvent(printer: Printer, event: OutputEvent, isBytes: boolean): Promise<void> {
+  if (event.type === "output") await printer.print(isBytes ? Buffer.from(event.output, "base64") : event.output);
+  else if (event.type === "gap") await printer.aside(`${event.to - event.from} bytes of output were lost`);
+  else if (event.type === "exit" && event.state === "lost") await printer.aside("the process was lost");
+}
+
+async function write(
+  printer: Printer,
+  session: SandboxSession,
+  { request, isJson }: Extract<ProgramCommand, { kind: "write" }>,
+  input: AsyncIterable<Buffer>,
+): Promise<void> {
+  const { text, keys, paste, base64, enter, eof, ...rest } = request;
+  const isGiven = [text, keys, paste, base64].some((one) => one !== undefined);
+  const answers: unknown[] = [];
+  const send = async (wish: typeof request) => {
+    const answer = await session.write(wish);
+    answers.push(answer);
+    return answer;
+  };
+  if (isGiven || ((enter === true || eof === true) && process.stdin.isTTY)) await send(request);
+  else {
+    const ending = only({ enter, eof });
+    let { at } = rest;
+    let last: Buffer | undefined;
+    // One piece behind: what comes with the end goes with the last.
+    for await (const piece of pieces(input)) {
+      if (last !== undefined) at = moved(at, await send({ ...rest, ...only({ at }), base64: last.toString("base64") }));
+      last = piece;
+    }
+    if (last !== undefined || Object.keys(ending).length > 0) {
+      const end = last === undefined ? {} : { base64: last.toString("base64") };
+      await send({ ...rest, ...only({ at }), ...end, ...ending });
+    }
+  }
+  if (isJson) for (const answer of answers) await printer.print(json(answer));
+}
+
+/** Where the next piece begins, where that is told at all. */
+const moved = (at: number | undefined, { to }: { to: number }) => (at === undefined ? undefined : to);
+
+async function* pieces(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of input) {
+    for (let at = 0; at < chunk.length; at += WRITE_BYTES) yield chunk.subarray(at, at + WRITE_BYTES);
+  }
+}
+
+// ---- logs --------------------------------------------------------------------------------------------------------
+
+/** Prints the log from its beginning, or from where it is asked for, and goes on as it grows. */
+export async function runLogs(command: LogsCommand, token: () => Promise<string>): Promise<Outcome> {
+  const printer = new Printer();
+  const session = sandboxOf(command, token).session(command.session);
+  return asking(async () => {
+    let from = command.since;
+    if (command.tail !== undefined) {
+      const { bytes, next } = await lastLines(session, command.tail, command.since ?? 0);
+      await printer.print(bytes);
+      from = next;
+    }
+    if (command.follows) return follow(printer, session, only({ from }), false);
+    for (;;) {
+      const answer = await session.read({ ...only({ from }), maxBytes: READ_BYTES, format: "base64" });
+      if (answer.gap !== undefined && from !== undefined) {
+        await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+      }
+      await printer.print(Buffer.from(answer.output, "base64"));
+      if (answer.next >= answer.end || printer.isBroken) return printer.end();
+      from = answer.next;
+    }
+  });
+}
+
+async function lastLines(
+  session: SandboxSession,
+  lines: number,
+  since: number,
+): Promise<{ bytes: Buffer; next: number }> {
+  for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
+    const maxBytes = Math.min(READ_BYTES, tail);
+    const answer = await session.read({ tail: maxBytes, maxBytes, format: "base64" });
+    const all = Buffer.from(answer.output, "base64");
+    const held = all.subarray(Math.max(0, since - answer.from));
+    const start = startOfLastLines(held, lines);
+    const isAll = answer.from === 0 || answer.gap !== undefined || maxBytes === READ_BYTES || answer.from <= since;
+    if (start > 0 || isAll) return { bytes: held.subarray(start), next: answer.next };
+  }
+}
+
+/** Where the last so many lines begin; 0 where there are no more than that. */
+export function startOfLastLines(bytes: Uint8Array, lines: number): number {
+  if (lines === 0) return bytes.length;
+  // A line that has no end yet is one too.
+  let at = bytes.length - (bytes.at(-1) === 0x0a ? 1 : 0);
+  for (let left = lines; left > 0; left -= 1) {
+    at = bytes.lastIndexOf(0x0a, at - 1);
+    if (at < 0) return 0;
+    if (at === 0) return left === 1 ? 1 : 0;
+  }
+  return at + 1;
+}
+
+// ---- What they share ---------------------------------------------------------------------------------------------
+
+function json(value: unknown): string {
+  return `${safeJson(value)}\n`;
+}
+
+/** Lines of a screen have no control characters; a server that says otherwise is not believed. */
+function printable(row: string): string {
+  return row.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Without what is undefined. */
+function only<T extends object>(fields: T): Given<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
+async function whole(input: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of input) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

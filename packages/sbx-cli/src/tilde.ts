@@ -1,0 +1,42 @@
+// Escapes at a line's start, as ssh has them: `~.` detaches, `~?` says what there is, `~^Z` stops this program, `~~` sends one.
+// Holds a tilde back until the next key. Pure.
+
+const TILDE = 0x7e;
+const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x15]);
+/** What is pressed comes alone, or two keys at a time; anything longer is text. */
+const MAX_PRESSED = 2;
+
+export type TildeAction = "detach" | "help" | "suspend";
+
+export const TILDE_HELP = "~. detach · ~^Z stop this program · ~? this · ~~ send ~ · at the start of a line";
+
+export class TildeReader {
+  #isLineStart = true;
+  #isHeld = false;
+
+  /** @returns What to send, and what is asked of this program. */
+  read(chunk: Uint8Array): { readonly bytes: Uint8Array; readonly action?: TildeAction } {
+    const isHeld = this.#isHeld;
+    const begins = !isHeld && this.#isLineStart && chunk[0] === TILDE && chunk.length <= MAX_PRESSED;
+    if (!isHeld && !begins) return this.#send(chunk);
+    const rest = isHeld ? chunk : chunk.subarray(1);
+    const key = rest[0];
+    this.#isHeld = key === undefined;
+    if (key === undefined) return { bytes: rest };
+    const action = actionOf(key);
+    if (action !== undefined && rest.length === 1) return { bytes: rest.subarray(1), action };
+    return this.#send(key === TILDE ? rest : Uint8Array.of(TILDE, ...rest));
+  }
+
+  #send(bytes: Uint8Array): { readonly bytes: Uint8Array } {
+    const last = bytes.at(-1);
+    if (last !== undefined) this.#isLineStart = LINE_ENDS.has(last);
+    return { bytes };
+  }
+}
+
+function actionOf(key: number): TildeAction | undefined {
+  if (key === 0x2e) return "detach";
+  if (key === 0x3f) return "help";
+  return key === 0x1a ? "suspend" : undefined;
+}

@@ -1,0 +1,160 @@
+// The words of the verbs of the HTTP interface, of contexts and of the small switches: what they mean.
+
+import { describe, expect, test } from "vitest";
+import { type CliCommand, parseArgs } from "../src/args.ts";
+import type { Defaults } from "../src/cli-command.ts";
+import { CliError } from "../src/outcome.ts";
+
+const URL = "https://h.example";
+
+function parse(words: string, defaults: Defaults = {}): CliCommand {
+  return parseArgs(words.split(" "), "1.2.3", defaults);
+}
+
+function refusal(words: string): string {
+  try {
+    parse(words);
+  } catch (error) {
+    if (error instanceof CliError && error.exitCode === 2) return error.message;
+    throw error;
+  }
+  throw new Error(`Cannot find a refusal of ${words}`);
+}
+
+describe("http.md 11: verbs have the interface's words as options", () => {
+  test("run", () => {
+    const words = `run ${URL} --sandbox dev --session s --cwd /w --env A=1 --tty --cols 9 --rows 8 --mode exclusive --keep-seconds 5`;
+    const more =
+      "--keep-exited-seconds 6 --ended replace --attempt a --stdin hi --wait 2s --max-bytes 99 --json -- ls -l";
+    expect(parse(`${words} ${more}`)).toMatchObject({
+      kind: "run",
+      sandbox: "dev",
+      request: {
+        session: "s",
+        cmd: "ls",
+        args: ["-l"],
+        cwd: "/w",
+        env: { A: "1" },
+        tty: true,
+        cols: 9,
+        rows: 8,
+        mode: "exclusive",
+        keepSeconds: 5,
+        keepExitedSeconds: 6,
+        ended: "replace",
+        attempt: "a",
+        stdin: "hi",
+        waitMs: 2_000,
+        maxBytes: 99,
+      },
+      isJson: true,
+      isDetached: false,
+    });
+    expect(parse(`run ${URL} --command ls --detach`)).toMatchObject({ request: { command: "ls" }, isDetached: true });
+    expect(refusal(`run ${URL}`)).toMatch(/^run needs one command/);
+    expect(refusal(`run ${URL} --command ls -- ls`)).toMatch(/^run needs one command/);
+  });
+
+  test("read and write", () => {
+    expect(
+      parse(`read ${URL} --session s --from 5 --max-bytes 20 --wait-ms 7 --stream stderr --format plain`),
+    ).toMatchObject({
+      kind: "read",
+      session: "s",
+      query: { from: 5, maxBytes: 20, waitMs: 7, stream: "stderr", format: "plain" },
+      follows: false,
+    });
+    expect(parse(`read ${URL} --session s --tail 9 --follow`)).toMatchObject({ query: { tail: 9 }, follows: true });
+    expect(parse(`write ${URL} --session s --keys C-c,Up --keys Enter --writer w --at 3`)).toMatchObject({
+      kind: "write",
+      request: { keys: ["C-c", "Up", "Enter"], writer: "w", at: 3 },
+    });
+    expect(refusal(`write ${URL} --session s --text a --paste b`)).toMatch(/^give one of/);
+    expect(refusal(`read ${URL}`)).toMatch(/--session/);
+  });
+
+  test("wait takes one condition", () => {
+    const until = (words: string) => (parse(`wait ${URL} --session s ${words}`) as { until: unknown }).until;
+    expect(until("--exit")).toEqual({ exit: true });
+    expect(until("--match a.b --flags i")).toEqual({ match: "a.b", flags: "i" });
+    expect(until("--text a")).toEqual({ text: "a" });
+    expect(until("--idle-ms 500")).toEqual({ idleMs: 500 });
+    expect(until("--idle 2s")).toEqual({ idleMs: 2_000 });
+    expect(until("--command-end")).toEqual({ commandEnd: true });
+    expect(until("--screen x")).toEqual({ screen: "x" });
+    expect(until("--keyboard")).toEqual({ keyboard: true });
+    expect(refusal(`wait ${URL} --session s`)).toMatch(/^wait for one thing/);
+    expect(refusal(`wait ${URL} --session s --exit --text a`)).toMatch(/^wait for one thing/);
+    expect(parse(`wait ${URL} --session s --exit --timeout 1m --from 4`)).toMatchObject({
+      more: { timeoutMs: 60_000, from: 4 },
+    });
+  });
+
+  test("screen, commands and signal", () => {
+    expect(parse(`screen ${URL} --session s --format ansi --scrollback 5`)).toMatchObject({
+      kind: "screen",
+      query: { format: "ansi", scrollback: 5 },
+    });
+    expect(parse(`commands ${URL} --session s`)).toMatchObject({ kind: "commands", session: "s" });
+    expect(parse(`signal ${URL} --session s --signal SIGTERM`)).toMatchObject({ kind: "signal", signal: "SIGTERM" });
+    expect(parse(`signal ${URL} --session s hup`)).toMatchObject({ signal: "SIGHUP" });
+    expect(refusal(`signal ${URL} --session s HUP --signal INT`)).toBe("give one signal");
+  });
+
+  test("a duration is in seconds unless its unit, or its size, says otherwise", () => {
+    const wait = (text: string) =>
+      (parse(`run ${URL} --wait ${text} -- ls`) as { request: { waitMs: number } }).request.waitMs;
+    expect(["1", "0.5", "250ms", "2m", "5000"].map(wait)).toEqual([1_000, 500, 250, 120_000, 5_000]);
+    expect(refusal(`run ${URL} --wait 11m -- ls`)).toMatch(/duration/);
+  });
+});
+
+describe("what is left out comes from the context", () => {
+  const defaults = { server: URL, sandbox: "dev", session: "work" };
+
+  test("the server, the sandbox and the session; what is typed wins", () => {
+    expect(parse("--sandbox other", defaults)).toMatchObject({
+      wish: { endpoint: { typed: URL }, sandbox: "other", session: "work", cmd: undefined },
+    });
+    expect(parse("kill", defaults)).toMatchObject({ kind: "kill", sandbox: "dev", session: "work" });
+    expect(parse("signal HUP", defaults)).toMatchObject({ kind: "signal", endpoint: { typed: URL }, signal: "SIGHUP" });
+  });
+
+  test("a command gets a session of its own, unless one is named", () => {
+    expect(parse("-- npm test", defaults)).toMatchObject({ wish: { session: undefined, cmd: "npm", args: ["test"] } });
+    expect(parse("--session s -- npm", defaults)).toMatchObject({ wish: { session: "s", cmd: "npm" } });
+  });
+
+  test("an address that the current folder gives is marked as such", () => {
+    expect(parse("ls", { server: URL, isServerFound: true })).toMatchObject({ endpoint: { isFound: true } });
+  });
+});
+
+describe("switches", () => {
+  test("-t, -T, -n, -q, --linger, --keep-keys and --escape", () => {
+    expect(parse(`-t ${URL}`)).toMatchObject({ wish: { tty: true } });
+    expect(parse(`-T -n -q --linger 60 --keep-keys --escape tilde ${URL}`)).toMatchObject({
+      wish: {
+        tty: false,
+        hasNoInput: true,
+        isQuiet: true,
+        linger: 60,
+        keepsKeys: true,
+        escapes: { control: false, tilde: true },
+      },
+    });
+  });
+
+  test("exec needs a command", () => {
+    expect(parse(`exec ${URL} -- ls -l`)).toMatchObject({ kind: "attach", wish: { cmd: "ls", args: ["-l"] } });
+    expect(refusal(`exec ${URL}`)).toBe("exec needs a command, after --");
+  });
+
+  test("cp takes one path here and one there", () => {
+    expect(parse(`cp ${URL} src :/w`)).toMatchObject({
+      from: { isRemote: false, path: "src" },
+      to: { isRemote: true, path: "/w" },
+    });
+    expect(refusal(`cp ${URL} a b`)).toMatch(/colon/);
+  });
+});

@@ -1,0 +1,141 @@
+// http.md 11: the verbs of the command line that have no connection of their own, over the whole system.
+import { describe, expect, test } from "vitest";
+import { exitCode, runCli, startCli } from "../support/cli.ts";
+import { fresh, type Person, person } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+/** One verb of a person's. */
+async function verb(who: Person, name: string, words: readonly string[], input = "") {
+  return runCli(who, words, input, name);
+}
+
+async function started(who: Person, script: string, more: readonly string[] = []): Promise<string> {
+  const session = fresh("s");
+  const made = await verb(who, "run", ["--detach", "--session", session, ...more, "--", "sh", "-c", script]);
+  expect(made).toEqual({ code: 0, stdout: `${session}\n`, stderr: "" });
+  return session;
+}
+
+describe("run", () => {
+  test("prints both outputs apart, and ends with the process's code", async () => {
+    const who = await person();
+    const result = await verb(who, "run", ["--", "sh", "-c", "echo out; echo err >&2; exit 7"]);
+    expect(result).toEqual({ code: 7, stdout: "out\n", stderr: "err\n" });
+    const json = await verb(who, "run", ["--json", "--command", "echo $((6 * 7))"]);
+    expect(json.stderr).toBe("");
+    expect(JSON.parse(json.stdout)).toMatchObject({ state: "exited", exit: { code: 0 }, stdout: "42\n", stderr: "" });
+  });
+
+  test("ends with 124 where it still runs after --wait, and names the session", async () => {
+    const who = await person();
+    const result = await verb(who, "run", ["--wait", "200ms", "--session", "long", "--", "sleep", "60"]);
+    expect([result.code, result.stdout]).toEqual([124, ""]);
+    expect(result.stderr).toBe("sbx-stdio: it still runs, in session long\n");
+  });
+
+  test("is 127 for a command that is not there, 126 for one that can't be executed", async () => {
+    const who = await person();
+    expect((await verb(who, "run", ["--", "no-such-program"])).code).toBe(127);
+    expect((await verb(who, "run", ["--", "/etc/passwd"])).code).toBe(126);
+    expect((await runCli(who, ["--", "no-such-program"])).code).toBe(127);
+    expect((await runCli(who, ["--", "/etc/passwd"])).code).toBe(126);
+  });
+
+  test("takes standard input with --stdin -", async () => {
+    expect(await verb(await person(), "run", ["--stdin", "-", "--", "cat"], "ab\0ü")).toMatchObject({
+      stdout: "ab\0ü",
+    });
+  });
+});
+
+describe("read and write", () => {
+  test("write takes standard input, byte for byte and of any length; read gives it back", async () => {
+    const who = await person();
+    const session = await started(who, "exec cat");
+    const text = `${"0123456789abcde\n".repeat(10_000)}\0\u00fc`;
+    expect(await verb(who, "write", ["--session", session, "--eof"], text)).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    expect((await verb(who, "wait", ["--session", session, "--exit"])).code).toBe(0);
+    const all = await verb(who, "read", ["--session", session, "--max-bytes", "1048576"]);
+    expect([all.code, all.stdout === text, all.stderr]).toEqual([0, true, ""]);
+    const part = await verb(who, "read", ["--session", session, "--from", "0", "--max-bytes", "16"]);
+    expect([part.stdout, part.stderr]).toEqual(["0123456789abcde\n", "sbx-stdio: more: --from 16\n"]);
+    expect((await verb(who, "logs", ["--session", session])).stdout === text).toBe(true);
+    expect((await verb(who, "logs", ["--session", session, "--tail", "2"])).stdout).toBe("0123456789abcde\n\0\u00fc");
+  });
+
+  test("read --follow streams what comes, until the process has ended", async () => {
+    const who = await person();
+    const session = await started(who, "echo one; read x; echo $x; exit 3");
+    const child = startCli(who, ["--session", session, "--follow"], "read");
+    const ended = exitCode(child);
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk;
+    });
+    await until("the first line", () => stdout === "one\n");
+    await verb(who, "write", ["--session", session, "--text", "two\n"]);
+    expect(await ended).toBe(0);
+    expect(stdout).toBe("one\ntwo\n");
+    const again = await verb(who, "logs", ["--session", session, "-f"]);
+    expect(again).toEqual({ code: 0, stdout: "one\ntwo\n", stderr: "" });
+  });
+});
+
+describe("wait", () => {
+  test("ends with 0, 124, 3: it came, it did not in time, the process ended first", async () => {
+    const who = await person();
+    const session = await started(who, "echo ready at 8080; read x");
+    const met = await verb(who, "wait", ["--session", session, "--match", "ready at (\\d+)", "--from", "0"]);
+    expect(met).toEqual({ code: 0, stdout: "ready at 8080\n", stderr: "" });
+    const late = await verb(who, "wait", ["--session", session, "--text", "never", "--timeout", "100ms", "--json"]);
+    expect([late.code, JSON.parse(late.stdout).outcome]).toEqual([124, "timeout"]);
+    await verb(who, "write", ["--session", session, "--eof"]);
+    expect((await verb(who, "wait", ["--session", session, "--text", "never"])).code).toBe(3);
+  });
+
+  test("a pattern that is none is wrong usage", async () => {
+    const who = await person();
+    const session = await started(who, "read x");
+    expect((await verb(who, "wait", ["--session", session, "--match", "("])).code).toBe(2);
+    expect((await verb(who, "wait", ["--session", "none", "--exit"])).code).toBe(255);
+  });
+});
+
+test("screen, commands and signal of a shell", async () => {
+  const who = await person();
+  const session = fresh("s");
+  await verb(who, "run", ["--detach", "--tty", "--session", session, "--", "bash"]);
+  await verb(who, "wait", ["--session", session, "--screen", "[$#] "]);
+  await verb(who, "write", ["--session", session, "--text", "echo $((40 + 2))", "--enter"]);
+  expect((await verb(who, "wait", ["--session", session, "--screen", "(?m)^42"])).code).toBe(0);
+  expect((await verb(who, "screen", ["--session", session])).stdout).toMatch(/^42$/m);
+  const json = await verb(who, "screen", ["--session", session, "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ cols: 80, rows: 24 });
+  const listed = await until("the command", async () => {
+    const { stdout } = await verb(who, "commands", ["--session", session]);
+    return /echo/.test(stdout) ? stdout : undefined;
+  });
+  expect(listed).toMatch(/^STARTED +EXIT +OUTPUT +COMMAND\n\S+ +0 +\d+-\d+ +echo \$\(\(40 \+ 2\)\)\n$/);
+  expect(await verb(who, "signal", ["--session", session, "--signal", "SIGHUP"])).toMatchObject({
+    code: 0,
+    stdout: "",
+  });
+  expect((await verb(who, "wait", ["--session", session, "--exit"])).code).toBe(0);
+});
+
+test("ls shows what runs, --all the rest", async () => {
+  const who = await person();
+  const [runs, ended] = [await started(who, "read x"), await started(who, "exit 5")];
+  await verb(who, "wait", ["--session", ended, "--exit"]);
+  const names = (text: string) =>
+    text
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => line.split(" ")[0]);
+  expect(names((await verb(who, "ls", [])).stdout)).toEqual([runs]);
+  expect(names((await verb(who, "ls", ["--all"])).stdout).sort()).toEqual([runs, ended].sort());
+});
