@@ -163,6 +163,11 @@ export class SessionHost implements ProcessEvents {
     return this.session.exit === undefined ? "running" : "exited";
   }
 
+  /** Whether a Durable Object is connected. */
+  get isHeld(): boolean {
+    return this.#attached.inner !== undefined;
+  }
+
   get clientCount(): number {
     return this.session.attachedCount;
   }
@@ -298,6 +303,11 @@ export class SessionHost implements ProcessEvents {
     this.#tellInner({ type: "attention", ...attention });
     // Clients that are attached here directly.
     setImmediate(() => this.session.attention(attention));
+  }
+
+  titled(title: string): void {
+    this.session.title = title;
+    this.#tellInner({ type: "title", title });
   }
 
   /** What programs ask of this process. */

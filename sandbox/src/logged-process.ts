@@ -52,6 +52,7 @@ export function startLogged(
         {
           commandEnded: (end) => told()?.commandEnded(end),
           attention: (attention) => told()?.attention(attention),
+          titled: (title) => told()?.titled(title),
         },
         () => performance.now(),
       )

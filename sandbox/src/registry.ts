@@ -21,8 +21,11 @@ export type SessionListing = {
   readonly cmd: readonly string[];
   readonly createdAt: string;
   readonly clients: number;
+  /** Whether a Durable Object is connected to it. */
+  readonly held: boolean;
   readonly offset: number;
   readonly exit?: { readonly code: number; readonly signal?: string };
+  readonly title?: string;
 };
 
 export class Registry {
@@ -123,7 +126,7 @@ export class Registry {
 }
 
 export function listingOf(host: SessionHost): SessionListing {
-  const { facts, log, exit } = host.session;
+  const { facts, log, exit, title } = host.session;
   return {
     session: facts.session,
     incarnation: facts.incarnation,
@@ -131,8 +134,10 @@ export function listingOf(host: SessionHost): SessionListing {
     tty: facts.tty,
     ...host.facts,
     clients: host.clientCount,
+    held: host.isHeld,
     offset: log.endOffset,
     ...(exit === undefined ? {} : { exit }),
+    ...(title === "" ? {} : { title }),
   };
 }
 

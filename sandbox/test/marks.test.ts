@@ -14,7 +14,11 @@ function found(output: string | Uint8Array, cuts: readonly number[] = [], clock 
   const ends: object[] = [];
   const attentions: Attention[] = [];
   const marks = new SessionMarks(
-    { commandEnded: (end) => ends.push(end), attention: (attention) => attentions.push(attention) },
+    {
+      commandEnded: (end) => ends.push(end),
+      attention: (attention) => attentions.push(attention),
+      titled: () => undefined,
+    },
     () => clock.ms,
   );
   let from = 0;
@@ -113,7 +117,7 @@ test("N1: attention is told at most once a second", () => {
   const clock = { ms: 0 };
   const attentions: Attention[] = [];
   const marks = new SessionMarks(
-    { commandEnded: () => undefined, attention: (one) => attentions.push(one) },
+    { commandEnded: () => undefined, titled: () => undefined, attention: (one) => attentions.push(one) },
     () => clock.ms,
   );
   for (let at = 0; at < 30; at += 1) {
@@ -121,4 +125,22 @@ test("N1: attention is told at most once a second", () => {
     marks.scan(Buffer.from("\x07\x07"), at * 2);
   }
   expect(attentions.map(({ offset }) => offset)).toEqual([1, 21, 41]);
+});
+
+test("P3: the title is what OSC 0 or 2 said last, without what moves a cursor, told at most every 200 ms", async () => {
+  const told: string[] = [];
+  const last = Promise.withResolvers<void>();
+  const titled = (title: string) => {
+    told.push(title);
+    if (title === "last") last.resolve();
+  };
+  const marks = new SessionMarks({ commandEnded: () => undefined, attention: () => undefined, titled }, () => 0);
+  const say = (text: string) => marks.scan(Buffer.from(text), 0);
+  say("\x1b]1;an icon\x07\x1b]0;fir");
+  expect(told).toEqual([]);
+  say("st\x07");
+  for (let i = 0; i < 100; i += 1) say(`\x1b]2;spinner ${i}\x1b\\`);
+  say("\x1b]2;last\x07");
+  await last.promise;
+  expect(told).toEqual(["first", "last"]);
 });

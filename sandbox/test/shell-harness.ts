@@ -15,6 +15,8 @@ export type Shell = {
   readonly home: string;
   /** Types a line, with Enter unless it ends with ^C, and waits until a prompt came after it. */
   line(text: string): Promise<void>;
+  /** Types this, and waits until it, or the command that it begins, shows that. */
+  begin(text: string, says: string): Promise<void>;
   /** Ends the shell with ^D and waits for it. @returns Its exit code. */
   end(): Promise<number>;
   output(): string;
@@ -81,6 +83,16 @@ export async function startShell(
       run.sink.onFlush = look;
       look();
     });
+  const shown = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!output().includes(text)) return;
+        run.sink.onFlush = () => undefined;
+        resolve();
+      };
+      run.sink.onFlush = look;
+      look();
+    });
   await promptAfter(0);
   return {
     run,
@@ -90,6 +102,10 @@ export async function startShell(
       const from = withoutMarks(output()).length;
       await run.type(text.endsWith("\x03") ? text : `${text}\r`);
       await promptAfter(from);
+    },
+    begin: async (text, says) => {
+      await run.type(text);
+      await shown(says);
     },
     end: async () => {
       await run.type("\x04");

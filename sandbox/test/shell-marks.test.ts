@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plainTextOf } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
+import { SessionMarks } from "../src/marks/session-marks.ts";
 import { withMarks } from "../src/shell/integration.ts";
 import { commandsOf, marksOf, PROMPT, startShell, withoutMarks } from "./shell-harness.ts";
 
@@ -18,6 +19,8 @@ const SHELLS: Record<string, { command: [string, ...string[]]; files: Files }> =
 };
 const shellOf = (name: string) => SHELLS[name] ?? { command: [name] as [string], files: {} };
 const BASH = shellOf("bash");
+
+const ignore = () => undefined;
 
 /** Output without what differs between two runs of the same: the directory. */
 const comparable = (output: string, home: string) => withoutMarks(output).replaceAll(home, "HOME");
@@ -53,6 +56,42 @@ for (const name of Object.keys(SHELLS)) {
     test("C2: nothing visible changes: the output without the marks is what the shell prints without us", async () => {
       const lines = ["echo one", "false", "", "printf 'no line end'", "cd /", "echo 'a;b'", "nonesuch-command"];
       expect(await transcript(name, lines, true)).toBe(await transcript(name, lines, false));
+    });
+
+    test("C2: ^C ends a command, with status 130, and the next one is marked as usual", async () => {
+      const { command, files } = shellOf(name);
+      const shell = await startShell(command, files);
+      // A ^C between mark C and the command's start is the shell's own: zsh and fish then run it all the same.
+      await shell.begin("sh -c 'echo be''gun; exec sleep 1000'\r", "begun");
+      await shell.line("\x03");
+      await shell.line("echo after");
+      await shell.end();
+      const commands = commandsOf(shell.output());
+      expect(commands.map(({ line, status }) => [line, status])).toEqual([
+        [expect.stringContaining("sleep 1000"), 130],
+        ["echo after", 0],
+      ]);
+    });
+
+    test("C2: a remote shell's own marks, as ssh brings them, stay within one command", async () => {
+      const { command, files } = shellOf(name);
+      const shell = await startShell(command, files);
+      const [A, B, C, D] = ["A", "B", "C", "D;5"].map((mark) => `\\033]133;${mark}\\007`);
+      await shell.line(`sh -c 'printf "${A}far: ${B}false\\n${C}x\\n${D}${A}far: ${B}"; exit 3'`);
+      await shell.line("sh -c 'exit 4'");
+      await shell.end();
+      const marks = new SessionMarks({ commandEnded: ignore, attention: ignore, titled: ignore }, () => 0);
+      marks.scan(Buffer.from(shell.output()), 0);
+      expect(marks.commands.list.map(({ exit }) => exit)).toEqual([3, 5, 4]);
+    });
+
+    test("C2: a tmux inside is one command, whatever runs in it", async () => {
+      const { command, files } = shellOf(name);
+      const shell = await startShell(command, files, { env: { TERM: "xterm-256color" } });
+      await shell.line(`tmux -f /dev/null -S t.sock new-session '${name.split(" ")[0]} -c "echo inside; exit 3"'`);
+      await shell.line("sh -c 'exit 4'");
+      await shell.end();
+      expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([0, 4]);
     });
 
     test("C2: a shell that starts a shell marks only its own commands", async () => {

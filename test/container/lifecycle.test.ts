@@ -72,8 +72,13 @@ test("a killed container's clients are told that the process is lost, and none i
   expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
   await ended(container);
   const others = await runningContainers();
-  // Who comes afterwards gets a new process, in a new container.
-  const next = await connect(who, { session, cmd: "cat" });
+  // Who starts something anew gets a new process, in a new container.
+  const next = await connect(who, {
+    session,
+    cmd: "cat",
+    ended: "replace",
+    attempt: `${fresh("life").replace("-", "")}.0`,
+  });
   expect((await next.hello()).incarnation).not.toBe(incarnation);
   expect(others).not.toContain(await containerOf(who));
 });

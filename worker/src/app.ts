@@ -19,6 +19,7 @@ import { readEgress } from "./sandbox/egress.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
 import { terminalRoutes } from "./terminal/routes.ts";
 import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
+import { webhookRoutes } from "./webhooks/webhook-route.ts";
 
 const app = new Hono<{ Bindings: Env }>();
 
@@ -50,6 +51,7 @@ app.route("/api/sandboxes", shareRoutes);
 app.route("/api/tickets", attachTicketRoutes);
 app.route("/api/revocations", revocationRoutes);
 app.route("/api/audit", tenantAuditRoutes);
+app.route("/api/attention-webhook", webhookRoutes);
 app.route("/", loginRoutes);
 app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
 app.all("*", (c) => page(c.req.raw, c.env));

@@ -9,8 +9,10 @@ import {
   type Participant,
   type Participants,
   soleTypistOf,
+  yieldsKeyboard,
 } from "sandbox-stdio/core";
 import { colourOf } from "./colours.ts";
+import { TAKE_KEY } from "./hand-over-key.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
 
 /** A name of so many characters is never cut, however wide they are: see `.sbx-name`. */
@@ -72,7 +74,13 @@ function Person({ people, participant, onGive }: PersonProps) {
   const isYou = id === people.you;
   const isHolder = id === soleTypistOf(people);
   const isReceiver = keyboardStateOf(people) === "yours" && otherDrivers(people).includes(participant);
-  const facts = [isYou ? "you" : "", role === "viewer" ? "viewer" : "", isHolder ? "has the keyboard" : ""];
+  const typed = people.typed?.[id];
+  const facts = [
+    isYou ? "you" : "",
+    role === "viewer" ? "viewer" : "",
+    isHolder ? "has the keyboard" : "",
+    typed === undefined ? "" : `typed ${typed}`,
+  ];
   const title = [name, ...facts.filter((fact) => fact !== "")].join(", ");
   const style: CSSProperties & Record<"--who", string> = { "--who": colourOf(id) };
   return (
@@ -86,11 +94,12 @@ function Person({ people, participant, onGive }: PersonProps) {
       data-you={isYou}
     >
       <span className="sbx-face" aria-hidden="true">
-        {[...name][0]?.toUpperCase()}
+        {kind === "program" ? <ProgramIcon /> : [...name][0]?.toUpperCase()}
       </span>
       <Name name={name} title={title}>
         {isYou ? <small> you</small> : null}
         {role === "viewer" ? <small> viewer</small> : null}
+        {typed === undefined ? null : <code className="sbx-typed"> {typed}</code>}
       </Name>
       <span className="sbx-unseen">{title}</span>
       {isHolder ? <KeyboardIcon /> : null}
@@ -178,6 +187,10 @@ function KeyboardButtons({ room, people, hasAsked, isAdmin }: KeyboardButtonsPro
   if (keyboard === "yours")
     return <Button words="Release" title="Let somebody else take the keyboard" act={() => room.release()} />;
   if (keyboard === "free") return <Button words="Take it" title="Take the keyboard" act={() => room.ask()} isPrimary />;
+  if (yieldsKeyboard(people)) {
+    const title = "A program has the keyboard: it is yours at once";
+    return <Button words={`Take it (${TAKE_KEY})`} title={title} act={() => room.ask()} isPrimary />;
+  }
   if (keyboard !== "taken") return null;
   return (
     <>
@@ -204,6 +217,15 @@ function Button({ words, title, act, isPrimary = false }: ButtonProps) {
     <button type="button" className={isPrimary ? "sbx-button sbx-primary" : "sbx-button"} title={title} onClick={act}>
       {words}
     </button>
+  );
+}
+
+/** A prompt: no face that a person has. */
+function ProgramIcon() {
+  return (
+    <svg className="sbx-icon" viewBox="0 0 14 14" aria-hidden="true">
+      <path d="M3 4l3 3-3 3M7.5 10.5h3.5" />
+    </svg>
   );
 }
 

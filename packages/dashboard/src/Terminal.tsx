@@ -19,6 +19,7 @@ import {
 } from "react";
 import { keyboardStateOf, mayType, type Role } from "sandbox-stdio/core";
 import type { GuardState } from "./guard.ts";
+import { takesKeyboard } from "./hand-over-key.ts";
 import { ParticipantsBar } from "./ParticipantsBar.tsx";
 import type { ParticipantsState } from "./participants-model.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
@@ -147,6 +148,11 @@ export function Terminal(props: TerminalProps) {
       className="sbx-terminal"
       aria-label="Terminal"
       ref={section}
+      onKeyDownCapture={(event) => {
+        if (live === undefined || !takesKeyboard(event.nativeEvent, live.room)) return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
       onKeyDown={(event) => stepOut(event, section.current, focus)}
       {...dataOf(view, status)}
       {...peopleDataOf(room, isReadOnly)}

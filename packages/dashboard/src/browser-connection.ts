@@ -166,7 +166,8 @@ export class BrowserConnection {
     return offset < (this.#client?.hello?.live ?? 0);
   }
 
-  #attach(resume: string | undefined): void {
+  /** @param isStart Whether a process that has ended makes way for a new one. */
+  #attach(resume: string | undefined, isStart = false): void {
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
     const { isSecret } = this;
     const { session, url, size } = this.#options;
@@ -178,7 +179,8 @@ export class BrowserConnection {
           if (protocols === undefined) {
             return refuseAtOnce(events, "the token or ticket has characters that it can't have");
           }
-          return openSocket(attachAddress(url, location.href, query, this.#size ?? size?.()), protocols, events);
+          const wish = isStart ? new Map([...query, ["ended", "replace"]]) : query;
+          return openSocket(attachAddress(url, location.href, wish, this.#size ?? size?.()), protocols, events);
         },
         setTimer,
         now: () => performance.now(),
@@ -206,7 +208,7 @@ export class BrowserConnection {
       if (end.kind === "exit" || isPlaceGone) resumes?.forget();
       if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
         this.#each((listener) => listener.startedOver?.(end.reason));
-        this.#attach(undefined);
+        this.#attach(undefined, true);
         return;
       }
     }

@@ -22,6 +22,7 @@ export {
   participantOf,
   participantsOf,
   soleTypistOf,
+  yieldsKeyboard,
 } from "./client/participants.ts";
 export { announcementOf, keyboardWords, nameOf } from "./client/participants-text.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./client/retry.ts";

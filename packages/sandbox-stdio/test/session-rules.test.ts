@@ -229,6 +229,21 @@ describe("the keyboard", () => {
     expect(at.upstream.of("holder").map(([, id]) => id)).toEqual(["a", "b", "boss", "", "b"]);
   });
 
+  test("K2d: a program's keyboard goes to a person who asks, at once; a guest and another program ask in vain", () => {
+    const at = rig({ ...PTY, mode: "exclusive" });
+    const program = join(at.session, "p", { kind: "program" });
+    const guest = join(at.session, "g", { kind: "guest" });
+    const other = join(at.session, "o", { kind: "program" });
+    const person = join(at.session, "a");
+    for (const { client } of [guest, other]) at.session.command(client, { type: "request_stdin" });
+    expect(at.session.keyboard.holder).toBe("p");
+    at.session.command(person.client, { type: "request_stdin" });
+    expect(at.session.keyboard.holder).toBe("a");
+    expect(at.session.keyboard.mayDrive(program.client.id)).toEqual({ ok: false, fault: "not_stdin_holder" });
+    at.session.command(program.client, { type: "request_stdin" });
+    expect(at.session.keyboard.holder).toBe("a");
+  });
+
   test("K2: a holder that has vanished keeps it for 30 s, then it is free", () => {
     const at = rig({ ...PTY, mode: "exclusive" });
     const a = join(at.session, "a");

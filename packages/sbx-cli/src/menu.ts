@@ -1,6 +1,6 @@
 // What can be done from the keyboard while attached, behind Ctrl+^: which keys there are, and what they mean now. Pure.
 
-import { keyboardStateOf, nameOf, otherDrivers, type Participants } from "sandbox-stdio/core";
+import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
 export type MenuAction =
   | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "detach" | "literal" }
@@ -30,8 +30,11 @@ export class Menu {
   get text(): string {
     const keyboard = keyboardStateOf(this.#people);
     const keys = [
-      ...(keyboard === "free" || keyboard === "taken" ? ["a ask for the keyboard"] : []),
-      ...(keyboard === "taken" ? ["t take it (admin)"] : []),
+      ...(yieldsKeyboard(this.#people) ? ["a take the keyboard from the program"] : []),
+      ...(!yieldsKeyboard(this.#people) && (keyboard === "free" || keyboard === "taken")
+        ? ["a ask for the keyboard"]
+        : []),
+      ...(!yieldsKeyboard(this.#people) && keyboard === "taken" ? ["t take it (admin)"] : []),
       ...(keyboard === "yours" ? ["g give the keyboard", "r release it"] : []),
       ...(keyboard === "none" ? [] : [`p secret input ${this.#isSecret ? "off" : "on"}`]),
       "w who is here",

@@ -13,6 +13,7 @@ import {
   participantsOf,
   type ServerMessage,
   soleTypistOf,
+  yieldsKeyboard,
 } from "sandbox-stdio/core";
 import type { Notices } from "./notices.ts";
 
@@ -90,7 +91,8 @@ export class ParticipantsView {
     if (this.#people === undefined || this.#hasToldReadOnly) return;
     this.#hasToldReadOnly = true;
     const isDriver = participantOf(this.#people, this.#people.you)?.role === "driver";
-    const advice = isDriver ? "Ctrl+^ a asks for it" : "Ctrl+] ends";
+    const take = yieldsKeyboard(this.#people) ? "Ctrl+^ a takes it" : "Ctrl+^ a asks for it";
+    const advice = isDriver ? take : "Ctrl+] ends";
     this.#notices.say(`read only: ${keyboardWords(this.#people)} (${advice})`);
   }
 
@@ -103,6 +105,7 @@ export class ParticipantsView {
         ...(id === people.you ? ["you"] : []),
         ...(role === "viewer" ? ["viewer"] : []),
         ...(id === soleTypistOf(people) ? ["has the keyboard"] : []),
+        ...(people.typed?.[id] === undefined ? [] : [`typed ${people.typed[id]}`]),
       ];
       return `${nameOf(people, id)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
     });

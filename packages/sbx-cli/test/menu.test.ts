@@ -30,6 +30,14 @@ describe("the menu", () => {
     expect(menu({ mode: "collaborative" }, true).text).toBe(rest.replace("on", "off"));
   });
 
+  test("K2d: a program's keyboard is taken, not asked for", () => {
+    const agent: Participant = { id: "p", name: "Agent", role: "driver", kind: "program" };
+    const participants = [ann, agent].filter((one) => one !== undefined);
+    const open = menu({ holder: "p", participants });
+    expect(open.text).toMatch(/^a take the keyboard from the program · p secret/);
+    expect(press(open, "a")).toEqual({ kind: "ask" });
+  });
+
   test.each([
     ["a", "ask"],
     ["r", "release"],

@@ -50,6 +50,6 @@ function note(title: string, body: string): Note {
 }
 
 /** It is shown to people: without what moves a cursor or hides. */
-function seen(text: string, max: number): string {
+export function seen(text: string, max: number): string {
   return clipUtf8(text.replace(/[\p{Cc}\p{Cf}]/gu, ""), max);
 }

@@ -9,8 +9,8 @@ const BEL = 0x07;
 const CAN = 0x18;
 const SUB = 0x1a;
 const BRACKET = 0x5d;
-/** Of the numbers 133, 633, 777, 9 and 99. Links and titles, which are many, have others. */
-const FIRST_DIGITS = [0x31, 0x36, 0x37, 0x39];
+/** Of the numbers 0, 2, 133, 633, 777, 9 and 99. Links, which are many, have another. */
+const FIRST_DIGITS = [0x30, 0x32, 0x31, 0x36, 0x37, 0x39];
 const NOTHING = Buffer.alloc(0);
 const OSC = Buffer.from("\x1b]");
 /** DCS, SOS, PM and APC: a BEL in one of these rings nothing. */

@@ -1,19 +1,25 @@
 // The marks of one session: scans its output as it is read, keeps the shell's commands, and tells of what has ended and what
 // wants attention, neither more often than anybody can want.
 
+import { MAX_TITLE_BYTES } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
-import { Notifications } from "./attention.ts";
+import { Notifications, seen } from "./attention.ts";
 import { type CommandEnd, Commands } from "./commands.ts";
 import { OutputMarks } from "./output-marks.ts";
 
 /** One attention within this time (N1). */
 const ATTENTION_MS = 1_000;
+/** One title within this time. */
+const TITLE_MS = 200;
+/** OSC 0 and 2; 1 is an icon's. */
+const TITLE = /^[02];/;
 /** Ends of commands that are told in a second; the list has them all. */
 const ENDS_PER_SECOND = 200;
 
 export interface SessionMarkEvents {
   commandEnded(end: CommandEnd): void;
   attention(attention: Attention): void;
+  titled(title: string): void;
 }
 
 export class SessionMarks {
@@ -23,6 +29,10 @@ export class SessionMarks {
   readonly #notifications = new Notifications();
   readonly #marks: OutputMarks;
   #attentionAtMs = Number.NEGATIVE_INFINITY;
+  #newTitle = "";
+  #toldTitle = "";
+  #titleAtMs = Number.NEGATIVE_INFINITY;
+  #titleTimer: ReturnType<typeof setTimeout> | undefined;
   #second = Number.NEGATIVE_INFINITY;
   #endsInSecond = 0;
 
@@ -34,6 +44,10 @@ export class SessionMarks {
     this.#marks = new OutputMarks({
       osc: (text, start, end) => {
         if (this.commands.take(text, start, end)) return;
+        if (TITLE.test(text)) {
+          this.#title(seen(text.slice(2), MAX_TITLE_BYTES));
+          return;
+        }
         const note = this.#notifications.take(text);
         if (note !== undefined) this.#attend({ kind: "notify", ...note, offset: end });
       },
@@ -47,6 +61,28 @@ export class SessionMarks {
   /** Output that was just read, and where it begins. */
   scan(bytes: Uint8Array, offset: number): void {
     this.#marks.scan(bytes, offset, this.#now() - this.#attentionAtMs >= ATTENTION_MS);
+  }
+
+  /** A spinner in a title is told now and then, and what it says last. */
+  #title(title: string): void {
+    this.#newTitle = title;
+    if (this.#titleTimer !== undefined || title === this.#toldTitle) return;
+    const waitMs = Math.max(0, this.#titleAtMs + TITLE_MS - this.#now());
+    if (waitMs === 0) this.#tellTitle();
+    else {
+      this.#titleTimer = setTimeout(() => {
+        this.#titleTimer = undefined;
+        this.#tellTitle();
+      }, waitMs);
+      this.#titleTimer.unref();
+    }
+  }
+
+  #tellTitle(): void {
+    this.#titleAtMs = this.#now();
+    if (this.#newTitle === this.#toldTitle) return;
+    this.#toldTitle = this.#newTitle;
+    this.#events.titled(this.#newTitle);
   }
 
   #attend(attention: Attention): void {

@@ -120,6 +120,15 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
       () => ({ jti: "nobody" }),
     ),
   ],
+  "GET /api/attention-webhook": [http("GET", () => "/api/attention-webhook")],
+  "PUT /api/attention-webhook": [
+    http(
+      "PUT",
+      () => "/api/attention-webhook",
+      () => ({ url: null }),
+    ),
+  ],
+  "DELETE /api/attention-webhook": [http("DELETE", () => "/api/attention-webhook")],
   "GET /api/audit": [http("GET", () => "/api/audit")],
   "GET /attach": [
     upgrade("stdio: look on", attach({ role: "viewer" }), stdio),

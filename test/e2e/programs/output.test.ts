@@ -181,6 +181,26 @@ test("D6: a stream goes on at Last-Event-ID over a restart of the Worker, tells 
   expect((await stream(at, "s", "another.4")).status).toBe(404);
 });
 
+test("D6, N1: a stream tells of attention that is called for while it is open, and never of a replay's", async () => {
+  const at = await programs();
+  await at.put("s", { ...sh("printf 'old\\a'; read a; sleep 1.1; printf '\\033]9;look here\\a'; read b"), tty: true });
+  expect((await at.wait("s", { until: { text: "old" }, from: 0 })).body.outcome).toBe("met");
+  const streamed = await stream(at, "s");
+  const typist = await connect(at.who, { sandbox: at.sandbox, session: "s" });
+  await typist.hello();
+  const seen: { name: string; data: Record<string, unknown> }[] = [];
+  for await (const event of events(streamed)) {
+    seen.push({ name: event.name, data: event.data as Record<string, unknown> });
+    if (event.name === "output" && seen.length === 1) typist.type("\r");
+    if (event.name === "attention") typist.type("\r");
+  }
+  const attentions = seen.filter(({ name }) => name === "attention").map(({ data }) => data);
+  const { end } = (await at.read("s", { tail: 1 })).body;
+  expect(attentions).toEqual([{ kind: "notify", body: "look here", offset: expect.any(Number) }]);
+  expect(Number(attentions[0]?.offset)).toBeLessThanOrEqual(end);
+  expect(seen.at(-1)?.name).toBe("exit");
+});
+
 test("T2, T3: a match is found whether it is there, or comes, with its groups and where it stands", async () => {
   const at = await programs();
   await at.put("s", sh("printf '\\033[32mready\\033[0m on port 3000\\r\\n'; cat"));

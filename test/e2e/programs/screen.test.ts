@@ -123,3 +123,23 @@ test("T1, T6: wait sees a command's end and its status, the screen as drawn, and
   const refused = await api(bob, `/api/sandboxes/default/sessions/${unmarked}/wait`, init);
   expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([409, "no_marks"]);
 });
+
+test("P3: the description has the title that the program gave its terminal, while it runs and afterwards", async () => {
+  const { alice, name, client } = await terminal("printf '\\e]0;one\\a'; read go; printf '\\e]2;two\\e\\\\'; read go");
+  const title = async () => {
+    const response = await api(alice, `/api/sandboxes/default/sessions/${name}`);
+    return ((await response.json()) as { title?: string; state: string }).title;
+  };
+  await until("the title", async () => (await title()) === "one");
+  const unread = client.messages("hello").length;
+  expect(unread).toBe(1);
+  client.type("\r");
+  await until("the next title", async () => (await title()) === "two");
+  await client.leave();
+  await until("nobody on it", async () => (await title()) === "two");
+  const back = await connect(alice, { session: name });
+  await back.hello();
+  back.type("\r");
+  await back.end();
+  expect(await title()).toBe("two");
+});

@@ -205,7 +205,7 @@ describe("after the Worker was killed and started again", () => {
 });
 
 describe("the bridge is killed", () => {
-  test("the clients are told that the process is lost, and the name is free", async () => {
+  test("the clients are told that the process is lost, and only ended=replace takes its name", async () => {
     const who = await person();
     const session = fresh("s");
     const client = await connect(who, { session, cmd: "cat" });
@@ -220,11 +220,16 @@ describe("the bridge is killed", () => {
     expect(await client.end()).toEqual({ exit: undefined, bye: lost, code: 4404, reason: "process lost" });
     expect((await plain.end()).code).toBe(4404);
     expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: lost });
-    const next = await connect(who, { session, cmd: "cat" });
+    const next = await connect(who, {
+      session,
+      cmd: "cat",
+      ended: "replace",
+      attempt: `${fresh("life").replace("-", "")}.0`,
+    });
     expect((await next.hello()).incarnation).not.toBe(incarnation);
   });
 
-  test("while nobody is attached: the session is listed as lost, and made anew by the next who attaches", async () => {
+  test("A12: while nobody is attached: the session is listed as lost, and made anew by ended=replace", async () => {
     const who = await person();
     const session = fresh("s");
     const client = await connect(who, { session, ...sh("printf old; cat") });
@@ -234,7 +239,8 @@ describe("the bridge is killed", () => {
     await restartBridge();
     const path = `/api/sandboxes/default/sessions/${session}`;
     expect(await (await api(who, path)).json()).toMatchObject({ state: "lost", clients: 0, offset: 3 });
-    const next = await connect(who, { session, ...sh("printf old; cat") });
+    const replace = { ended: "replace", attempt: `${fresh("life").replace("-", "")}.0` };
+    const next = await connect(who, { session, ...sh("printf old; cat"), ...replace });
     expect(await next.output("old")).toBe("old");
     const hello = await next.hello();
     expect([hello.offset, hello.incarnation === incarnation]).toEqual([0, false]);

@@ -1,6 +1,6 @@
 // Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
 
-import { CLOSE, dialectNamed } from "sandbox-stdio/core";
+import { CLOSE, dialectNamed, LOST_REASON } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";
@@ -10,7 +10,7 @@ import type { ResumeSigner } from "./resume.ts";
 /** A client that may attach: as itself again, or as a new one. */
 export type Admission = { readonly id: string; readonly isResume: boolean };
 
-export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: "process lost" };
+export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: LOST_REASON };
 
 /** What is told to the bearer of a ticket that does not count any more. */
 export function ticketRefusal(why: "used" | "revoked"): Refusal {
@@ -20,12 +20,12 @@ export function ticketRefusal(why: "used" | "revoked"): Refusal {
 }
 
 /**
- * The record that an attach is judged by. A process that is lost counts as none, unless it is asked for by `resume`, or a program
- * has made it: that is told (P3).
+ * The record that an attach is judged by. What is left of a lost process is there to be read (X7), unless its session is one of
+ * those that are forgotten at their end (D6).
  */
 export function attachableOf(record: SessionRecord | undefined, { query }: AttachSpec): SessionRecord | undefined {
-  const isLost = record?.lostAtMs !== undefined && record.program === undefined;
-  return isLost && query.resume === undefined ? undefined : record;
+  const isForgotten = record?.lostAtMs !== undefined && record.isTransient === true;
+  return isForgotten && query.resume === undefined ? undefined : record;
 }
 
 /** What is told to somebody who asks to drive and may only look on. */
@@ -63,7 +63,7 @@ export async function admit(
         message: '"resume" was given to somebody else, or for another role',
       };
     }
-    if (record?.facts.incarnation !== claim.incarnation) return PROCESS_LOST;
+    if (record?.facts.incarnation !== claim.incarnation || record.lostAtMs !== undefined) return PROCESS_LOST;
     return { id: claim.client, isResume: true };
   }
   if (query.offset !== undefined && query.offset !== 0) {

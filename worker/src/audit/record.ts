@@ -67,6 +67,8 @@ export type Deed =
   /** In a tenant's record: a user, or a token or ticket, lost all access. */
   | { readonly type: "revoke"; readonly sub: string }
   | { readonly type: "revoke"; readonly jti: string }
+  /** In a tenant's record: where it wants to be called; "" is nowhere. */
+  | { readonly type: "webhook"; readonly url: string }
   /** In a tenant's record: a login by cookie was ended by its person. */
   | { readonly type: "logout" }
   | InputDeed;

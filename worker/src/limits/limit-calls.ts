@@ -2,6 +2,7 @@
 
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
+import type { AttentionCall, WebhookSetting, WebhookState } from "../webhooks/attention-webhook.ts";
 import type { RevocableGrant, Revocation } from "./revocation.ts";
 
 /** A client that shows a proof of its user's. */
@@ -49,6 +50,11 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   ended(sessionKey: string): void;
   /** Revokes a user, a token or a login, and has every session end what rests on it. */
   revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void>;
+  /** Where the tenant wants to be called; undefined switches it off. */
+  setWebhook(setting: WebhookSetting | undefined, by: Actor): Promise<void>;
+  webhook(): Promise<WebhookState>;
+  /** A session calls for attention. @returns Whether somebody is told. */
+  attend(call: AttentionCall): Promise<boolean>;
   /** A page of the tenant's audit. */
   audit(after: number, limit: number): AuditPage;
 }

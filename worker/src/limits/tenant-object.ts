@@ -9,6 +9,13 @@ import type { Actor, Deed } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
+import {
+  type AttentionCall,
+  AttentionWebhook,
+  type WebhookSetting,
+  type WebhookState,
+} from "../webhooks/attention-webhook.ts";
+import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
 import { attemptMs, countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
@@ -23,7 +30,7 @@ const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-type TenantEnv = AuditEnv & LimitEnv & SessionsEnv;
+type TenantEnv = AuditEnv & LimitEnv & SessionsEnv & WebhookEnv;
 
 export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
   readonly #attempts = new Map<string, readonly number[]>();
@@ -39,10 +46,12 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   readonly #writes: DelayedWrites;
   /** What concerns the tenant, and no one session. */
   readonly #trail: AuditTrail;
+  readonly #webhook: AttentionWebhook;
 
   constructor(ctx: DurableObjectState, env: TenantEnv) {
     super(ctx, env);
     this.#trail = new AuditTrail(ctx.storage);
+    this.#webhook = new AttentionWebhook(ctx.storage, () => isLoopbackAllowed(env));
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
@@ -111,11 +120,26 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     const key = keyOf(revocation);
     this.#revocations.set(key, revocation);
     await this.ctx.storage.put(`revoked:${key}`, revocation);
-    await this.#record(revocation, by);
+    await this.#record(deedOf(revocation.kind, revocation.value), revocation.atMs, by);
     const sessions = new Set([...this.#visited.keys(), ...this.#live.keys()]);
     await Promise.all(
       [...sessions].map((key) => this.env.SESSION.getByName(key).revoked(revocation, this.ctx.id.name ?? "")),
     );
+  }
+
+  async setWebhook(setting: WebhookSetting | undefined, by: Actor): Promise<void> {
+    await this.#webhook.set(setting);
+    await this.#record({ type: "webhook", url: setting?.url ?? "" }, Date.now(), by);
+  }
+
+  webhook(): Promise<WebhookState> {
+    return this.#webhook.state();
+  }
+
+  async attend(call: AttentionCall): Promise<boolean> {
+    const isOn = await this.#webhook.call(call, Date.now());
+    if (isOn) await this.#setAlarm();
+    return isOn;
   }
 
   /** A page of the tenant's audit. */
@@ -126,19 +150,21 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   override async alarm(): Promise<void> {
     const { retentionMs } = readAuditSettings(this.env);
     this.#trail.deleteBefore(new Date(Date.now() - retentionMs).toISOString());
+    await this.#webhook.deliver(Date.now());
     await this.#setAlarm();
   }
 
-  async #record({ kind, value, atMs }: Revocation, by: Actor): Promise<void> {
+  async #record(deed: Deed, atMs: number, by: Actor): Promise<void> {
     if (readAuditSettings(this.env).mode === "off") return;
-    await this.#trail.append([{ time: new Date(atMs).toISOString(), ...by, ...deedOf(kind, value) }], new Map());
+    await this.#trail.append([{ time: new Date(atMs).toISOString(), ...by, ...deed }], new Map());
     if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm();
   }
 
-  /** Wakes this object when records are old enough to be deleted. */
+  /** Wakes this object when records are old enough to be deleted, or somebody is to be called. */
   async #setAlarm(): Promise<void> {
-    const dueMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
-    if (dueMs !== undefined) await this.ctx.storage.setAlarm(dueMs);
+    const deletionMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
+    const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, await this.#webhook.dueMs());
+    if (dueMs !== Number.POSITIVE_INFINITY) await this.ctx.storage.setAlarm(dueMs);
   }
 
   /** Counts an attempt, where there is room for one. */

@@ -42,8 +42,8 @@ export type Operation =
       readonly waitMs: number;
       readonly stream: StreamChoice;
       readonly format: "text" | "base64" | "plain";
-      /** An event stream waits for the exit as well, behind the last byte. */
-      readonly isStream?: true;
+      /** Of an event stream: attention that is called for behind this offset is told too (D6). */
+      readonly attentionAfter?: number;
     }
   | { readonly type: "signal"; readonly writer: string; readonly signal: string }
   | { readonly type: "resize"; readonly writer: string; readonly cols: number; readonly rows: number }

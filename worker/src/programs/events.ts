@@ -1,7 +1,7 @@
 // Output as server-sent events (D6). A stream is one read after the other, each from where the last one ended: it goes on over
 // a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
 
-import { outputText } from "sandbox-stdio/programs";
+import { type Attention, outputText } from "sandbox-stdio/programs";
 import type { ProgramAnswer } from "./call.ts";
 import { base64Of, type OutputFormat } from "./output-format.ts";
 
@@ -21,16 +21,19 @@ type ReadBody = {
   readonly next: number;
   readonly end: number;
   readonly gap?: { readonly from: number; readonly to: number };
+  readonly attentions?: readonly Attention[];
 };
 
 /**
- * @param read Reads on from an offset; waits for a while where there is nothing new.
+ * @param live Attention is told of what comes behind this offset, never of a replay (N1).
+ * @param read Reads on from an offset, with the attention behind another; waits for a while where there is nothing new.
  * @param ended Called once, however the stream ends.
  */
 export function eventStream(
   start: number,
+  live: number,
   format: OutputFormat,
-  read: (from: number) => Promise<ProgramAnswer>,
+  read: (from: number, attentionAfter: number) => Promise<ProgramAnswer>,
   ended: () => void,
   waitUntil: (promise: Promise<unknown>) => void,
 ): Response {
@@ -42,13 +45,15 @@ export function eventStream(
   const pump = async () => {
     // Headers are not sent before the first byte.
     await say(": \n\n");
+    let attended = live;
     for (let from = start; ; ) {
-      const answer = await read(from);
+      const answer = await read(from, attended);
       if (answer.status !== 200) return;
       // An answer of 200 to a read has this shape.
       const body = answer.body as ReadBody;
       await say(eventsOf(body, answer.bytes ?? new Uint8Array(0), format));
       from = body.next;
+      for (const { offset } of body.attentions ?? []) attended = Math.max(attended, offset);
       if (body.state !== "running" && from >= body.end) {
         await say(exitEvent(body));
         return;
@@ -65,12 +70,18 @@ export function eventStream(
   });
 }
 
-function eventsOf({ incarnation, from, next, gap }: ReadBody, bytes: Uint8Array, format: OutputFormat): string {
+function eventsOf(
+  { incarnation, from, next, gap, attentions = [] }: ReadBody,
+  bytes: Uint8Array,
+  format: OutputFormat,
+): string {
   let events = gap === undefined ? "" : event("gap", `${incarnation}.${gap.to}`, gap);
   if (next > from) {
     const output = format === "base64" ? base64Of(bytes) : outputText(bytes, from, format);
     events += event("output", `${incarnation}.${next}`, { from, next, output });
   }
+  // Without an id: a reader that comes back goes on behind the output that it has.
+  for (const attention of attentions) events += `event: attention\ndata: ${JSON.stringify(attention)}\n\n`;
   return events === "" ? ": \n\n" : events;
 }
 

@@ -95,13 +95,13 @@ async function streamed(request: Request, query: Query, reading: Reading): Promi
   const refusal = await enter();
   if (refusal !== undefined) return respond(refusal);
   const { maxBytes, stream, format, to } = query;
-  const read = (from: number) =>
+  const read = (from: number, attentionAfter: number) =>
     askUntilAnswered(target, () =>
-      callOf({ type: "read", from, to, maxBytes, stream, format, waitMs: QUIET_MS, isStream: true }, current),
+      callOf({ type: "read", from, to, maxBytes, stream, format, waitMs: QUIET_MS, attentionAfter }, current),
     );
   const ended = () => {
     abandon();
     leave();
   };
-  return eventStream(asked, format, read, ended, waitUntil);
+  return eventStream(asked, end, format, read, ended, waitUntil);
 }

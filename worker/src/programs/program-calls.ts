@@ -256,7 +256,7 @@ export class ProgramCalls {
     if (this.#linger !== undefined) clearTimeout(this.#linger);
     this.#linger = undefined;
     // Of a process that has ended nothing more comes.
-    if (this.#open > 0 || this.#at.keeper.session?.exit !== undefined) return;
+    if (this.#open > 0 || this.#at.keeper.session?.hasEnded === true) return;
     this.#linger = setTimeout(() => {
       this.#linger = undefined;
       this.#at.changed();

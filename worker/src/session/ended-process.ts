@@ -45,8 +45,9 @@ export class EndedProcess {
     if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
     const { log, exit } = session;
+    const { title } = session;
     const size = log.sizeAt(log.endOffset);
-    store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size };
+    store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size, title };
     void audit?.flush(); // Clients whose input is still on its way there wait for it.
     return true;
   }

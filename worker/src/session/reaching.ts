@@ -11,6 +11,8 @@ import type { SessionRecord } from "./session-store.ts";
 
 /** What is missing of the log after a greeting comes right behind it. */
 const CATCH_UP_MS = 10_000;
+/** A bridge that was there before answers at once, if it does. */
+const HOP_PATIENCE_MS = 3_000;
 
 export interface ReachingPorts {
   session(): RelaySession | undefined;
@@ -19,6 +21,7 @@ export interface ReachingPorts {
   /** Makes the session of a process that has ended. */
   restore(record: SessionRecord): void;
   openHop(): Promise<HopOutcome>;
+  isHopOpen(): boolean;
   /** The bridge does not know the process: it is lost. */
   lose(): void;
 }
@@ -27,8 +30,6 @@ export class Reaching {
   readonly #ports: ReachingPorts;
   /** Calls that wait: told when the session is here no more. */
   readonly #watchers = new Set<() => void>();
-  /** The session whose process was lost last. */
-  #lost: RelaySession | undefined;
   #expected: { readonly end: number; readonly exit: boolean } = { end: 0, exit: false };
 
   constructor(ports: ReachingPorts) {
@@ -53,6 +54,9 @@ export class Reaching {
     }
     const session = this.#ports.session();
     if (session === undefined) return this.reach();
+    // The inner hop broke with nobody attached: whether the process is still there is not known.
+    if (!session.hasEnded && !this.#ports.isHopOpen()) await this.#askAgain();
+    if (session.hasEnded && session.exit === undefined) return this.reach();
     const reached = this.#reached(session);
     const { end, exit } = this.#expected;
     const isHere = () => session.log.endOffset >= end && (!exit || session.exit !== undefined);
@@ -60,13 +64,20 @@ export class Reaching {
     return reached;
   }
 
+  /** Asks for the process of a session that runs here, but not for long: what has come of it can be read meanwhile. */
+  async #askAgain(): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), HOP_PATIENCE_MS);
+    });
+    const outcome = await Promise.race([this.#ports.openHop(), late]);
+    if (timer !== undefined) clearTimeout(timer);
+    if (outcome?.kind === "refused" && outcome.status === 404) this.#ports.lose();
+  }
+
   /** The bridge has greeted, and says how far the process has come. */
   greeted({ live, hasExited }: InnerHello): void {
     this.#expected = { end: live, exit: hasExited === true };
-  }
-
-  lost(session: RelaySession | undefined): void {
-    this.#lost = session;
   }
 
   /** The session is here no more. */
@@ -76,8 +87,7 @@ export class Reaching {
   }
 
   #reached(session: RelaySession): Reached {
-    const isHere = () => this.#ports.session() === session || session.exit !== undefined;
-    const isLost = () => !isHere() && this.#lost === session;
+    const isHere = () => this.#ports.session() === session || session.hasEnded;
     return {
       incarnation: session.facts.incarnation,
       isTty: session.facts.tty,
@@ -85,13 +95,13 @@ export class Reaching {
       session,
       get state() {
         if (session.exit !== undefined) return "exited";
-        return isLost() ? "lost" : "running";
+        return session.hasEnded ? "lost" : "running";
       },
       get exit() {
         return session.exit;
       },
       get isStale() {
-        return !isHere() && !isLost();
+        return !isHere();
       },
       watch: (changed) => {
         const unwatch = session.watch(changed);

@@ -22,12 +22,14 @@ import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
+import { AttentionCaller } from "../webhooks/attention-caller.ts";
 import { EndedProcess } from "./ended-process.ts";
+import { LastLooks } from "./last-looks.ts";
 import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
 import { noteSession } from "./session-life.ts";
 import { describeSession } from "./session-listing.ts";
-import { SessionMaker } from "./session-maker.ts";
+import { SessionMaker, screenBefore } from "./session-maker.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** What runs where nothing is asked for. */
@@ -68,17 +70,27 @@ export class SessionKeeper {
   #wish: AttachSpec | undefined;
   /** For programs' calls. */
   readonly reaching: Reaching;
+  /** For when the process is lost. */
+  readonly looks: LastLooks;
   readonly #maker: SessionMaker;
   readonly #ended: EndedProcess;
+  readonly #attentionCaller: AttentionCaller;
 
   constructor(ports: KeeperPorts) {
     this.#ports = ports;
+    this.#attentionCaller = new AttentionCaller(ports.env);
+    this.looks = new LastLooks({
+      hop: () => (this.hop.isOpen ? this.hop.client : undefined),
+      keep: (name, json) => ports.store.keep(name, json),
+      looked: () => ports.changed(),
+    });
     this.reaching = new Reaching({
       session: () => this.#session,
       record: () => ports.store.record,
       keptLog: (record) => this.#maker.keptLog(record),
-      restore: (record) => this.#restoreExited(record),
+      restore: (record) => this.#restoreEnded(record),
       openHop: () => this.hop.open(),
+      isHopOpen: () => this.hop.isOpen,
       lose: () => this.#loseProcess(),
     });
     this.hop = new InnerHop({
@@ -107,11 +119,12 @@ export class SessionKeeper {
   /** The session, with its process: found, or made. */
   async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
     const { env, store } = this.#ports;
-    if (this.#session !== undefined) return { ok: true, session: this.#session };
     if (store.record !== undefined && attachableOf(store.record, spec) === undefined) this.discard();
+    if (this.#session !== undefined) return { ok: true, session: this.#session };
     const { record } = store;
-    if (record?.exit !== undefined) return { ok: true, session: this.#restoreExited(record) };
-    if (record?.lostAtMs !== undefined) return { ok: false, refusal: PROCESS_LOST };
+    if (record !== undefined && (record.exit ?? record.lostAtMs) !== undefined) {
+      return { ok: true, session: this.#restoreEnded(record) };
+    }
     if (!spec.query.wake && !(await isAwake(env, spec.sandboxKey))) {
       return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
     }
@@ -125,8 +138,9 @@ export class SessionKeeper {
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
     if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
       this.#loseProcess();
-      if (admission.isResume || !spec.who.mayCreate) return { ok: false, refusal: PROCESS_LOST };
-      // This client has known no process of that name: it gets a new one.
+      // A session that is forgotten at its end makes way (D6); of any other the client gets what is left (X7a).
+      const mayStart = spec.who.mayCreate && spec.query.role === "driver";
+      if (admission.isResume || (record.isTransient === true && !mayStart)) return { ok: false, refusal: PROCESS_LOST };
       return this.ensure(spec, admission);
     }
     return { ok: false, refusal: refusalOf(outcome) };
@@ -169,7 +183,8 @@ export class SessionKeeper {
       const { log } = session;
       // A call that has brought nothing new needs nothing stored.
       if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
-      store.record = { ...record, offset: log.endOffset, size: log.sizeAt(log.endOffset) };
+      this.looks.store();
+      store.record = { ...record, offset: log.endOffset, size: log.sizeAt(log.endOffset), title: session.title };
       // What is written in one turn goes to the disk at once.
       void audit?.flush();
     }
@@ -199,7 +214,7 @@ export class SessionKeeper {
 
   // ---- Making one ------------------------------------------------------------------------------------------------
 
-  #restoreExited(record: SessionRecord): RelaySession {
+  #restoreEnded(record: SessionRecord): RelaySession {
     const session = this.#maker.ended(record);
     this.#session = session;
     return session;
@@ -252,13 +267,18 @@ export class SessionKeeper {
       this.#session = session;
     }
     this.reaching.greeted(hello);
+    session.title = hello.title ?? "";
+    session.onAttention = (attention) => {
+      const { record } = this.#ports.store;
+      if (record !== undefined) this.#ports.waitUntil(this.#attentionCaller.call(record, attention));
+    };
     this.hop.client.ready(session, hello);
     for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
   }
 
   #hopBroken(): boolean {
     const session = this.#session;
-    if (session === undefined || session.exit !== undefined) return false;
+    if (session === undefined || session.hasEnded) return false;
     for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
     return session.presentCount > 0 || this.#ports.isCalled();
   }
@@ -292,27 +312,40 @@ export class SessionKeeper {
     }
   }
 
+  /** The bridge has said that it does not know this process: from now on what is left of it is kept for so long. */
+  foundLost(record: SessionRecord): void {
+    // It may have been ended, or be on its way back, since the question was asked.
+    const isSame = this.#ports.store.record === record && this.#session === undefined && !this.hop.isOpen;
+    if (isSame && record.exit === undefined && record.lostAtMs === undefined) this.#loseProcess();
+  }
+
   // ---- Losing one ------------------------------------------------------------------------------------------------
 
   /** The process is gone without an exit: its clients are told, and what was received of it is kept. */
   #loseProcess(): void {
     const { store, audit, waitUntil } = this.#ports;
     const { record } = store;
+    if (record?.lostAtMs !== undefined) return; // Two have found out.
     audit?.note({ type: "lost" });
     if (record !== undefined) {
       const log = this.#session?.log;
       if (log !== undefined) store.saveLog(log);
-      store.record = { ...record, offset: log?.endOffset ?? record.offset, lostAtMs: Date.now() };
+      this.looks.store();
+      const title = this.#session?.title ?? record.title ?? "";
+      store.record = { ...record, offset: log?.endOffset ?? record.offset, lostAtMs: Date.now(), title };
       noteSession(this.#ports.env, "session.lost", record, { bytes: store.record.offset });
       waitUntil(this.processEnded(record.homeKey));
     }
-    this.reaching.lost(this.#session);
-    this.#drop(PROCESS_LOST);
+    this.hop.release();
+    const session = this.#session;
+    session?.lost(screenBefore(store.kept.screen, session.log));
+    this.reaching.left();
     this.#ports.changed();
   }
 
   /** Another process takes the name: nothing is kept of this one. */
   discard(): void {
+    this.looks.forget();
     this.#drop(REPLACED);
     this.#ports.store.clear();
   }

@@ -15,6 +15,8 @@ export type SessionListing = {
   readonly createdAt: string;
   readonly cols?: number;
   readonly rows?: number;
+  /** What the program calls its terminal. */
+  readonly title?: string;
   readonly clients: number;
   readonly offset: number;
   /** How far the asker has written by HTTP. */
@@ -22,11 +24,15 @@ export type SessionListing = {
   readonly exit?: { readonly code: number; readonly signal?: string };
 };
 
-/** Asking never starts a container. */
+/**
+ * Asking never starts a container.
+ * @param lost Called where the bridge itself says that it does not know the process.
+ */
 export async function describeSession(
   env: BridgeEnv,
   record: SessionRecord,
   session: RelaySession | undefined,
+  lost: () => void = () => undefined,
 ): Promise<SessionListing> {
   const { facts, createdAt } = record;
   // Told, and about to be stored.
@@ -40,25 +46,34 @@ export async function describeSession(
     args: record.cmd.slice(1),
     createdAt,
     ...(size === undefined ? {} : { cols: size.cols, rows: size.rows }),
+    ...titleOf(session?.title ?? record.title),
     inputOffset: 0,
   };
   if (exit !== undefined) {
     const offset = session?.log.endOffset ?? record.offset;
     return { ...base, state: "exited", clients: session?.attachedCount ?? 0, offset, exit };
   }
+  if (record.lostAtMs !== undefined) {
+    return { ...base, state: "lost", clients: session?.attachedCount ?? 0, offset: record.offset };
+  }
   if (session !== undefined) {
     return { ...base, state: "running", clients: session.attachedCount, offset: session.log.endOffset };
   }
-  if (record.lostAtMs !== undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
   const answer = await askBridge(env, record.sandboxKey, { ask: "sessions", session: facts.session });
-  const listed = answer?.status === 200 ? (parseListings(answer.text ?? "") ?? []) : [];
-  const found = listed.find((one) => one.incarnation === facts.incarnation);
+  const listed = answer?.status === 200 ? parseListings(answer.text ?? "") : undefined;
+  const found = listed?.find((one) => one.incarnation === facts.incarnation);
+  if (found === undefined && listed !== undefined) lost();
   if (found === undefined) return { ...base, state: "lost", clients: 0, offset: record.offset };
   return {
     ...base,
     state: found.state,
+    ...titleOf(found.title),
     clients: 0,
     offset: found.offset,
     ...(found.exit === undefined ? {} : { exit: found.exit }),
   };
+}
+
+function titleOf(title: string | undefined): { title?: string } {
+  return title === undefined || title === "" ? {} : { title };
 }

@@ -6,12 +6,14 @@ import {
   OutputLog,
   RelaySession,
   type SessionOptions,
+  type Snapshot,
   type Trace,
   tracedUpstream,
 } from "sandbox-stdio/core";
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Limits } from "../limits/limits.ts";
+import { keptState } from "../programs/operations/ask-process.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** Of a session's places, 8 of 64, are kept for drivers with a token: no link can shut out those whose session it is. */
@@ -43,12 +45,13 @@ export class SessionMaker {
     return this.#make(facts, log, { holder, creator, screen: this.#upstream });
   }
 
-  /** Of a process whose exit is stored: with its log, its last screen, and the clients that were known at its end. */
+  /** Of a process whose end is stored: with its log, its last screen, and the clients that were known at its end. */
   ended(record: SessionRecord): RelaySession {
     const { lastScreen } = this.#ports.store;
     const session = this.#make(record.facts, this.keptLog(record), { holder: "", creator: record.creator, lastScreen });
     for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
     if (record.exit !== undefined) session.exited(record.exit);
+    else session.lost(screenBefore(this.#ports.store.kept.screen, session.log));
     return session;
   }
 
@@ -74,4 +77,13 @@ export class SessionMaker {
       reuseFrames: false, // send() here may keep the memory that it is given.
     });
   }
+}
+
+/** What redraws the screen that was seen last before a loss; undefined if the log does not hold what follows it. */
+export function screenBefore(json: Uint8Array | undefined, log: OutputLog): Snapshot | undefined {
+  const { ansi, offset, cols, rows, approximate } = keptState(json) ?? {};
+  if (typeof ansi !== "string" || typeof offset !== "number") return undefined;
+  if (typeof cols !== "number" || typeof rows !== "number") return undefined;
+  if (offset < log.startOffset || offset > log.endOffset) return undefined;
+  return { offset, bytes: new TextEncoder().encode(ansi), cols, rows, isExact: approximate !== true };
 }

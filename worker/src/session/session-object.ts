@@ -71,12 +71,15 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     const { session } = keeper;
     const isUnattended = session?.isAttended !== true && !attaching.isUnderWay;
     const isDeserted = isUnattended && !programs.isActive;
-    if (session?.exit !== undefined) {
+    if (session?.hasEnded === true) {
       if (keeper.storeExit(session, Date.now())) void alarm.set();
       if (isDeserted && store.record?.isTransient === true) this.#forget();
     } else if (isDeserted) {
-      if (session !== undefined) keeper.letGo(session);
-      if (store.record?.endsUnattended === true) this.#forget();
+      const isForgotten = store.record?.endsUnattended === true;
+      // Once nobody asks for it, the screen can't be had any more if the container dies (X7).
+      const isSeen = session === undefined || isForgotten || keeper.looks.isDone(session, Date.now());
+      if (session !== undefined && isSeen) keeper.letGo(session);
+      if (isForgotten) this.#forget();
     } else if (session !== undefined && !isUnattended) keeper.hop.keep(); // It broke before anybody came.
     this.#deadline.look();
   }
@@ -94,8 +97,9 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   #nextTickMs(nowMs: number): number {
-    const { hop, session } = this.#parts.keeper;
-    return earliest([hop.nextTickMs, session?.nextTickMs, this.#parts.connections.nextTickMs(nowMs)]);
+    const { connections, keeper } = this.#parts;
+    const { hop, session, looks } = keeper;
+    return earliest([hop.nextTickMs, session?.nextTickMs, looks.nextTickMs(session), connections.nextTickMs(nowMs)]);
   }
 
   #tick(nowMs: number): void {
@@ -105,6 +109,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       this.ctx.waitUntil(renewals.askIssuers(nowMs));
       keeper.hop.tick(nowMs);
       keeper.session?.tick();
+      keeper.looks.tick(keeper.session, nowMs);
     } finally {
       this.#changed();
     }
@@ -122,7 +127,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   async describe(): Promise<SessionListing | undefined> {
     const { store, keeper } = this.#parts;
-    return store.record && describeSession(this.env, store.record, keeper.session);
+    const { record } = store;
+    return record && describeSession(this.env, record, keeper.session, () => keeper.foundLost(record));
   }
 
   async audit(after: number, limit: number): Promise<AuditPage | undefined> {
@@ -145,7 +151,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     const { store, keeper, attaching } = this.#parts;
     const { record } = store;
     if (record === undefined) return attaching.isUnderWay;
-    if (keeper.session !== undefined) return keeper.session.exit === undefined;
+    if (keeper.session !== undefined) return !keeper.session.hasEnded;
     return (await describeSession(this.env, record, undefined)).state === "running";
   }
 

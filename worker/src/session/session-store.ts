@@ -41,6 +41,8 @@ export type SessionRecord = {
   readonly program?: ProgramFacts;
   /** The terminal's size when it was last known. */
   readonly size?: { readonly cols: number; readonly rows: number };
+  /** What the program called its terminal when that was last known. */
+  readonly title?: string;
   /** Who was known at the exit: what the process had taken of their input is not refused to one that comes back. */
   readonly clients?: readonly KnownClient[];
 };

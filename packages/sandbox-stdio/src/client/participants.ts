@@ -14,6 +14,8 @@ export type Participants = {
   readonly holder: string;
   /** Who has asked for the keyboard since it last changed hands, oldest first. */
   readonly requests: readonly string[];
+  /** What each program typed last, as far as this client was told. */
+  readonly typed?: Readonly<Record<string, string>>;
 };
 
 /**
@@ -41,6 +43,8 @@ export function followParticipants(people: Participants, message: ServerMessage)
         participants: people.participants.filter(({ id }) => id !== message.id),
         requests: people.requests.filter((id) => id !== message.id),
       };
+    case "typed":
+      return { ...people, typed: { ...people.typed, [message.id]: message.text } };
     case "stdin_holder":
       return { ...people, holder: message.id, requests: [] };
     case "stdin_request":
@@ -62,6 +66,13 @@ export function keyboardStateOf(people: Participants): KeyboardState {
   if (people.mode === "collaborative" && soleTypistOf(people) === "") return "shared";
   if (people.holder === people.you) return "yours";
   return people.holder === "" ? "free" : "taken";
+}
+
+/** Whether the keyboard is a program's that yields it to a person at once (K2d). */
+export function yieldsKeyboard(people: Participants): boolean {
+  if (keyboardStateOf(people) !== "taken") return false;
+  const isPerson = (participantOf(people, people.you)?.kind ?? "person") === "person";
+  return isPerson && participantOf(people, people.holder)?.kind === "program";
 }
 
 /** Whether what this client types reaches the process. The server decides; this only spares a person the refusal. */

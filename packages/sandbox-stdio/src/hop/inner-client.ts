@@ -56,6 +56,7 @@ const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
   "error",
   "bye",
   "attention",
+  "title",
   "command_end",
 ]);
 const TOO_MANY = "more messages than anybody asked for";
@@ -511,6 +512,9 @@ export class InnerClient implements Upstream, SnapshotSource {
         session?.attention(attention);
         return;
       }
+      case "title":
+        if (session !== undefined) session.title = message.title;
+        return;
       case "no_snapshot":
         session?.snapshotReady(undefined);
         return;

@@ -95,6 +95,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
       clients: [...this.#session.clients].filter((client) => client.peer === undefined).map(knownOf),
       gone: [...this.#session.gone],
       ...(this.#ports.isMarked ? { marked: true } : {}),
+      ...(this.#session.title === "" ? {} : { title: this.#session.title }),
     });
     this.#link = this.#session.addLink(offset, this);
     this.#session.linkDrained(this.#link);
@@ -135,8 +136,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (!this.#isClosed) this.#say({ type: "answered", offset });
   }
 
-  /** A command of a shell has ended, or the program wants attention. */
-  note(message: Extract<InnerMessage, { type: "command_end" | "attention" }>): void {
+  /** A command of a shell has ended, the program wants attention, or calls its terminal otherwise. */
+  note(message: Extract<InnerMessage, { type: "command_end" | "attention" | "title" }>): void {
     if (!this.#isClosed) this.#say(message);
   }
 

@@ -154,6 +154,9 @@ export class FrameSource {
   }
 }
 
+/** How a process ended; `lost`: without an exit that anybody saw. */
+export type Ending = ExitStatus | "lost";
+
 export class OutputReader {
   readonly flow: Flow;
   readonly peer: OutputPeer;
@@ -228,24 +231,28 @@ export class OutputReader {
   }
 
   /**
-   * Sends what may be sent now, of what is before `end`. `exit` is told after the last byte.
-   * @returns Whether the exit was told in this call.
+   * Sends what may be sent now, of what is before `end`. An exit is told after the last byte; a loss is told by the caller.
+   * @returns Whether the end was reached in this call.
    */
-  pump(nowMs: number, exit: ExitStatus | undefined, end = this.#log.endOffset): boolean {
+  pump(nowMs: number, ending: Ending | undefined, end = this.#log.endOffset): boolean {
     const { flow, peer } = this;
     while (!this.#hasExited && !this.#isAwaitingScreen) {
       if (!peer.isWritable()) {
         this.blockedSinceMs ??= nowMs;
         return false;
       }
-      if (this.#cursor > this.#log.endOffset) return false; // A relay's log that has not caught up with this reader.
+      if (this.#cursor > this.#log.endOffset) {
+        // A relay's log that has not caught up with this reader, or never will.
+        this.#hasExited = ending === "lost";
+        return this.#hasExited;
+      }
       this.#tellSize();
       const item = this.#log.itemAt(this.#cursor);
       if (item.kind === "end") {
         this.blockedSinceMs = undefined;
-        if (exit === undefined) return false;
+        if (ending === undefined) return false;
         this.#hasExited = true;
-        peer.send({ type: "exit", ...exit, offset: this.#cursor });
+        if (ending !== "lost") peer.send({ type: "exit", ...ending, offset: this.#cursor });
         return true;
       }
       if (item.kind === "bytes" && this.#cursor >= end) {
@@ -280,7 +287,7 @@ export class OutputReader {
       this.blockedSinceMs = undefined;
       const length = Math.min(available, room, frameBytes);
       // More may come to fill the frame; if it does not, the acknowledgement does.
-      const mayGrow = length < frameBytes && this.#cursor + length === end && exit === undefined;
+      const mayGrow = length < frameBytes && this.#cursor + length === end && ending === undefined;
       if (isPatient && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;

@@ -110,7 +110,7 @@ export class ServerConnection implements Peer {
   attach(session: SessionCore, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
     const opening = this.#phase;
     if (opening.phase !== "opening") return undefined;
-    this.#say({ type: "found", hasExited: session.exit !== undefined });
+    this.#say({ type: "found", hasExited: session.hasEnded });
     const result = this.#attachTo(session, request);
     if (!result.ok) {
       this.bye(result.code, result.reason, result.retry);

@@ -1,6 +1,7 @@
 // Who may type: roles, the mode of the session, and the keyboard that is handed over in an exclusive one. Decides only;
 // whoever calls it tells the others.
 
+import type { ParticipantKind } from "../wire/control.ts";
 import type { Mode, Role } from "../wire/terms.ts";
 
 /** Why a client may not do what it asked for. The first two are the `code` of an `error` message. */
@@ -11,6 +12,8 @@ type Member = {
   readonly id: string;
   readonly role: Role;
   readonly isAdmin: boolean;
+  /** Absent: a person. */
+  readonly kind?: ParticipantKind;
   /** Whether nobody else may type while it holds the keyboard, whatever the mode. */
   readonly holdsAlone?: boolean;
 };
@@ -81,12 +84,14 @@ export class Keyboard {
     return this.isExclusive && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
   }
 
-  /** A free keyboard goes to who asks; otherwise the holder is to be told of the wish. */
+  /** A free keyboard goes to who asks, and a program's to a person (K2d); otherwise the holder is to be told of the wish. */
   request(id: string): KeyboardResult & { readonly isTaken?: boolean } {
     const member = this.#members.get(id);
     if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");
     if (this.#holder === id) return GRANTED;
-    if (this.#holder !== "") return { ok: true, isTaken: true };
+    const isPerson = (member.kind ?? "person") === "person";
+    const yields = isPerson && this.#members.get(this.#holder)?.kind === "program";
+    if (this.#holder !== "" && !yields) return { ok: true, isTaken: true };
     this.#give(id);
     return GRANTED;
   }

@@ -2,11 +2,17 @@
 // what an acknowledgement sets free, whose screen is redrawn, and who is given up because nothing moves.
 
 import type { OutputLog } from "../output/output-log.ts";
-import { FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "../output/output-reader.ts";
+import {
+  type Ending,
+  FrameSource,
+  LinkFlow,
+  type OutputPeer,
+  OutputReader,
+  RatedFlow,
+} from "../output/output-reader.ts";
 import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-requests.ts";
 import { Window } from "../output/window.ts";
-import { CLOSE, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
-import type { ExitStatus } from "../wire/control.ts";
+import { CLOSE, LOST_REASON, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
@@ -31,7 +37,7 @@ export interface OutputSenderPorts {
   /** @see SessionOptions.plainBytesPerSecond */
   readonly plainBytesPerSecond: number | undefined;
   /** How the process ended, where it has; for a client, where it may be told that now. */
-  exit(client?: ClientRecord): ExitStatus | undefined;
+  ending(client?: ClientRecord): Ending | undefined;
   /** Whether the process waits for somebody. */
   isPaced(): boolean;
   vanish(client: ClientRecord, isSure?: boolean): void;
@@ -74,7 +80,7 @@ export class OutputSender {
   appended(): void {
     const now = this.#ports.now();
     this.#announcedOffset = this.#ports.log.endOffset;
-    for (const link of this.#links) link.pump(now, this.#ports.exit(), this.#announcedOffset);
+    for (const link of this.#links) link.pump(now, this.#ports.ending(), this.#announcedOffset);
     for (const client of this.#ports.clients.all) {
       if (client.presence.phase === "greeted") this.#pump(client, client.presence.reader, now);
     }
@@ -99,7 +105,7 @@ export class OutputSender {
 
   /** The link's socket takes output again. */
   resumeLink(link: OutputReader): void {
-    link.pump(this.#ports.now(), this.#ports.exit(), this.#announcedOffset);
+    link.pump(this.#ports.now(), this.#ports.ending(), this.#announcedOffset);
   }
 
   /** The client may be sent what it could not be sent before. */
@@ -131,7 +137,7 @@ export class OutputSender {
   }
 
   tickLinks(now: number): void {
-    for (const link of this.#ratedLinks) link.pump(now, this.#ports.exit(), this.#announcedOffset);
+    for (const link of this.#ratedLinks) link.pump(now, this.#ports.ending(), this.#announcedOffset);
   }
 
   get #ratedLinks(): OutputReader[] {
@@ -176,11 +182,13 @@ export class OutputSender {
 
   #pump(client: ClientRecord, reader: OutputReader, now = this.#ports.now()): void {
     const { acked } = reader.flow;
-    const hasExited = reader.pump(now, this.#ports.exit(client), this.#announcedOffset);
+    const ending = this.#ports.ending(client);
+    const hasExited = reader.pump(now, ending, this.#announcedOffset);
     // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
     if (!client.acknowledges && reader.flow.acked !== acked) this.#ports.upstream.acked(client);
     if (!hasExited) return;
-    client.peer?.finish();
+    if (ending === "lost") client.peer?.bye(CLOSE.notFound, LOST_REASON, "never");
+    else client.peer?.finish();
     // It has all, as far as anybody knows: others may have its place, and it may still come back for what got lost.
     this.#ports.vanish(client, true);
   }

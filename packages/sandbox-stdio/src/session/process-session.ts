@@ -103,7 +103,7 @@ export class ProcessSession extends SessionCore {
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
     // It can be asked for its last screen for as long as the session is kept.
-    if (this.tellExit(status)) this.snapshots.ended();
+    if (this.tellEnding(status)) this.snapshots.ended();
   }
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */

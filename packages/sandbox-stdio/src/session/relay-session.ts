@@ -3,6 +3,8 @@
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
+import type { Attention } from "../programs/attention.ts";
+import { typedText } from "../programs/typed-text.ts";
 import { MAX_WRITERS } from "../programs/writers.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
@@ -20,6 +22,8 @@ import type { ProgramRequest, SessionOptions } from "./session-types.ts";
 const HOLD_PATIENCE_MS = 2_000;
 /** Ends of commands that are remembered: as many as the bridge lists. */
 const MAX_COMMAND_ENDS = 1_000;
+/** One a second comes at most: a stream between two calls misses none of them. */
+const MAX_ATTENTIONS = 32;
 /** What all programs that write by calls have in common. */
 const PROGRAM = { role: "driver", kind: "program", delivery: "live", acknowledges: true } as const;
 
@@ -30,9 +34,12 @@ export class RelaySession extends SessionCore {
   /** The process has ended and its last screen has not come. */
   #isScreenDue = false;
   readonly #watchers = new Set<() => void>();
+  readonly #attentions: Attention[] = [];
   readonly #commandEnds: { readonly to: number; readonly exit?: number }[] = [];
   /** Told when more of a program's input has been taken, or stored. */
   onSettled: (client: ClientRecord) => void = () => undefined;
+  /** Told when the program wants attention. */
+  onAttention: (attention: Attention) => void = () => undefined;
 
   constructor(options: SessionOptions) {
     super(options, { holdsProcess: false, repeatsEof: true });
@@ -102,7 +109,32 @@ export class RelaySession extends SessionCore {
       this.#recorder?.input(client, fate === "typed" ? Math.min(received, from) : received, from, bytes, fate);
     }
     client.input.receivedUpTo(from + bytes.length);
+    if (fate === "typed" && bytes.length > 0) this.#showTyped(client, bytes);
     this.inputReceiver.ack(client, true);
+  }
+
+  /** Tells those who type here too what a program has typed, unless that is secret (K9). */
+  #showTyped(program: ClientRecord, bytes: Uint8Array): void {
+    if (this.#recorder?.isSecret(program.id) === true) return;
+    const text = typedText(bytes);
+    for (const client of this.members.all) {
+      const mayKnow = client.role === "driver" && client.kind === "person" && client.acknowledges;
+      if (mayKnow) client.greeted?.peer.send({ type: "typed", id: program.id, text });
+    }
+  }
+
+  /** What wanted attention since this life of the object began, newest last, for those who read by calls (D6). */
+  get attentions(): readonly Attention[] {
+    return this.#attentions;
+  }
+
+  /** @see SessionCore.attention */
+  override attention(attention: Attention): void {
+    this.#attentions.push(attention);
+    if (this.#attentions.length > MAX_ATTENTIONS) this.#attentions.shift();
+    super.attention(attention);
+    this.onAttention(attention);
+    this.#tellWatchers();
   }
 
   /** Ends of a shell's commands that were told since this life of the object began, newest last. */
@@ -220,7 +252,7 @@ export class RelaySession extends SessionCore {
   /** @see SessionCore.snapshotReady */
   override snapshotReady(snapshot: Snapshot | undefined): void {
     // A client that starts ahead of the log may come back there before the log has got so far.
-    if (snapshot !== undefined && this.exit === undefined) this.noteEnd(snapshot.offset);
+    if (snapshot !== undefined && !this.hasEnded) this.noteEnd(snapshot.offset);
     super.snapshotReady(snapshot);
   }
 
@@ -229,9 +261,19 @@ export class RelaySession extends SessionCore {
     return this.snapshots.isAsked;
   }
 
+  /** The process is lost, and the log holds what was received of it: each client is told after its last byte (X7). */
+  lost(lastScreen: Snapshot | undefined): void {
+    if (this.hasEnded) return;
+    this.snapshots.ended();
+    this.snapshots.arrived(lastScreen);
+    this.snapshots.close();
+    this.tellEnding("lost");
+    for (const client of this.clients) this.attachAnswered(client);
+  }
+
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
-    if (!this.tellExit(status)) return;
+    if (!this.tellEnding(status)) return;
     for (const client of this.clients) this.attachAnswered(client);
     this.snapshots.ended();
     if (!this.facts.tty || isReplayable(this.attachContext)) return;
@@ -258,7 +300,7 @@ export class RelaySession extends SessionCore {
     const client = this.members.get(clientId);
     if (client === undefined) return;
     this.inputReceiver.ack(client, true);
-    if (this.exit !== undefined) this.outputSender.resume(client);
+    if (this.hasEnded) this.outputSender.resume(client);
   }
 
   // ---- Time ----------------------------------------------------------------------------------------------------
@@ -301,7 +343,7 @@ export class RelaySession extends SessionCore {
 
   /** Until the bridge hears of a lossless client the process runs on, and a log that is nearly full would lose bytes of it. */
   protected override needsHold(client: ClientRecord): boolean {
-    if (this.exit !== undefined) return false;
+    if (this.hasEnded) return false;
     const mayPace = client.delivery === "lossless" && client.role === "driver";
     return mayPace && this.log.endOffset - client.acked > this.log.capacityBytes / 2;
   }

@@ -3,6 +3,7 @@
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
+import type { Ending } from "../output/output-reader.ts";
 import type { Snapshot } from "../output/snapshot.ts";
 import { SnapshotRequests } from "../output/snapshot-requests.ts";
 import type { Attention } from "../programs/attention.ts";
@@ -41,7 +42,9 @@ export abstract class SessionCore {
   readonly #greeter: Greeter;
   readonly #maxClients: number;
   readonly #keptPlaces: number;
-  #exit: ExitStatus | undefined;
+  #ending: Ending | undefined;
+  /** What the program calls its terminal (OSC 0 and 2); "" where it has not. */
+  title = "";
 
   protected constructor(options: SessionOptions, rules: HopRules) {
     const { facts, log, upstream, now, recorder, creator = "" } = options;
@@ -55,7 +58,7 @@ export abstract class SessionCore {
     this.now = now;
     this.#maxClients = options.maxClients ?? MAX_CLIENTS;
     this.#keptPlaces = options.keptPlaces ?? 0;
-    const hasExited = () => this.#exit !== undefined;
+    const hasExited = () => this.#ending !== undefined;
     const refuse = (client: ClientRecord, code: number, reason: string) => this.attendance.refuse(client, code, reason);
     this.pace = new Pace(log, keyboard, clients, facts.delivery, options.isAwaited);
     this.snapshots = new SnapshotRequests(log, options.screen, now, rules.holdsProcess, options.lastScreen);
@@ -75,10 +78,10 @@ export abstract class SessionCore {
       now,
       reuseFrames: options.reuseFrames,
       plainBytesPerSecond: options.plainBytesPerSecond,
-      exit: (client) => {
+      ending: (client) => {
         // Its acknowledgements come before the exit, and those wait for the record (I10).
         const isAwaited = client?.acknowledges === true && recorder?.isBehind(client.id) === true;
-        return isAwaited ? undefined : this.#exit;
+        return isAwaited ? undefined : this.#ending;
       },
       isPaced: () => this.pace.isPaced,
       vanish: (client, isSure) => this.vanish(client, isSure),
@@ -160,7 +163,12 @@ export abstract class SessionCore {
   // ---- Who is here ---------------------------------------------------------------------------------------------
 
   get exit(): ExitStatus | undefined {
-    return this.#exit;
+    return this.#ending === "lost" ? undefined : this.#ending;
+  }
+
+  /** Whether the process is no more: it has exited, or was lost. */
+  get hasEnded(): boolean {
+    return this.#ending !== undefined;
   }
 
   /** The first driver that ever attached; "" before that. */
@@ -298,9 +306,9 @@ export abstract class SessionCore {
   }
 
   /** Notes how the process ended, which all are told after the last byte. @returns Whether that is news. */
-  protected tellExit(status: ExitStatus): boolean {
-    if (this.#exit !== undefined) return false;
-    this.#exit = status;
+  protected tellEnding(ending: Ending): boolean {
+    if (this.#ending !== undefined) return false;
+    this.#ending = ending;
     for (const client of this.members.all) this.inputReceiver.ack(client, true);
     this.appended();
     return true;
@@ -337,7 +345,7 @@ export abstract class SessionCore {
       keyboard: this.keyboard,
       answerer: this.answererChoice.current,
       creator: this.creator,
-      hasExited: this.#exit !== undefined,
+      hasExited: this.#ending !== undefined,
       knownEnd: this.knownEnd,
       maxClients: this.#maxClients,
       keptPlaces: this.#keptPlaces,

@@ -96,6 +96,11 @@ export const DEFAULT_LINGER_SECONDS = 1;
 /** How long the bridge keeps an exited session's log and status. */
 export const EXITED_KEEP_MS = 10 * 60_000;
 
+/** UTF-8 bytes of a terminal's title; the rest of it is cut. */
+export const MAX_TITLE_BYTES = 256;
+/** The reason of a `bye` 4404 (R4, X7). */
+export const LOST_REASON = "process lost";
+
 /** Close codes of a WebSocket, the standard ones and ours. */
 export const CLOSE = {
   normal: 1000,

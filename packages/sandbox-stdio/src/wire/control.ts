@@ -114,6 +114,8 @@ export type ServerMessage =
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   | ({ readonly type: "attention" } & Attention)
+  /** What a program has typed, as a person is shown it. */
+  | { readonly type: "typed"; readonly id: string; readonly text: string }
   | { readonly type: "expiring"; readonly seconds: number }
   /** Whether this client's input is secret from here on, where it may not know. */
   | { readonly type: "secret"; readonly on: boolean }
@@ -195,6 +197,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   stdin_holder: { id: isString(128) },
   stdin_request: { id: isId },
   answerer: { id: isString(128), offset: isOffset },
+  typed: { id: isId, text: isString(512) },
   attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },
   expiring: { seconds: isNumber },
   secret: { on: isBoolean },

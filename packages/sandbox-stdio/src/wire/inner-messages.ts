@@ -3,7 +3,7 @@
 import type { Attention } from "../programs/attention.ts";
 import type { WriteCommand, Written } from "../programs/program-writes.ts";
 import { MAX_WRITE_BYTES } from "../programs/writers.ts";
-import { MAX_COLS, MAX_ROWS, MIB, SIGNALS, type SignalName } from "./constants.ts";
+import { MAX_COLS, MAX_ROWS, MAX_TITLE_BYTES, MIB, SIGNALS, type SignalName } from "./constants.ts";
 import { type ControlResult, isKind, type ParticipantKind, parse } from "./control.ts";
 import {
   isArrayOf,
@@ -107,6 +107,8 @@ export type InnerMessage =
       readonly gone?: readonly string[];
       /** Whether a shell has marked its commands so far. Absent from an older bridge. */
       readonly marked?: boolean;
+      /** What the program calls its terminal. Absent where it has not said so. */
+      readonly title?: string;
     }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "gap"; readonly from: number; readonly to: number }
@@ -145,6 +147,8 @@ export type InnerMessage =
   | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
   /** The program wants attention: what precedes `offset` says so. */
   | ({ readonly type: "attention" } & Attention)
+  /** The program calls its terminal otherwise from now on. */
+  | { readonly type: "title"; readonly title: string }
   /** There will be none this time. */
   | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
@@ -232,6 +236,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "gone?": isArrayOf(isId, 4096),
     "marked?": isBoolean,
     "hasExited?": isBoolean,
+    "title?": isString(MAX_TITLE_BYTES),
   },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },
@@ -275,6 +280,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "body?": isString(4096),
     offset: isOffset,
   },
+  title: { title: isString(MAX_TITLE_BYTES) },
   no_snapshot: {},
   pong: {},
 };

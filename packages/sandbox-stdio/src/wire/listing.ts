@@ -1,6 +1,7 @@
 // What a bridge says of its sessions at `GET /sessions`, and the only code that reads it. A process may have taken the bridge
 // over: nothing is passed on that is not read here.
 
+import { MAX_TITLE_BYTES } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
 import { isExitSignal } from "./inner-messages.ts";
 import {
@@ -21,6 +22,7 @@ export type BridgeListing = {
   readonly state: "running" | "exited";
   readonly offset: number;
   readonly exit?: ExitStatus;
+  readonly title?: string;
 };
 
 /** UTF-8 bytes of an answer that is read at most: one session's may hold a command of 1 MiB, escaped. */
@@ -31,6 +33,7 @@ const LISTING: Shape = {
   incarnation: isString(128),
   state: isOneOf("running", "exited"),
   offset: isOffset,
+  "title?": isString(MAX_TITLE_BYTES),
   "exit?": isObject({ code: isInteger(0, 255), "signal?": isExitSignal }),
 };
 const ANSWER: Shape = { sessions: isArrayOf(isObject(LISTING), MAX_SESSIONS) };
@@ -46,11 +49,12 @@ export function parseListings(text: string): readonly BridgeListing[] | undefine
   if (!isRecord(value) || checkShape(value, ANSWER) !== undefined) return undefined;
   // The shape has been checked against the table that the type is written after.
   const { sessions } = value as unknown as { readonly sessions: readonly BridgeListing[] };
-  return sessions.map(({ incarnation, state, offset, exit }) => ({
+  return sessions.map(({ incarnation, state, offset, exit, title }) => ({
     incarnation,
     state,
     offset,
     ...(exit === undefined ? {} : { exit: exitOf(exit) }),
+    ...(title === undefined ? {} : { title }),
   }));
 }
 

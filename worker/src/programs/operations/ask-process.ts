@@ -31,7 +31,10 @@ export async function screen(
   const [runs, ansi] = [format === "json", format === "ansi"];
   const text =
     reached.state === "running" ? await askProcess(hop, { about: "screen", scrollback, runs, ansi }) : kept().screen;
-  const state = parsed(text);
+  const state = keptState(text);
+  if (state === undefined && reached.state === "lost") {
+    return refused(409, "no_screen", "the process was lost before its screen was seen");
+  }
   if (state === undefined) {
     const answer = refused(503, "no_screen_yet", "there is no screen yet: ask again");
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
@@ -50,7 +53,7 @@ export async function screen(
 export async function commands(reached: Reached, hop: InnerClient, kept: () => Kept): Promise<ProgramAnswer> {
   const isRunning = reached.state === "running";
   const text = isRunning ? await askProcess(hop, { about: "commands" }) : kept().commands;
-  const { commands: list = [], next = reached.log.endOffset } = parsed(text) ?? {};
+  const { commands: list = [], next = reached.log.endOffset } = keptState(text) ?? {};
   if (isRunning && text === undefined) {
     const answer = refused(503, "unavailable", "the session can't be reached just now: ask again");
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
@@ -59,7 +62,7 @@ export async function commands(reached: Reached, hop: InnerClient, kept: () => K
 }
 
 /** The bridge is in the sandbox: what it says may be anything. */
-function parsed(text: Uint8Array | undefined): Readonly<Record<string, unknown>> | undefined {
+export function keptState(text: Uint8Array | undefined): Readonly<Record<string, unknown>> | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(text));
@@ -78,7 +81,7 @@ export async function commandEnds(
   kept: () => Kept,
 ): Promise<readonly CommandEnd[] | undefined> {
   const text = reached.state === "running" ? await askProcess(hop, { about: "commands" }) : kept().commands;
-  const { commands: list, isMarked } = parsed(text) ?? {};
+  const { commands: list, isMarked } = keptState(text) ?? {};
   if (isMarked !== true || !Array.isArray(list)) return undefined;
   const ends = (list as readonly { to?: unknown; exit?: unknown }[]).flatMap(({ to, exit }) =>
     typeof to === "number" ? [{ to, ...(typeof exit === "number" ? { exit } : {}) }] : [],
@@ -93,7 +96,8 @@ export async function rowsOf(
   kept: () => Kept,
 ): Promise<{ readonly rows: readonly string[]; readonly offset: number } | undefined> {
   const question = { about: "screen", scrollback: 0, runs: false, ansi: false } as const;
-  const { lines, offset } = parsed(reached.state === "running" ? await askProcess(hop, question) : kept().screen) ?? {};
+  const { lines, offset } =
+    keptState(reached.state === "running" ? await askProcess(hop, question) : kept().screen) ?? {};
   if (!Array.isArray(lines) || typeof offset !== "number") return undefined;
   return { rows: lines.filter((line) => typeof line === "string"), offset };
 }

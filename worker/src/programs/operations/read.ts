@@ -1,6 +1,6 @@
 // *read* (D1 to D6): the bytes of a range, or, where there are none yet, as soon as there are.
 
-import { readOutput } from "sandbox-stdio/programs";
+import { type Attention, readOutput } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
 import { type Reached, stateOf } from "./reached.ts";
 import { until } from "./until.ts";
@@ -16,7 +16,7 @@ export async function read(reached: Reached, asked: Read, signal: AbortSignal): 
     const result = readOutput(reached.log, start === undefined ? asked : { ...asked, from: start }, canGrow);
     const isEmpty = result.ok && result.bytes.length === 0 && result.gap === undefined;
     const isAtEnd = result.ok && asked.to !== undefined && result.next >= asked.to;
-    return { result, isDue: !isEmpty || !canGrow || isAtEnd };
+    return { result, isDue: !isEmpty || !canGrow || isAtEnd || attentionsOf(reached, asked).length > 0 };
   };
   let { result, isDue } = look();
   if (!isDue && asked.waitMs > 0) {
@@ -38,6 +38,12 @@ export async function read(reached: Reached, asked: Read, signal: AbortSignal): 
     next,
     end,
     ...(gap === undefined ? {} : { gap }),
+    ...(asked.attentionAfter === undefined ? {} : { attentions: attentionsOf(reached, asked) }),
   };
   return { status: 200, body, bytes };
+}
+
+function attentionsOf({ session }: Reached, { attentionAfter }: Read): readonly Attention[] {
+  if (attentionAfter === undefined || session === undefined) return [];
+  return session.attentions.filter(({ offset }) => offset > attentionAfter);
 }

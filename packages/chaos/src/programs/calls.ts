@@ -1,0 +1,113 @@
+// Calls of the programs' interface by plain fetch, some of them cut: before the request is whole, while it is on its way, or when
+// the answer has come and is thrown away. A cut call is made again until there is an answer.
+
+import type { Random } from "../../../local/src/random.ts";
+import type { Report } from "./report.ts";
+
+export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+/** Where a call is cut. */
+export type Cut = "before" | "during" | "after";
+
+export type CallPorts = {
+  readonly base: URL;
+  readonly tokens: readonly [string, ...string[]];
+  readonly report: Report;
+};
+
+/** A call that gets no answer for so long has failed the run. */
+const PATIENCE_MS = 180_000;
+const MOST_PAUSE_MS = 5_000;
+/** A call under way is cut within this time. */
+const DURING_MS = 30;
+
+class CutCall extends Error {}
+
+export class Calls {
+  readonly #ports: CallPorts;
+  /** A party's token stays the same: what it writes is counted by whose it is. */
+  readonly #tokenOf = new WeakMap<Random, string>();
+  #turn = 0;
+
+  constructor(ports: CallPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Calls until there is an answer that is none of 429 and 503, nor cut.
+   * @param cutOf How each attempt is cut; undefined: not at all.
+   */
+  async call(
+    method: string,
+    path: string,
+    body: object | undefined,
+    cutOf: () => Cut | undefined,
+    random: Random,
+  ): Promise<Answer> {
+    const { report } = this.#ports;
+    const untilMs = performance.now() + PATIENCE_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      if (performance.now() > untilMs) throw new Error(`No answer to ${method} ${path} in ${PATIENCE_MS / 1000} s`);
+      const cut = cutOf();
+      report.count("calls");
+      try {
+        const { answer, retryAfterMs } = await this.#once(method, path, body, cut, random);
+        // Also where the answer began as 200 and a refusal is its body (R4).
+        if (answer.status !== 429 && answer.status !== 503 && answer.body.error !== "unavailable") return answer;
+        report.count(`answered ${answer.status}`);
+        await pause(Math.min(MOST_PAUSE_MS, retryAfterMs));
+      } catch (error) {
+        if (error instanceof CutCall || cut !== undefined) report.count(`cut ${cut}`);
+        else {
+          report.count("broken by the server or the network");
+          await pause(Math.min(MOST_PAUSE_MS, 20 * 2 ** Math.min(attempt, 8)));
+        }
+      }
+    }
+  }
+
+  async #once(method: string, path: string, body: object | undefined, cut: Cut | undefined, random: Random) {
+    const { base, tokens } = this.#ports;
+    const token = this.#tokenOf.get(random) ?? tokens[this.#turn++ % tokens.length] ?? tokens[0];
+    this.#tokenOf.set(random, token);
+    const given = new AbortController();
+    const text = JSON.stringify(body ?? {});
+    const timer = cut === "during" ? setTimeout(() => given.abort(), random.next() * DURING_MS) : undefined;
+    const streamed = cut === "before" ? { body: brokenBody(text, random), duplex: "half" as const } : {};
+    try {
+      const response = await fetch(new URL(path, base), {
+        method,
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body: text }),
+        ...streamed,
+        signal: AbortSignal.any([given.signal, AbortSignal.timeout(PATIENCE_MS)]),
+      });
+      if (cut === "after") {
+        await response.body?.cancel();
+        throw new CutCall();
+      }
+      const said = await response.text();
+      const answer: Answer = { status: response.status, body: said.trim() === "" ? {} : JSON.parse(said) };
+      return { answer, retryAfterMs: 1000 * Number(response.headers.get("Retry-After") ?? 1) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** A body that breaks off within. */
+function brokenBody(text: string, random: Random): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  const sent = random.int(0, bytes.length - 1);
+  return new ReadableStream({
+    async pull(controller) {
+      if (sent > 0) controller.enqueue(bytes.subarray(0, sent));
+      await pause(1);
+      controller.error(new CutCall("cut"));
+    },
+  });
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

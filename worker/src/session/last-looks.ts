@@ -1,0 +1,88 @@
+// The last screen and commands of a terminal that may be lost with its container at any moment (X7): asked for now and then while
+// there is output, and before the inner hop is let go of. Keeps the newest answer; knows no sockets.
+
+import type { InnerClient, Question, RelaySession } from "sandbox-stdio/core";
+import { askProcess } from "../programs/operations/ask-process.ts";
+
+/** While there is output, a screen is this old at most. */
+const INTERVAL_MS = 5_000;
+/** Rows above the screen. All of them would cost a process that floods its terminal too much, so often. */
+const SCROLLBACK = 1_000;
+
+const SCREEN: Question = { about: "screen", scrollback: SCROLLBACK, runs: true, ansi: true };
+const COMMANDS: Question = { about: "commands" };
+
+export interface LooksPorts {
+  /** Present while the process can be asked. */
+  hop(): InnerClient | undefined;
+  keep(name: "screen" | "commands", json: Uint8Array): void;
+  /** A look that was waited for is over. */
+  looked(): void;
+}
+
+export class LastLooks {
+  readonly #ports: LooksPorts;
+  /** What was answered last, and is not stored yet. */
+  readonly #news = new Map<"screen" | "commands", Uint8Array>();
+  #session: RelaySession | undefined;
+  /** Where the log ended at the last look. */
+  #offset = -1;
+  #nextMs = Number.NEGATIVE_INFINITY;
+  #isLooking = false;
+
+  constructor(ports: LooksPorts) {
+    this.#ports = ports;
+  }
+
+  /** When the next look is due; infinity for never. */
+  nextTickMs(session: RelaySession | undefined): number {
+    return !this.#isLooking && this.#isDue(session) ? this.#nextMs : Number.POSITIVE_INFINITY;
+  }
+
+  tick(session: RelaySession | undefined, nowMs: number): void {
+    if (session !== undefined && this.nextTickMs(session) <= nowMs) this.#look(session, nowMs);
+  }
+
+  /** Whether the session has been looked at as it is now, or can't be. Looks at it, if not. */
+  isDone(session: RelaySession, nowMs: number): boolean {
+    if (this.#isLooking) return false;
+    if (!this.#isDue(session)) return true;
+    this.#look(session, nowMs);
+    return false;
+  }
+
+  /** Stores what is known. */
+  store(): void {
+    for (const [name, json] of this.#news) this.#ports.keep(name, json);
+    this.#news.clear();
+  }
+
+  /** Another process takes the name. */
+  forget(): void {
+    this.#news.clear();
+    this.#session = undefined;
+  }
+
+  #isDue(session: RelaySession | undefined): boolean {
+    if (session === undefined || !session.facts.tty || session.hasEnded || this.#ports.hop() === undefined)
+      return false;
+    return session !== this.#session || session.log.endOffset !== this.#offset;
+  }
+
+  #look(session: RelaySession, nowMs: number): void {
+    const hop = this.#ports.hop();
+    if (hop === undefined) return;
+    this.#session = session;
+    this.#offset = session.log.endOffset;
+    this.#nextMs = nowMs + INTERVAL_MS;
+    this.#isLooking = true;
+    const ask = async (name: "screen" | "commands", question: Question) => {
+      const json = await askProcess(hop, question);
+      if (json !== undefined && this.#session === session) this.#news.set(name, json);
+    };
+    void Promise.all([ask("screen", SCREEN), ask("commands", COMMANDS)]).finally(() => {
+      this.#isLooking = false;
+      this.#ports.looked();
+    });
+  }
+}
