@@ -75,8 +75,8 @@ export const description = z.object({
   exit: exit.optional(),
 });
 
-export const runAnswer = z.object({
-  session: z.string(),
+/** What is said of a stretch of a session's output. */
+export const outputRead = {
   incarnation: z.string(),
   state,
   exit: exit.optional(),
@@ -84,8 +84,13 @@ export const runAnswer = z.object({
   next: offset,
   end: offset,
   output: z.string(),
+  gap: gap.optional(),
+};
+
+export const runAnswer = z.object({
+  session: z.string(),
+  ...outputRead,
   stdout: z.string().optional(),
   stderr: z.string().optional(),
   truncated: z.object({ from: offset, to: offset, bytes: z.int() }).optional(),
-  gap: gap.optional(),
 });

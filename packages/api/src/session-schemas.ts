@@ -2,7 +2,7 @@
 // coerced.
 
 import { z } from "zod";
-import { exit, gap, maxBytes, offset, state, waitMs } from "./process-schemas.ts";
+import { exit, maxBytes, offset, outputRead, waitMs } from "./process-schemas.ts";
 
 const incarnation = z.string().optional();
 const writer = z.string().min(1).max(64).default("api");
@@ -26,16 +26,7 @@ export const readQuery = z
   })
   .refine(({ from, tail }) => from === undefined || tail === undefined, "has both from and tail");
 
-export const readAnswer = z.object({
-  incarnation: z.string(),
-  state,
-  exit: exit.optional(),
-  from: offset,
-  next: offset,
-  end: offset,
-  output: z.string(),
-  gap: gap.optional(),
-});
+export const readAnswer = z.object(outputRead);
 
 type WriteFields = {
   text?: string | undefined;
@@ -74,24 +65,22 @@ export const writeAnswer = z.object({
   duplicate: z.literal(true).optional(),
 });
 
+const patternFlags = z
+  .string()
+  .regex(/^[ims]*$/)
+  .optional();
 const until = z.union([
   z.strictObject({ exit: z.literal(true) }),
   z.strictObject({
     match: z.string().max(1_000),
-    flags: z
-      .string()
-      .regex(/^[ims]*$/)
-      .optional(),
+    flags: patternFlags,
   }),
   z.strictObject({ text: z.string().min(1).max(1_000) }),
   z.strictObject({ idleMs: z.int().min(1).max(3_600_000) }),
   z.strictObject({ commandEnd: z.literal(true) }),
   z.strictObject({
     screen: z.string().max(1_000),
-    flags: z
-      .string()
-      .regex(/^[ims]*$/)
-      .optional(),
+    flags: patternFlags,
   }),
   z.strictObject({ keyboard: z.literal(true) }),
 ]);

@@ -6,17 +6,19 @@ import { join } from "node:path";
 import { ChildKeeper } from "./children.ts";
 import { type ContainerWay, configOf } from "./container-ways.ts";
 import { docker } from "./docker.ts";
-import { childEnv } from "./env.ts";
 import { makePrivateDirectory, writePrivateFile } from "./files.ts";
 import { startIssuer } from "./issuer.ts";
 import { ROOT } from "./paths.ts";
 import { anyFreePort } from "./ports.ts";
 import { Server } from "./server.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
+import { dotenv, workerEnv } from "./worker-env.ts";
 
 /** In the name of each container of our class; each has one more beside it, `…-proxy`, that its ports lead through. */
 export const CONTAINER_NAME = "-sbx-stdio-Sandbox-";
 const IMAGE = "cloudflare-dev/sandbox*";
+/** What wrangler would look for or offer beyond the Worker: the network is only for the image. */
+const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: "false", X_LOCAL_OBSERVABILITY: "false", X_LOCAL_EXPLORER: "false" };
 /** The image is built at the first start, and packages are downloaded for it. */
 const READY_WITHIN_MS = 600_000;
 
@@ -68,7 +70,7 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
       command: process.execPath,
       args: workerArgs(port, dir, config),
       cwd: ROOT,
-      env: workerEnv(dir),
+      env: workerEnv(dir, { ...QUIET, WRANGLER_REGISTRY_PATH: join(dir, "registry") }),
       logFile: join(dir, "logs/worker.log"),
       healthUrl: `${origin}/healthz`,
       readyWithinMs: READY_WITHIN_MS,
@@ -87,9 +89,8 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     SESSION_SECRET: randomBytes(32).toString("base64url"),
     ...options.workerVars,
   };
-  const lines = Object.entries(vars).map(([name, value]) => `${name}='${value}'\n`);
   // A file, not --var: command lines are for all users of a machine to read.
-  writePrivateFile(join(dir, "worker.env"), lines.join(""));
+  writePrivateFile(join(dir, "worker.env"), dotenv(vars));
 
   const removeContainers = async (): Promise<void> => {
     const ours = (await containers()).filter((name) => !before.containers.includes(name));
@@ -136,22 +137,4 @@ function workerArgs(port: number, dir: string, config: string): string[] {
     ...["--enable-containers=true", "--env-file", join(dir, "worker.env"), "--persist-to", join(dir, "state")],
     ...["--show-interactive-dev-session=false", "--log-level", "info"],
   ];
-}
-
-/** No files outside `dir`, no questions; the network only for the image. */
-function workerEnv(dir: string): NodeJS.ProcessEnv {
-  return childEnv({
-    CI: "1",
-    NO_COLOR: "1",
-    FORCE_COLOR: "0",
-    WRANGLER_SEND_METRICS: "false",
-    WRANGLER_SEND_ERROR_REPORTS: "false",
-    WRANGLER_HIDE_BANNER: "true",
-    WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
-    WRANGLER_REGISTRY_PATH: join(dir, "registry"),
-    WRANGLER_CACHE_DIR: join(dir, "cache"),
-    CLOUDFLARE_CF_FETCH_ENABLED: "false",
-    X_LOCAL_OBSERVABILITY: "false",
-    X_LOCAL_EXPLORER: "false",
-  });
 }

@@ -14,6 +14,7 @@ import { Server } from "./server.ts";
 import { type TokenMinter, tokenMinter } from "./token-minter.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "./tokens.ts";
 import { bundleFile, bundleWorker } from "./worker-bundle.ts";
+import { dotenv, workerEnv } from "./worker-env.ts";
 
 const WORKER_SERVER = join(ROOT, "packages/local/src/worker-server.ts");
 
@@ -218,28 +219,4 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     failed,
     stop,
   };
-}
-
-/** No network beyond loopback, no files outside `dir`, no questions. */
-function workerEnv(dir: string): NodeJS.ProcessEnv {
-  return childEnv({
-    CI: "1",
-    NO_COLOR: "1",
-    FORCE_COLOR: "0",
-    WRANGLER_SEND_METRICS: "false",
-    WRANGLER_SEND_ERROR_REPORTS: "false",
-    // The banner is what looks for a newer version.
-    WRANGLER_HIDE_BANNER: "true",
-    WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
-    WRANGLER_CACHE_DIR: join(dir, "cache"),
-  });
-}
-
-/** @throws {TypeError} For a value that the format can't hold, or that would be expanded. */
-function dotenv(vars: Record<string, string>): string {
-  const lines = Object.entries(vars).map(([name, value]) => {
-    if (/['$\n]/.test(value)) throw new TypeError(`Cannot pass ${name} to the Worker: it holds a quote, $ or newline`);
-    return `${name}='${value}'\n`;
-  });
-  return lines.join("");
 }

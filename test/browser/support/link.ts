@@ -1,5 +1,6 @@
 // The network between browser and Worker, which a test can cut and mend. Passes bytes on; knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { joinSockets } from "../../e2e/support/joined-sockets.ts";
 
 export class Link {
   readonly #server: Server;
@@ -49,19 +50,6 @@ export class Link {
       return;
     }
     const far = connect(port, "127.0.0.1");
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      one.setNoDelay(true);
-      this.#sockets.add(one);
-      one.pipe(other);
-      // A cut is no error of ours; both ends learn of it.
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        this.#sockets.delete(one);
-        other.destroy();
-      });
-    }
+    joinSockets(near, far, this.#sockets);
   }
 }

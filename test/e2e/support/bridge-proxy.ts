@@ -2,6 +2,7 @@
 // connection, can cut all connections, and can let new ones wait. Knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
+import { joinSockets } from "./joined-sockets.ts";
 
 /** What is kept of each connection. */
 const RECORDED_BYTES = 64 * 1024;
@@ -81,19 +82,6 @@ export class BridgeProxy {
       if (room <= 0) client.off("data", record);
     };
     client.on("data", record);
-    for (const [one, other] of [
-      [client, bridge],
-      [bridge, client],
-    ] as const) {
-      one.setNoDelay(true);
-      this.#sockets.add(one);
-      one.pipe(other);
-      // A cut is no error of ours; both ends learn of it.
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        this.#sockets.delete(one);
-        other.destroy();
-      });
-    }
+    joinSockets(client, bridge, this.#sockets);
   }
 }

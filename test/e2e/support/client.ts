@@ -1,6 +1,7 @@
 // A client made of nothing but a WebSocket and the words of the contract, so that it shares no mistake with the code it
 // tests. It keeps all that it received, and waits for what is still to come.
 import WebSocket from "ws";
+import { Arrivals } from "./arrivals.ts";
 import { type Person, system } from "./system.ts";
 import { LIMIT_MS } from "./wait.ts";
 
@@ -114,7 +115,7 @@ export class TestClient {
   #acked = 0;
   #ackedAtMs = Number.NEGATIVE_INFINITY;
   #ackTimer: ReturnType<typeof setTimeout> | undefined;
-  readonly #watchers = new Set<() => void>();
+  readonly #arrivals = new Arrivals();
 
   constructor(socket: WebSocket, acks: boolean) {
     this.socket = socket;
@@ -125,7 +126,7 @@ export class TestClient {
       socket.once("close", (code, reason) => {
         this.#close = { code, reason: reason.toString() };
         resolve(this.#close);
-        this.#wake();
+        this.#arrivals.came();
       });
     });
   }
@@ -191,17 +192,8 @@ export class TestClient {
 
   /** The first answer of `find` that is neither undefined nor false, asked after each message. */
   async until<T>(what: string, find: () => T | undefined | false, limitMs = LIMIT_MS): Promise<T> {
-    const deadline = Date.now() + limitMs;
-    for (;;) {
-      const found = find();
-      if (found !== undefined && found !== false) return found;
-      const left = deadline - Date.now();
-      if (this.#close !== undefined || left <= 0) {
-        const why = this.#close === undefined ? `waited ${limitMs} ms` : `closed with ${this.#close.code}`;
-        throw new Error(`No ${what} (${why}). Received:\n${this.describe()}`);
-      }
-      await this.#nextMessage(left);
-    }
+    const ended = () => (this.#close === undefined ? undefined : `closed with ${this.#close.code}`);
+    return this.#arrivals.until(what, find, limitMs, ended, () => this.describe());
   }
 
   /** The message of this type that is number `index` of its kind. */
@@ -255,7 +247,7 @@ export class TestClient {
       if (message.type === "gap") this.#offset = Number(message.to);
     }
     if (this.#acks && isBinary) this.#acknowledge();
-    this.#wake();
+    this.#arrivals.came();
   }
 
   /** At once while much comes, else a moment later for all that came: each small step would cost its budget of messages (L10). */
@@ -273,22 +265,6 @@ export class TestClient {
     this.#acked = this.#offset;
     this.#ackedAtMs = performance.now();
     this.say({ type: "ack", offset: this.#offset });
-  }
-
-  #nextMessage(limitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#watchers.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, limitMs);
-      this.#watchers.add(done);
-    });
-  }
-
-  #wake(): void {
-    for (const watcher of [...this.#watchers]) watcher();
   }
 }
 

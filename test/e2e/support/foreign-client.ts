@@ -1,5 +1,6 @@
 // A client of another product: any path, any subprotocols, and nothing but the messages as they came.
 import WebSocket from "ws";
+import { Arrivals } from "./arrivals.ts";
 import { HttpRefusal } from "./client.ts";
 import { type Person, system } from "./system.ts";
 import { LIMIT_MS } from "./wait.ts";
@@ -66,18 +67,18 @@ export class ForeignClient {
   /** All that came, in order: text as text, bytes as bytes. */
   readonly received: (string | Buffer)[] = [];
   #close: { readonly code: number; readonly reason: string } | undefined;
-  readonly #watchers = new Set<() => void>();
+  readonly #arrivals = new Arrivals();
 
   constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on("message", (data: Buffer, isBinary) => {
       this.received.push(isBinary ? data : data.toString());
-      this.#wake();
+      this.#arrivals.came();
     });
     socket.on("error", () => undefined); // A close follows.
     socket.once("close", (code, reason) => {
       this.#close = { code, reason: reason.toString() };
-      this.#wake();
+      this.#arrivals.came();
     });
   }
 
@@ -109,20 +110,14 @@ export class ForeignClient {
   // ---- Waiting -------------------------------------------------------------------------------------------------
 
   async until<T>(what: string, find: () => T | undefined | false): Promise<T> {
-    const deadline = Date.now() + LIMIT_MS;
-    for (;;) {
-      const found = find();
-      if (found !== undefined && found !== false) return found;
-      const left = deadline - Date.now();
-      if (this.#close !== undefined || left <= 0) {
-        const why = this.#close === undefined ? `waited ${LIMIT_MS} ms` : `closed with ${this.#close.code}`;
-        const last = this.received
-          .slice(-20)
-          .map((frame) => (typeof frame === "string" ? frame : frame.toString("latin1")).slice(0, 300));
-        throw new Error(`No ${what} (${why}). Received:\n${last.join("\n")}`);
-      }
-      await this.#nextEvent(left);
-    }
+    const ended = () => (this.#close === undefined ? undefined : `closed with ${this.#close.code}`);
+    const shown = (frame: string | Buffer) => (typeof frame === "string" ? frame : frame.toString("latin1"));
+    const describe = () =>
+      this.received
+        .slice(-20)
+        .map((frame) => shown(frame).slice(0, 300))
+        .join("\n");
+    return this.#arrivals.until(what, find, LIMIT_MS, ended, describe);
   }
 
   message(type: string, index = 0): Promise<Record<string, unknown>> {
@@ -132,21 +127,5 @@ export class ForeignClient {
   /** Waits until the connection is closed. */
   end(): Promise<{ readonly code: number; readonly reason: string }> {
     return this.until("close", () => this.#close);
-  }
-
-  #nextEvent(limitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#watchers.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, limitMs);
-      this.#watchers.add(done);
-    });
-  }
-
-  #wake(): void {
-    for (const watcher of [...this.#watchers]) watcher();
   }
 }

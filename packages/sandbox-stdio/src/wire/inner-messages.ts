@@ -155,7 +155,8 @@ export type InnerMessage =
 
 const isId = isString(128);
 /** What ended a process: a name of signal(7), or one of the real-time signals. */
-export const isExitSignal = isMatch(/^SIG[A-Z0-9]{1,16}(\+\d{1,2})?$/);
+const isExitSignal = isMatch(/^SIG[A-Z0-9]{1,16}(\+\d{1,2})?$/);
+export const EXIT_STATUS = { code: isInteger(0, 255), "signal?": isExitSignal } as const;
 
 const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   attach: {
@@ -240,7 +241,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },
-  exit: { code: isInteger(0, 255), "signal?": isExitSignal, offset: isOffset },
+  exit: { ...EXIT_STATUS, offset: isOffset },
   stdin_ack: { client: isId, offset: isOffset },
   error: { client: isId, code: isMatch(/^\w{1,64}$/), message: isString(1024) },
   bye: { code: isInteger(1000, 4999), reason: isString(), "client?": isId },

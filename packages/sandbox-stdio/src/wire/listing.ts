@@ -3,18 +3,8 @@
 
 import { MAX_TITLE_BYTES } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
-import { isExitSignal } from "./inner-messages.ts";
-import {
-  checkShape,
-  isArrayOf,
-  isInteger,
-  isObject,
-  isOffset,
-  isOneOf,
-  isRecord,
-  isString,
-  type Shape,
-} from "./schema.ts";
+import { EXIT_STATUS } from "./inner-messages.ts";
+import { checkShape, isArrayOf, isObject, isOffset, isOneOf, isRecord, isString, type Shape } from "./schema.ts";
 
 /** What is asked of a session that nobody is attached to. */
 export type BridgeListing = {
@@ -34,7 +24,7 @@ const LISTING: Shape = {
   state: isOneOf("running", "exited"),
   offset: isOffset,
   "title?": isString(MAX_TITLE_BYTES),
-  "exit?": isObject({ code: isInteger(0, 255), "signal?": isExitSignal }),
+  "exit?": isObject(EXIT_STATUS),
 };
 const ANSWER: Shape = { sessions: isArrayOf(isObject(LISTING), MAX_SESSIONS) };
 
