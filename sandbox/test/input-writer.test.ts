@@ -11,7 +11,7 @@ import { Collector, ENV } from "./process-harness.ts";
 
 const KIB = 1024;
 
-test("long input is let go of once all of it is written; what is sent again, before or after that, arrives once", async () => {
+test("long input is let go of once it is written; what is sent again, before or after, arrives once", async () => {
   const random = new Random(7);
   const input = Uint8Array.from({ length: 200 * KIB }, () => random.next() * 256);
   const piece = (from: number, to: number) => input.slice(from * KIB, to * KIB);

@@ -186,7 +186,7 @@ test("a connection that broke with nobody there is made again once somebody is, 
   expect(answers.length).toBe(2);
 });
 
-test("a long message that was sent arrives whole though its memory is given back, also where it waits for a write", () =>
+test("a long message arrives whole though its memory is given back, also if it waits for a write", () =>
   runInDurableObject((env as unknown as Env).SESSION.getByName(crypto.randomUUID()), async (_object, { storage }) => {
     const { socket, bridge } = openSocket();
     socket.accept();

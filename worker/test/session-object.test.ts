@@ -89,7 +89,7 @@ async function attach(object: SessionObject, isTransient = false) {
   return { webSocket, next };
 }
 
-test("a client whose session is ended while its attach is under way is told to come back, and not left on one that is no more", () =>
+test("a client whose session is ended during its attach is told to come back", () =>
   withSession(async (object) => {
     const sign = crypto.subtle.sign.bind(crypto.subtle);
     let go: () => void = () => undefined;
@@ -159,7 +159,7 @@ test("a client whose message can't be dealt with is told to come back, with its 
     expect(participants).toContainEqual(you);
   }));
 
-test("H14: whoever is on a session hears that another server stands in its bridge's place, and the process is not forgotten", () =>
+test("H14: clients hear that another server stands in the bridge's place, and the process is kept", () =>
   withSession(async (object) => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { response, bridge } = greeting();
@@ -179,7 +179,7 @@ test("H14: whoever is on a session hears that another server stands in its bridg
     expect(await back.next("hello")).toMatchObject({ incarnation: INNER_HELLO.incarnation });
   }));
 
-test("H14: a session that ends with its last client is forgotten when another server stands in its bridge's place", () =>
+test("H14: a session that ends with its last client is forgotten if another server answers for its bridge", () =>
   withSession(async (object) => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { response, bridge } = greeting();

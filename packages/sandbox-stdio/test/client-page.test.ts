@@ -91,7 +91,7 @@ describe("who answers a terminal query", () => {
     expect([client.nextAnswerChange(0), client.nextAnswerChange(4)]).toEqual([4, Number.POSITIVE_INFINITY]);
   });
 
-  test("after a hand-over this client still answers what came before it and is not drawn yet, and nothing after", () => {
+  test("after a hand-over this client answers what came before it and is not drawn yet, and nothing after", () => {
     const { client, say } = harness();
     say(hello());
     say({ type: "answerer", id: "other", offset: 10 });

@@ -30,7 +30,7 @@ test("K6: a client that is not the answerer gets none, over any frames", () => {
   expect(run({ answerer }, "a\x1b", "[6", "nb", "\x1b[", "1m")).toEqual(["\x01a", "", "\x01b", "", "\x01\x1b[1m"]);
 });
 
-test("K6: a hand-over in the middle of a query gives it to whom the offset says, as often as it is handed over", () => {
+test("K6: after hand-overs within a query, the offset says who answers it", () => {
   const to = (id: string, offset: number): ServerMessage => ({ type: "answerer", id, offset });
   expect(run({}, "ab\x1b[", to("other", 4), "6n", to("me", 6), "\x1b[c")).toEqual(["\x01ab", "", "", "", "\x01\x1b[c"]);
   // Told before the bytes are sent: a client that is behind answers what came before the hand-over.
@@ -50,7 +50,7 @@ test("offsets go on after a gap", () => {
   expect(run({}, "a", gap, handOver, "\x1b[c", "\x1b[c")).toEqual(["\x01a", "", "", "\x01\x1b[c", ""]);
 });
 
-test("D11: a piece of a character that stock xterm.js would lose waits for the next output, whatever that is", () => {
+test("D11: a piece of a character that stock xterm.js would lose waits for the next output", () => {
   expect(run({}, "a\xe3\x80", "\x82b")).toEqual(["\x01a\xe3", "\x01\x80\x82b"]);
   expect(run({}, "\xf1\x80\x81", "a")).toEqual(["\x01\xf1", "\x01\x80\x81a"]);
   // A piece that is not lost does not wait, and bytes that are no text are not delayed either.

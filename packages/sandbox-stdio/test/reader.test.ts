@@ -50,7 +50,7 @@ describe("order", () => {
     expect(peer.told.length).toBe(6);
   });
 
-  test("O3: the size that holds where it starts is the greeting's to tell, a later one at the same place is not", () => {
+  test("O3: the greeting tells the size at its offset; a later size at the same place is told by itself", () => {
     const log = new OutputLog({ cols: 80, rows: 24 });
     log.markSize(100, 40);
     const peer = new FakePeer();
@@ -191,7 +191,7 @@ describe("how much", () => {
     });
   });
 
-  test("F5: while as much as a frame of full length is in flight, a frame to a driver waits for room for all of it, and for nothing else", () => {
+  test("F5: while a full frame is in flight, a frame to a driver waits for room for all of it", () => {
     const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
     let [limit, isBusy] = [60_000, false];
     const flow = Object.assign(open(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
@@ -210,7 +210,7 @@ describe("how much", () => {
     expect(reached(2 * MAX_FRAME_BYTES, true)).toBe(2 * MAX_FRAME_BYTES);
   });
 
-  test("F5: a driver is never left to wait with nothing in flight, whatever comes and however its window changes", () => {
+  test("F5: a driver never waits with nothing in flight, however its window changes", () => {
     const random = new Random(1);
     const time = new Scheduler();
     const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);

@@ -39,7 +39,7 @@ afterEach(() => server.close());
 const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 describe("a run that is killed", () => {
-  test("12 MB through cat, files at both ends, killed with SIGKILL again and again: each byte once, both ways", async () => {
+  test("12 MB through cat, files at both ends, killed again and again: each byte once, both ways", async () => {
     const seed = 3;
     const random = new Random(seed);
     const input = Buffer.from(new Random(seed).bytes(12_000_000));
@@ -126,7 +126,7 @@ describe("a run that is killed", () => {
     expect(server.hosts.size).toBe(1);
   });
 
-  test("before the session greeted it: the next run asks for the same session, so that no second process starts", async () => {
+  test("before the session greeted it: the next run asks for the same session, so one process starts", async () => {
     server.refusal = { status: 503, body: "" };
     const child = startCli([server.url, "--resume-file", file, "--", "true"]);
     const result = collect(child);
@@ -205,7 +205,7 @@ describe("a run that is stopped", () => {
     expect(server.host().asked.filter((what) => what !== "left")).toEqual([]);
   });
 
-  test("for want of a good token: it is said how to go on, also where the next run has none, and the one after that does", async () => {
+  test("for want of a good token: it says how to go on, and so does the next run without one", async () => {
     const args = [server.url, "--session", "s", "--resume-file", file, "--", "sh", "-c", "echo one; read x; echo $x"];
     const child = startCli(args);
     const result = collect(child);

@@ -60,7 +60,7 @@ async function expectExact({ session, text }: { session: Session; text: string }
 
 const FINALS = Array.from({ length: 0x7f - 0x40 }, (_, n) => String.fromCharCode(0x40 + n));
 
-test("35: beside a session that prints each final byte with the highest count, its neighbour's screen stays exact", async () => {
+test("35: a session that prints each final byte with the highest count leaves its neighbour's screen exact", async () => {
   const workers = new ScreenWorkers(() => new Worker(WORKER));
   const quiet = neighbour(workers);
   const loud = new Session(workers, { cols: 1000, rows: 500 });
@@ -104,7 +104,7 @@ test("35: output that takes too long is given up, and costs neighbours only the 
   expect(started).toHaveLength(1);
 });
 
-test("35: a worker that does not come back from one session's output is ended, and only that session's is not tried again", async () => {
+test("35: a worker that hangs over one session's output is ended, and only that output is not tried again", async () => {
   const started: Worker[] = [];
   const start = () => {
     const worker = new Worker(HANGING_WORKER);
