@@ -13,6 +13,7 @@ import {
   STREAM_STDOUT,
   StdioClient,
 } from "../src/index.ts";
+import { SILENT } from "./client-events.ts";
 import { hello } from "./hello.ts";
 
 /** A client whose connections are moved by hand, with the greatest chance: every backoff is as long as it may be. */
@@ -25,7 +26,6 @@ function harness(options: Partial<ClientOptions> = {}) {
   const queries: string[] = [];
   const waits: { ms: number; callback: () => void }[] = [];
   let now = 0;
-  const ignore = () => undefined;
   const client = new StdioClient(
     { session: "main", ...options },
     {
@@ -55,16 +55,7 @@ function harness(options: Partial<ClientOptions> = {}) {
       now: () => now,
       random: () => 1,
     },
-    {
-      state: ignore,
-      output: ignore,
-      snapshot: ignore,
-      resize: ignore,
-      gap: ignore,
-      message: ignore,
-      discarded: ignore,
-      inputDrained: ignore,
-    },
+    SILENT,
   );
   client.start();
   const socket = () => {

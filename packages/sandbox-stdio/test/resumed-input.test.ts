@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type ClientOptions, PLAIN, ServerConnection, STDIO, StdioClient } from "../src/index.ts";
+import { SILENT } from "./client-events.ts";
 import { bytes, FakePeer, join, request, rig, takeAll, text } from "./fixtures.ts";
 
 const socket = { send: () => undefined, close: () => undefined, isWritable: () => true };
@@ -120,16 +121,7 @@ describe("the client's side", () => {
         now: () => 0,
         random: () => 0,
       },
-      {
-        state: ignore,
-        output: ignore,
-        snapshot: ignore,
-        resize: ignore,
-        gap: ignore,
-        message: ignore,
-        discarded: ignore,
-        inputDrained: ignore,
-      },
+      SILENT,
     );
     client.start();
     const { peer } = join(rig().session, "a");
@@ -227,16 +219,7 @@ describe("the client's side", () => {
         now: () => 0,
         random: () => 0,
       },
-      {
-        state: (state) => states.push(state.phase),
-        output: ignore,
-        snapshot: ignore,
-        resize: ignore,
-        gap: ignore,
-        message: ignore,
-        discarded: ignore,
-        inputDrained: ignore,
-      },
+      { ...SILENT, state: (state) => states.push(state.phase) },
     );
     client.start();
     expect([states, timers]).toEqual([["connecting", "waiting"], 1]);
