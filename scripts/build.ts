@@ -13,7 +13,7 @@ export class BuildError extends Error {
 }
 
 /** Runs a build tool. @throws {BuildError} With the tool's output, unless it ends with 0. */
-async function runTool(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
+export async function runTool(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
   const child = spawn(command, args, { ...options, stdio: "pipe" });
   const output: Buffer[] = [];
   child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));

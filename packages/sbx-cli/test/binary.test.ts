@@ -1,0 +1,45 @@
+// The command line as one file with its runtime in it: built for this platform, and run.
+
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { buildBinary } from "../../../scripts/binaries.ts";
+import { cleanEnv, collect, scratch } from "./fixture/cli.ts";
+import { startServer, type TestServer } from "./fixture/server.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let binary = "";
+let server: TestServer;
+beforeAll(async () => {
+  binary = await buildBinary("linux-x64", scratch());
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+function run(words: readonly string[], input: string | Buffer) {
+  const child = spawn(binary, words, { env: cleanEnv(), stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.on("error", () => undefined); // It may end without reading everything.
+  child.stdin.end(input);
+  return collect(child);
+}
+
+test("it says its version, the protocol and what is in it", () => {
+  const said = JSON.parse(execFileSync(binary, ["--version", "--json"], { encoding: "utf8" }));
+  expect(said).toMatchObject({ version: "0.1.0", protocol: "stdio.v1", platform: "linux-x64" });
+  expect(said.runtime).toMatch(/^bun /);
+});
+
+test("a pipeline goes through it byte for byte, and the exit code is the process's", async () => {
+  const input = Buffer.alloc(3_000_000, "0123456789abcdef\xff", "latin1");
+  const result = await run([server.url, "--", "sh", "-c", "sha256sum; echo err >&2; exit 7"], input);
+  const sum = createHash("sha256").update(input).digest("hex");
+  expect(result).toEqual({ code: 7, signal: null, stdout: `${sum}  -\n`, stderr: "err\n" });
+});
+
+test("a refusal is told as by the other build, with the server's own words", async () => {
+  server.refusal = { status: 422, body: '{"error":"cmd_not_found","message":"cmd_not_found: nope"}' };
+  const result = await run([server.url, "--", "nope"], "");
+  server.refusal = undefined;
+  expect(result).toEqual({ code: 127, signal: null, stdout: "", stderr: "sbx-stdio: cmd_not_found: nope\n" });
+});

@@ -1,0 +1,86 @@
+// Contexts: what is typed once; the folder's file, the environment; a token by a command; what is made from the description.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
+import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startServer();
+});
+afterEach(() => server.close());
+
+describe("contexts", () => {
+  test("a context that is set gives the address, the sandbox and the session", async () => {
+    const env = cleanEnv();
+    expect((await runCli(["context", "set", "work", server.url, "--sandbox", "dev"], "", env)).code).toBe(0);
+    expect((await runCli(["--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
+    expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
+    expect((await runCli(["context"], "", env)).stdout).toMatch(/^\* +work +http:\S+ +dev$/m);
+    await runCli(["context", "remove", "work"], "", env);
+    expect((await runCli(["--", "echo", "hi"], "", env)).code).toBe(2);
+  });
+
+  test("the environment wins over the context", async () => {
+    const env = cleanEnv({ SBX_URL: server.url, SBX_SANDBOX: "other" });
+    await runCli(["context", "set", "work", "http://127.0.0.1:1", "--sandbox", "dev"], "", env);
+    expect((await runCli(["--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
+    expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["other"]);
+  });
+
+  test("the folder's file gives an address, to which no token goes that was not made for it", async () => {
+    const folder = scratch();
+    writeFileSync(
+      join(folder, ".sbx.json"),
+      JSON.stringify({ server: server.url, sandbox: "dev", tokenCommand: "exit 9" }),
+    );
+    const run = (env: NodeJS.ProcessEnv) => collect(startCli(["-n", "--", "echo", "hi"], { env, cwd: folder }));
+    const refused = await run(cleanEnv());
+    expect([refused.code, server.tokens]).toEqual([255, []]);
+    expect(refused.stderr).toContain(".sbx.json of this folder chose");
+    const bound = cleanEnv({ SBX_TOKEN_ORIGIN: server.url });
+    expect(await run(bound)).toMatchObject({ code: 0, stdout: "hi\n" });
+    expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
+  });
+});
+
+describe("--token-command", () => {
+  test("gives the token; where it fails, that is said", async () => {
+    const env = cleanEnv({ SBX_TOKEN: "" });
+    const words = (line: string) => [server.url, "--token-command", line, "--", "echo", "hi"];
+    expect((await runCli(words(`echo ${TOKEN}`), "", env)).stdout).toBe("hi\n");
+    const failed = await runCli(words("echo no luck >&2; exit 3"), "", env);
+    expect(failed).toMatchObject({ code: 255, stderr: "sbx-stdio: the token command failed: no luck\n" });
+  });
+});
+
+describe("what is made from the description", () => {
+  test("completions that each shell takes", async () => {
+    const folder = join(scratch(), "c");
+    mkdirSync(folder);
+    const files = new Map<string, string>();
+    for (const shell of ["bash", "zsh", "fish"]) {
+      const { code, stdout } = await runCli(["completion", shell]);
+      expect(code).toBe(0);
+      files.set(shell, join(folder, shell));
+      writeFileSync(join(folder, shell), stdout);
+    }
+    const script = `source ${files.get("bash")}; COMP_WORDS=(sbx-stdio wai); COMP_CWORD=1; _sbx_stdio; echo "\${COMPREPLY[*]}"`;
+    expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe("wait\n");
+  });
+
+  test("the manual page names every command and option of the help", async () => {
+    const { stdout: page } = await runCli(["man"]);
+    for (const word of ["attach", "sbx\\-stdio", ".SS wait", "\\-\\-resume\\-file"]) expect(page).toContain(word);
+  });
+
+  test("--version --json says which protocol it speaks", async () => {
+    const { code, stdout } = await runCli(["--version", "--json"]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { version: "0.1.0", protocol: "stdio.v1" }]);
+  });
+});

@@ -1,0 +1,78 @@
+// The command line in the system that people have: commands of any length, scripts that run many, nohup, copies.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { Random } from "../../../packages/local/src/random.ts";
+import { CLI, type CliChild, cliEnv, exitCode, runCli, startCli } from "../support/cli.ts";
+import { isAlive } from "../support/processes.ts";
+import { fresh, person, system } from "../support/system.ts";
+import { until, within } from "../support/wait.ts";
+
+/** As npm installs it: what a shell starts. */
+const BIN = join(dirname(dirname(CLI)), "bin", "sbx-stdio.js");
+
+test("a command of half a megabyte runs, with its input, and its code is ours", async () => {
+  const words = Array.from({ length: 8 }, (_one, i) => String(i).repeat(60_000));
+  const script = 'printf "%s" "$@" | sha256sum; cat; exit 9';
+  const result = await runCli(await person(), ["--", "sh", "-c", script, "sh", ...words], "input");
+  const sum = createHash("sha256").update(words.join("")).digest("hex");
+  expect(result).toEqual({ code: 9, stdout: `${sum}  -\ninput`, stderr: "" });
+});
+
+test("a name whose process has ended starts anew; logs reads it without starting anything", async () => {
+  const who = await person();
+  expect(await runCli(who, ["--session", "t", "--", "cat"], "one")).toMatchObject({ code: 0, stdout: "one" });
+  expect(await runCli(who, ["--session", "t", "--", "cat"], "two")).toMatchObject({ code: 0, stdout: "two" });
+  expect(await runCli(who, ["--session", "t"], "", "logs")).toEqual({ code: 0, stdout: "two", stderr: "" });
+});
+
+test("started with nohup it outlives its terminal's SIGHUP, and so does the process", async () => {
+  const session = fresh("s");
+  const words = [system.origin, "--session", session, "--", "sh", "-c", "echo pid=$$.; read x; echo $x"];
+  const env = cliEnv(await person());
+  const child: CliChild = spawn("sh", ["-c", 'trap "" HUP; exec "$0" "$@"', BIN, ...words], {
+    env: { ...env, PATH: `${dirname(process.execPath)}:${env.PATH}` },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const ended = exitCode(child);
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk;
+  });
+  const pid = await until("the process", () => Number(/pid=(\d+)\./.exec(stdout)?.[1]));
+  child.kill("SIGHUP");
+  child.stdin.end("on\n");
+  expect([await within("the exit", ended), stdout]).toEqual([0, `pid=${pid}.\non\n`]);
+  expect(isAlive(pid)).toBe(false);
+});
+
+test("cp copies a folder in and out, byte for byte", async () => {
+  const who = await person();
+  const here = mkdtempSync(join(system.dir, "cp-"));
+  const folder = join(here, "folder");
+  mkdirSync(join(folder, "inner"), { recursive: true });
+  const bytes = Buffer.from(new Random(3).bytes(300_000));
+  writeFileSync(join(folder, "inner", "a b.bin"), bytes);
+  const copy = (from: string, to: string) => exitCode(startCli(who, [from, to], "cp"));
+  expect(await copy(folder, ":copied")).toBe(0);
+  const sum = await runCli(who, ["--", "sha256sum", "copied/folder/inner/a b.bin"]);
+  expect(sum.stdout.split(" ")[0]).toBe(createHash("sha256").update(bytes).digest("hex"));
+  mkdirSync(join(here, "back"));
+  expect(await copy(":copied/folder", join(here, "back"))).toBe(0);
+  expect(readFileSync(join(here, "back", "folder", "inner", "a b.bin")).equals(bytes)).toBe(true);
+});
+
+test("doctor says that every step is good, and which one is not", async () => {
+  const good = await runCli(await person(), [], "", "doctor");
+  expect(good.stdout.match(/^ok /gm)).toHaveLength(6);
+  expect(good.code).toBe(0);
+  const bad = await runCli({ ...(await person()), token: "garbage" }, [], "", "doctor");
+  expect([bad.code, /^FAIL +access .+\n +log in again/m.test(bad.stdout)]).toEqual([255, true]);
+});
+
+test("whoami says who the server takes us for", async () => {
+  const who = await person();
+  expect((await runCli(who, [], "", "whoami")).stdout).toContain(who.sub);
+});
