@@ -304,7 +304,8 @@ describe("a share ticket", () => {
     const { ticket, id } = await share(alice, session, { role: "driver", guests: true });
     await restartBridge();
     await creator.end();
-    const next = await connect(alice, { session, cmd: "cat", tty: 1 });
+    const attempt = `${fresh("life").replace("-", "")}.0`;
+    const next = await connect(alice, { session, cmd: "cat", tty: 1, ended: "replace", attempt });
     await next.hello();
     expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
     const refusal = await refusedHttp(undefined, { ticket });
