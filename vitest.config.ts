@@ -17,6 +17,7 @@ export default defineConfig({
       unit("sbx-cli", "packages/sbx-cli"),
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
+      unit("mcp", "packages/mcp"),
       unit("dashboard", "packages/dashboard"),
       unit("scripts", "scripts"),
     ],

@@ -4,15 +4,14 @@ import { Hono } from "hono";
 import { attachRoutes } from "./attach/attach-route.ts";
 import { readAuditSettings } from "./audit/settings.ts";
 import { tenantAuditRoutes } from "./audit/tenant-route.ts";
-import { logRefused } from "./audit/worker-log.ts";
-import { AuthFault, refusal as authRefusal } from "./auth/fault.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import { readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
+import { answerFault } from "./faults.ts";
 import { revocationRoutes } from "./limits/revocation-route.ts";
-import { log } from "./log.ts";
 import { requireLogLevel } from "./log-level.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
 import { page } from "./page.ts";
 import { programRoutes } from "./programs/routes.ts";
 import { readEgress } from "./sandbox/egress.ts";
@@ -23,15 +22,7 @@ import { webhookRoutes } from "./webhooks/webhook-route.ts";
 
 const app = new Hono<{ Bindings: Env }>();
 
-app.onError((error, c) => {
-  if (error instanceof AuthFault) {
-    logRefused(c.req.raw, error);
-    return authRefusal(error);
-  }
-  // What went wrong inside stays in the log.
-  log.error("a request failed:", error);
-  return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
-});
+app.onError(answerFault);
 
 app.use(async (c, next) => {
   requireAllowedHost(c.req.raw, readAuthSettings(c.env));
@@ -45,6 +36,7 @@ app.use(async (c, next) => {
 app.get("/healthz", (c) => c.json({ ok: true }));
 app.route("/", terminalRoutes);
 app.route("/", attachRoutes);
+app.route("/", mcpRoutes);
 app.route("/api/sandboxes", programRoutes);
 app.route("/api/sandboxes", sessionRoutes);
 app.route("/api/sandboxes", shareRoutes);

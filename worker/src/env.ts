@@ -4,12 +4,13 @@
 import type { AttachEnv } from "./attach/attach-route.ts";
 import type { AddressObject } from "./limits/address-object.ts";
 import type { TenantObject } from "./limits/tenant-object.ts";
+import type { McpEnv } from "./mcp/routes.ts";
 import type { PageEnv } from "./page.ts";
 import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { SessionEnv } from "./session/session-parts.ts";
 
-export interface Env extends AttachEnv, SessionEnv, SandboxEnv, PageEnv {
+export interface Env extends AttachEnv, SessionEnv, SandboxEnv, PageEnv, McpEnv {
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly TENANT: DurableObjectNamespace<TenantObject>;
   readonly ADDRESS: DurableObjectNamespace<AddressObject>;

@@ -20,7 +20,6 @@ export type Route = {
   readonly answer?: z.ZodType;
 };
 
-const named = z.object({ incarnation: z.string().optional() });
 const list = z.object({ sessions: z.array(description), next: z.string().optional() });
 
 export const ROUTES = [
@@ -30,7 +29,7 @@ export const ROUTES = [
     method: "GET",
     path: "/sessions/{name}",
     scope: "connect",
-    query: named,
+    query: session.namedQuery,
     answer: description,
   },
   {
@@ -100,5 +99,5 @@ export const ROUTES = [
     body: session.keyboardRequest,
     answer: session.keyboardAnswer,
   },
-  { operation: "end", method: "DELETE", path: "/sessions/{name}", scope: "exec", query: named },
+  { operation: "end", method: "DELETE", path: "/sessions/{name}", scope: "exec", query: session.namedQuery },
 ] as const satisfies readonly Route[];

@@ -2,7 +2,7 @@
 // coerced.
 
 import { z } from "zod";
-import { exit, maxBytes, offset, outputRead, waitMs } from "./process-schemas.ts";
+import { exit, gap, maxBytes, offset, outputRead, waitMs } from "./process-schemas.ts";
 
 const incarnation = z.string().optional();
 const writer = z.string().min(1).max(64).default("api");
@@ -10,6 +10,8 @@ const queried = {
   offset: z.coerce.number().pipe(offset),
   count: (min: number, max: number) => z.coerce.number().int().min(min).max(max),
 };
+
+export const namedQuery = z.object({ incarnation });
 
 export const listQuery = z.object({ limit: queried.count(1, 1_000).default(100), after: z.string().optional() });
 
@@ -98,6 +100,7 @@ export const waitAnswer = z.object({
   offset,
   match: z.object({ from: offset, to: offset, text: z.string(), groups: z.array(z.string().nullable()) }).optional(),
   exit: exit.optional(),
+  gap: gap.optional(),
   output: z.string(),
 });
 

@@ -11,6 +11,8 @@ export interface TokenRequest extends Partial<Person> {
   readonly expires?: number | undefined;
   /** The client that the token is for. */
   readonly aud?: string | undefined;
+  /** The client that it says it was issued to, where that is another; "" leaves the claim out. */
+  readonly client?: string | undefined;
   readonly issuer?: string | undefined;
 }
 
@@ -29,6 +31,7 @@ export async function tokenMinter(system: { keysDir: string; issuerUrl: string }
       email: request.email,
       scope: request.scope ?? DEFAULT_TOKEN_SCOPE,
       audience: request.aud ?? CLI_CLIENT_ID,
+      client: request.client,
       issuer: request.issuer ?? system.issuerUrl,
       // An expired token was issued before it expired.
       issuedAt: lifetime < 0 ? now + lifetime - 1 : now,

@@ -23,6 +23,8 @@ export interface AccessTokenClaims extends Person {
   /** The value of `iss`: an absolute URL without a trailing slash. */
   readonly issuer: string;
   readonly audience: string;
+  /** The client that it was issued to; absent: the audience. Empty: the claim is left out. */
+  readonly client?: string | undefined;
   /** Space separated. Empty: the claim is left out. */
   readonly scope: string;
   /** Seconds since 1970, as JWTs count. */
@@ -46,7 +48,8 @@ export function personClaims(person: Person): Record<string, string> {
 /** Signs a JWT access token. */
 export function signAccessToken(key: SigningKey, claims: AccessTokenClaims): Promise<string> {
   const scope = claims.scope === "" ? {} : { scope: claims.scope };
-  return sign(key, { ...personClaims(claims), client_id: claims.audience, ...scope }, claims);
+  const client = claims.client ?? claims.audience;
+  return sign(key, { ...personClaims(claims), ...(client === "" ? {} : { client_id: client }), ...scope }, claims);
 }
 
 /** Signs an OpenID id_token for the same sign-in as `accessToken`. */

@@ -31,6 +31,7 @@ const REDRAW = "\x1b[H\x1b[J";
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
   checkArguments(argv);
   if (isVersionAsked(argv)) return print(versionText(true));
+  if (argv[0] === "mcp") return (await import("./mcp-command.ts")).mcp(argv.slice(1), env);
   const command = parseArgs(argv, VERSION, readDefaults(env, process.cwd()));
   const token = (place: Place) => tokenSource(place, env).token;
   switch (command.kind) {

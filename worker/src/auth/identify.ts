@@ -13,12 +13,22 @@ export type { Authenticated };
 /** The bindings that identifying needs. */
 export type IdentifyEnv = AuthEnv & TenantsEnv;
 
+/** Requests that the Worker makes for one that it has identified before. */
+const identified = new WeakMap<Request, Authenticated>();
+
+/** Says who makes a request of the Worker's own: it counts as no other call. */
+export function identifiedBefore(request: Request, who: Authenticated): void {
+  identified.set(request, who);
+}
+
 /**
  * Authenticates one request and asks the bearer's tenant about them. Says who it is, not what they may do: see `requireScope`.
  * @param takesQuery Whether `?token=` counts: addresses end up in logs, so only for pages that come by a link.
  * @throws {AuthFault} As `authenticate`; `no_token`, `revoked`, `too_many_calls`.
  */
 export async function identify(request: Request, env: IdentifyEnv, takesQuery = false): Promise<Authenticated> {
+  const before = identified.get(request);
+  if (before !== undefined) return before;
   const who = await authenticate(request, readAuthSettings(env));
   if (who.source === "query" && !takesQuery)
     throw new AuthFault("no_token", "Give the token in the Authorization header: the API takes none in the address");

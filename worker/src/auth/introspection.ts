@@ -11,6 +11,8 @@ export interface IntrospectionOptions {
   readonly issuers: readonly string[];
   /** Accepted values of `client_id`, which the answer must have, and of `aud` where it has one. Never empty. */
   readonly audience: readonly string[];
+  /** Accepted as `aud` too. */
+  readonly resource?: string | undefined;
   readonly introspectionUri: string;
 }
 
@@ -43,8 +45,9 @@ export async function introspect(
   if (iss !== undefined && !(typeof iss === "string" && options.issuers.includes(iss))) {
     throw new AuthFault("wrong_issuer", "The token is from another issuer");
   }
-  const audiences = aud === undefined ? [] : Array.isArray(aud) ? aud : [aud];
-  if (client_id === undefined || (aud !== undefined && !audiences.some((one) => options.audience.includes(one)))) {
+  const accepted: readonly unknown[] = [...options.audience, options.resource];
+  const audiences: readonly unknown[] = aud === undefined ? [] : Array.isArray(aud) ? aud : [aud];
+  if (client_id === undefined || (aud !== undefined && !audiences.some((one) => accepted.includes(one)))) {
     throw new AuthFault("wrong_audience", "The token was made for another application");
   }
   requireAllowedClient(claims, options.audience);

@@ -10,6 +10,8 @@ export interface JwtOptions {
   readonly issuers: readonly string[];
   /** Accepted values of `aud`; and of `client_id` and `azp` where the token has them. Never empty. */
   readonly audience: readonly string[];
+  /** Accepted as `aud` too, of a token that names its client. */
+  readonly resource?: string | undefined;
   readonly jwksUri: string;
 }
 
@@ -26,7 +28,7 @@ const TOKEN_TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt", "application/
 export async function verifyJwt(token: string, options: JwtOptions): Promise<JWTPayload> {
   const { payload, protectedHeader } = await jwtVerify(token, keysAt(options.jwksUri), {
     issuer: [...options.issuers],
-    audience: [...options.audience],
+    audience: options.resource === undefined ? [...options.audience] : [...options.audience, options.resource],
     algorithms: ["RS256"],
     requiredClaims: ["sub", "exp"],
     clockTolerance: CLOCK_TOLERANCE_SECONDS,

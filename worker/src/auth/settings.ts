@@ -95,6 +95,7 @@ function parseAuthSettings(env: AuthEnv): AuthSettings {
     authorizeUri: readUrl("OAUTH_AUTHORIZE_URI", env.OAUTH_AUTHORIZE_URI || `${base}/oauth/authorize`),
     tokenUri: readUrl("OAUTH_TOKEN_URI", env.OAUTH_TOKEN_URI || `${base}/oauth/token`),
     audience,
+    resource: `${publicOrigin}/mcp`,
     clientId,
     tenantClaim: readTenantClaim(env.TENANT_CLAIM || "sub"),
     defaultScopes: readDefaultScopes(env.DEFAULT_SCOPES),

@@ -11,6 +11,8 @@ export interface VerifyOptions extends IdentityOptions {
   readonly issuer: string;
   /** The clients and audiences whose tokens are accepted. Empty: every token is refused. */
   readonly audience: readonly string[];
+  /** This server as an OAuth resource (RFC 8707): accepted as `aud` of a token that names one of those clients. */
+  readonly resource?: string;
   /** Default: the issuer + `/.well-known/jwks.json`. */
   readonly jwksUri?: string;
   /** Default: the issuer + `/oauth/introspect`. */
@@ -31,7 +33,7 @@ const OPAQUE_SHAPE = /^at_[\w-]{16,512}$/;
  * @throws {AuthFault} One of the 401s, `no_tenant` (403), `issuer_unreachable` or `misconfigured` (503).
  */
 export async function verifyToken(token: string, options: VerifyOptions): Promise<Identity> {
-  const { audience } = options;
+  const { audience, resource } = options;
   if (audience.length === 0) {
     throw new AuthFault("misconfigured", "This server is not set up: the list of accepted clients is empty");
   }
@@ -40,11 +42,11 @@ export async function verifyToken(token: string, options: VerifyOptions): Promis
   if (token.length <= MAX_TOKEN_CHARACTERS) {
     if (isJwtShaped(token)) {
       const jwksUri = options.jwksUri ?? `${base}/.well-known/jwks.json`;
-      return withEnd(identityFrom(await verifyJwt(token, { issuers, audience, jwksUri }), options));
+      return withEnd(identityFrom(await verifyJwt(token, { issuers, audience, resource, jwksUri }), options));
     }
     if (OPAQUE_SHAPE.test(token)) {
       const introspectionUri = options.introspectionUri ?? `${base}/oauth/introspect`;
-      const { claims, believedUntilMs } = await introspect(token, { issuers, audience, introspectionUri });
+      const { claims, believedUntilMs } = await introspect(token, { issuers, audience, resource, introspectionUri });
       return { ...withEnd(identityFrom(claims, options)), opaque: { token, believedUntilMs } };
     }
   }

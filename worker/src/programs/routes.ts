@@ -18,7 +18,7 @@ import { checkSessionName, parseBody, parseQuery, processOf } from "./parse.ts";
 import { answerOf } from "./program-calls.ts";
 import { respond, respondInTime } from "./respond.ts";
 
-type ProgramsEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv;
+export type ProgramsEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv;
 type AppContext = Context<{ Bindings: ProgramsEnv }>;
 
 export const programRoutes = new Hono<{ Bindings: ProgramsEnv }>();
@@ -196,7 +196,11 @@ function enter(c: AppContext, scope: SandboxScope): Promise<Authorized> {
 }
 
 /** How the session's object is asked. */
-async function at(c: AppContext, who: Authorized, session: string): Promise<Reading & { readonly target: Target }> {
+export async function at(
+  c: AppContext,
+  who: Authorized,
+  session: string,
+): Promise<Reading & { readonly target: Target }> {
   const { env } = c;
   const { project, actor, pass } = who;
   const sessionKey = await project.sessionKey(session);

@@ -17,6 +17,7 @@ test("what is not set has the documented default", () => {
     authorizeUri: "https://id.org.ai/oauth/authorize",
     tokenUri: "https://id.org.ai/oauth/token",
     audience: ["cli", "web"],
+    resource: "https://sbx.example/mcp",
     clientId: undefined,
     tenantClaim: "sub",
     defaultScopes: [],

@@ -143,6 +143,7 @@ export type WaitAnswer = {
   outcome: "met" | "timeout" | "exited" | "lost";
   offset: number;
   match?: { from: number; to: number; text: string; groups: (string | null)[] };
+  gap?: GapInfo;
   exit?: ExitInfo;
   output: string;
 };

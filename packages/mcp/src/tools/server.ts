@@ -1,0 +1,106 @@
+// An MCP server with the tools, built on the official SDK. It asks the API through its host, whoever that is, and decides nothing.
+
+import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { nextStep } from "./next-steps.ts";
+import { type ApiRequest, answerOf, type Fields, requestOf } from "./request.ts";
+import { TOOLS, type Tool } from "./table.ts";
+
+export interface ToolHost {
+  /** Asks the API with the caller's own rights. */
+  ask(request: ApiRequest, signal: AbortSignal): Promise<Response>;
+  /** The one sandbox to work in; absent: each call names its own. */
+  readonly sandbox?: string | undefined;
+}
+
+/** Clients give up on a call after 60 s, unless they hear of its progress. */
+const SILENT_MS = 50_000;
+/** Between two words about progress. */
+const PROGRESS_MS = 10_000;
+
+const INSTRUCTIONS =
+  "Processes in a sandbox, shared with people who may watch and type. run starts one and answers with its output; what still runs " +
+  "goes on in its session: wait for what you need (by match, exit or commandEnd), read by offset, write to type, screen for " +
+  "full-screen programs. Offsets count bytes and stay good after the exit. A call may be repeated: nothing is done twice where " +
+  "session, or at, is given.";
+
+export function mcpServer(host: ToolHost, version = "0.1.0"): McpServer {
+  const server = new McpServer({ name: "sbx-stdio", version }, { instructions: INSTRUCTIONS });
+  for (const tool of TOOLS) {
+    const { name, title, description, output, annotations } = tool;
+    const config = { title, description, inputSchema: inputOf(tool, host), outputSchema: output, annotations };
+    server.registerTool(name, config, (args, context) => call(tool, args as Fields, host, context));
+  }
+  return server;
+}
+
+function inputOf({ input }: Tool, { sandbox }: ToolHost): z.ZodObject {
+  // What is fixed need not be said; a call that says it all the same is checked below.
+  return sandbox === undefined ? input : input.safeExtend({ sandbox: z.literal(sandbox).default(sandbox) });
+}
+
+async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerContext): Promise<CallToolResult> {
+  const { signal, _meta } = context.mcpReq;
+  const token = _meta?.progressToken;
+  const asked = tool.waits === undefined ? 0 : Number(args[tool.waits] ?? 0);
+  const isCut = token === undefined && asked > SILENT_MS;
+  const fields = tool.waits !== undefined && isCut ? { ...args, [tool.waits]: SILENT_MS } : args;
+  const stop = token === undefined || asked === 0 ? undefined : tellProgress(context, token, asked);
+  try {
+    const answer = await answerOf(await host.ask(requestOf(tool.name, fields), signal));
+    if (!answer.ok) {
+      const { error, status, body } = answer;
+      return refused({ message: error, ...body, error, next: nextStep(error, status) });
+    }
+    const body = tool.annotations.readOnlyHint !== true && Object.keys(answer.body).length === 0 ? DONE : answer.body;
+    const hint = hintOf(body, isCut);
+    return {
+      content: [text(JSON.stringify(body)), ...(hint === undefined ? [] : [text(hint)])],
+      structuredContent: { ...body },
+    };
+  } catch (error) {
+    if (signal.aborted) return refused({ error: "cancelled", message: "the call was cancelled", next: "" });
+    const message = error instanceof Error ? error.message : String(error);
+    return refused({ error: "unreachable", message, next: "Call again in a second: the server could not be reached." });
+  } finally {
+    stop?.();
+  }
+}
+
+const DONE: Fields = { done: true };
+
+function text(words: string): { type: "text"; text: string } {
+  return { type: "text", text: words };
+}
+
+function refused(body: Fields): CallToolResult {
+  return { isError: true, content: [text(JSON.stringify(body))] };
+}
+
+/** What a model overlooks easily. */
+function hintOf({ outcome, state, session, next }: Fields, isCut: boolean): string | undefined {
+  if (outcome === "timeout") {
+    const why = isCut
+      ? `ended after ${SILENT_MS / 1000} s, since the client asked for no progress`
+      : "the time was over";
+    return `Not met yet: ${why}. Call wait again with the same "from", or read what there is.`;
+  }
+  if (outcome === "exited") return "The process ended before that came: it will not come any more.";
+  if (outcome === "lost" || state === "lost")
+    return "The process is lost with its container: start a new one with run.";
+  if (state !== "running" || session === undefined) return undefined;
+  return `Still running in session "${String(session)}": wait, then read from ${String(next)}.`;
+}
+
+function tellProgress({ mcpReq }: ServerContext, progressToken: string | number, askedMs: number): () => void {
+  const startedMs = Date.now();
+  const tell = () => {
+    const progress = Math.floor((Date.now() - startedMs) / 1000);
+    const params = { progressToken, progress, total: Math.ceil(askedMs / 1000), message: `waiting for ${progress} s` };
+    // A client that has gone needs no word of it.
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+  tell();
+  const timer = setInterval(tell, PROGRESS_MS);
+  return () => clearInterval(timer);
+}

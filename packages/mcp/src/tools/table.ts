@@ -1,0 +1,156 @@
+// The tools (M1): which operation each one is, what it takes and gives, and what a model is told of it. Schemas are those of the
+// routes.
+
+import type { ToolAnnotations } from "@modelcontextprotocol/server";
+import { processSchemas, ROUTES, type Route, sessionSchemas } from "@sbx/api";
+import { z } from "zod";
+
+/** The fields that a tool has beside those of its route: where it works, and for how long at most. */
+const sandbox = z.string().min(1).max(64).describe("The sandbox to work in");
+const session = z.string().min(1).max(64).describe("The session's name, as run, or list, told it");
+
+export type Tool = {
+  /** Also the operation of its route. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodType;
+  readonly annotations: ToolAnnotations;
+  /** The field that says for how long it may wait, in milliseconds. */
+  readonly waits?: "waitMs" | "timeoutMs";
+};
+
+/** What a tool answers whose route answers 204. */
+const done = z.object({ done: z.literal(true) });
+const READS: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+const ACTS: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+export const TOOLS: readonly Tool[] = [
+  {
+    name: "run",
+    title: "Run a command",
+    description:
+      'Runs a command in the sandbox and answers with its output and exit. Give "command" (a line for bash) or "cmd" and "args". ' +
+      '"state":"running" means that waitMs was not enough: the process goes on; use wait and read with the answer\'s session and ' +
+      'next. For a server or a REPL give a "session" name and waitMs 0; with "tty":true it gets a terminal. The same call with the ' +
+      "same session never starts a second process.",
+    input: processSchemas.runRequest.safeExtend({ sandbox }),
+    output: processSchemas.runAnswer,
+    annotations: ACTS,
+    waits: "waitMs",
+  },
+  {
+    name: "read",
+    title: "Read output",
+    description:
+      'Output of a session by offset, while it runs and after its exit. "from": the "next" of the last answer, or "tail": the last ' +
+      'N bytes. waitMs waits until there is something new. format "plain" has no escape sequences and costs the fewest tokens.',
+    input: sessionSchemas.readQuery.safeExtend({ sandbox, session }),
+    output: sessionSchemas.readAnswer,
+    annotations: READS,
+    waits: "waitMs",
+  },
+  {
+    name: "write",
+    title: "Type into a session",
+    description:
+      'Types "text", "keys" (as tmux names them: C-c, Up, Enter), or "paste" into a running session; "enter":true presses Enter ' +
+      'after it, "eof":true ends its input. Pass the answer\'s outputOffset as "from" to wait, so that no output is missed. With ' +
+      '"at" (the "to" of the last write) a repeated call types nothing twice.',
+    input: sessionSchemas.writeRequest.safeExtend({ sandbox, session }),
+    output: sessionSchemas.writeAnswer,
+    annotations: ACTS,
+    waits: "waitMs",
+  },
+  {
+    name: "wait",
+    title: "Wait for something",
+    description:
+      'Waits, without polling, until one thing is so: {"exit":true}, {"match":"REGEX"} (RE2) or {"text":"…"} in the output, ' +
+      '{"screen":"REGEX"}, {"commandEnd":true} in a shell, {"keyboard":true}, or {"idleMs":500} (weak: a program that thinks is idle ' +
+      'too). match and text look from "from" on: give a write\'s outputOffset, or 0 for all there is. Look at "outcome": "timeout" ' +
+      "is no success.",
+    input: sessionSchemas.waitRequest.safeExtend({ sandbox, session }),
+    output: sessionSchemas.waitAnswer,
+    annotations: READS,
+    waits: "timeoutMs",
+  },
+  {
+    name: "screen",
+    title: "See the screen",
+    description:
+      "The screen of a session with a terminal as text, one string for each row, with the cursor. Use it for full-screen programs " +
+      "(vim, less, menus); use read for plain output.",
+    input: sessionSchemas.screenQuery.safeExtend({ sandbox, session }),
+    output: sessionSchemas.screenAnswer,
+    annotations: READS,
+  },
+  {
+    name: "commands",
+    title: "Commands of a shell",
+    description:
+      "The commands that an interactive shell in the session has run, with their exit statuses and the offsets of their output, " +
+      'newest last. Give "from" and "to" of one to read for exactly its output.',
+    input: sessionSchemas.commandsQuery.safeExtend({ sandbox, session }),
+    output: sessionSchemas.commandsAnswer,
+    annotations: READS,
+  },
+  {
+    name: "signal",
+    title: "Send a signal",
+    description:
+      "Sends a signal to the session's processes: SIGINT to interrupt, SIGTERM to ask for an end, SIGKILL to force it. To end the " +
+      "whole session use end.",
+    input: sessionSchemas.signalRequest.safeExtend({ sandbox, session }),
+    output: done,
+    annotations: ACTS,
+  },
+  {
+    name: "list",
+    title: "List sessions",
+    description:
+      'The sandbox\'s sessions, newest first, with state and exit. Where there is "next", pass it as "after".',
+    input: sessionSchemas.listQuery.safeExtend({ sandbox }),
+    output: answerSchema("list"),
+    annotations: READS,
+  },
+  {
+    name: "end",
+    title: "End a session",
+    description:
+      "Ends the session's process (hang-up, then harder) and forgets it; its output can't be read after that. Answers once it has " +
+      "exited.",
+    input: sessionSchemas.namedQuery.safeExtend({ sandbox, session }),
+    output: done,
+    annotations: { ...ACTS, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: "keyboard",
+    title: "Ask for the keyboard",
+    description:
+      'In an exclusive session one person or program types. "request" asks its holder for the keyboard, "release" gives it up, "take" ' +
+      '(administrators) takes it. "mine" says whether it is yours now; else wait with {"keyboard":true}.',
+    input: sessionSchemas.keyboardRequest.safeExtend({ sandbox, session }),
+    output: sessionSchemas.keyboardAnswer,
+    annotations: { ...ACTS, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  },
+];
+
+export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);
+
+function answerSchema(operation: string): z.ZodType {
+  const route: Route | undefined = ROUTES.find((one) => one.operation === operation);
+  if (route?.answer === undefined) throw new TypeError(`Cannot find what ${operation} answers`);
+  return route.answer;
+}

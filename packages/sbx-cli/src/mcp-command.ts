@@ -1,0 +1,90 @@
+// `sbx-stdio mcp`: the server's tools as an MCP server over standard input and output, with this command line's login.
+
+import process from "node:process";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { mcpServer, type ToolHost } from "@sbx/mcp";
+import { Command, CommanderError } from "commander";
+import { isName } from "sandbox-stdio/core";
+import { tokenSource } from "./credentials.ts";
+import { type Endpoint, readEndpoint } from "./endpoint.ts";
+import type { Environment } from "./logins.ts";
+import { EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
+import { VERSION } from "./version.ts";
+
+type McpWish = {
+  readonly endpoint: Endpoint;
+  readonly sandbox: string | undefined;
+  readonly token: string | undefined;
+};
+
+const HELP = `
+An MCP host starts it and speaks JSON-RPC with it. For Claude Code:
+  claude mcp add sandbox -- sbx-stdio mcp https://host --sandbox dev
+`;
+
+/** @param argv What follows the word "mcp". @throws {CliError} */
+export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
+  const wish = readWish(argv);
+  if (typeof wish === "string") {
+    process.stdout.write(wish);
+    return exitWith(EXIT.ok);
+  }
+  const { endpoint, sandbox } = wish;
+  const tokens = tokenSource(wish, env);
+  // Who has no login is told so at once, and not by the first tool.
+  await tokens.token();
+  const host: ToolHost = {
+    sandbox,
+    ask: async ({ method, path, body }, signal) =>
+      fetch(`${endpoint.httpBase}${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${await tokens.token()}`, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body }),
+        redirect: "error",
+        signal,
+      }),
+  };
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve).once("close", resolve);
+  });
+  const server = serveStdio(() => mcpServer(host, VERSION));
+  await ended;
+  await server.close();
+  return exitWith(EXIT.ok);
+}
+
+/** @returns Text, where that was asked for. */
+function readWish(argv: readonly string[]): McpWish | string {
+  let wish: McpWish | undefined;
+  let shown = "";
+  const command = new Command("sbx-stdio mcp")
+    .description("serves the tools of a server's sandboxes to an MCP host, over standard input and output")
+    .argument("<url>", "the server: https://HOST")
+    .option("--sandbox <id>", "the one sandbox to work in (default: each call names its own)", readName)
+    .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)")
+    .addHelpText("after", HELP)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        shown += text;
+      },
+      writeErr: () => undefined,
+    })
+    .action((url: string, { sandbox, token }: { sandbox?: string; token?: string }) => {
+      wish = { endpoint: readEndpoint(url), sandbox, token };
+    });
+  try {
+    command.parse(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return shown;
+    throw usage(error.message.replace(/^error: /, "").replace(/\.$/, ""));
+  }
+  if (wish === undefined) throw usage("which server? See sbx-stdio mcp --help");
+  return wish;
+}
+
+function readName(text: string): string {
+  if (!isName(text)) throw usage(`"${text}" is no name of a sandbox`);
+  return text;
+}

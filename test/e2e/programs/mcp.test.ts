@@ -1,0 +1,205 @@
+// The tools at /mcp, by the official client in both eras (M1), and who may ask (M3).
+import { ProtocolErrorCode } from "@modelcontextprotocol/client";
+import { afterEach, expect, test } from "vitest";
+import { callTool, closeClients, mcpClient, refusalOf, toolBody } from "../support/mcp.ts";
+import { Programs } from "../support/programs.ts";
+import { api, fresh, mint, type Person, person, system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+afterEach(closeClients);
+
+const TOOLS = ["run", "read", "write", "wait", "screen", "commands", "signal", "list", "end", "keyboard"];
+const ERAS = ["legacy", "auto"] as const;
+const VERSIONS = { legacy: "2025-11-25", auto: "2026-07-28" };
+
+test.each(ERAS)("M1: the official client (%s) finds every tool, with schemas, annotations and words", async (era) => {
+  const client = await mcpClient(await person(), "/mcp", era);
+  expect(client.getNegotiatedProtocolVersion()).toBe(VERSIONS[era]);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+  for (const { name, description = "", inputSchema, outputSchema, annotations } of tools) {
+    expect([name, inputSchema.required]).toEqual([name, expect.arrayContaining(["sandbox"])]);
+    expect([name, description.length > 60 && description.length < 500]).toEqual([name, true]);
+    expect([name, outputSchema?.type]).toEqual([name, "object"]);
+    const reads = ["read", "wait", "screen", "commands", "list"].includes(name);
+    expect([name, annotations?.readOnlyHint]).toEqual([name, reads]);
+    expect([name, annotations?.destructiveHint]).toEqual([name, !reads && name !== "keyboard"]);
+  }
+});
+
+test.each(ERAS)("M1: every tool does what its route does (%s)", async (era) => {
+  const at = new Programs(await person());
+  const { sandbox } = at;
+  const client = await mcpClient(at.who, "/mcp", era);
+  const ask = (name: string, args: Record<string, unknown>) => toolBody(client, name, { sandbox, ...args });
+
+  expect(await ask("run", { command: "echo out; echo err >&2; exit 3" })).toMatchObject({
+    state: "exited",
+    exit: { code: 3 },
+    stdout: "out\n",
+    stderr: "err\n",
+  });
+  const shell = { cmd: "bash", tty: true, session: "sh", waitMs: 0, mode: "exclusive" };
+  const started = await ask("run", shell);
+  expect(started).toMatchObject({ session: "sh", state: "running" });
+  expect(await ask("keyboard", { session: "sh", do: "request" })).toMatchObject({ mine: true });
+  const typed = await ask("write", { session: "sh", text: "echo $((6*7))", enter: true });
+  const seen = await ask("wait", { session: "sh", until: { match: "\\b(42)\\b" }, from: typed.outputOffset });
+  expect(seen).toMatchObject({ outcome: "met", match: { groups: ["42"] } });
+  expect(await ask("wait", { session: "sh", until: { commandEnd: true }, from: typed.outputOffset })).toMatchObject({
+    outcome: "met",
+  });
+  const { commands } = (await ask("commands", { session: "sh" })) as { commands: { exit?: number }[] };
+  expect(commands.at(-1)).toMatchObject({ exit: 0 });
+  const { lines } = (await ask("screen", { session: "sh" })) as { lines: string[] };
+  expect(lines.join("\n")).toContain("42");
+  expect((await ask("read", { session: "sh", tail: 2000, format: "plain" })).output).toContain("42\n");
+  const { sessions } = (await ask("list", {})) as { sessions: { session: string }[] };
+  expect(sessions.map(({ session }) => session)).toContain("sh");
+
+  await ask("write", { session: "sh", text: "sleep 1000", enter: true });
+  expect(await ask("signal", { session: "sh", signal: "SIGINT" })).toEqual({ done: true });
+  expect(await ask("end", { session: "sh" })).toEqual({ done: true });
+  expect((await at.describe("sh")).status).toBe(404);
+});
+
+test("M1: a refusal is a tool's error that has the code, the message, and what to do", async () => {
+  const client = await mcpClient(await person(), "/mcp", "auto");
+  const sandbox = fresh("box");
+  const missing = refusalOf(await callTool(client, "read", { sandbox, session: "none" }));
+  expect(missing).toMatchObject({ error: "not_found", message: expect.stringContaining('"none"') });
+  expect(missing.next).toContain("list");
+  await toolBody(client, "run", { sandbox, session: "one", cmd: "cat", stdin: null, waitMs: 0 });
+  expect(refusalOf(await callTool(client, "run", { sandbox, session: "one", cmd: "true" }))).toMatchObject({
+    error: "other_command",
+    next: expect.stringContaining("Choose another session name"),
+  });
+  expect(refusalOf(await callTool(client, "screen", { sandbox, session: "one" })).next).toContain("use read");
+  const wrong = await callTool(client, "wait", { sandbox, session: "one", until: { soon: true } });
+  expect([wrong.isError, wrong.content[0]?.text]).toEqual([true, expect.stringContaining("until")]);
+  const unknown = client.callTool({ name: "format_disk", arguments: {} });
+  await expect(unknown).rejects.toMatchObject({ code: ProtocolErrorCode.InvalidParams });
+});
+
+test.each(ERAS)("M1: a wait tells of its progress, and ends with outcome timeout, which is said (%s)", async (era) => {
+  const client = await mcpClient(await person(), "/mcp", era);
+  const sandbox = fresh("box");
+  await toolBody(client, "run", { sandbox, session: "quiet", cmd: "cat", stdin: null, waitMs: 0 });
+  const told: number[] = [];
+  const args = { sandbox, session: "quiet", until: { text: "never" }, timeoutMs: 1_500 };
+  const params = { name: "wait", arguments: args };
+  const answer = await client.callTool(params, { onprogress: ({ total = 0 }) => told.push(total) });
+  expect(told).toEqual([2]);
+  expect(answer.structuredContent).toMatchObject({ outcome: "timeout" });
+  expect(JSON.stringify(answer.content)).toContain("Not met yet: the time was over");
+});
+
+test("M1: a call that is cancelled ends its wait in the session", async () => {
+  const at = new Programs(await person());
+  const client = await mcpClient(at.who, "/mcp", "auto");
+  const { sandbox } = at;
+  await toolBody(client, "run", { sandbox, session: "quiet", cmd: "cat", stdin: null, waitMs: 0, keepSeconds: 1 });
+  const given = new AbortController();
+  const args = { sandbox, session: "quiet", until: { exit: true }, timeoutMs: 3_600_000 };
+  let isWaiting = false;
+  const onprogress = () => {
+    isWaiting = true;
+  };
+  const waiting = client.callTool({ name: "wait", arguments: args }, { signal: given.signal, onprogress });
+  const refused = expect(waiting).rejects.toThrow();
+  await until("the wait", async () => isWaiting);
+  given.abort();
+  await refused;
+  // A wait counts as attached: once it is gone, nothing keeps the process but its second.
+  await until("the end of what nobody waits for", async () => (await at.describe("quiet")).body.state === "exited");
+});
+
+test("M1: no session id, GET and DELETE are 405, and revisions from 2025-03-26 on are taken", async () => {
+  const who = await person();
+  for (const method of ["GET", "DELETE"]) {
+    const answer = await api(who, "/mcp", { method, headers: { Accept: "text/event-stream" } });
+    expect([method, answer.status, answer.headers.get("Allow")]).toEqual([method, 405, "POST"]);
+  }
+  for (const protocolVersion of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } };
+    const answer = await post(who, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+    expect([answer.status, answer.headers.get("Mcp-Session-Id")]).toEqual([200, null]);
+    expect(await answer.text()).toContain(`"protocolVersion":"${protocolVersion}"`);
+    // The next request comes with no more than its revision.
+    const list = await post(
+      who,
+      { jsonrpc: "2.0", id: 2, method: "tools/list" },
+      { "MCP-Protocol-Version": protocolVersion },
+    );
+    expect(await list.text()).toContain('"name":"keyboard"');
+  }
+});
+
+test("M1: the sandbox may be fixed in the address: no call names it, and none may name another", async () => {
+  const sandbox = fresh("box");
+  const client = await mcpClient(await person(), `/mcp?sandbox=${sandbox}`, "auto");
+  const { tools } = await client.listTools();
+  expect(tools.flatMap(({ inputSchema }) => inputSchema.required ?? [])).not.toContain("sandbox");
+  expect(await toolBody(client, "run", { command: "echo here", session: "s" })).toMatchObject({ output: "here\n" });
+  expect((await callTool(client, "run", { command: "true", sandbox: fresh("box") })).isError).toBe(true);
+});
+
+test("M3: a Bearer header only, no other Origin, and a 401 says where to log in", async () => {
+  const who = await person();
+  const metadata = `${system.origin}/.well-known/oauth-protected-resource`;
+  const nobody = await post(undefined, LIST);
+  expect(nobody.status).toBe(401);
+  expect(nobody.headers.get("WWW-Authenticate")).toBe(`Bearer resource_metadata="${metadata}"`);
+  const old = { ...who, token: await mint({ sub: who.sub, org: who.org, expires: -60 }) };
+  expect((await post(old, LIST)).headers.get("WWW-Authenticate")).toBe(
+    `Bearer error="invalid_token", resource_metadata="${metadata}"`,
+  );
+  const inQuery = await api(undefined, `/mcp?token=${who.token}`, { method: "POST", body: JSON.stringify(LIST) });
+  expect(inQuery.status).toBe(401);
+  for (const path of ["", "/mcp"]) {
+    const document = (await (await fetch(`${metadata}${path}`)).json()) as Record<string, unknown>;
+    expect(document).toMatchObject({
+      resource: `${system.origin}/mcp`,
+      authorization_servers: [system.issuerUrl],
+      bearer_methods_supported: ["header"],
+    });
+  }
+  expect((await post(who, LIST, { Origin: "https://elsewhere.example" })).status).toBe(403);
+  expect((await post(who, LIST, { Origin: system.origin })).status).toBe(200);
+});
+
+test("M3: aud may be this server's /mcp, for a client of ours only", async () => {
+  const who = await person();
+  const { sub, org } = who;
+  const resource = `${system.origin}/mcp`;
+  const ours = await mint({ sub, org, aud: resource, client: "sbx-stdio-cli" });
+  expect((await post({ ...who, token: ours }, LIST)).status).toBe(200);
+  for (const client of ["registered-by-anyone", ""]) {
+    const theirs = await mint({ sub, org, aud: resource, client });
+    const answer = await post({ ...who, token: theirs }, LIST);
+    expect([client, answer.status, await answer.json()]).toMatchObject([client, 401, { error: "wrong_audience" }]);
+  }
+});
+
+test("M3: a viewer's tools read, and what needs more is refused as a tool's error", async () => {
+  const at = new Programs(await person());
+  await at.put("s", { cmd: "cat" });
+  const viewer = { ...at.who, token: await mint({ sub: fresh("v"), org: at.who.org, scope: "sandbox:connect" }) };
+  const client = await mcpClient(viewer, "/mcp", "auto");
+  expect(await toolBody(client, "read", { sandbox: at.sandbox, session: "s" })).toMatchObject({ state: "running" });
+  for (const [name, args] of [
+    ["run", { cmd: "true" }],
+    ["write", { session: "s", text: "x" }],
+    ["end", { session: "s" }],
+  ] as const) {
+    const answer = await callTool(client, name, { sandbox: at.sandbox, ...args });
+    expect(refusalOf(answer)).toMatchObject({ error: "insufficient_scope" });
+  }
+});
+
+const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+
+function post(who: Person | undefined, message: object, headers: Record<string, string> = {}): Promise<Response> {
+  const all = { "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers };
+  return api(who, "/mcp", { method: "POST", body: JSON.stringify(message), headers: all });
+}

@@ -1,0 +1,46 @@
+// Who may ask at `/mcp` (M3): a Bearer header and nothing else, no page of another origin. A refusal says where to log in.
+
+import { logRefused } from "../audit/worker-log.ts";
+import { AuthFault, refusal } from "../auth/fault.ts";
+import { type Authenticated, type IdentifyEnv, identifiedBefore, identify } from "../auth/identify.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+
+export const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+/** @throws {AuthFault} `bad_origin`, `no_token`, and as `identify`. */
+export async function caller(request: Request, env: IdentifyEnv): Promise<Authenticated> {
+  const origin = request.headers.get("Origin");
+  if (origin !== null && origin !== readAuthSettings(env).publicOrigin) {
+    throw new AuthFault("bad_origin", "Only this server's own pages may ask here");
+  }
+  if (!/^bearer /i.test(request.headers.get("Authorization") ?? "")) {
+    throw new AuthFault("no_token", "Give the token in the Authorization header, as Bearer");
+  }
+  return identify(request, env);
+}
+
+/** A request to the API that a call here leads to: by the same caller, who is not asked about again. */
+export function innerRequest(outer: Request, who: Authenticated, path: string, init: RequestInit): Request {
+  const headers = new Headers(outer.headers);
+  for (const name of [...headers.keys()])
+    if (/^(content-|accept|mcp-|last-event-id|transfer-)/.test(name)) headers.delete(name);
+  const request = new Request(new URL(path, outer.url), { ...init, headers });
+  identifiedBefore(request, who);
+  return request;
+}
+
+/** What of a route's context a refusal needs. */
+type Refused = { readonly req: { readonly raw: Request }; readonly env: IdentifyEnv };
+
+/** Answers a fault with where its asker may log in (RFC 9728). */
+export function refuseWithMetadata(error: Error, c: Refused): Response {
+  if (!(error instanceof AuthFault)) throw error;
+  logRefused(c.req.raw, error);
+  const response = refusal(error);
+  const challenge = response.headers.get("WWW-Authenticate");
+  if (challenge === null) return response;
+  const { publicOrigin } = readAuthSettings(c.env);
+  const at = `resource_metadata="${publicOrigin}${METADATA_PATH}"`;
+  response.headers.set("WWW-Authenticate", challenge === "Bearer" ? `Bearer ${at}` : `${challenge}, ${at}`);
+  return response;
+}
