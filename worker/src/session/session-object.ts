@@ -8,6 +8,7 @@ import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { log, useLogLevel } from "../log.ts";
+import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
 import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
 import type { SessionCalls } from "./session-calls.ts";
@@ -29,6 +30,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       // Many clients say much: no look at all of them for each message.
       heard: () => this.#deadline.expect(this.#parts.keeper.session?.nextTickMs),
       ending: () => this.#ending ?? Promise.resolve(),
+      end: (by) => this.end(by),
     });
     this.#deadline = new Deadline({
       now: () => Date.now(),
@@ -46,6 +48,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   override async fetch(request: Request): Promise<Response> {
     const call = await callOf(request);
     if (call !== undefined) return packAnswer(await this.#parts.programs.answer(call, request.signal));
+    const mcp = await gatewayCallOf(request);
+    if (mcp !== undefined) return this.#parts.mcp.answer(mcp, request.signal);
     const spec = specOf(request);
     this.#parts.audit?.at({ sandbox: spec.query.sandbox, session: spec.session });
     this.#parts.trace.at(spec);

@@ -2,6 +2,7 @@
 
 import { Attaching } from "../attach/attaching.ts";
 import { ResumeSigner } from "../attach/resume.ts";
+import type { Actor } from "../audit/record.ts";
 import { SessionAudit } from "../audit/session-audit.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { AuditTrail } from "../audit/trail.ts";
@@ -9,6 +10,7 @@ import { giveBack, type Pass } from "../limits/entry-limits.ts";
 import type { AddressesEnv } from "../limits/limit-calls.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { type LogEnv, log } from "../log.ts";
+import { McpGateway } from "../mcp/gateway.ts";
 import { ProgramCalls } from "../programs/program-calls.ts";
 import { type TtydEnv, TtydProxy } from "../terminal/proxy.ts";
 import { SessionTickets } from "../tickets/session-tickets.ts";
@@ -32,13 +34,15 @@ export interface ObjectPorts {
   heard(): void;
   /** Resolves when a session that is being forgotten is. */
   ending(): Promise<unknown>;
+  /** Ends the process and forgets the session. @returns Whether there was one. */
+  end(by: Actor): Promise<boolean>;
 }
 
 export type SessionParts = ReturnType<typeof makeParts>;
 
 /** @throws {AuthFault} `misconfigured`. */
 export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: ObjectPorts) {
-  const { changed, heard, ending } = ports;
+  const { changed, heard, ending, end } = ports;
   const { storage } = ctx;
   const sessionKey = ctx.id.name ?? "";
   const signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
@@ -92,6 +96,10 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     ...{ env, store, keeper, signer, lifetimes, limits, audit, ending, changed },
     keptUntilChanged: () => void alarm.set(),
   });
+  const mcp = new McpGateway({
+    ...{ storage, store, lifetimes, programs, changed, waitUntil, end, maxStreams: limits.waits },
+    session: () => keeper.session,
+  });
   const attaching = new Attaching({
     ...{ env, store, keeper, signer, tickets, connections, lifetimes },
     ...{ unnamed, ttyds, audit, ending, waitUntil, changed },
@@ -99,6 +107,6 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ keeper, connections, programs, attaching },
+    ...{ keeper, connections, programs, mcp, attaching },
   };
 }

@@ -9,6 +9,7 @@ import {
   type SessionFacts,
   type Snapshot,
 } from "sandbox-stdio/core";
+import { dropGateway } from "../mcp/gateway-store.ts";
 
 /** The process that this session belongs to, from its first greeting on. */
 export type SessionRecord = {
@@ -143,6 +144,7 @@ export class SessionStore {
       this.#storage.kv.delete("last screen");
       this.#storage.kv.delete("last commands");
       this.#storage.kv.delete("session");
+      dropGateway(this.#storage);
     });
     this.#record = undefined;
   }

@@ -1,0 +1,100 @@
+// What a client sends: its messages, as lines for the server, and which revision it speaks. Reads no more of them than it must.
+
+export type Message = Readonly<Record<string, unknown>>;
+
+/** One message. `id` is that of a request, as JSON, so that 1 and "1" differ. */
+export type Sent = {
+  /** In one line, without its end. */
+  readonly line: string;
+  readonly method?: string;
+  readonly id?: string;
+  /** What its progress is told by, as JSON. */
+  readonly progressToken?: string;
+  /** The request that it cancels, as JSON of its id. */
+  readonly cancels?: string;
+};
+
+export type Body =
+  | { readonly ok: true; readonly sent: readonly Sent[]; readonly messages: readonly Message[] }
+  | { readonly ok: false; readonly code: number; readonly message: string };
+
+const MAX_BATCH = 100;
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/** Revisions that a server on stdio speaks with `initialize`. */
+const KNOWN = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/** From this revision on a stream begins with an event of its id alone, so that it can be resumed before anything came. */
+export const PRIMED_SINCE = "2025-11-25";
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+
+/** Reads a body: one message, or a batch (revision 2025-03-26). */
+export function readBody(text: string): Body {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return { ok: false, code: PARSE_ERROR, message: "the body is not JSON" };
+  }
+  const isBatch = Array.isArray(parsed);
+  const list: readonly unknown[] = isBatch ? (parsed as unknown[]) : [parsed];
+  if (list.length === 0 || list.length > MAX_BATCH) return invalid(`a batch has 1 to ${MAX_BATCH} messages`);
+  const sent: Sent[] = [];
+  const messages: Message[] = [];
+  for (const one of list) {
+    if (!isMessage(one)) return invalid("a message is an object of JSON-RPC 2.0");
+    messages.push(one);
+    // A line end in JSON is never inside a string: it may as well be a space.
+    sent.push(sentOf(one, isBatch ? JSON.stringify(one) : text.replace(/[\r\n]/g, " ")));
+  }
+  return { ok: true, sent, messages };
+}
+
+export function isInitialize({ method, id }: Message): boolean {
+  return method === "initialize" && id !== undefined;
+}
+
+/** The revision that a request names, in its header or in itself. */
+export function versionOf(header: string | null, messages: readonly Message[]): string | undefined {
+  if (header !== null) return header;
+  for (const { params } of messages) {
+    const { protocolVersion, _meta } = asRecord(params);
+    const version = asRecord(_meta)[VERSION_KEY] ?? protocolVersion;
+    if (typeof version === "string") return version;
+  }
+  return undefined;
+}
+
+/** Whether a request is one that only a server of a newer revision can answer. An `initialize` is negotiated by the server. */
+export function needsNewerServer(header: string | null, messages: readonly Message[]): boolean {
+  if (header !== null && !KNOWN.includes(header)) return true;
+  return messages.some(({ method, params }) => {
+    return method === "server/discover" || asRecord(asRecord(params)._meta)[VERSION_KEY] !== undefined;
+  });
+}
+
+function isMessage(value: unknown): value is Message {
+  const { jsonrpc, method, id } = asRecord(value);
+  const hasId = typeof id === "string" || typeof id === "number";
+  return jsonrpc === "2.0" && (typeof method === "string" || hasId) && (id === undefined || hasId);
+}
+
+function sentOf({ method, id, params }: Message, line: string): Sent {
+  if (typeof method !== "string") return { line };
+  if (id === undefined) {
+    const { requestId } = asRecord(params);
+    const isCancelling = method === "notifications/cancelled" && requestId !== undefined;
+    return isCancelling ? { line, method, cancels: JSON.stringify(requestId) } : { line, method };
+  }
+  const { progressToken } = asRecord(asRecord(params)._meta);
+  const told = progressToken === undefined ? {} : { progressToken: JSON.stringify(progressToken) };
+  return { line, method, id: JSON.stringify(id), ...told };
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function invalid(message: string): Body {
+  return { ok: false, code: INVALID_REQUEST, message };
+}

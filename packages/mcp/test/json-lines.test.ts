@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { JsonLines, MAX_MESSAGE_BYTES } from "../src/gateway/index.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+test("M2: messages come out whole and in order, with their ends, however their bytes are cut", () => {
+  const message = fc.record({ id: fc.integer(), text: fc.string({ unit: "binary" }) });
+  const junk = fc.constantFrom("", "Listening…", "[1]", "{broken", "null", "\r");
+  const cuts = fc.array(fc.nat(2_000), { maxLength: 20 });
+  fc.assert(
+    fc.property(fc.array(fc.oneof(message, junk), { maxLength: 10 }), cuts, (items, places) => {
+      const texts = items.map((item) => `${typeof item === "string" ? item : JSON.stringify(item)}\n`);
+      const bytes = encode(texts.join(""));
+      const lines = new JsonLines();
+      const found = [];
+      let from = 0;
+      for (const to of [...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]) {
+        found.push(...lines.push(bytes.slice(from, to)));
+        from = to;
+      }
+      expect(found.map((line) => line.message)).toEqual(items.filter((item) => typeof item !== "string"));
+      let end = 0;
+      const ends = texts.map((text) => {
+        end += encode(text).length;
+        return end;
+      });
+      expect(found.map((line) => line.end)).toEqual(ends.filter((_, i) => typeof items[i] !== "string"));
+      expect(lines.end).toBe(bytes.length);
+    }),
+  );
+});
+
+test("M2: made anew with the unfinished line that was kept, it goes on as if nothing had been", () => {
+  const first = new JsonLines();
+  expect(first.push(encode('{"id":1}\n{"id":'))).toHaveLength(1);
+  const second = new JsonLines(first.end, first.partial);
+  expect(second.push(encode("2}\n"))).toEqual([{ text: '{"id":2}', message: { id: 2 }, end: 18 }]);
+});
+
+test("M2: a message of 4 MiB comes out, a longer line never does, and is seen before it has ended", () => {
+  const whole = `{"a":"${"x".repeat(MAX_MESSAGE_BYTES - 8)}"}`;
+  const lines = new JsonLines();
+  expect(lines.push(encode(`${whole}\n`)).map(({ text }) => text.length)).toEqual([MAX_MESSAGE_BYTES]);
+  expect(lines.push(encode(`{"b":"${whole}`))).toEqual([]);
+  expect(lines.isTooLong).toBe(true);
+});

@@ -1,0 +1,304 @@
+// The gateway's part in the session's Durable Object (M2): one MCP session with one stdio server, which is the session's process. Its
+// output is read, and its input written, by the operations that all programs have; which message goes where is the core's decision.
+
+import {
+  type EventPlace,
+  JsonLines,
+  LISTENING,
+  MAX_UNANSWERED_BYTES,
+  PRIMED_SINCE,
+  placeOf,
+  type Sent,
+  Streams,
+} from "@sbx/mcp/gateway";
+import type { RelaySession } from "sandbox-stdio/core";
+import type { Actor } from "../audit/record.ts";
+import { type Operation, type ProgramAnswer, refused } from "../programs/call.ts";
+import type { ProgramCalls } from "../programs/program-calls.ts";
+import { respond } from "../programs/respond.ts";
+import type { Lifetimes } from "../session/lifetimes.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import { EventConnection } from "./event-connection.ts";
+import type { CallerFacts, GatewayCall } from "./gateway-call.ts";
+import { GatewayStore } from "./gateway-store.ts";
+import { ServerOutput } from "./server-output.ts";
+
+/** A server whose client has gone is read for so long as if it came back. */
+const LINGER_MS = 30_000;
+const WRITE_MS = 30_000;
+/** Before a call is repeated that could not be answered. */
+const PAUSE_MS = 250;
+
+export interface GatewayPorts {
+  readonly storage: DurableObjectStorage;
+  readonly store: SessionStore;
+  readonly programs: Pick<ProgramCalls, "answer">;
+  readonly lifetimes: Lifetimes;
+  readonly maxStreams: number;
+  /** The session as it is held here now. */
+  session(): RelaySession | undefined;
+  /** Something may be due at another time than before, or the process needed no more. */
+  changed(): void;
+  end(by: Actor): Promise<boolean>;
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+/** What is known of the MCP session while this object lives. */
+type Live = { readonly incarnation: string; readonly streams: Streams; readonly lines: JsonLines };
+
+export class McpGateway {
+  readonly #at: GatewayPorts;
+  readonly #store: GatewayStore;
+  readonly #connections = new Set<EventConnection>();
+  #live: Live | undefined;
+  /** Who called last: what is read and written is for them. */
+  #caller: CallerFacts | undefined;
+  #output: ServerOutput | undefined;
+  #isWriting = false;
+  #lingersUntilMs = 0;
+
+  constructor(ports: GatewayPorts) {
+    this.#at = ports;
+    this.#store = new GatewayStore(ports.storage);
+  }
+
+  async answer(call: GatewayCall, signal: AbortSignal): Promise<Response> {
+    const { ask, binding, ...caller } = call;
+    const incarnation = this.#at.store.record?.facts.incarnation;
+    if (ask.type === "begin" && incarnation !== undefined) this.#store.begin(incarnation, binding, ask.version);
+    const { head } = this.#store;
+    if (head === undefined || head.incarnation !== incarnation || head.binding !== binding || head.isOver)
+      return gone();
+    this.#caller = caller;
+    if (ask.type === "end") return this.#end(caller);
+    const located = await this.#ask({ type: "locate" }, signal);
+    if (located.status === 503 || located.status === 401) return respond(located);
+    if (located.status !== 200 || located.body.state !== "running") {
+      return ask.type === "begin" ? endedAtOnce(call.session) : gone();
+    }
+    const live = this.#liven(incarnation);
+    if (this.#connections.size >= this.#at.maxStreams) {
+      return respond({ ...refused(429, "too_many_waits", "too many streams on this session"), retryAfterSeconds: 5 });
+    }
+    const isPrimed = (ask.version ?? head.version) >= PRIMED_SINCE;
+    if (ask.type === "listen") return this.#listen(live, ask.lastEventId, isPrimed, signal);
+    return this.#post(live, ask.sent, isPrimed, signal);
+  }
+
+  #post(live: Live, sent: readonly Sent[], isPrimed: boolean, signal: AbortSignal): Response {
+    const { streams } = live;
+    if (sent.some(({ id }) => id !== undefined && streams.isPending(id))) {
+      return respond(refused(400, "bad_request", "a request that is not answered yet has this id"));
+    }
+    const { stream, waiting } = this.#store.together(() => {
+      const opened = streams.open(sent);
+      for (const { cancels } of sent) if (cancels !== undefined) streams.refuse(cancels, "cancelled");
+      const lengths = sent.map(({ line }) => this.#store.addInput(line));
+      this.#store.save({ last: streams.last });
+      return { stream: opened, waiting: lengths.at(-1) ?? 0 };
+    });
+    if (waiting > MAX_UNANSWERED_BYTES) {
+      this.#overflowed("the server does not read what it is sent");
+      return gone();
+    }
+    this.#wakeAll();
+    const answer =
+      stream === undefined
+        ? new Response(null, { status: 202 })
+        : this.#connect(live, { stream, offset: streams.last.offset }, isPrimed, signal);
+    this.#work(live);
+    return answer;
+  }
+
+  #listen(live: Live, lastEventId: string | undefined, isPrimed: boolean, signal: AbortSignal): Response {
+    const { streams } = live;
+    const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
+    if (lastEventId !== undefined && (place === undefined || !streams.has(place.stream))) return gone();
+    const stream = place?.stream ?? LISTENING;
+    // A client that comes again has lost its connection, whether that is known here or not.
+    for (const connection of [...this.#connections]) if (connection.stream === stream) connection.close();
+    const answer = this.#connect(live, { stream, offset: place?.offset ?? streams.listeningFrom }, isPrimed, signal);
+    this.#work(live);
+    return answer;
+  }
+
+  #connect(live: Live, place: EventPlace, isPrimed: boolean, signal: AbortSignal): Response {
+    const caller = this.#caller;
+    if (caller === undefined) throw new TypeError("Cannot connect nobody");
+    const { streams } = live;
+    const { stream, offset: after } = place;
+    streams.connected(stream);
+    const source = {
+      next: (behind: number) => streams.next(stream, behind),
+      delivered: (offset: number) => streams.delivered(stream, offset),
+      isDone: () => streams.isAnswered(stream) || this.#live !== live,
+    };
+    const connection: EventConnection = new EventConnection(stream, after, isPrimed, source, () => {
+      this.#connections.delete(connection);
+      this.#at.lifetimes.remove(connection);
+      streams.disconnected(stream);
+      this.#lingersUntilMs = Date.now() + LINGER_MS;
+      this.#look();
+    });
+    this.#connections.add(connection);
+    this.#at.lifetimes.add(connection, caller.who, caller.pass);
+    signal.addEventListener("abort", () => connection.close());
+    return connection.response;
+  }
+
+  async #end({ actor }: CallerFacts): Promise<Response> {
+    this.#store.save({ isOver: true });
+    this.#leave();
+    await this.#at.end(actor);
+    return new Response(null, { status: 204 });
+  }
+
+  // ---- The server --------------------------------------------------------------------------------------------------
+
+  #liven(incarnation: string): Live {
+    if (this.#live?.incarnation === incarnation) return this.#live;
+    this.#leave();
+    const { end = 0, last } = this.#store.head ?? {};
+    const lines = new JsonLines(end, this.#store.partial());
+    this.#live = { incarnation, lines, streams: new Streams(this.#store, last) };
+    return this.#live;
+  }
+
+  /** Reads and writes as long as there is somebody to do it for. */
+  #work(live: Live): void {
+    if (this.#live !== live) return;
+    if (!this.#isWriting) this.#at.waitUntil(this.#write(live));
+    // What it says with nobody here waits where it is, and does not keep it from its end.
+    if (this.#isWanted) this.#hear(live);
+  }
+
+  get #isWanted(): boolean {
+    if (this.#connections.size > 0) return true;
+    return this.#live?.streams.isAwaiting === true && Date.now() < this.#lingersUntilMs;
+  }
+
+  #look(): void {
+    if (this.#isWanted && this.#connections.size === 0) setTimeout(() => this.#look(), LINGER_MS + 1);
+    if (this.#isWanted) return;
+    this.#output?.leave();
+    this.#output = undefined;
+    this.#at.changed();
+  }
+
+  /** Hears the server, as a client of the session that is here now. */
+  #hear(live: Live): void {
+    const { session } = this.#at;
+    const current = session();
+    const caller = this.#caller;
+    if (current === undefined || caller === undefined || this.#output?.isOf(current) === true) return;
+    const output = new ServerOutput(current, {
+      took: (pieces, logNext) => this.#took(live, pieces, logNext),
+      lost: () => this.#overflowed("messages of the server were lost: it said more than is kept"),
+      exited: (code) => this.#over(`the MCP server exited with code ${code}`),
+      left: (isGone) => {
+        if (isGone) this.#over("the MCP server was lost");
+        // Clients come back, and find it as it is then.
+        else for (const connection of [...this.#connections]) connection.close();
+      },
+    });
+    this.#output = output;
+    const { logNext = 0 } = this.#store.head ?? {};
+    const refusal = output.attach(`mcp-${crypto.randomUUID()}`, `${caller.who.name} (MCP)`, logNext);
+    if (refusal !== undefined) this.#overflowed(`the server can't be heard: ${refusal}`);
+    this.#at.changed();
+  }
+
+  #took(live: Live, pieces: readonly Uint8Array[], logNext: number): void {
+    if (this.#live !== live) return;
+    const { lines, streams } = live;
+    this.#store.together(() => {
+      for (const piece of pieces) {
+        const known = lines.partial.length;
+        const found = lines.push(piece);
+        for (const line of found) streams.add(line);
+        // An unfinished line may be longer than the log that it is read from.
+        if (found.length > 0 && known > 0) this.#store.clearPartial();
+        this.#store.savePartial(lines.partial, found.length > 0 ? 0 : known);
+      }
+      this.#store.save({ logNext, end: lines.end, last: streams.last });
+    });
+    if (lines.isTooLong) this.#overflowed("a message of the server is longer than 4 MiB");
+    else if (streams.isFull) this.#overflowed("more than 8 MiB of messages wait for their client");
+    else this.#wakeAll();
+  }
+
+  async #write(live: Live): Promise<void> {
+    this.#isWriting = true;
+    try {
+      for (let input = this.#store.nextInput(); input !== undefined; input = this.#store.nextInput()) {
+        const { at, bytes } = input;
+        const latin1 = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+        const operation = { type: "write", writer: "mcp", at, bytes: latin1, waitMs: WRITE_MS } as const;
+        const { status } = await this.#ask(operation, new AbortController().signal);
+        if (this.#live !== live) return;
+        // Counted by its place: what was taken before is not typed again.
+        if (status === 200 || status === 202) this.#store.dropInput(at);
+        else if (status === 429 || status === 503) await pause();
+        // The reader sees the exit, behind all that was said before it.
+        else return;
+      }
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  #ask(operation: Operation, signal: AbortSignal): Promise<ProgramAnswer> {
+    const caller = this.#caller;
+    if (caller === undefined) throw new TypeError("Cannot ask for nobody");
+    const incarnation = this.#at.store.record?.facts.incarnation;
+    return this.#at.programs.answer({ ...caller, incarnation, mayStart: false, operation }, signal);
+  }
+
+  // ---- Its end -----------------------------------------------------------------------------------------------------
+
+  /** There is no server any more: what it owes is refused. */
+  #over(message: string): void {
+    const live = this.#live;
+    if (live === undefined) return;
+    this.#store.together(() => {
+      live.streams.refuseAll(message);
+      this.#store.save({ isOver: true, last: live.streams.last });
+    });
+    this.#live = undefined;
+    this.#output?.leave();
+    this.#output = undefined;
+    this.#wakeAll();
+  }
+
+  /** More than is kept: nothing after that would be whole. */
+  #overflowed(message: string): void {
+    const { actor } = this.#caller ?? {};
+    this.#over(message);
+    if (actor !== undefined) this.#at.waitUntil(this.#at.end(actor));
+  }
+
+  #leave(): void {
+    this.#live = undefined;
+    this.#output?.leave();
+    this.#output = undefined;
+    for (const connection of [...this.#connections]) connection.close();
+  }
+
+  #wakeAll(): void {
+    for (const connection of [...this.#connections]) connection.wake();
+  }
+}
+
+function gone(message = "there is no such MCP session: initialize a new one"): Response {
+  return respond(refused(404, "not_found", message));
+}
+
+function endedAtOnce(session: string): Response {
+  return respond(
+    refused(502, "server_ended", `the MCP server ended at once: the log of session "${session}" says why`),
+  );
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
