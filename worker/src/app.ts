@@ -14,6 +14,7 @@ import { requireLogLevel } from "./log-level.ts";
 import { gatewayRoutes } from "./mcp/gateway-routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { page } from "./page.ts";
+import { openApiRoute } from "./programs/openapi-route.ts";
 import { programRoutes } from "./programs/routes.ts";
 import { readEgress } from "./sandbox/egress.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
@@ -37,6 +38,7 @@ app.use(async (c, next) => {
 app.get("/healthz", (c) => c.json({ ok: true }));
 app.route("/", terminalRoutes);
 app.route("/", attachRoutes);
+app.route("/", openApiRoute);
 app.route("/", mcpRoutes);
 app.route("/", gatewayRoutes);
 app.route("/api/sandboxes", programRoutes);

@@ -1,0 +1,12 @@
+// The OpenAPI document of the programs' interface. It holds nothing that is secret: anybody may read it.
+
+import { openApiDocument } from "@sbx/api";
+import { Hono } from "hono";
+import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
+
+/** Of the interface, as the package says it. */
+const VERSION = "0.1.0";
+
+export const openApiRoute = new Hono<{ Bindings: AuthEnv }>();
+
+openApiRoute.get("/api/openapi.json", (c) => c.json(openApiDocument(readAuthSettings(c.env).publicOrigin, VERSION)));
