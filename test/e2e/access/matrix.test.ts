@@ -4,7 +4,7 @@ import { DIALECT_ROUTES } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { connect } from "../support/client.ts";
 import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/foreign-routes.ts";
-import { http, type Kind, kinds, type Place, type Question, upgrade } from "../support/matrix.ts";
+import { http, type Kind, kinds, type Place, type Question, rpc, upgrade } from "../support/matrix.ts";
 import { routesOfCode } from "../support/routes-of-code.ts";
 import { fresh, type Person } from "../support/system.ts";
 
@@ -19,6 +19,11 @@ const attach = (more: Readonly<Record<string, string>>) => (place: Place) =>
 const terminal = (part: string, role?: string) => (place: Place) =>
   `/terminal/${place.sandbox}${part}?session=${place.session}${role === undefined ? "" : `&role=${role}`}`;
 
+/** It answers one request. */
+const ANSWERING = 'read -r line; echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}"; cat';
+const server = ({ sandbox }: Place) =>
+  `/mcp/${sandbox}/server?cmd=sh&arg=-c&arg=${encodeURIComponent(ANSWERING)}&keep=1`;
+
 const stdio = { protocol: "stdio.v1", first: HELLO };
 const ttyd = { protocol: "tty", first: TTYD_HELLO };
 const none = { about: "none" } as const;
@@ -26,6 +31,18 @@ const none = { about: "none" } as const;
 /** What is asked of each route. */
 const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   "GET /healthz": [http("GET", () => "/healthz")],
+  "GET /api/openapi.json": [http("GET", () => "/api/openapi.json")],
+  "GET /.well-known/oauth-protected-resource": [http("GET", () => "/.well-known/oauth-protected-resource")],
+  "GET /.well-known/oauth-protected-resource/mcp": [http("GET", () => "/.well-known/oauth-protected-resource/mcp")],
+  "ALL /mcp": [
+    { ...rpc(() => "/mcp", "tools/list"), what: "POST" },
+    { ...http("GET", () => "/mcp"), what: "GET" },
+  ],
+  "ALL /mcp/:sandbox/:name": [
+    { ...rpc(server, "initialize"), what: "initialize" },
+    { ...rpc(server, "tools/list"), what: "without a session" },
+    { ...http("DELETE", server), what: "DELETE" },
+  ],
   "ALL /*": [http("GET", () => "/"), { ...http("POST", () => "/no/such"), what: "POST" }],
   "ALL /api/*": [http("GET", () => "/api/no/such")],
   "GET /login": [http("GET", () => "/login")],

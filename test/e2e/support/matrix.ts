@@ -99,6 +99,14 @@ export function http(method: string, path: (place: Place) => string, body?: (pla
   };
 }
 
+/** The same, of a message to an MCP server. */
+export function rpc(path: (place: Place) => string, method: string): Question {
+  const message = { jsonrpc: "2.0", id: 1, method, params: {} };
+  const { ask } = http("POST", path, () => message);
+  const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  return { ask: (shown, place) => ask({ ...shown, headers: { ...headers, ...shown.headers } }, place) };
+}
+
 type UpgradeOptions = Pick<Question, "about"> & {
   readonly protocol?: string;
   /** What the client says first. Given where the route accepts first, and then says whether somebody is let in. */

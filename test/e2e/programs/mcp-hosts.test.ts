@@ -1,0 +1,162 @@
+// What hosts start: the configurations of docs/mcp.md as they stand there, `sbx-stdio mcp`, and the MCP inspector's command line.
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterEach, expect, test } from "vitest";
+import { ROOT } from "../../../packages/local/src/paths.ts";
+import { CLI, cliEnv } from "../support/cli.ts";
+import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/mcp.ts";
+import { gatewayPath } from "../support/mcp-raw.ts";
+import { fresh, type Person, person, system } from "../support/system.ts";
+
+const run = promisify(execFile);
+const INSPECTOR = join(ROOT, "node_modules/.bin/mcp-inspector");
+const BLOCKS = /```(json|toml|js)\n(.*?)```/gs;
+const TOOLS = ["run", "read", "write", "wait", "screen", "commands", "signal", "list", "end", "keyboard"];
+
+/** The blocks of code of docs/mcp.md, with the address of this system's server. */
+const blocks = [...readFileSync(join(ROOT, "docs/mcp.md"), "utf8").matchAll(BLOCKS)].map(([, kind, code = ""]) => ({
+  kind,
+  code: code.replaceAll("http://localhost:8787", system.origin),
+}));
+
+let open: Client[] = [];
+afterEach(async () => {
+  await Promise.all(open.map((client) => client.close()));
+  open = [];
+});
+
+function env(who: Person | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(cliEnv(who)).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** A client of a program that a host starts; `npx sbx-stdio` is the bundle. */
+async function stdio(who: Person, command: string, args: readonly string[], era: Era = "auto"): Promise<Client> {
+  const words = [command, ...args];
+  const [program = "", ...rest] = words[0] === "npx" ? [process.execPath, CLI, ...words.slice(2)] : words;
+  const client = new Client(...clientInfo(era));
+  await client.connect(new StdioClientTransport({ command: program, args: rest, env: env(who), stderr: "pipe" }));
+  open.push(client);
+  return client;
+}
+
+const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+test("the configuration for Claude Code in docs/mcp.md lists the tools and runs a command", async () => {
+  const who = await person();
+  type Config = { mcpServers: { sandbox: { type: string; url: string; headers: Record<string, string> } } };
+  const { type, url, headers } = (JSON.parse(block("json", 0)) as Config).mcpServers.sandbox;
+  expect(type).toBe("http");
+  const given = Object.entries(headers).map(([name, value]) => [name, value.replace(/\$\{SBX_TOKEN\}/, who.token)]);
+  const client = new Client(...clientInfo("auto"));
+  const requestInit = { headers: Object.fromEntries(given) as Record<string, string> };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  open.push(client);
+  expect(await names(client)).toEqual(TOOLS);
+  expect(await toolBody(client, "run", { command: "echo hello" })).toMatchObject({ output: "hello\n" });
+});
+
+test("the configuration for Codex in docs/mcp.md starts the command line, which lists the tools", async () => {
+  const toml = block("toml", 0);
+  const value = (name: string) => JSON.parse(new RegExp(`^${name} = (.*)$`, "m").exec(toml)?.[1] ?? "null") as unknown;
+  expect([toml.split("\n")[0], value("env_vars")]).toEqual(["[mcp_servers.sandbox]", ["SBX_TOKEN"]]);
+  const client = await stdio(await person(), String(value("command")), value("args") as string[]);
+  expect(await names(client)).toEqual(TOOLS);
+});
+
+test("the configuration for VS Code in docs/mcp.md starts the command line, which lists the tools", async () => {
+  type Config = {
+    servers: { sandbox: { type: string; command: string; args: string[]; env: Record<string, string> } };
+  };
+  const { type, command, args, env: given } = (JSON.parse(block("json", 1)) as Config).servers.sandbox;
+  expect([type, given.SBX_TOKEN]).toEqual(["stdio", expect.stringMatching(/^\$\{env:SBX_TOKEN\}$/)]);
+  expect(await names(await stdio(await person(), command, args))).toEqual(TOOLS);
+});
+
+test("the client of one's own in docs/mcp.md runs as it stands there", async () => {
+  const who = await person();
+  // Below the checkout: it imports the SDK.
+  const cache = join(ROOT, "node_modules/.cache");
+  mkdirSync(cache, { recursive: true });
+  const dir = mkdtempSync(join(cache, "example-"));
+  try {
+    writeFileSync(join(dir, "client.mjs"), block("js", 0));
+    const { stdout } = await run(process.execPath, [join(dir, "client.mjs")], { env: { ...env(who) } });
+    expect(stdout).toBe("Linux\n\n");
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test.each(["legacy", "auto"] as const)("M1: sbx-stdio mcp serves the same tools over stdio (%s)", async (era) => {
+  const client = await stdio(await person(), process.execPath, [CLI, "mcp", system.origin], era);
+  expect(await names(client)).toEqual(TOOLS);
+  const sandbox = fresh("box");
+  await toolBody(client, "run", { sandbox, cmd: "cat", session: "s", stdin: null, waitMs: 0 });
+  const typed = await toolBody(client, "write", { sandbox, session: "s", text: "hello", enter: true });
+  const waited = { sandbox, session: "s", until: { text: "hello" }, from: typed.outputOffset };
+  expect(await toolBody(client, "wait", waited)).toMatchObject({ outcome: "met" });
+  expect(refusalOf(await callTool(client, "read", { sandbox, session: "none" }))).toMatchObject({ error: "not_found" });
+  // Over stdio a call is cancelled in both eras.
+  const given = new AbortController();
+  const waiting = client.callTool(
+    { name: "wait", arguments: { sandbox, session: "s", until: { exit: true }, timeoutMs: 600_000 } },
+    { signal: given.signal, onprogress: () => given.abort() },
+  );
+  await expect(waiting).rejects.toThrow();
+  expect(await toolBody(client, "end", { sandbox, session: "s" })).toEqual({ done: true });
+});
+
+test("sbx-stdio mcp says what is wrong before it says anything in MCP, and ends with its host", async () => {
+  const fails = (args: string[], who?: Person) =>
+    run(process.execPath, [CLI, "mcp", ...args], { env: env(who) }).then(
+      () => ({ code: 0, stderr: "", stdout: "" }),
+      (error: { code: number; stderr: string; stdout: string }) => error,
+    );
+  const nobody = await fails([system.origin]);
+  expect([nobody.code, nobody.stdout]).toEqual([255, ""]);
+  expect(nobody.stderr).toContain("no access token");
+  expect(await fails([])).toMatchObject({ code: 2, stdout: "" });
+  expect(await fails([system.origin, "--sandbox", "a/b"])).toMatchObject({ code: 2 });
+  const child = execFile(process.execPath, [CLI, "mcp", system.origin], { env: env(await person()) });
+  const code = new Promise((resolve) => child.once("exit", resolve));
+  child.stdin?.end();
+  expect(await code).toBe(0);
+});
+
+test("M1: the inspector's command line finds the schemas good, and calls tools over HTTP and stdio", async () => {
+  const who = await person();
+  const dir = mkdtempSync(join(system.dir, "inspector-"));
+  const http = [`${system.origin}/mcp`, "--transport", "http", "--header", `Authorization: Bearer ${who.token}`];
+  const inspect = async (args: readonly string[]) => {
+    const options = { env: { ...env(who), HOME: dir }, maxBuffer: 10_000_000 };
+    const { stdout } = await run(INSPECTOR, ["--cli", ...args], options);
+    return JSON.parse(stdout) as {
+      tools?: { name: string }[];
+      structuredContent?: Record<string, unknown>;
+      content?: unknown;
+    };
+  };
+  const listed = await inspect([...http, "--method", "tools/list", "--strict"]);
+  expect(listed.tools?.map(({ name }) => name)).toEqual(TOOLS);
+  const call = ["--method", "tools/call", "--tool-name", "run", "--tool-arg", "sandbox=box", "command=echo inspected"];
+  expect((await inspect([...http, ...call])).structuredContent).toMatchObject({ output: "inspected\n" });
+  const overStdio = ["-e", `SBX_TOKEN=${who.token}`, process.execPath, CLI, "mcp", system.origin];
+  expect((await inspect([...overStdio, ...call])).structuredContent).toMatchObject({ output: "inspected\n" });
+  const everything = join(ROOT, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+  const gateway = new URL(gatewayPath("box", process.execPath, [everything, "stdio"]), system.origin).href;
+  const behind = [gateway, "--transport", "http", "--header", `Authorization: Bearer ${who.token}`];
+  const found = await inspect([...behind, "--method", "tools/list"]);
+  expect(found.tools?.map(({ name }) => name)).toContain("echo");
+}, 120_000);
+
+function block(kind: string, index: number): string {
+  const code = blocks.filter((one) => one.kind === kind)[index]?.code;
+  if (code === undefined) throw new Error(`docs/mcp.md has no block ${index} of ${kind}`);
+  return code;
+}
