@@ -324,6 +324,20 @@ describe("keys", () => {
     expect(sent.map((frame) => new TextDecoder().decode(frame))).toEqual(["a", "d"]);
   });
 
+  test("I4: what follows the end of a discarded line in the same piece is sent", () => {
+    const { client, greet, seen, socket, wait } = harness();
+    client.start();
+    greet();
+    socket().events.closed(1006, "");
+    client.type(bytes("rm"));
+    wait(200);
+    greet({ stdin: 0 });
+    expect(client.type(bytes(" -r\rls"))).toBe(true);
+    const sent = socket().sent.filter((frame) => typeof frame !== "string");
+    expect(sent.map((frame) => new TextDecoder().decode(frame))).toEqual(["ls"]);
+    expect(seen.filter(([name]) => name === "discarded").map(([, keys]) => keys)).toEqual(["rm", " -r\r"]);
+  });
+
   test("I4a: the rest of a paste that was begun is kept while the connection is down, and sent once", () => {
     const { client, greet, seen, socket, wait } = harness();
     client.start();

@@ -273,6 +273,27 @@ describe("a connection that is lost", () => {
     expect(screen).not.toContain("rm -rf");
   });
 
+  test("keys are kept with --keep-keys, and typed once when it is back", async () => {
+    await shell("--keep-keys");
+    server.refusal = { status: 503, body: "" };
+    server.cut();
+    await terminal.shows(/reconnecting/);
+    terminal.run("echo kept $((1 + 1))");
+    server.refusal = undefined;
+    await terminal.shows(/^kept 2$/m);
+    expect(terminal.screen().match(/^kept 2$/gm)).toHaveLength(1);
+  });
+
+  test("can be given up with ~. at a line's start", async () => {
+    await shell();
+    server.refusal = { status: 503, body: "" };
+    server.cut();
+    await terminal.shows(/reconnecting/);
+    terminal.type("~.");
+    await terminal.shows(/detached/);
+    await terminal.shows(/^local\$ *$/m);
+  });
+
   test("can be given up with Ctrl+]", async () => {
     await shell();
     server.refusal = { status: 503, body: "" };

@@ -41,7 +41,7 @@ test("started with nohup it outlives its terminal's SIGHUP, and so does the proc
   child.stdout.on("data", (chunk: Buffer) => {
     stdout += chunk;
   });
-  const pid = await until("the process", () => Number(/pid=(\d+)\./.exec(stdout)?.[1]));
+  const pid = await until("the process", () => Number(/pid=(\d+)\./.exec(stdout)?.[1]) || undefined);
   child.kill("SIGHUP");
   child.stdin.end("on\n");
   expect([await within("the exit", ended), stdout]).toEqual([0, `pid=${pid}.\non\n`]);

@@ -156,17 +156,20 @@ export class StdioClient {
 
   /**
    * What a person typed (I4): sent if the connection is up, else discarded, visibly. The rest of a paste that was begun is kept
-   * and sent later, and so is everything with {@link ClientOptions.keepsKeys}. @returns Whether it was written.
+   * and sent later, and so is everything with {@link ClientOptions.keepsKeys}. @returns Whether it, or the last of it, was written.
    */
   type(bytes: Uint8Array): boolean {
     const isAttached = this.#state.phase === "attached";
-    const isLineSent = this.#typed.isLineSent;
-    const decided = this.#typed.decide(bytes, isAttached || this.#keepsKeys, this.#ports.now());
-    if (decided === "discard") this.#events.discarded(bytes, isLineSent);
-    else this.write(bytes);
+    let isWritten = true;
+    for (const piece of this.#typed.split(bytes)) {
+      const isLineSent = this.#typed.isLineSent;
+      isWritten = this.#typed.decide(piece, isAttached || this.#keepsKeys, this.#ports.now()) !== "discard";
+      if (isWritten) this.write(piece);
+      else this.#events.discarded(piece, isLineSent);
+    }
     if (isAttached) this.#liveness.asked();
     if (this.#state.phase === "waiting" && this.#state.retryAtMs === undefined) this.#connect();
-    return decided !== "discard";
+    return isWritten;
   }
 
   /** No input after what has been written. */

@@ -44,6 +44,13 @@ export class TypedInput {
     return this.#isLineSent && !this.#isFullScreen();
   }
 
+  /** Pieces to be decided one by one: what follows the end of a line that was discarded is another line. */
+  split(bytes: Uint8Array): readonly Uint8Array[] {
+    if (!this.#isLineDiscarded || this.#isPasting || bytes.length >= BULK_BYTES) return [bytes];
+    const at = bytes.findIndex((byte) => LINE_ENDS.has(byte));
+    return at < 0 || at + 1 === bytes.length ? [bytes] : [bytes.subarray(0, at + 1), bytes.subarray(at + 1)];
+  }
+
   /** What becomes of `bytes`, which come next. */
   decide(bytes: Uint8Array, isConnected: boolean, nowMs: number): TypedFate {
     const wasPasting = this.#isPasting;
