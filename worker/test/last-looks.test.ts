@@ -58,7 +58,7 @@ test("X7: while there is output the screen is asked for every 5 s, and not while
   expect(kept).toEqual(["screen screen 2", "commands commands 2"]);
 });
 
-test("X7: before the bridge is let go of it is asked once more, whatever the time; an answer that never comes ends that", async () => {
+test("X7: before the bridge is let go of, it is asked once more, and waited for though it may not answer", async () => {
   const { session, log, looks, asked, answered } = terminal();
   log.append(bytes("one"), 1);
   looks.tick(session, 0);

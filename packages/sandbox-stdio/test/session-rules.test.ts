@@ -229,7 +229,7 @@ describe("the keyboard", () => {
     expect(at.upstream.of("holder").map(([, id]) => id)).toEqual(["a", "b", "boss", "", "b"]);
   });
 
-  test("K2d: a program's keyboard goes to a person who asks, at once; a guest and another program ask in vain", () => {
+  test("K2d: a program's keyboard goes to a person who asks; a guest and another program ask in vain", () => {
     const at = rig({ ...PTY, mode: "exclusive" });
     const program = join(at.session, "p", { kind: "program" });
     const guest = join(at.session, "g", { kind: "guest" });

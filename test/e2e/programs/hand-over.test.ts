@@ -25,7 +25,7 @@ test("K9: what a program types is shown to people who drive, and to nobody else"
   expect(viewer.messages("typed")).toEqual([]);
 });
 
-test("K2d, W4: a person takes a program's keyboard; its write is refused with who has it, and a wait tells of its return", async () => {
+test("K2d, W4: a person takes a program's keyboard; its write is refused, and it waits for its return", async () => {
   const who = await person({ scope: "sandbox:connect sandbox:exec" });
   const at = new Programs(who);
   await at.put("s", { cmd: "cat", tty: true, mode: "exclusive" });
