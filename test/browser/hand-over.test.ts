@@ -1,0 +1,49 @@
+// A person and a program at one keyboard: seen in the page and on the command line, taken with one key, and given back.
+import { expect, test } from "vitest";
+import { api, fresh, person } from "../e2e/support/system.ts";
+import { keyboardSays, setUpParty, tells, whoIsHere } from "./support/party.ts";
+
+const { first, commandLine } = setUpParty();
+
+test("K2d, K9: a program is marked, says what it typed, and gives its keyboard up to one key", async () => {
+  const sandbox = fresh("agent");
+  const ann = await first(sandbox, "Ann", "&mode=exclusive");
+  const agent = await person({ sub: fresh("agent"), org: "local", name: "Agent" });
+  const ask = async (route: string, body: object) => {
+    const path = `/api/sandboxes/${sandbox}/sessions/main/${route}`;
+    const response = await api(agent, path, { method: "POST", body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  await ann.button("Release");
+  expect((await ask("keyboard", { do: "request" })).body).toMatchObject({ mine: true });
+  await tells(ann, "has the keyboard");
+  expect((await ask("input", { text: "echo by the agent", enter: true })).status).toBe(200);
+  await ann.shows("by the agent");
+  expect((await whoIsHere(ann))[1]).toMatch(/\(program\), has the keyboard, typed echo by the agent⏎$/);
+  expect(await ann.page.locator('.sbx-person[data-kind="program"] svg').count()).toBeGreaterThan(0);
+
+  // A person in vain, and then with the one key.
+  await ann.type("x");
+  await ann.page.keyboard.press("F2");
+  await keyboardSays(ann, "You have the keyboard");
+  const refused = await ask("input", { text: "echo not this", enter: true });
+  const holder = await ann.page.locator('.sbx-person[data-you="true"]').getAttribute("data-id");
+  expect(refused).toMatchObject({ status: 409, body: { error: "not_stdin_holder", holder } });
+  const back = ask("wait", { until: { keyboard: true }, timeoutMs: 60_000 });
+  await ann.run("echo by ann");
+  await ann.shows("by ann");
+
+  const cli = await commandLine(sandbox, "Cli");
+  await ann.button("Release");
+  expect((await back).body).toMatchObject({ outcome: "met" });
+  expect((await ask("keyboard", { do: "request" })).body).toMatchObject({ mine: true });
+  expect((await ask("input", { text: "echo again", enter: true })).status).toBe(200);
+  await cli.shows(/^again$/);
+  cli.type("y");
+  await cli.shows(/^sbx-stdio: read only: .*\(program\) has the keyboard \(Ctrl\+\^ a takes it\)$/);
+  cli.type("", "C-^", "w");
+  await cli.shows(/\(program\) \(has the keyboard, typed echo again⏎\)/);
+  cli.type("", "C-^", "a");
+  await keyboardSays(ann, "Cli has the keyboard");
+  expect((await ask("input", { text: "no" })).body).toMatchObject({ error: "not_stdin_holder" });
+});
