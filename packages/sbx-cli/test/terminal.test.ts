@@ -305,6 +305,23 @@ describe("a connection that is lost", () => {
   });
 });
 
+test("a terminal whose window is closed ends the program without a crash, and leaves the session running", async () => {
+  const file = join(scratch(), "code");
+  terminal.run(
+    `trap '' HUP; ("$RUNTIME" "$PROGRAM" ${server.url} --session main ${SHELL}; echo code=$? > ${file}); echo over`,
+  );
+  await terminal.shows(/^remote\$/m);
+  terminal.close();
+  terminal = new Terminal(); // For whoever closes it after the test.
+  const said = await until(
+    () => existsSync(file) && readFileSync(file, "utf8"),
+    () => "no exit code",
+  );
+  // Detached, or ended by the SIGHUP that came with it: not 134 or 139, which an abort leaves.
+  expect(["code=0\n", "code=129\n"]).toContain(said);
+  expect(server.host("main").session.exit).toBeUndefined();
+});
+
 describe("terminal queries", () => {
   const queries = "\\033[c\\033[>c\\033[6n\\033[?2026$p\\033]10;?\\007\\033]11;?\\033\\\\\\033[>q";
 
