@@ -1,4 +1,5 @@
-// The object's alarm: wakes it when its session is to end or be deleted, and when records are old enough to be.
+// The object's alarm: wakes it to look at a process that nobody watches, when its session is to end or be deleted, and when
+// records are old enough to be.
 
 import { earliest } from "sandbox-stdio/core";
 import type { AuditTrail } from "../audit/trail.ts";
@@ -9,6 +10,7 @@ export interface AlarmPorts {
   readonly storage: DurableObjectStorage;
   readonly store: SessionStore;
   readonly unnamed: UnnamedSession;
+  readonly unwatched: { readonly dueMs: number };
   readonly trail: AuditTrail;
   /** How long a record of the audit is kept. */
   readonly retentionMs: number;
@@ -24,9 +26,9 @@ export class DeletionAlarm {
 
   /** Sets the alarm anew: what is kept, or until when, has changed. */
   async set(): Promise<void> {
-    const { storage, store, unnamed, trail, retentionMs } = this.#ports;
+    const { storage, store, unnamed, unwatched, trail, retentionMs } = this.#ports;
     const { record } = store;
-    const session = record === undefined ? [] : [keptUntilMs(record), unnamed.endMs(record)];
+    const session = record === undefined ? [] : [keptUntilMs(record), unnamed.endMs(record), unwatched.dueMs];
     const dueMs = earliest([...session, trail.deletionDueMs(retentionMs, Date.now())]);
     this.#isSet = dueMs !== Number.POSITIVE_INFINITY;
     // No message waits until it is on disk.

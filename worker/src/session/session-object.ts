@@ -71,10 +71,10 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   // ---- What is due ---------------------------------------------------------------------------------------------
 
   #changed(): void {
-    const { store, keeper, attaching, programs, alarm } = this.#parts;
+    const { store, keeper, attaching, programs, unwatched, alarm } = this.#parts;
     const { session } = keeper;
     const isUnattended = session?.isAttended !== true && !attaching.isUnderWay;
-    const isDeserted = isUnattended && !programs.isActive;
+    const isDeserted = isUnattended && !programs.isActive && !unwatched.isLooking;
     if (session?.hasEnded === true) {
       if (keeper.storeExit(session, Date.now())) void alarm.set();
       if (isDeserted && store.record?.isTransient === true) this.#forget();
@@ -82,7 +82,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       const isForgotten = store.record?.endsUnattended === true;
       // Once nobody asks for it, the screen can't be had any more if the container dies (X7).
       const isSeen = session === undefined || isForgotten || keeper.looks.isDone(session, Date.now());
-      if (session !== undefined && isSeen) keeper.letGo(session);
+      if (session !== undefined && isSeen) {
+        keeper.letGo(session);
+        unwatched.begin(Date.now());
+        void alarm.set();
+      }
       if (isForgotten) this.#forget();
     } else if (session !== undefined && !isUnattended) keeper.hop.keep(); // It broke before anybody came.
     this.#deadline.look();
@@ -120,11 +124,15 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   override async alarm(): Promise<void> {
-    const { store, alarm } = this.#parts;
+    const { store, unwatched, alarm } = this.#parts;
     const due = alarm.ring(Date.now());
     if (due === "forget" && store.record !== undefined) await this.#remove(store.record);
     else if (due === "end") await this.end();
-    else await alarm.set();
+    else {
+      await unwatched.tick(Date.now());
+      this.#changed();
+      await alarm.set();
+    }
   }
 
   // ---- What the API asks ---------------------------------------------------------------------------------------

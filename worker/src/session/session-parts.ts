@@ -22,6 +22,7 @@ import { type KeeperEnv, SessionKeeper } from "./session-keeper.ts";
 import { SessionStore } from "./session-store.ts";
 import { SessionTrace } from "./session-trace.ts";
 import { UnnamedSession } from "./unnamed.ts";
+import { Unwatched } from "./unwatched.ts";
 import { Watches } from "./watches.ts";
 
 /** The bindings and variables that a session object and its parts read. */
@@ -58,7 +59,9 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const trace = new SessionTrace(env);
   const trail = new AuditTrail(storage);
   const unnamed = new UnnamedSession(store, limits.unnamedSeconds * 1000);
-  const alarm = new DeletionAlarm({ storage, store, unnamed, trail, retentionMs: settings.retentionMs });
+  const unwatched = new Unwatched({ env, store, kv: storage.kv, keeper: () => keeper });
+  const { retentionMs } = settings;
+  const alarm = new DeletionAlarm({ storage, store, unnamed, unwatched, trail, retentionMs });
   const recorder = (): SessionAudit =>
     new SessionAudit({
       ...{ trail, settings },
@@ -80,7 +83,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const keeper: SessionKeeper = new SessionKeeper({
     ...{ env, store, limits, audit, sessionKey, waitUntil, changed },
     trace: () => trace.trace,
-    isCalled: () => programs.isActive,
+    isCalled: () => programs.isActive || unwatched.isLooking,
   });
   const connections = new Connections(ctx, {
     ...{ limits, watches, trace, audit, ended, changed, heard },
@@ -107,6 +110,6 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ keeper, connections, programs, mcp, attaching },
+    ...{ keeper, connections, programs, mcp, attaching, unwatched },
   };
 }

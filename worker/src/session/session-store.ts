@@ -56,6 +56,9 @@ export type ProgramFacts = {
   readonly calledAtMs: number;
 };
 
+/** When a process that nobody watches is looked at next. */
+export const NEXT_LOOK = "next look";
+
 const MAX_KEPT_BYTES = 2 * 1024 * 1024 - 16 * 1024;
 
 type Archive = { start: number; cols: number; rows: number };
@@ -143,6 +146,7 @@ export class SessionStore {
       this.#storage.kv.delete("screen");
       this.#storage.kv.delete("last screen");
       this.#storage.kv.delete("last commands");
+      this.#storage.kv.delete(NEXT_LOOK);
       this.#storage.kv.delete("session");
       dropGateway(this.#storage);
     });

@@ -1,0 +1,51 @@
+// A process that nobody watches: what the session's object has of it when the bridge dies without a word.
+import { expect, test } from "vitest";
+import { auditOf } from "../support/audit.ts";
+import { connect } from "../support/client.ts";
+import { api, fresh, person, recorded, restartBridge } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
+/** Two looks, and time for a busy machine. */
+const LOOKS_MS = 60_000;
+
+test("a job that ends with nobody there has its output and exit on record, whatever becomes of its bridge", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, ...sh("echo early; sleep 1; echo late; exit 7") });
+  await client.output("early\n");
+  await client.leave();
+  const isOnRecord = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
+  await until("the exit's record", isOnRecord, LOOKS_MS);
+  await restartBridge();
+  const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
+  expect(listing).toMatchObject({ state: "exited", exit: { code: 7 }, offset: 11 });
+  const late = await connect(who, { session });
+  expect(await late.message("exit")).toMatchObject({ code: 7, offset: 11 });
+  expect(late.text()).toBe("early\nlate\n");
+}, 120_000);
+
+test("of a process that writes on with nobody there, the last looks' output is readable once it is lost", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, ...sh("i=0; while :; do echo $i; i=$((i+1)); sleep 0.02; done") });
+  await client.output("\n5\n");
+  await client.leave();
+  const seen = client.text().length;
+  // The client's own connection, and three looks: the second is over then.
+  const looks = async () => {
+    const requests = (await recorded()).flatMap((bytes) => bytes.toString("latin1").split("GET /attach?").slice(1));
+    return requests.filter((request) => request.slice(0, 1_000).includes(session)).length >= 4;
+  };
+  await until("three looks", looks, LOOKS_MS);
+  await restartBridge();
+  const answer = await api(who, `/api/sandboxes/default/sessions/${session}/output?format=plain`);
+  expect(answer.status).toBe(200);
+  const text = await answer.text();
+  // Five seconds and more, at fifty lines a second where the machine is idle.
+  expect(text.length).toBeGreaterThan(seen + 100);
+  const numbers = text.split("\n").slice(0, -1).map(Number);
+  expect(numbers).toEqual(numbers.map((_, index) => index));
+  const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
+  expect(listing).toMatchObject({ state: "lost", offset: text.length });
+}, 180_000);

@@ -1,0 +1,90 @@
+// A process that nobody watches: this object looks at it by alarm, and fetches what has come since, so that the death of its
+// container takes little along. While output comes it looks every 5 s; while none does, less and less often.
+
+import { parseListings } from "sandbox-stdio/core";
+import { askBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import { log } from "../log.ts";
+import type { SessionKeeper } from "./session-keeper.ts";
+import { NEXT_LOOK, type SessionRecord, type SessionStore } from "./session-store.ts";
+
+/** What can be lost of a process that writes. */
+export const FIRST_LOOK_MS = 5_000;
+/** The bridge keeps an ended process for ten minutes: two looks find it. */
+const LAST_LOOK_MS = 300_000;
+
+type NextLook = { readonly atMs: number; readonly everyMs: number };
+
+export interface UnwatchedPorts {
+  readonly env: BridgeEnv;
+  readonly store: SessionStore;
+  readonly kv: SyncKvStorage;
+  readonly keeper: () => SessionKeeper;
+}
+
+export class Unwatched {
+  readonly #at: UnwatchedPorts;
+  #next: NextLook | undefined;
+  #isLooking = false;
+
+  constructor(ports: UnwatchedPorts) {
+    this.#at = ports;
+    this.#next = ports.kv.get<NextLook>(NEXT_LOOK);
+  }
+
+  /** Whether a look is under way: the inner hop is kept for it. */
+  get isLooking(): boolean {
+    return this.#isLooking;
+  }
+
+  /** When to look next; infinity where nothing is to be seen. */
+  get dueMs(): number {
+    const { record } = this.#at.store;
+    return record === undefined || isOver(record)
+      ? Number.POSITIVE_INFINITY
+      : (this.#next?.atMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Nobody watches from now on, or something has come. */
+  begin(nowMs: number): void {
+    this.#lookAgain(nowMs, FIRST_LOOK_MS);
+  }
+
+  /** Looks if that is due. */
+  async tick(nowMs: number): Promise<void> {
+    if (this.dueMs > nowMs || this.#isLooking) return;
+    const everyMs = Math.min(LAST_LOOK_MS, (this.#next?.everyMs ?? FIRST_LOOK_MS) * 2);
+    this.#lookAgain(nowMs, everyMs);
+    this.#isLooking = true;
+    try {
+      await this.#look();
+    } catch (error) {
+      log.warn("a process that nobody watches could not be looked at:", error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #lookAgain(nowMs: number, everyMs: number): void {
+    this.#next = { atMs: nowMs + everyMs, everyMs };
+    this.#at.kv.put(NEXT_LOOK, this.#next);
+  }
+
+  async #look(): Promise<void> {
+    const { env, store, keeper } = this.#at;
+    const { record } = store;
+    // Somebody is here: what comes, comes by itself.
+    if (record === undefined || keeper().session !== undefined) return;
+    const { incarnation, session } = record.facts;
+    const answer = await askBridge(env, record.sandboxKey, { ask: "sessions", session });
+    const isSilent = answer?.status !== 200 || answer.text === undefined;
+    if (isSilent && (await isAwake(env, record.sandboxKey))) return;
+    const found = parseListings(answer?.text ?? "")?.find((one) => one.incarnation === incarnation);
+    const isAsBefore = found?.state === "running" && found.offset === record.offset;
+    // What has come, its exit, or that it is lost.
+    if (!isAsBefore) await keeper().reaching.reach();
+  }
+}
+
+function isOver({ exit, lostAtMs }: SessionRecord): boolean {
+  return exit !== undefined || lostAtMs !== undefined;
+}
