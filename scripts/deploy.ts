@@ -3,7 +3,12 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
-import { readArguments, secretProblems, settingProblems } from "../packages/local/src/deploy-checks.ts";
+import {
+  containerProblems,
+  readArguments,
+  secretProblems,
+  settingProblems,
+} from "../packages/local/src/deploy-checks.ts";
 import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
 import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
@@ -53,7 +58,9 @@ async function deployedSecrets(): Promise<string[]> {
 async function check(args: readonly string[]): Promise<void> {
   const { vars, isDryRun, buildsImage } = readArguments(args);
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
+  const entry = args.find((arg) => arg.endsWith(".ts"));
   const problems = settingProblems({ ...config.vars, ...vars });
+  problems.push(...containerProblems({ ...config, main: entry ?? config.main }, { ...config.vars, ...vars }));
   if (buildsImage) {
     try {
       await engineVersion();

@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readArguments, secretProblems, settingProblems } from "../../packages/local/src/deploy-checks.ts";
+import {
+  containerProblems,
+  readArguments,
+  secretProblems,
+  settingProblems,
+} from "../../packages/local/src/deploy-checks.ts";
 import { ROOT } from "../../packages/local/src/paths.ts";
 
 const GOOD = {
@@ -39,6 +44,37 @@ test("the settings in the repository lack nothing but the place where people rea
   const toml = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
   const vars = Object.fromEntries([...toml.matchAll(/^([A-Z_]+) = "(.*)"$/gm)].map(([, name, value]) => [name, value]));
   expect(settingProblems(vars)).toEqual([expect.stringMatching(/^PUBLIC_ORIGIN is still the example/)]);
+});
+
+const NATIVE = "/there/worker/src/index-native.ts";
+const BY_OBJECT = { scheduling_policy: "durable_object" };
+
+test.each([
+  [{ main: "/there/worker/src/index.ts", containers: [{ max_instances: 10 }] }, { LIMIT_SANDBOXES: "10" }],
+  [{ main: NATIVE, containers: [{ max_instances: 10 }] }, {}],
+  [
+    { main: NATIVE, containers: [BY_OBJECT] },
+    { LIMIT_SANDBOXES: "10", CONTAINER_SIZE: "lite" },
+  ],
+])("the container's settings %j with %j have no problem", (config, vars) => {
+  expect(containerProblems(config, vars)).toEqual([]);
+});
+
+test.each([
+  [{ main: NATIVE }, {}, /has no \[\[containers\]\]/],
+  [
+    { main: NATIVE, containers: [{ max_instances: 5 }] },
+    { LIMIT_SANDBOXES: "10" },
+    /max_instances is 5, .* 10 sandboxes/,
+  ],
+  [{ main: "/there/worker/src/index.ts", containers: [BY_OBJECT] }, {}, /main must be worker\/src\/index-native\.ts/],
+  [
+    { main: NATIVE, containers: [BY_OBJECT] },
+    { CONTAINER_SIZE: "basic" },
+    /CONTAINER_SIZE must be one of lite, .*, not "basic"/,
+  ],
+])("with the container's settings %j and %j the problem is told", (config, vars, problem) => {
+  expect(containerProblems(config, vars)).toEqual([expect.stringMatching(problem)]);
 });
 
 test("a secret that is not set is told with the command that sets it", () => {

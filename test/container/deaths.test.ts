@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
 import { docker } from "../../packages/local/src/docker.ts";
 import { tokenMinter } from "../../packages/local/src/token-minter.ts";
+import { auditOf } from "../e2e/support/audit.ts";
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
-import { fresh, person } from "../e2e/support/system.ts";
+import { api, fresh, person } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";
 import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
 import { containerOf, ended, isRunning } from "./containers.ts";
@@ -68,6 +69,22 @@ test("what a process leaves behind is reaped when it ends", async () => {
   const client = await connect(who, { session: fresh("s"), ...sh("(sleep 0.5 & sleep 0.5 &) ; echo left") });
   await client.message("exit");
   await until("the end of both", async () => (await processes(container, "sleep")).length === 0);
+});
+
+test("a job that ended with nobody there has its output and exit, although its container was killed afterwards", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const container = await containerOf(who);
+  const client = await connect(who, { session, ...sh("echo early; sleep 1; echo late; exit 7") });
+  await client.output("early\n");
+  await client.leave();
+  const isOnRecord = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
+  await until("the exit's record", isOnRecord, 60_000);
+  await docker("kill", container);
+  await ended(container);
+  const path = `/api/sandboxes/default/sessions/${session}`;
+  expect(await (await api(who, path)).json()).toMatchObject({ state: "exited", exit: { code: 7 }, offset: 11 });
+  expect(await (await api(who, `${path}/output?format=plain`)).text()).toBe("early\nlate\n");
 });
 
 /** What the kernel has counted: read outside of the container, where a reader is not among those that it may end. */

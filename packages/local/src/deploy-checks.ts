@@ -5,6 +5,7 @@ import { readAuditSettings } from "../../../worker/src/audit/settings.ts";
 import { AuthFault } from "../../../worker/src/auth/fault.ts";
 import { readAuthSettings } from "../../../worker/src/auth/settings.ts";
 import { readEgress } from "../../../worker/src/sandbox/egress.ts";
+import { ENTRIES } from "./container-ways.ts";
 
 /** The secrets of the Worker, and what each is for. */
 export const SECRETS: Readonly<Record<string, string>> = {
@@ -59,6 +60,39 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
   const sleepAfter = texts.SLEEP_AFTER ?? "";
   if (sleepAfter !== "" && !/^\d+[smh]?$/.test(sleepAfter)) {
     problems.push(`SLEEP_AFTER must be seconds, or a number with s, m or h, not "${sleepAfter}"`);
+  }
+  return problems;
+}
+
+/** Of wrangler.toml: where the Worker begins, and the container of its sandboxes. */
+export type ContainerSettings = {
+  readonly main?: string | undefined;
+  readonly containers?: readonly { readonly scheduling_policy?: string; readonly max_instances?: number }[] | undefined;
+};
+
+const SIZES = ["lite", "standard-1", "standard-2", "standard-3", "standard-4"];
+
+/** What does not fit together of the container, the entry file and the variables. */
+export function containerProblems(
+  { main = "", containers = [] }: ContainerSettings,
+  vars: Readonly<Record<string, unknown>>,
+): string[] {
+  const problems: string[] = [];
+  const [container] = containers;
+  if (container === undefined) return ["wrangler.toml has no [[containers]]: sandboxes need one"];
+  const { scheduling_policy: policy, max_instances: most } = container;
+  if (policy === "durable_object") {
+    if (!main.endsWith(ENTRIES.durable_object)) {
+      problems.push(`Under scheduling_policy "durable_object", main must be ${ENTRIES.durable_object}, not ${main}`);
+    }
+    const size = vars.CONTAINER_SIZE;
+    if (size !== undefined && size !== "" && !SIZES.includes(String(size))) {
+      problems.push(`CONTAINER_SIZE must be one of ${SIZES.join(", ")}, not "${String(size)}"`);
+    }
+  } else if (most !== undefined && most < Number(vars.LIMIT_SANDBOXES)) {
+    problems.push(
+      `max_instances is ${most}, and one tenant alone may have ${String(vars.LIMIT_SANDBOXES)} sandboxes (LIMIT_SANDBOXES)`,
+    );
   }
   return problems;
 }
