@@ -84,7 +84,7 @@ test("a job that ended with nobody there has its output and exit, although its c
   await ended(container);
   const path = `/api/sandboxes/default/sessions/${session}`;
   expect(await (await api(who, path)).json()).toMatchObject({ state: "exited", exit: { code: 7 }, offset: 11 });
-  expect(await (await api(who, `${path}/output?format=plain`)).text()).toBe("early\nlate\n");
+  expect(await (await api(who, `${path}/output?from=0`)).json()).toMatchObject({ output: "early\nlate\n" });
 });
 
 /** What the kernel has counted: read outside of the container, where a reader is not among those that it may end. */

@@ -39,13 +39,13 @@ test("of a process that writes on with nobody there, the last looks' output is r
   };
   await until("three looks", looks, LOOKS_MS);
   await restartBridge();
-  const answer = await api(who, `/api/sandboxes/default/sessions/${session}/output?format=plain`);
-  expect(answer.status).toBe(200);
-  const text = await answer.text();
+  const answer = await api(who, `/api/sandboxes/default/sessions/${session}/output?from=0`);
+  const { state, output } = (await answer.json()) as { state: string; output: string };
+  expect([answer.status, state]).toEqual([200, "lost"]);
   // Five seconds and more, at fifty lines a second where the machine is idle.
-  expect(text.length).toBeGreaterThan(seen + 100);
-  const numbers = text.split("\n").slice(0, -1).map(Number);
+  expect(output.length).toBeGreaterThan(seen + 100);
+  const numbers = output.split("\n").slice(0, -1).map(Number);
   expect(numbers).toEqual(numbers.map((_, index) => index));
   const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
-  expect(listing).toMatchObject({ state: "lost", offset: text.length });
+  expect(listing).toMatchObject({ state: "lost", offset: output.length });
 }, 180_000);
