@@ -26,6 +26,7 @@ const MAX_INACTIVITY_MS = 6 * 3_600_000;
 const STOP_PATIENCE_MS = 15_000;
 const SIGTERM = 15;
 const STOPPING = "stopping";
+const NOT_LISTENING = /not listening/i;
 
 export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject {
   readonly #attempts: StartAttempts;
@@ -55,10 +56,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     const { container } = this.ctx;
     if (container === undefined) return unavailable("this Worker runs without containers", 10);
     try {
-      const failure = await this.#ready(container);
-      if (failure !== undefined) return cannotStart(failure);
-      const port = container.getTcpPort(Number(request.headers.get(PORT_HEADER)));
-      const answer = await withinPatience(port.fetch(request));
+      const answer = await this.#pass(container, request);
       if (answer !== undefined) return answer;
       this.#hang.suspect();
       return unavailable("what runs in the container does not answer", 3);
@@ -66,6 +64,21 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
       log.warn(`no way into container ${this.ctx.id}:`, error);
       const end = endOf(error);
       return unavailable(end.why, end.isCapacity ? 10 : 3);
+    }
+  }
+
+  /** @returns undefined where what listens there does not answer in time. @throws {unknown} Where nothing listens. */
+  async #pass(container: Container, request: Request): Promise<Response | undefined> {
+    const port = container.getTcpPort(Number(request.headers.get(PORT_HEADER)));
+    const failure = await this.#ready(container);
+    if (failure !== undefined) return cannotStart(failure);
+    try {
+      return await withinPatience(port.fetch(request.clone()));
+    } catch (error) {
+      if (!NOT_LISTENING.test(String(error)) || !mayStart(request)) throw error;
+      // Nothing has reached it. It has ended just now, which the runtime does not say at once.
+      const again = await this.#up(container);
+      return again === undefined ? withinPatience(port.fetch(request)) : cannotStart(again);
     }
   }
 
@@ -91,6 +104,10 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
   async #ready(container: Container): Promise<StartFailure | undefined> {
     if (container.running && this.#starting === undefined && this.ctx.storage.kv.get(STOPPING) !== true)
       return undefined;
+    return this.#up(container);
+  }
+
+  #up(container: Container): Promise<StartFailure | undefined> {
     this.#starting ??= this.#attempts
       .run(() => this.#start(container))
       .finally(() => {
@@ -101,7 +118,9 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
 
   async #start(container: Container): Promise<StartFailure | undefined> {
     const from = Date.now();
-    if (!container.running) {
+    // One that ends while it is waited for had not failed to start: a new one is.
+    const isThere = container.running && (await this.#listening(container)) !== "ended";
+    if (!isThere) {
       this.ctx.storage.kv.delete(STOPPING);
       const hosts = readEgress(this.env);
       if (hosts !== undefined) await this.#intercept(container, hosts);
@@ -114,16 +133,22 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
     await this.ctx.storage.setAlarm(Date.now() + sleepAfterMs(this.env.SLEEP_AFTER));
     await this.#limitInactivity();
+    const state = await this.#listening(container);
+    if (state === "ended") return this.#failed();
+    if (state === "late")
+      return { why: `nothing listened on its port ${BRIDGE_PORT} within ${READY_PATIENCE_MS / 1000} s` };
+    if (!isThere) this.#note("container.started", { ms: Date.now() - from });
+    return undefined;
+  }
+
+  async #listening(container: Container): Promise<"yes" | "ended" | "late"> {
     const lateMs = Date.now() + READY_PATIENCE_MS;
     while (Date.now() < lateMs) {
-      if (await this.#listens(container)) {
-        this.#note("container.started", { ms: Date.now() - from });
-        return undefined;
-      }
-      if (!container.running) return this.#failed();
+      if (await this.#listens(container)) return "yes";
+      if (!container.running) return "ended";
       await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
     }
-    return { why: `nothing listened on its port ${BRIDGE_PORT} within ${READY_PATIENCE_MS / 1000} s` };
+    return "late";
   }
 
   /** @throws {unknown} Where the platform had no container to give: that is not the image's fault. */
@@ -161,4 +186,9 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     const ms = 2 * sleepAfterMs(this.env.SLEEP_AFTER) + 60_000;
     await this.ctx.container?.setInactivityTimeout(Math.min(MAX_INACTIVITY_MS, ms));
   }
+}
+
+/** Whether a new container has anything for it: not for a process that was in the one before, nor for another's port. */
+function mayStart({ url, headers }: Request): boolean {
+  return headers.get(PORT_HEADER) === String(BRIDGE_PORT) && !new URL(url).searchParams.has("incarnation");
 }
