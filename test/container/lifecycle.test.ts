@@ -48,7 +48,7 @@ test("a Worker that is killed here finds none of its containers again: who comes
   // The platform has the object's container at hand after a restart; the local runtime names containers after its own process.
   expect(await isRunning(container)).toBe(true);
   expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
-  const next = await connect(who, { session, ...COUNTER });
+  const next = await connect(who, { session, cmd: "cat" });
   expect((await next.hello()).incarnation).not.toBe(incarnation);
 });
 
