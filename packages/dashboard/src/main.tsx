@@ -1,5 +1,6 @@
 // The page's entry: puts the App on it. Under `?debug=1` what is behind the terminal can be reached from the console.
 
+import "./page.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./App.tsx";
 import { Page } from "./page.ts";

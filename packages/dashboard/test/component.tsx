@@ -2,7 +2,7 @@
 
 import { StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { Terminal } from "../src/index.ts";
+import { Terminal } from "../src/react.ts";
 
 function Host() {
   const [isShown, setShown] = useState(true);

@@ -1,4 +1,4 @@
-// What the package offers to other pages. Everything is listed, so that a reader sees the whole surface here.
+// `sandbox-stdio/react`: the terminal as a component, with its styles.
 
 export {
   BrowserConnection,
@@ -7,6 +7,5 @@ export {
 } from "./browser-connection.ts";
 export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 export { Terminal, type TerminalProps } from "./Terminal.tsx";
-export { StdioAddon, type TerminalLink } from "./terminal-addon.ts";
 export { TerminalSession, type TerminalSessionOptions, type View } from "./terminal-session.ts";
 export { THEME } from "./theme.ts";

@@ -1,0 +1,151 @@
+// The two packages: which files each has, how they are compiled, and what their package.json says.
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { BIN, ROOT } from "../paths.ts";
+import { gather } from "./gather.ts";
+import { runTool } from "./tool.ts";
+
+type Manifest = {
+  readonly version: string;
+  readonly license: string;
+  readonly description: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+};
+
+/** Compiled apart, since each stands on another platform's types. Only what an entry point reaches is compiled. */
+const PROGRAMS = [
+  {
+    name: "web",
+    entries: ["core/entry/protocol.ts", "core/entry/client.ts", "page/xterm.ts", "page/react.ts"],
+    options: { lib: ["ES2023", "ESNext.Collection", "DOM", "DOM.Iterable", "DOM.AsyncIterable"], jsx: "react-jsx" },
+    types: ["vite/client"],
+  },
+] as const;
+
+const ENTRIES: Readonly<Record<string, string>> = {
+  "./protocol": "core/entry/protocol",
+  "./client": "core/entry/client",
+  "./xterm": "page/xterm",
+  "./react": "page/react",
+};
+
+/** What the entry points import of others. `optional`: only who uses such an entry point needs it. */
+const DEPENDENCIES: readonly string[] = [];
+const PEERS = [
+  "react",
+  "@xterm/xterm",
+  "@xterm/addon-fit",
+  "@xterm/addon-unicode11",
+  "@xterm/addon-web-links",
+  "@xterm/addon-webgl",
+];
+
+/** @param staging Is made. @returns The path of the packed file. @throws {PackError} */
+export async function packLibrary(staging: string, outDir: string): Promise<string> {
+  const sources = join(staging, "src");
+  mkdirSync(sources, { recursive: true });
+  gather(sources);
+  // The compiler looks for types of other packages from here upwards.
+  symlinkSync(join(ROOT, "node_modules"), join(staging, "node_modules"));
+  for (const program of PROGRAMS) {
+    const config = join(staging, `tsconfig.${program.name}.json`);
+    const { entries, options, types } = program;
+    writeJson(config, {
+      extends: join(ROOT, "tsconfig.base.json"),
+      compilerOptions: {
+        ...options,
+        types,
+        noEmit: false,
+        declaration: true,
+        allowImportingTsExtensions: false,
+        rewriteRelativeImportExtensions: true,
+        rootDir: "src",
+        outDir: "package/dist",
+        // They are seen from the workspace with their own settings.
+        noUnusedLocals: false,
+      },
+      files: entries.map((entry) => `src/${entry}`),
+    });
+    await runTool(`compile ${program.name}`, join(BIN, "tsc"), ["-p", config], staging);
+  }
+  const dist = join(staging, "package/dist");
+  for (const file of globSync("page/*.css", { cwd: sources })) cpSync(join(sources, file), join(dist, file));
+  const home = join(ROOT, "packages/sandbox-stdio");
+  const own = readManifest(home);
+  const root = readManifest(ROOT);
+  const versions = (names: readonly string[], prefix = "") =>
+    Object.fromEntries(names.map((name) => [name, `${prefix}${versionOf(root, name)}`]));
+  writeJson(join(staging, "package/package.json"), {
+    name: "sandbox-stdio",
+    version: own.version,
+    description: "Terminals and process stdio of Cloudflare Sandboxes, with not one byte lost or doubled",
+    license: root.license,
+    type: "module",
+    sideEffects: ["**/*.css"],
+    exports: Object.fromEntries([
+      ...Object.entries(ENTRIES).map(([name, path]) => [
+        name,
+        { types: `./dist/${path}.d.ts`, default: `./dist/${path}.js` },
+      ]),
+      ["./package.json", "./package.json"],
+    ]),
+    files: ["dist", "PROTOCOL.md"],
+    dependencies: versions(DEPENDENCIES),
+    peerDependencies: versions(PEERS, "^"),
+    peerDependenciesMeta: Object.fromEntries(PEERS.map((name) => [name, { optional: true }])),
+  });
+  copyDocuments(home, join(staging, "package"), ["PROTOCOL.md"]);
+  cpSync(join(home, "PACKAGE.md"), join(staging, "package/README.md"));
+  return pack(join(staging, "package"), outDir);
+}
+
+/** The bundle must have been built. @param staging Is made. @returns The path of the packed file. @throws {PackError} */
+export async function packCli(staging: string, outDir: string): Promise<string> {
+  const home = join(ROOT, "packages/sbx-cli");
+  const own = readManifest(home);
+  mkdirSync(staging, { recursive: true });
+  for (const file of ["dist/sbx-stdio.js", "bin/sbx-stdio.js"]) cpSync(join(home, file), join(staging, file));
+  chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
+  writeJson(join(staging, "package.json"), {
+    name: "sbx-stdio",
+    version: own.version,
+    description: own.description,
+    license: own.license,
+    type: "module",
+    bin: { "sbx-stdio": "bin/sbx-stdio.js" },
+    engines: { node: ">=20" },
+    files: ["dist", "bin"],
+  });
+  copyDocuments(home, staging, ["README.md"]);
+  return pack(staging, outDir);
+}
+
+async function pack(dir: string, outDir: string): Promise<string> {
+  const args = ["pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", outDir];
+  const [packed] = JSON.parse(await runTool("pack", "npm", args, dir)) as { filename: string }[];
+  return join(outDir, packed?.filename ?? "");
+}
+
+/** Links that lead out of the package's directory lead nowhere once it is packed: they are left as words. */
+function copyDocuments(home: string, to: string, names: readonly string[]): void {
+  for (const name of names) {
+    const text = readFileSync(join(home, name), "utf8");
+    writeFileSync(join(to, name), text.replace(/\[([^\]]+)\]\((?:\.\.\/|\.\/src\/)[^)]*\)/g, "$1"));
+  }
+  cpSync(join(ROOT, "LICENSE"), join(to, "LICENSE"));
+}
+
+function versionOf({ dependencies }: Manifest, name: string): string {
+  const version = dependencies?.[name];
+  if (version === undefined) throw new Error(`Cannot pack: package.json has no ${name}`);
+  return version;
+}
+
+function readManifest(dir: string): Manifest {
+  return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as Manifest;
+}
+
+function writeJson(path: string, value: object): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
+}

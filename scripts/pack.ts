@@ -1,0 +1,32 @@
+// `npm run pack`: makes what people install, sandbox-stdio-VERSION.tgz and sbx-stdio-VERSION.tgz, in dist/packages. The sources
+// are gathered from the workspace into a staging directory, compiled there by plain tsc, and packed. Nothing is published.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packCli, packLibrary } from "../packages/local/src/pack/packages.ts";
+import { PackError } from "../packages/local/src/pack/tool.ts";
+import { ROOT } from "../packages/local/src/paths.ts";
+import { buildCli } from "./build.ts";
+
+/** @param outDir Where the files are put; made if missing. @returns Their paths. @throws {PackError} */
+export async function packAll(outDir: string): Promise<{ readonly library: string; readonly cli: string }> {
+  mkdirSync(outDir, { recursive: true });
+  const staging = mkdtempSync(join(tmpdir(), "sbx-pack-"));
+  try {
+    const [library] = await Promise.all([packLibrary(join(staging, "library"), outDir), buildCli()]);
+    return { library, cli: await packCli(join(staging, "cli"), outDir) };
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  try {
+    const { library, cli } = await packAll(join(ROOT, "dist/packages"));
+    console.log(`${library}\n${cli}`);
+  } catch (error) {
+    if (!(error instanceof PackError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
