@@ -1,53 +1,19 @@
-// The Worker: who may come in, and to which Durable Object a request belongs. Everything else is theirs.
+// Our own Worker: the routes to sessions, with tokens of an OAuth issuer, the browser's login, and the page.
 
-import { Hono } from "hono";
-import { attachRoutes } from "./attach/attach-route.ts";
-import { readAuditSettings } from "./audit/settings.ts";
-import { tenantAuditRoutes } from "./audit/tenant-route.ts";
 import { loginRoutes } from "./auth/login.ts";
-import { requireAllowedHost } from "./auth/origin.ts";
-import { readAuthSettings } from "./auth/settings.ts";
+import { oauthWay } from "./auth/oauth-way.ts";
+import { useAuthentication } from "./auth/way.ts";
 import type { Env } from "./env.ts";
-import { answerFault } from "./faults.ts";
-import { revocationRoutes } from "./limits/revocation-route.ts";
-import { requireLogLevel } from "./log-level.ts";
 import { gatewayRoutes } from "./mcp/gateway-routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { page } from "./page.ts";
-import { openApiRoute } from "./programs/openapi-route.ts";
-import { programRoutes } from "./programs/routes.ts";
-import { readEgress } from "./sandbox/egress.ts";
-import { sessionRoutes } from "./session/session-routes.ts";
-import { terminalRoutes } from "./terminal/routes.ts";
-import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
-import { webhookRoutes } from "./webhooks/webhook-route.ts";
+import { stdioRoutes } from "./routes.ts";
 
-const app = new Hono<{ Bindings: Env }>();
+useAuthentication(oauthWay);
 
-app.onError(answerFault);
-
-app.use(async (c, next) => {
-  requireAllowedHost(c.req.raw, readAuthSettings(c.env));
-  // Before anything is done: a policy that can't be read must not count as none.
-  readAuditSettings(c.env);
-  requireLogLevel(c.env);
-  readEgress(c.env);
-  await next();
-});
-
-app.get("/healthz", (c) => c.json({ ok: true }));
-app.route("/", terminalRoutes);
-app.route("/", attachRoutes);
-app.route("/", openApiRoute);
+const app = stdioRoutes<Env>();
 app.route("/", mcpRoutes);
 app.route("/", gatewayRoutes);
-app.route("/api/sandboxes", programRoutes);
-app.route("/api/sandboxes", sessionRoutes);
-app.route("/api/sandboxes", shareRoutes);
-app.route("/api/tickets", attachTicketRoutes);
-app.route("/api/revocations", revocationRoutes);
-app.route("/api/audit", tenantAuditRoutes);
-app.route("/api/attention-webhook", webhookRoutes);
 app.route("/", loginRoutes);
 app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
 app.all("*", (c) => page(c.req.raw, c.env));

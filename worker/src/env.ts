@@ -1,5 +1,5 @@
-// The bindings and variables of the Worker: what its parts declare, with the classes behind the bindings. Only app.ts
-// imports this, so that no part knows all of it.
+// The bindings and variables of the Worker: what its parts declare, with the classes behind the bindings. Only
+// the files that put the parts together import this, so that no part knows all of it.
 
 import type { AttachEnv } from "./attach/attach-route.ts";
 import type { AddressObject } from "./limits/address-object.ts";
@@ -10,8 +10,12 @@ import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { SessionEnv } from "./session/session-parts.ts";
 
-export interface Env extends AttachEnv, SessionEnv, SandboxEnv, PageEnv, McpEnv {
+/** Of the routes and objects of sessions, whoever's Worker they stand in. */
+export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv {
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly TENANT: DurableObjectNamespace<TenantObject>;
   readonly ADDRESS: DurableObjectNamespace<AddressObject>;
 }
+
+/** Of our own Worker. */
+export interface Env extends StdioEnv, PageEnv, McpEnv {}

@@ -1,14 +1,15 @@
 // Who wants to attach, by token or by ticket, and what they may open with that. Every dialect's route asks here.
 
-import { type Authenticated, authenticate } from "../auth/authenticate.ts";
+import type { Authenticated } from "../auth/authenticate.ts";
 import { findTicket } from "../auth/credentials.ts";
+import type { EntrySettings } from "../auth/entry-settings.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { requireScope } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import { requireAllowedHost } from "../auth/origin.ts";
 import type { ProjectAsker } from "../auth/project-gate.ts";
-import type { AuthSettings } from "../auth/settings.ts";
 import { openTicket, type ShareTicket, type TicketTarget } from "../auth/ticket.ts";
+import { authWay } from "../auth/way.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
 
 export type AttachRight = {
@@ -30,13 +31,14 @@ export type AttachRight = {
  */
 export async function attachRight(
   request: Request,
-  settings: AuthSettings,
+  env: object,
+  settings: EntrySettings,
   cookieOrigins?: ReadonlySet<string>,
 ): Promise<AttachRight> {
   const origin = request.headers.get("Origin") ?? "";
   const text = findTicket(request);
   if (text === undefined) {
-    const { identity, token } = await authenticate(request, settings, cookieOrigins);
+    const { identity, token } = await authWay().authenticate(request, env, cookieOrigins);
     requireScope(identity, "sandbox:connect");
     return { tenant: identity, grant: grantOfToken(identity, origin), asker: { tenant: identity, token } };
   }
@@ -58,7 +60,7 @@ export async function attachRight(
     asker: { tenant, asked: { user: ticket.user } },
     only: ticket,
   };
-  const bearer = await bearerOf(request, settings, ticket, cookieOrigins);
+  const bearer = await bearerOf(request, env, ticket, cookieOrigins);
   if (bearer === undefined) return asGuest;
   return {
     tenant,
@@ -114,12 +116,12 @@ export function requireTarget(
 /** @returns undefined for a guest. */
 async function bearerOf(
   request: Request,
-  settings: AuthSettings,
+  env: object,
   ticket: ShareTicket,
   cookieOrigins: ReadonlySet<string> | undefined,
 ): Promise<Authenticated | undefined> {
   try {
-    return await authenticate(request, settings, cookieOrigins);
+    return await authWay().authenticate(request, env, cookieOrigins);
   } catch (error) {
     // Somebody whose login has run out is a guest as well as anybody.
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;

@@ -8,7 +8,8 @@ import { offeredProtocols } from "../auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";
 import { requireListedOrigin } from "../auth/origin.ts";
 import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
-import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
+import type { AuthEnv } from "../auth/settings.ts";
+import { readEntrySettings } from "../auth/way.ts";
 import { type EntryEnv, pass } from "../limits/entry-limits.ts";
 import { type Answering, refuseHttp, refuseUpgrade } from "../refusal.ts";
 import { terminalGate } from "../terminal/gate.ts";
@@ -42,12 +43,12 @@ async function attachRoute(
   const offered = request.headers.has("Sec-WebSocket-Protocol") ? offeredProtocols(request) : [];
   const row = chooseRoute(rows, offered);
   try {
-    const settings = readAuthSettings(c.env);
+    const settings = readEntrySettings(c.env);
     const hasList = row?.checksOrigin === true;
     if (hasList) requireListedOrigin(request, settings);
     const basic = row?.dialect === TTYD ? readBasic(request, settings) : undefined;
     const cookieOrigins = hasList ? settings.allowedOrigins : undefined;
-    const right = await attachRight(basic?.request ?? request, settings, cookieOrigins);
+    const right = await attachRight(basic?.request ?? request, c.env, settings, cookieOrigins);
     if (row === undefined) {
       const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;

@@ -53,6 +53,8 @@ export const FAULT_STATUS = {
   /** A valid token without the claim that names the tenant: never put into another tenant. */
   no_tenant: 403,
   insufficient_scope: 403,
+  /** The Worker that this stands in knows the user, and does not let them. */
+  not_allowed: 403,
   /** The role of a viewer, where a ttyd answers that knows none. */
   no_viewers: 403,
   issuer_unreachable: 503,

@@ -3,10 +3,11 @@
 
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
-import { type Authenticated, authenticate } from "./authenticate.ts";
+import type { Authenticated } from "./authenticate.ts";
 import { AuthFault } from "./fault.ts";
 import { type Tenant, tenantKey } from "./names.ts";
-import { type AuthEnv, readAuthSettings } from "./settings.ts";
+import type { AuthEnv } from "./settings.ts";
+import { authWay } from "./way.ts";
 
 export type { Authenticated };
 
@@ -24,12 +25,12 @@ export function identifiedBefore(request: Request, who: Authenticated): void {
 /**
  * Authenticates one request and asks the bearer's tenant about them. Says who it is, not what they may do: see `requireScope`.
  * @param takesQuery Whether `?token=` counts: addresses end up in logs, so only for pages that come by a link.
- * @throws {AuthFault} As `authenticate`; `no_token`, `revoked`, `too_many_calls`.
+ * @throws {AuthFault} As `AuthWay.authenticate`; `no_token`, `revoked`, `too_many_calls`.
  */
 export async function identify(request: Request, env: IdentifyEnv, takesQuery = false): Promise<Authenticated> {
   const before = identified.get(request);
   if (before !== undefined) return before;
-  const who = await authenticate(request, readAuthSettings(env));
+  const who = await authWay().authenticate(request, env);
   if (who.source === "query" && !takesQuery)
     throw new AuthFault("no_token", "Give the token in the Authorization header: the API takes none in the address");
   await requireUnrevoked(env, who.identity, who.identity.subject, revocableOf(who.identity));

@@ -24,24 +24,49 @@ export function checkName(kind: "sandbox" | "session", name: string): string {
   throw new AuthFault("bad_name", `A ${kind} name is 1 to 64 of A-Z a-z 0-9 . _ - and starts with none of . -`);
 }
 
+/** A sandbox, as it was asked for. */
+export type SandboxPlace = { readonly tenant: string; readonly name: string };
+
+/** @returns The container's name, as `getSandbox(env.Sandbox, id)` takes it. */
+export type SandboxIds = (place: SandboxPlace) => string;
+
+/** What the Sandbox SDK takes as an id. */
+const SANDBOX_ID = /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,61}[A-Za-z0-9_])?$/;
+let chosenIds: SandboxIds | undefined;
+
+/** Called once, by the entry file, where containers have names of the Worker's own choice. */
+export function useSandboxIds(ids: SandboxIds | undefined): void {
+  chosenIds = ids;
+}
+
+/** @throws {AuthFault} `bad_name`; `misconfigured` for an id that no sandbox can have. */
+function chosenId({ tenantValue }: Tenant, sandbox: string): string | undefined {
+  const id = chosenIds?.({ tenant: tenantValue, name: checkName("sandbox", sandbox) });
+  if (id === undefined || SANDBOX_ID.test(id)) return id;
+  throw new AuthFault("misconfigured", `This server is not set up: a sandbox can't have the id "${id}"`);
+}
+
 /** The name of a tenant's own Durable Object: 60 lower-case hex digits, never one of a sandbox or session. */
 export function tenantKey(tenant: Tenant): Promise<string> {
   return digest(owner(tenant));
 }
 
 /**
- * The name of a sandbox's container and Durable Object: 60 lower-case hex digits.
+ * The name of a sandbox's container and Durable Object: 60 lower-case hex digits, unless the Worker names its containers.
  * @throws {AuthFault} `bad_name`.
  */
-export function sandboxKey(tenant: Tenant, sandbox: string): Promise<string> {
-  return digest([...owner(tenant), checkName("sandbox", sandbox)]);
+export async function sandboxKey(tenant: Tenant, sandbox: string): Promise<string> {
+  return chosenId(tenant, sandbox) ?? digest([...owner(tenant), checkName("sandbox", sandbox)]);
 }
 
 /**
  * The name of a session's Durable Object: 60 lower-case hex digits, never one of `sandboxKey`.
  * @throws {AuthFault} `bad_name`.
  */
-export function sessionKey(tenant: Tenant, sandbox: string, session: string): Promise<string> {
+export async function sessionKey(tenant: Tenant, sandbox: string, session: string): Promise<string> {
+  const id = chosenId(tenant, sandbox);
+  // Whoever shares a container shares its sessions: the bridge in it knows one of each name.
+  if (id !== undefined) return digest(["container", id, "session", checkName("session", session)]);
   return digest([...owner(tenant), checkName("sandbox", sandbox), checkName("session", session)]);
 }
 

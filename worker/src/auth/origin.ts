@@ -1,14 +1,14 @@
 // Which addresses this server answers under, and which pages may use a person's cookie here.
 // A live shell stands behind these two rules: DNS rebinding breaks on the first, cross-site WebSockets on the second.
 
+import type { EntrySettings } from "./entry-settings.ts";
 import { AuthFault } from "./fault.ts";
-import type { AuthSettings } from "./settings.ts";
 
 /**
  * Refuses a request to a host name that is not on the list. To be called on every request, logged in or not.
  * @throws {AuthFault} `bad_host`.
  */
-export function requireAllowedHost(request: Request, { allowedHosts }: Pick<AuthSettings, "allowedHosts">): void {
+export function requireAllowedHost(request: Request, { allowedHosts }: Pick<EntrySettings, "allowedHosts">): void {
   const url = new URL(request.url);
   const header = request.headers.get("Host");
   // The URL is made from the header, unless something between did otherwise: then both must be right.
@@ -29,7 +29,7 @@ export function needsOrigin(request: Request): boolean {
  */
 export function requirePublicOrigin(
   request: Request,
-  { publicOrigin }: Pick<AuthSettings, "publicOrigin">,
+  { publicOrigin }: Pick<EntrySettings, "publicOrigin">,
   others: ReadonlySet<string> = new Set(),
 ): void {
   const origin = request.headers.get("Origin") ?? "";
@@ -41,7 +41,7 @@ export function requirePublicOrigin(
  * Where a list of origins is set, refuses an upgrade that comes from none of them. No Origin is refused too.
  * @throws {AuthFault} `bad_origin`.
  */
-export function requireListedOrigin(request: Request, { allowedOrigins }: Pick<AuthSettings, "allowedOrigins">): void {
+export function requireListedOrigin(request: Request, { allowedOrigins }: Pick<EntrySettings, "allowedOrigins">): void {
   if (allowedOrigins.size === 0 || allowedOrigins.has(request.headers.get("Origin") ?? "")) return;
   throw new AuthFault("bad_origin", "This page's origin is not on the list of those that may connect");
 }

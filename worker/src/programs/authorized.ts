@@ -9,7 +9,8 @@ import { type Identity, requireScope, type SandboxScope } from "../auth/identity
 import { tenantKey } from "../auth/names.ts";
 import { requirePublicOrigin } from "../auth/origin.ts";
 import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
-import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
+import type { AuthEnv } from "../auth/settings.ts";
+import { readEntrySettings } from "../auth/way.ts";
 import { addressKey } from "../limits/address-object.ts";
 import { addressOf, type EntryEnv, type Pass, pass } from "../limits/entry-limits.ts";
 import type { Refusal } from "../refusal.ts";
@@ -68,5 +69,5 @@ function requireOwnPage(request: Request, env: AuthEnv): void {
   const site = request.headers.get("Sec-Fetch-Site") ?? "none";
   const isReading = request.method === "GET" && !request.headers.has("Origin");
   if (isReading && (site === "none" || site === "same-origin")) return;
-  requirePublicOrigin(request, readAuthSettings(env));
+  requirePublicOrigin(request, readEntrySettings(env));
 }

@@ -5,9 +5,9 @@ import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
 import { AuthFault, logFault } from "../auth/fault.ts";
 import { askProject, openProject, type ProjectEnv } from "../auth/project-gate.ts";
-import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
+import type { AuthEnv } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
-import { verifyToken } from "../auth/verify-token.ts";
+import { authWay, readEntrySettings } from "../auth/way.ts";
 import { revocablePart } from "../limits/entry-limits.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
@@ -69,7 +69,7 @@ export class Renewals {
     const { env, lifetimes } = this.#options;
     if (grant.opaque === undefined) return;
     try {
-      const { opaque } = await verifyToken(grant.opaque.token, readAuthSettings(env));
+      const { opaque } = await authWay().verify(grant.opaque.token, env);
       // Unless a fresh token has come meanwhile.
       if (opaque !== undefined && lifetimes.get(connection)?.grant === grant) {
         lifetimes.renew(connection, { ...grant, opaque });
@@ -85,9 +85,9 @@ export class Renewals {
 
   async #freshGrant(token: string, { grant, pass }: Life): Promise<Grant> {
     const { env, tickets, sessionKey, sandbox } = this.#options;
-    const settings = readAuthSettings(env);
+    const settings = readEntrySettings(env);
     if (!isTicketShaped(token)) {
-      const fresh = renewed(grant, await verifyToken(token, settings));
+      const fresh = renewed(grant, await authWay().verify(token, env));
       await askProject(env, token, sandbox() ?? "");
       return fresh;
     }

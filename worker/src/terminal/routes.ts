@@ -4,11 +4,12 @@
 import { type Context, Hono } from "hono";
 import { grantOfAttachTicket } from "../attach/grant.ts";
 import type { ProjectAccessEnv } from "../auth/authorize-project.ts";
+import type { EntrySettings } from "../auth/entry-settings.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { type Authenticated, identify, requireUnrevoked } from "../auth/identify.ts";
 import { openProject, type Project } from "../auth/project-gate.ts";
-import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type AttachTicket, openTicket } from "../auth/ticket.ts";
+import { readEntrySettings } from "../auth/way.ts";
 import { refuseHttp } from "../refusal.ts";
 import { attachTicket, target } from "../tickets/ticket-routes.ts";
 import { terminalGate } from "./gate.ts";
@@ -50,7 +51,7 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
     return passedOn(c, ttyd, project, "/token");
   }
   if (address.part === "token") {
-    const basic = readBasic(c.req.raw, readAuthSettings(c.env));
+    const basic = readBasic(c.req.raw, readEntrySettings(c.env));
     if (basic !== undefined) await identify(basic.request, c.env);
     // As a ttyd says it: what its client is to say first, nothing where that has no password.
     return c.body(`{"token": ${JSON.stringify(basic?.credentials ?? "")}}`, 200, {
@@ -68,7 +69,7 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
  * a ticket there, good for one connection to this terminal.
  */
 async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, sandbox: string): Promise<Response> {
-  const settings = readAuthSettings(c.env);
+  const settings = readEntrySettings(c.env);
   const session = c.req.query("session") || "main";
   const shown = await goodTicket(c.req.query("ticket"), settings);
   if (shown?.sandbox === sandbox && shown.session === session) {
@@ -84,7 +85,7 @@ async function pageOfTtyd(c: TerminalContext, ttyd: TtydSettings, sandbox: strin
 }
 
 /** @returns The ticket of a page that was sent here with it; undefined for none, or one that is good no more. */
-async function goodTicket(text: string | undefined, settings: AuthSettings): Promise<AttachTicket | undefined> {
+async function goodTicket(text: string | undefined, settings: EntrySettings): Promise<AttachTicket | undefined> {
   if (text === undefined) return undefined;
   try {
     const ticket = await openTicket(text, settings.sessionSecret);
@@ -103,7 +104,7 @@ type Admitted = Pick<Authenticated, "identity"> & {
 
 /** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
 async function admitted(c: TerminalContext, sandbox: string): Promise<Admitted> {
-  const basic = readBasic(c.req.raw, readAuthSettings(c.env));
+  const basic = readBasic(c.req.raw, readEntrySettings(c.env));
   const { identity, source, token } = await identify(basic?.request ?? c.req.raw, c.env, true);
   terminalGate(c.env, { mayExec: identity.scopes.has("sandbox:exec") }, c.req.query("role"));
   const project = await openProject(c.env, { tenant: identity, token }, sandbox);

@@ -2,8 +2,8 @@
 // Both are put into the words of everybody else, `Authorization: Bearer`; nothing is believed here.
 
 import { MAX_CONTROL_IN_BYTES } from "sandbox-stdio/core";
+import type { EntrySettings } from "../auth/entry-settings.ts";
 import { needsOrigin, requirePublicOrigin } from "../auth/origin.ts";
-import type { AuthSettings } from "../auth/settings.ts";
 import { isTokenShaped } from "../auth/verify-token.ts";
 
 export type Message = string | ArrayBuffer;
@@ -17,7 +17,7 @@ export type Basic = { readonly request: Request; readonly credentials: string };
  * A browser that knows Basic credentials adds them by itself, whatever page asks: so of a page they count as the cookie does.
  * @throws {AuthFault} `bad_origin`.
  */
-export function readBasic(request: Request, settings: Pick<AuthSettings, "publicOrigin">): Basic | undefined {
+export function readBasic(request: Request, settings: Pick<EntrySettings, "publicOrigin">): Basic | undefined {
   const [, credentials = ""] = /^basic +(\S+)$/i.exec(request.headers.get("Authorization") ?? "") ?? [];
   const token = tokenOfPair(credentials);
   if (token === undefined) return undefined;

@@ -6,13 +6,14 @@ import { CLOSE, DEFAULT_SHARE_SECONDS, MAX_CLIENTS } from "sandbox-stdio/core";
 import { displayName } from "../attach/grant.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { authorizeProject, type ProjectAccessEnv } from "../auth/authorize-project.ts";
+import type { EntrySettings } from "../auth/entry-settings.ts";
 import { AuthFault } from "../auth/fault.ts";
 import { identify } from "../auth/identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
 import { checkName, type Tenant } from "../auth/names.ts";
 import { openProject } from "../auth/project-gate.ts";
-import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { type Role, sealTicket, type TicketTarget, ticketId } from "../auth/ticket.ts";
+import { readEntrySettings } from "../auth/way.ts";
 import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "../json-body.ts";
 import { refuseHttp } from "../refusal.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
@@ -32,7 +33,7 @@ const SHARE_CLIENTS = { min: 1, max: MAX_CLIENTS, fallback: 16 };
 export const attachTicketRoutes = new Hono<Bindings>();
 
 attachTicketRoutes.post("/", async (c) => {
-  const settings = readAuthSettings(c.env);
+  const settings = readEntrySettings(c.env);
   const { identity, token } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:connect");
   const body = await jsonBody(c.req.raw);
@@ -49,7 +50,7 @@ export async function attachTicket(
   identity: Identity,
   where: TicketTarget,
   origin: string,
-  settings: AuthSettings,
+  settings: EntrySettings,
   user?: string,
 ): Promise<{ ticket: string; expiresAtMs: number }> {
   const expiresAtMs = Date.now() + ATTACH_TICKET_SECONDS * 1000;
@@ -76,7 +77,7 @@ export async function attachTicket(
 export const shareRoutes = new Hono<Bindings>();
 
 shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
-  const settings = readAuthSettings(c.env);
+  const settings = readEntrySettings(c.env);
   const { identity, user, actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
   const body = await jsonBody(c.req.raw);
   // Whoever does not say gives away the least.
@@ -147,9 +148,9 @@ function makerOf({ subject, tokenId, issuedAt }: Identity, user: string | undefi
 }
 
 /** The page with the session in its query, and the ticket in its fragment: that is sent to no server, and so logged by none. */
-function shareUrl(settings: AuthSettings, { sandbox, session, role }: TicketTarget, ticket: string): string {
+function shareUrl(settings: EntrySettings, { sandbox, session, role }: TicketTarget, ticket: string): string {
   const query = new URLSearchParams({ sandbox, session, role });
-  return `${settings.publicOrigin}/?${query}#ticket=${ticket}`;
+  return `${settings.linkBase}/?${query}#ticket=${ticket}`;
 }
 
 function readRole(body: JsonBody, fallback: Role): Role {

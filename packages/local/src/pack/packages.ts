@@ -20,18 +20,27 @@ const PROGRAMS = [
     options: { lib: ["ES2023", "ESNext.Collection", "DOM", "DOM.Iterable", "DOM.AsyncIterable"], jsx: "react-jsx" },
     types: ["vite/client"],
   },
+  {
+    name: "worker",
+    entries: ["worker/library.ts", "worker/node.d.ts"],
+    options: { lib: ["ES2023"] },
+    types: ["@cloudflare/workers-types"],
+  },
 ] as const;
 
 const ENTRIES: Readonly<Record<string, string>> = {
   "./protocol": "core/entry/protocol",
   "./client": "core/entry/client",
+  "./worker": "worker/library",
   "./xterm": "page/xterm",
   "./react": "page/react",
 };
 
-/** What the entry points import of others. `optional`: only who uses such an entry point needs it. */
-const DEPENDENCIES: readonly string[] = [];
+/** What `/worker` imports of others. */
+const DEPENDENCIES: readonly string[] = ["hono", "re2js", "zod"];
+/** What only those need who use an entry point that imports it. */
 const PEERS = [
+  "@cloudflare/sandbox",
   "react",
   "@xterm/xterm",
   "@xterm/addon-fit",
@@ -87,13 +96,15 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
         name,
         { types: `./dist/${path}.d.ts`, default: `./dist/${path}.js` },
       ]),
+      ["./protocol/vectors/*.json", "./vectors/*.json"],
       ["./package.json", "./package.json"],
     ]),
-    files: ["dist", "PROTOCOL.md"],
+    files: ["dist", "vectors", "PROTOCOL.md"],
     dependencies: versions(DEPENDENCIES),
     peerDependencies: versions(PEERS, "^"),
     peerDependenciesMeta: Object.fromEntries(PEERS.map((name) => [name, { optional: true }])),
   });
+  cpSync(join(home, "vectors"), join(staging, "package/vectors"), { recursive: true });
   copyDocuments(home, join(staging, "package"), ["PROTOCOL.md"]);
   cpSync(join(home, "PACKAGE.md"), join(staging, "package/README.md"));
   return pack(join(staging, "package"), outDir);

@@ -1,4 +1,4 @@
-// The container's Durable Object: the SDK's, with the secret of the bridge inside it, and with two things more: it asks the
+// The container's Durable Object: a class of the SDK's, with the secret of the bridge inside it, and with two things more: it asks the
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
@@ -16,88 +16,119 @@ import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts
 /** As the SDK has it where it starts a container by itself. */
 const START_PATIENCE = { instanceGetTimeoutMS: 30_000, portReadyTimeoutMS: 90_000, waitInterval: 300 };
 
-export class Sandbox extends SandboxBase<SandboxEnv> implements SandboxObject {
-  readonly #hang = new HangWatch(this.ctx, this.env);
-  readonly #attempts = new StartAttempts(this.ctx.storage.kv);
-  #starting: Promise<StartFailure | undefined> | undefined;
+/** The SDK's class, or one of the caller's own that extends it. */
+// biome-ignore lint/suspicious/noExplicitAny: TypeScript takes no other arguments for a class that a mixin extends
+export type SandboxClass = new (...args: any[]) => SandboxBase<SandboxEnv>;
 
-  constructor(ctx: DurableObjectState<Record<string, never>>, env: SandboxEnv) {
-    super(ctx, env);
-    useLogLevel(env);
-    this.sleepAfter = env.SLEEP_AFTER || SLEEP_AFTER;
-    const hosts = readEgress(env);
-    if (hosts !== undefined) {
-      // The SDK reads these when it starts the container: without the internet, HTTP and HTTPS go through ContainerProxy,
-      // which passes what is for these hosts. Everything that is no HTTP goes nowhere.
-      this.enableInternet = false;
-      this.interceptHttps = true;
-      this.allowedHosts = [...hosts];
-    }
-    void ctx.blockConcurrencyWhile(async () => {
-      this.envVars = { ...this.envVars, ...(await bridgeEnvironment(env, ctx.id)) };
-    });
-  }
+export type StdioSandboxClass<Base extends SandboxClass> = new (
+  ctx: DurableObjectState,
+  env: SandboxEnv,
+) => InstanceType<Base> & SandboxObject;
 
-  /** What is stored may be of a container that is gone. */
-  isRunning(): boolean {
-    return this.ctx.container?.running === true;
-  }
+/**
+ * @param Base A class that extends the SDK's `Sandbox`.
+ * @param complete What adds settings to the environment that the runtime gives.
+ */
+export function withStdio<Base extends SandboxClass>(
+  Base: Base,
+  complete: (env: SandboxEnv) => SandboxEnv = (env) => env,
+): StdioSandboxClass<Base> {
+  class Stdio extends Base implements SandboxObject {
+    readonly #hang = new HangWatch(this.ctx, this.env);
+    readonly #attempts = new StartAttempts(this.ctx.storage.kv);
+    #starting: Promise<StartFailure | undefined> | undefined;
+    readonly #env: SandboxEnv;
 
-  askBridge(question: BridgeQuestion, sandbox = this.ctx.id.name ?? ""): Promise<BridgeAnswer | undefined> {
-    return askBridgeInside(this.ctx, this.env, question, sandbox, this.#hang);
-  }
-
-  /** What `wsConnect` and `containerFetch` of the SDK come to. */
-  override async containerFetch(
-    requestOrUrl: Request | string | URL,
-    portOrInit?: number | RequestInit,
-    portParam?: number,
-  ): Promise<Response> {
-    if (!this.isRunning() || this.#starting !== undefined) {
-      this.#starting ??= this.#attempts
-        .run(() => this.#start())
-        .finally(() => {
-          this.#starting = undefined;
-        });
-      const failure = await this.#starting;
-      if (failure !== undefined) return cannotStart(failure);
-    }
-    const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
-    if (!this.isRunning()) return answer; // It was not started, and the SDK says why.
-    const inTime = await withinPatience(answer);
-    if (inTime === undefined) this.#hang.suspect();
-    return inTime ?? unavailable("what runs in the container does not answer", 3);
-  }
-
-  /** What is no fault of the image is left to the SDK, which tries again and has words for it. */
-  async #start(): Promise<StartFailure | undefined> {
-    const from = Date.now();
-    const sandbox = this.ctx.id.name ?? String(this.ctx.id);
-    try {
-      await this.startAndWaitForPorts({ ports: BRIDGE_PORT, cancellationOptions: START_PATIENCE });
-      noteLife(this.env, "container.started", { sandbox, ms: Date.now() - from });
-      return undefined;
-    } catch (error) {
-      log.warn(`container ${this.ctx.id} did not start:`, error);
-      const { why, exitCode } = endOf(error);
-      noteLife(this.env, "container.failed", {
-        sandbox,
-        ms: Date.now() - from,
-        ...(exitCode === undefined ? {} : { code: exitCode }),
+    // biome-ignore lint/suspicious/noExplicitAny: the constructor of a mixin must be like this
+    constructor(...args: any[]) {
+      super(...args);
+      const [ctx, given] = args as [DurableObjectState, SandboxEnv];
+      const env = complete(given);
+      this.#env = env;
+      useLogLevel(env);
+      if (env.SLEEP_AFTER) this.sleepAfter = env.SLEEP_AFTER;
+      const hosts = readEgress(env);
+      if (hosts !== undefined) {
+        // The SDK reads these when it starts the container: without the internet, HTTP and HTTPS go through ContainerProxy,
+        // which passes what is for these hosts. Everything that is no HTTP goes nowhere.
+        this.enableInternet = false;
+        this.interceptHttps = true;
+        this.allowedHosts = [...hosts];
+      }
+      void ctx.blockConcurrencyWhile(async () => {
+        this.envVars = { ...this.envVars, ...(await bridgeEnvironment(env, ctx.id)) };
       });
-      return exitCode === undefined ? undefined : { why, exitCode };
+    }
+
+    /** What is stored may be of a container that is gone. */
+    isRunning(): boolean {
+      return this.ctx.container?.running === true;
+    }
+
+    askBridge(question: BridgeQuestion, sandbox = this.ctx.id.name ?? ""): Promise<BridgeAnswer | undefined> {
+      return askBridgeInside(this.ctx, this.#env, question, sandbox, this.#hang);
+    }
+
+    /** What `wsConnect` and `containerFetch` of the SDK come to. */
+    override async containerFetch(
+      requestOrUrl: Request | string | URL,
+      portOrInit?: number | RequestInit,
+      portParam?: number,
+    ): Promise<Response> {
+      if (!this.isRunning() || this.#starting !== undefined) {
+        this.#starting ??= this.#attempts
+          .run(() => this.#start())
+          .finally(() => {
+            this.#starting = undefined;
+          });
+        const failure = await this.#starting;
+        if (failure !== undefined) return cannotStart(failure);
+      }
+      const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
+      if (!this.isRunning()) return answer; // It was not started, and the SDK says why.
+      const inTime = await withinPatience(answer);
+      if (inTime === undefined) this.#hang.suspect();
+      return inTime ?? unavailable("what runs in the container does not answer", 3);
+    }
+
+    /** What is no fault of the image is left to the SDK, which tries again and has words for it. */
+    async #start(): Promise<StartFailure | undefined> {
+      const from = Date.now();
+      const sandbox = this.ctx.id.name ?? String(this.ctx.id);
+      try {
+        await this.startAndWaitForPorts({ ports: BRIDGE_PORT, cancellationOptions: START_PATIENCE });
+        noteLife(this.env, "container.started", { sandbox, ms: Date.now() - from });
+        return undefined;
+      } catch (error) {
+        log.warn(`container ${this.ctx.id} did not start:`, error);
+        const { why, exitCode } = endOf(error);
+        noteLife(this.env, "container.failed", {
+          sandbox,
+          ms: Date.now() - from,
+          ...(exitCode === undefined ? {} : { code: exitCode }),
+        });
+        return exitCode === undefined ? undefined : { why, exitCode };
+      }
+    }
+
+    /**
+     * Nobody has been attached for a while. A process may well run on for nobody: the bridge ends it when its `keep` is over,
+     * and forgets it when its exit has been told. Until then this is asked again after each such while.
+     */
+    override async onActivityExpired(): Promise<void> {
+      const stays = staysMs(await this.askBridge({ ask: "sessions" }), sleepAfterMs(this.#env.SLEEP_AFTER));
+      // A bridge that is gone takes its container along.
+      if (stays > 0 && this.isRunning()) return;
+      noteLife(this.env, "container.slept", { sandbox: this.ctx.id.name ?? String(this.ctx.id) });
+      await super.onActivityExpired();
     }
   }
-
-  /**
-   * Nobody has been attached for a while. A process may well run on for nobody: the bridge ends it when its `keep` is over,
-   * and forgets it when its exit has been told. Until then this is asked again after each such while.
-   */
-  override async onActivityExpired(): Promise<void> {
-    const stays = staysMs(await this.askBridge({ ask: "sessions" }), sleepAfterMs(this.env.SLEEP_AFTER));
-    // A bridge that is gone takes its container along.
-    if (stays > 0 && this.isRunning()) return;
-    noteLife(this.env, "container.slept", { sandbox: this.ctx.id.name ?? String(this.ctx.id) });
-    await super.onActivityExpired();
-  }
+  // The compiler does not follow what a generic base and a mixin make together.
+  return Stdio as unknown as StdioSandboxClass<Base>;
 }
+
+class UsualSandbox extends SandboxBase<SandboxEnv> {
+  override sleepAfter: string | number = SLEEP_AFTER;
+}
+
+export class Sandbox extends withStdio(UsualSandbox) {}

@@ -1,0 +1,170 @@
+// examples/own-worker under `wrangler dev`, outside of the checkout, from the packed package: a Worker with logins of its own that
+// serves sessions to its users, and to nobody else.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Connection, type ConnectOptions, connect, StdioError, sandbox } from "sandbox-stdio/client";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import NodeWebSocket from "ws";
+import { childEnv } from "../../../packages/local/src/env.ts";
+import { ROOT } from "../../../packages/local/src/paths.ts";
+import { anyFreePort } from "../../../packages/local/src/ports.ts";
+import { packAll } from "../../../scripts/pack.ts";
+import { freshProject } from "../support/installed.ts";
+import { system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+const outDir = mkdtempSync(join(tmpdir(), "sbx-pack-out-"));
+let project = "";
+let origin = "";
+let wrangler: ChildProcess | undefined;
+let log = "";
+
+beforeAll(async () => {
+  const { library } = await packAll(outDir);
+  const version = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).dependencies["@cloudflare/sandbox"];
+  project = await freshProject([library, `@cloudflare/sandbox@${version}`]);
+  for (const name of ["index.js", "ours.js", "wrangler.toml"]) {
+    cpSync(join(ROOT, "examples/own-worker", name), join(project, name));
+  }
+  const port = await anyFreePort();
+  origin = `http://localhost:${port}`;
+  const secret = () => randomBytes(32).toString("hex");
+  const vars = {
+    ...{ PUBLIC_ORIGIN: origin, LOGIN_SECRET: secret(), SESSION_SECRET: secret() },
+    ...{ STDIO_TOKEN: system.bridgeToken, BRIDGE_URL: system.bridgeUrl },
+  };
+  const lines = Object.entries(vars).map(([name, value]) => `${name}='${value}'\n`);
+  writeFileSync(join(project, ".dev.vars"), lines.join(""), { mode: 0o600 });
+  const args = ["dev", "--local", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"];
+  const quiet = [
+    "--enable-containers=false",
+    "--show-interactive-dev-session=false",
+    "--persist-to",
+    join(project, "state"),
+  ];
+  const env = childEnv({ CI: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" });
+  wrangler = spawn(process.execPath, [join(ROOT, "node_modules/wrangler/bin/wrangler.js"), ...args, ...quiet], {
+    ...{ cwd: project, env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
+  });
+  for (const stream of [wrangler.stdout, wrangler.stderr]) {
+    stream?.on("data", (chunk) => {
+      log += chunk;
+    });
+  }
+  const answers = () =>
+    fetch(origin)
+      .then((response) => response.ok)
+      .catch(() => false);
+  await until("the Worker to answer", answers, 90_000).catch((error: Error) => {
+    throw new Error(`${error.message}. Its log:\n${log}`);
+  });
+}, 240_000);
+
+afterAll(async () => {
+  const { pid } = wrangler ?? {};
+  if (wrangler !== undefined && pid !== undefined && wrangler.exitCode === null) {
+    const gone = new Promise((resolve) => wrangler?.once("close", resolve));
+    process.kill(-pid, "SIGTERM");
+    const timer = setTimeout(() => process.kill(-pid, "SIGKILL"), 5_000);
+    await gone;
+    clearTimeout(timer);
+  }
+  for (const dir of [outDir, project]) if (dir !== "") rmSync(dir, { recursive: true, force: true });
+}, 30_000);
+
+async function loginOf(user: string): Promise<string> {
+  const response = await fetch(`${origin}/login?user=${user}`, { method: "POST" });
+  expect(response.status).toBe(204);
+  return response.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+}
+
+/** What a browser's own socket sends from a page of this origin. */
+function socketOf(cookie: string, page = origin) {
+  return class extends NodeWebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols, { headers: { Cookie: cookie, Origin: page } });
+    }
+  };
+}
+
+function attach(cookie: string, options: ConnectOptions, page?: string): Connection {
+  const connection = connect(`${origin}/terminals`, {
+    WebSocket: socketOf(cookie, page),
+    firstAttempts: 1,
+    ...options,
+  });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+const pageFetch = (cookie: string): typeof fetch => {
+  return (input, init) => fetch(input, { ...init, headers: { ...init?.headers, Cookie: cookie, Origin: origin } });
+};
+
+async function refusal(connection: Connection): Promise<StdioError> {
+  const error = await connection.exited.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StdioError);
+  return error as StdioError;
+}
+
+test("the README's Worker is the example's, and short", () => {
+  const example = readFileSync(join(ROOT, "examples/own-worker/index.js"), "utf8");
+  expect(readFileSync(join(ROOT, "packages/sandbox-stdio/PACKAGE.md"), "utf8")).toContain(example);
+  expect(
+    example
+      .trim()
+      .split("\n")
+      .filter((line) => line !== "" && !line.trim().startsWith("//")).length,
+  ).toBeLessThanOrEqual(22);
+});
+
+test("a user who is logged in there runs a command and pipes through it", async () => {
+  const job = attach(await loginOf("ann"), { cmd: "sh", args: ["-c", "cat; exit 3"], sandbox: "dev" });
+  const writer = job.stdin.getWriter();
+  await writer.write("through\n");
+  await writer.close();
+  expect(await new Response(job.stdout).text()).toBe("through\n");
+  expect(await job.exited).toEqual({ code: 3 });
+  expect(job.hello?.you.name).toBe("Ann");
+  expect(await (await fetch(origin)).text()).toBe("what the Worker has always answered");
+});
+
+test("a session outlives its connection, and another user of the Worker reaches neither it nor its sandbox", async () => {
+  const ann = await loginOf("ann");
+  const place = { sandbox: "dev", session: "kept" };
+  const first = attach(ann, { ...place, cmd: "cat" });
+  await until("the greeting", () => first.hello);
+  const ben = await loginOf("ben");
+  expect(await refusal(attach(ben, { ...place, role: "viewer" }))).toMatchObject({ closeCode: 4404 });
+  const boxOf = (cookie: string) => sandbox(`${origin}/terminals`, { sandbox: "dev", fetch: pageFetch(cookie) });
+  expect((await boxOf(ben).list()).sessions).toEqual([]);
+  expect((await boxOf(ann).list()).sessions.map(({ session }) => session)).toContain("kept");
+  await boxOf(ann).session("kept").write({ text: "by HTTP\n" });
+  const { value } = await first.stdout.getReader().read();
+  expect(Buffer.from(value ?? []).toString()).toBe("by HTTP\n");
+  await boxOf(ann).session("kept").end();
+});
+
+test("the container has the id that the Worker chose", async () => {
+  const box = sandbox(`${origin}/terminals`, { sandbox: "dev", fetch: pageFetch(await loginOf("ann")) });
+  const { stdout } = await box.run({ cmd: "pwd" });
+  // The local bridge names a sandbox's directory as the container would be named.
+  expect(stdout?.trim()).toBe(join(system.sandboxesDir, "ann--dev"));
+});
+
+test("nobody comes in without a login, with one that is not allowed, or from a page of another origin", async () => {
+  expect(await refusal(attach("", { cmd: "cat" }))).toMatchObject({ closeCode: 4401, message: "Log in" });
+  const eve = await loginOf("eve");
+  expect(await refusal(attach(eve, { cmd: "cat" }))).toMatchObject({ closeCode: 4403, message: /terminals/ });
+  const ann = await loginOf("ann");
+  const foreign = await refusal(attach(ann, { cmd: "cat" }, "https://elsewhere.example"));
+  expect(foreign.message).toMatch(/403/);
+  const forged = `${ann.slice(0, -1)}${ann.endsWith("0") ? "1" : "0"}`;
+  expect(await refusal(attach(forged, { cmd: "cat" }))).toMatchObject({ closeCode: 4401 });
+});

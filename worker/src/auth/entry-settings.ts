@@ -1,0 +1,108 @@
+// The settings that hold however requests are authenticated: the server's own addresses, and its secret.
+
+import { AuthFault } from "./fault.ts";
+
+export interface EntryEnv {
+  /** Required, a secret of at least 32 characters. Encrypts the cookies. */
+  SESSION_SECRET?: string;
+  /** Required. Where people reach this Worker: `https://…`, or `http://` on loopback. */
+  PUBLIC_ORIGIN?: string;
+  /** Comma separated `host[:port]`, beside that of PUBLIC_ORIGIN. */
+  ALLOWED_HOSTS?: string;
+  /** Comma separated `https://HOST[:PORT]`: the pages that may connect to a route that has such a list. Default: any. */
+  ALLOWED_ORIGINS?: string;
+  /** Set by the code alone: below which path the routes are. */
+  ROUTES_PREFIX?: string;
+}
+
+export interface EntrySettings {
+  /** Whose the subjects are: a part of every name, so that two issuers' people never meet. */
+  readonly issuer: string;
+  readonly sessionSecret: string;
+  /** Scheme, host and port, no slash at the end. */
+  readonly publicOrigin: string;
+  /** Where a link leads that shares a session, without a slash at its end. */
+  readonly linkBase: string;
+  /** `host[:port]`, lower case, no default port. */
+  readonly allowedHosts: ReadonlySet<string>;
+  /** Empty: any origin, and none. */
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
+/** Shorter secrets also fall into the weak key form that oauth.do still reads. */
+const MIN_SECRET_CHARACTERS = 32;
+/** Names of sandboxes are made of the issuer: they are to stay where a Worker moves to another address. */
+const OWN_LOGINS = "own logins";
+const LOOPBACK_HOSTNAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/**
+ * @param issuer Absent: the Worker knows its users itself.
+ * @throws {AuthFault} `misconfigured`, naming the variable and never its value.
+ */
+export function parseEntrySettings(env: EntryEnv, issuer?: string): EntrySettings {
+  const sessionSecret = required("SESSION_SECRET", env.SESSION_SECRET);
+  if (sessionSecret.length < MIN_SECRET_CHARACTERS) {
+    throw misconfigured(`SESSION_SECRET must have at least ${MIN_SECRET_CHARACTERS} characters`);
+  }
+  const publicOrigin = readOrigin(required("PUBLIC_ORIGIN", env.PUBLIC_ORIGIN));
+  return {
+    issuer: issuer ?? OWN_LOGINS,
+    sessionSecret,
+    publicOrigin,
+    linkBase: `${publicOrigin}${env.ROUTES_PREFIX ?? ""}`,
+    allowedHosts: readAllowedHosts(env.ALLOWED_HOSTS, publicOrigin),
+    allowedOrigins: new Set(list(env.ALLOWED_ORIGINS, ",").map(readListedOrigin)),
+  };
+}
+
+export function misconfigured(message: string): AuthFault {
+  return new AuthFault("misconfigured", `This server is not set up: ${message}`);
+}
+
+export function required(name: string, value: string | undefined): string {
+  if (!value) throw misconfigured(`${name} is missing`);
+  return value;
+}
+
+export function list(value: string | undefined, separator: string): string[] {
+  return (value ?? "")
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+function readOrigin(value: string): string {
+  const url = URL.parse(value);
+  if (!url || !isTrustworthy(url) || (url.origin !== value && `${url.origin}/` !== value)) {
+    throw misconfigured("PUBLIC_ORIGIN must be https://HOST[:PORT], or http on loopback, with no path");
+  }
+  return url.origin;
+}
+
+function readListedOrigin(value: string): string {
+  const origin = URL.parse(value)?.origin;
+  if (origin !== value) throw misconfigured("ALLOWED_ORIGINS must hold origins such as https://HOST, comma separated");
+  return origin;
+}
+
+/** Keys and tokens that travel in the clear can be replaced on the way; loopback has no way. */
+export function isTrustworthy(url: URL): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK_HOSTNAMES.has(url.hostname));
+}
+
+function readAllowedHosts(value: string | undefined, publicOrigin: string): Set<string> {
+  const { host, hostname, port, protocol } = new URL(publicOrigin);
+  const hosts = new Set([host]);
+  for (const item of list(value, ",")) {
+    const url = URL.parse(`${protocol}//${item}`);
+    if (!url?.host || url.href !== `${url.origin}/` || url.username || url.password) {
+      throw misconfigured("ALLOWED_HOSTS must hold HOST or HOST:PORT, comma separated");
+    }
+    hosts.add(url.host);
+  }
+  if (LOOPBACK_HOSTNAMES.has(hostname)) {
+    const suffix = port === "" ? "" : `:${port}`;
+    hosts.add(`localhost${suffix}`).add(`127.0.0.1${suffix}`);
+  }
+  return hosts;
+}

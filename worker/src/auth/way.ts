@@ -1,0 +1,37 @@
+// How requests are authenticated. The entry file chooses one way, so that nothing of another is bundled: oauth-way.ts is ours,
+// own-way.ts is made of a function that somebody else's Worker gives.
+
+import type { Authenticated } from "./authenticate.ts";
+import type { EntrySettings } from "./entry-settings.ts";
+import type { Identity } from "./identity.ts";
+
+export interface AuthWay {
+  /** @throws {AuthFault} `misconfigured`. */
+  settings(env: object): EntrySettings;
+  /**
+   * Who asks; says neither what they may do nor whether that was revoked.
+   * @param cookieOrigins Whose pages may use a cookie, beside our own.
+   * @throws {AuthFault}
+   */
+  authenticate(request: Request, env: object, cookieOrigins?: ReadonlySet<string>): Promise<Authenticated>;
+  /** Whose a token is that was shown on a living connection (T8), or has to be asked about again (T8a). @throws {AuthFault} */
+  verify(token: string, env: object): Promise<Identity>;
+}
+
+let chosen: AuthWay | undefined;
+
+/** Called once, by the entry file. */
+export function useAuthentication(way: AuthWay): void {
+  chosen = way;
+}
+
+/** @throws {Error} If the entry file has chosen no way. */
+export function authWay(): AuthWay {
+  if (chosen === undefined) throw new Error("the entry file has chosen no way to authenticate");
+  return chosen;
+}
+
+/** @throws {AuthFault} `misconfigured`, naming the variable and never its value. */
+export function readEntrySettings(env: object): EntrySettings {
+  return authWay().settings(env);
+}

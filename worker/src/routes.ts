@@ -1,0 +1,47 @@
+// The routes to sessions, whoever's Worker they stand in: who may come in, and to which Durable Object a request belongs.
+
+import { Hono } from "hono";
+import { attachRoutes } from "./attach/attach-route.ts";
+import { readAuditSettings } from "./audit/settings.ts";
+import { tenantAuditRoutes } from "./audit/tenant-route.ts";
+import { requireAllowedHost } from "./auth/origin.ts";
+import { readEntrySettings } from "./auth/way.ts";
+import type { StdioEnv } from "./env.ts";
+import { answerFault } from "./faults.ts";
+import { revocationRoutes } from "./limits/revocation-route.ts";
+import { requireLogLevel } from "./log-level.ts";
+import { openApiRoute } from "./programs/openapi-route.ts";
+import { programRoutes } from "./programs/routes.ts";
+import { readEgress } from "./sandbox/egress.ts";
+import { sessionRoutes } from "./session/session-routes.ts";
+import { terminalRoutes } from "./terminal/routes.ts";
+import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
+import { webhookRoutes } from "./webhooks/webhook-route.ts";
+
+/** Without what follows behind all routes: the caller's own, and what answers everything else. */
+export function stdioRoutes<Env extends StdioEnv>(): Hono<{ Bindings: Env }> {
+  const app = new Hono<{ Bindings: Env }>();
+  app.onError(answerFault);
+
+  app.use(async (c, next) => {
+    requireAllowedHost(c.req.raw, readEntrySettings(c.env));
+    // Before anything is done: a policy that can't be read must not count as none.
+    readAuditSettings(c.env);
+    requireLogLevel(c.env);
+    readEgress(c.env);
+    await next();
+  });
+
+  app.get("/healthz", (c) => c.json({ ok: true }));
+  app.route("/", terminalRoutes);
+  app.route("/", attachRoutes);
+  app.route("/", openApiRoute);
+  app.route("/api/sandboxes", programRoutes);
+  app.route("/api/sandboxes", sessionRoutes);
+  app.route("/api/sandboxes", shareRoutes);
+  app.route("/api/tickets", attachTicketRoutes);
+  app.route("/api/revocations", revocationRoutes);
+  app.route("/api/audit", tenantAuditRoutes);
+  app.route("/api/attention-webhook", webhookRoutes);
+  return app;
+}

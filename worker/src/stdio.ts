@@ -1,0 +1,95 @@
+// Sessions inside somebody's own Worker: the fetch handler of their routes, and the Durable Object classes to export. The
+// variables of docs/settings.md come from `settings`, or from the Worker's own.
+
+import { type SandboxIds, useSandboxIds } from "./auth/names.ts";
+import { type Authenticate, ownWay } from "./auth/own-way.ts";
+import { useAuthentication } from "./auth/way.ts";
+import type { StdioEnv } from "./env.ts";
+import { AddressObject } from "./limits/address-object.ts";
+import { TenantObject } from "./limits/tenant-object.ts";
+import { stdioRoutes } from "./routes.ts";
+import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
+import { SandboxDirectory } from "./sandbox/directory.ts";
+import { type SandboxClass, type StdioSandboxClass, withStdio } from "./sandbox/sdk/sandbox.ts";
+import { SessionObject } from "./session/session-object.ts";
+
+export type StdioOptions<Env> = {
+  readonly authenticate: Authenticate<Env>;
+  /**
+   * The id of a sandbox's container: `getSandbox(env.Sandbox, id)` reaches the same one. Two tenants that are given one id share that
+   * sandbox and its sessions. Default: an id that no other tenant can have, and that nobody knows.
+   */
+  readonly sandbox?: SandboxIds;
+  /** Where the routes begin, such as `/sandboxes`. Default: at the root. */
+  readonly prefix?: string;
+  /** Variables of docs/settings.md; what is not here is read from the Worker's own. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The names of the Worker's bindings, where they are not these. */
+  readonly bindings?: Readonly<Partial<Record<(typeof BINDINGS)[number], string>>>;
+};
+
+const BINDINGS = ["Sandbox", "SESSION", "TENANT", "ADDRESS", "DIRECTORY"] as const;
+
+export type Stdio<Env> = {
+  /** Answers a request whose path begins with the prefix; 404 to every other. */
+  fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response>;
+  /** To be exported, each under the name that the Worker's configuration has for it. */
+  readonly SessionObject: typeof SessionObject;
+  readonly TenantObject: typeof TenantObject;
+  readonly AddressObject: typeof AddressObject;
+  readonly SandboxDirectory: typeof SandboxDirectory;
+  /** Makes a class that extends the SDK's `Sandbox` one whose containers have sessions. */
+  readonly withStdio: <Base extends SandboxClass>(Base: Base) => StdioSandboxClass<Base>;
+};
+
+/** To be called once in a Worker, at its top: the objects find there what was chosen. */
+export function makeStdio<Env extends object>(options: StdioOptions<Env>, containers: ContainerWay): Stdio<Env> {
+  const { authenticate, sandbox, prefix = "", settings = {}, bindings = {} } = options;
+  if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(prefix))
+    throw new TypeError(`Cannot serve below "${prefix}": need "/NAME", with no slash behind`);
+  const outer = new WeakMap<object, Env>();
+  const completed = new WeakMap<object, StdioEnv>();
+  const complete = (env: object): StdioEnv => {
+    let whole = completed.get(env);
+    if (whole === undefined) {
+      const own = env as Readonly<Record<string, unknown>>;
+      const bound = Object.fromEntries(BINDINGS.map((name) => [name, own[bindings[name] ?? name]]));
+      whole = { ...own, ...bound, ...settings, ROUTES_PREFIX: prefix } as unknown as StdioEnv;
+      completed.set(env, whole);
+      outer.set(whole, env as Env);
+    }
+    return whole;
+  };
+  useContainers(containers);
+  useSandboxIds(sandbox);
+  useAuthentication(ownWay(authenticate, (env) => outer.get(env) ?? (env as Env)));
+  const app = stdioRoutes<StdioEnv>();
+  app.all("*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
+  return {
+    fetch: async (request, env, ctx) => {
+      const url = new URL(request.url);
+      if (!url.pathname.startsWith(`${prefix}/`)) {
+        return Response.json({ error: "not_found", message: `not below ${prefix}` }, { status: 404 });
+      }
+      url.pathname = url.pathname.slice(prefix.length);
+      return app.fetch(prefix === "" ? request : new Request(url, request), complete(env), ctx);
+    },
+    SessionObject: class extends SessionObject {
+      constructor(ctx: DurableObjectState, env: StdioEnv) {
+        super(ctx, complete(env));
+      }
+    },
+    TenantObject: class extends TenantObject {
+      constructor(ctx: DurableObjectState, env: StdioEnv) {
+        super(ctx, complete(env));
+      }
+    },
+    AddressObject: class extends AddressObject {
+      constructor(ctx: DurableObjectState, env: StdioEnv) {
+        super(ctx, complete(env));
+      }
+    },
+    SandboxDirectory,
+    withStdio: (Base) => withStdio(Base, complete),
+  };
+}
