@@ -215,6 +215,17 @@ describe("the renderer", () => {
 });
 
 describe("the component on somebody's page", () => {
+  test("changes nothing of the page that it stands in", async () => {
+    const page = await browser.attached("/component.html");
+    const styles = await page.page.evaluate(() => {
+      const [body, root] = [document.body, document.getElementById("root") ?? document.body].map((one) =>
+        getComputedStyle(one),
+      );
+      return [body?.margin, body?.backgroundColor, root?.backgroundColor, root?.height];
+    });
+    expect(styles).toEqual(["8px", "rgba(0, 0, 0, 0)", "rgba(0, 0, 0, 0)", expect.stringMatching(/^4\d\dpx$/)]);
+  });
+
   test("brings its token beside the subprotocol, renews it without reconnecting, and tells the exit", async () => {
     const page = await browser.attached("/component.html");
     const process = browser.server.process("main", "dev");
