@@ -26,9 +26,11 @@ beforeAll(async () => {
   const { library } = await packAll(outDir);
   const version = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).dependencies["@cloudflare/sandbox"];
   project = await freshProject([library, `@cloudflare/sandbox@${version}`]);
-  for (const name of ["index.js", "ours.js", "wrangler.toml"]) {
-    cpSync(join(ROOT, "examples/own-worker", name), join(project, name));
-  }
+  const example = join(ROOT, "examples/own-worker");
+  for (const name of ["index.js", "ours.js"]) cpSync(join(example, name), join(project, name));
+  // The image stays where it is.
+  const config = readFileSync(join(example, "wrangler.toml"), "utf8").replace('"../../', `"${ROOT}/`);
+  writeFileSync(join(project, "wrangler.toml"), config);
   const port = await anyFreePort();
   origin = `http://localhost:${port}`;
   const secret = () => randomBytes(32).toString("hex");
@@ -45,7 +47,10 @@ beforeAll(async () => {
     "--persist-to",
     join(project, "state"),
   ];
-  const env = childEnv({ CI: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" });
+  const env = childEnv({
+    ...{ CI: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_SEND_ERROR_REPORTS: "false", WRANGLER_HIDE_BANNER: "true" },
+    ...{ WRANGLER_LOG_PATH: join(project, "logs"), WRANGLER_CACHE_DIR: join(project, "cache") },
+  });
   wrangler = spawn(process.execPath, [join(ROOT, "node_modules/wrangler/bin/wrangler.js"), ...args, ...quiet], {
     ...{ cwd: project, env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
   });
@@ -54,10 +59,13 @@ beforeAll(async () => {
       log += chunk;
     });
   }
-  const answers = () =>
-    fetch(origin)
-      .then((response) => response.ok)
-      .catch(() => false);
+  const answers = async () => {
+    if (wrangler?.exitCode !== null) throw new Error("wrangler has ended");
+    return fetch(origin).then(
+      (response) => response.ok,
+      () => false,
+    );
+  };
   await until("the Worker to answer", answers, 90_000).catch((error: Error) => {
     throw new Error(`${error.message}. Its log:\n${log}`);
   });
