@@ -23,6 +23,7 @@ test("what is not set has the documented default", () => {
     defaultScopes: [],
     sessionSecret: ENV.SESSION_SECRET,
     publicOrigin: "https://sbx.example",
+    linkBase: "https://sbx.example",
     allowedHosts: new Set(["sbx.example"]),
     allowedOrigins: new Set(),
   });
