@@ -17,7 +17,8 @@ import { requireAllowedHost, requirePublicOrigin } from "./origin.ts";
 import { beginLogin, endLogin, loginCookieName, openLogin, type PendingLogin } from "./pending-login.ts";
 import { beginSession, endSession, openSession, type Session, sessionCookieName } from "./session.ts";
 import { type AuthSettings, readAuthSettings } from "./settings.ts";
-import { acceptedIssuers, isJwtShaped, verifyToken } from "./verify-token.ts";
+import { isJwtShaped } from "./token-shape.ts";
+import { acceptedIssuers, verifyToken } from "./verify-token.ts";
 
 type LoginContext = Context<{ Bindings: IdentifyEnv }>;
 

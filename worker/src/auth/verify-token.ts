@@ -5,6 +5,7 @@ import { AuthFault } from "./fault.ts";
 import { type Identity, type IdentityOptions, identityFrom, withEnd } from "./identity.ts";
 import { introspect } from "./introspection.ts";
 import { verifyJwt } from "./jwt.ts";
+import { isJwtShaped, MAX_TOKEN_CHARACTERS, OPAQUE_SHAPE } from "./token-shape.ts";
 
 export interface VerifyOptions extends IdentityOptions {
   /** Exact. `https://id.org.ai` also admits the aliases under which it signs. */
@@ -21,11 +22,6 @@ export interface VerifyOptions extends IdentityOptions {
 
 /** The same identity provider by its present and former names; `COMPATIBLE_AUTH_ISSUERS` of id.org.ai 0.2.8. */
 const ID_ORG_AI_ISSUERS = ["https://id.org.ai", "https://oauth.do", "https://auth.apis.do"] as const;
-/** Longer ones are refused unread; a session cookie has to hold one within 4 KiB anyway. */
-const MAX_TOKEN_CHARACTERS = 8192;
-const JWT_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-/** What id.org.ai hands out. Nothing else is worth a question to the issuer, which any stranger could cause. */
-const OPAQUE_SHAPE = /^at_[\w-]{16,512}$/;
 
 /**
  * Verifies a token of either kind, anew on each call: a JWT by the issuer's keys, an opaque `at_…` by asking
@@ -56,14 +52,4 @@ export async function verifyToken(token: string, options: VerifyOptions): Promis
 /** The values of `iss` that stand for a configured issuer. */
 export function acceptedIssuers(issuer: string): readonly string[] {
   return issuer === ID_ORG_AI_ISSUERS[0] ? ID_ORG_AI_ISSUERS : [issuer];
-}
-
-/** Whether a text may be a token of either kind. Says nothing of its truth. */
-export function isTokenShaped(text: string): boolean {
-  return text.length <= MAX_TOKEN_CHARACTERS && (isJwtShaped(text) || OPAQUE_SHAPE.test(text));
-}
-
-/** Whether a text has the three parts of a JWT. Says nothing of its truth. */
-export function isJwtShaped(token: string): boolean {
-  return JWT_SHAPE.test(token);
 }

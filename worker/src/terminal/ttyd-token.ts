@@ -4,7 +4,7 @@
 import { MAX_CONTROL_IN_BYTES } from "sandbox-stdio/core";
 import type { EntrySettings } from "../auth/entry-settings.ts";
 import { needsOrigin, requirePublicOrigin } from "../auth/origin.ts";
-import { isTokenShaped } from "../auth/verify-token.ts";
+import { isTokenShaped } from "../auth/token-shape.ts";
 
 export type Message = string | ArrayBuffer;
 
