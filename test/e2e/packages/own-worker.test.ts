@@ -166,8 +166,8 @@ test("a session outlives its connection, and another user of the Worker reaches 
 test("the container has the id that the Worker chose", async () => {
   const box = sandbox(`${origin}/terminals`, { sandbox: "dev", fetch: pageFetch(await loginOf("ann")) });
   const { stdout } = await box.run({ cmd: "pwd" });
-  // The local bridge names a sandbox's directory as the container would be named.
-  expect(stdout?.trim()).toBe(join(system.sandboxesDir, "ann--dev"));
+  // The local bridge names a sandbox's directory by its name and by the id that its container would have.
+  expect(stdout?.trim()).toBe(join(system.sandboxesDir, "dev-ann--dev"));
 });
 
 test("nobody comes in without a login, with one that is not allowed, or from a page of another origin", async () => {
