@@ -8,6 +8,7 @@ const PARTS = {
   core: "packages/sandbox-stdio/src",
   page: "packages/dashboard/src",
   api: "packages/api/src",
+  mcp: "packages/mcp/src",
   worker: "worker/src",
 } as const;
 
@@ -18,6 +19,8 @@ const MODULES: Readonly<Record<string, string>> = {
   "sandbox-stdio/protocol": "core/entry/protocol.ts",
   "sandbox-stdio/client": "core/entry/client.ts",
   "@sbx/api": "api/index.ts",
+  "@sbx/mcp": "mcp/index.ts",
+  "@sbx/mcp/gateway": "mcp/gateway/index.ts",
   "@sbx/api/patterns": "api/patterns.ts",
 };
 
