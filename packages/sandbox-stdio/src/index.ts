@@ -32,15 +32,12 @@ export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
 export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";
-export {
-  InnerClient,
-  type InnerClientEvents,
-  type InnerHello,
-  type InnerSocket,
-  type WriteOutcome,
-  type WriteWish,
-} from "./hop/inner-client.ts";
-export { InnerServer, type ProcessFacts, type ProgramPorts } from "./hop/inner-server.ts";
+export type { WriteOutcome, WriteWish } from "./hop/bridge-calls.ts";
+export type { ProcessFacts } from "./hop/greeting.ts";
+export { InnerClient, type InnerClientEvents, type InnerSocket } from "./hop/inner-client.ts";
+export { InnerServer } from "./hop/inner-server.ts";
+export type { ProgramPorts } from "./hop/program-service.ts";
+export type { InnerHello } from "./hop/reconciliation.ts";
 export { type InputEntry, InputQueue } from "./input/input-queue.ts";
 export { release } from "./input/release.ts";
 export { decodeArchive, encodeArchive } from "./output/log-archive.ts";
@@ -50,6 +47,7 @@ export { isWindowSpent, type Paced, pacingClient } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
 export { SNAPSHOT_PATIENCE_MS, type SnapshotFrame, type SnapshotSource } from "./output/snapshot-requests.ts";
 export { Window } from "./output/window.ts";
+export type { ConnectionHooks, ServerSocket } from "./server/connection-ports.ts";
 export { Deadline, type DeadlinePorts, earliest } from "./server/deadline.ts";
 export { Departures, type DepartureVerdict, type SocketQueue } from "./server/departures.ts";
 export {
@@ -65,7 +63,7 @@ export {
   type RouteRequest,
   type SessionEvent,
 } from "./server/dialect.ts";
-export { type ConnectionHooks, ServerConnection, type ServerSocket } from "./server/server-connection.ts";
+export { ServerConnection } from "./server/server-connection.ts";
 export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";

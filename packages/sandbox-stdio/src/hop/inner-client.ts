@@ -4,21 +4,13 @@
 import type { InputEntry } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
 import type { SnapshotSource } from "../output/snapshot-requests.ts";
-import type { WriteCommand } from "../programs/program-writes.ts";
 import type { Frame } from "../server/dialect.ts";
 import type { ClientRecord, TerminalSize } from "../session/client-record.ts";
 import type { RelaySession } from "../session/relay-session.ts";
 import type { Upstream } from "../session/session-types.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { SignalName } from "../wire/constants.ts";
-import {
-  CLOSE,
-  MAX_CONTROL_OUT_BYTES,
-  MAX_FRAME_BYTES,
-  MAX_SNAPSHOT_BYTES,
-  MIB,
-  SILENCE_MS,
-} from "../wire/constants.ts";
+import { CLOSE, MAX_CONTROL_OUT_BYTES, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, SILENCE_MS } from "../wire/constants.ts";
 import { decodeAnswer, decodeFrame, encodeStdin } from "../wire/frames.ts";
 import {
   type InnerCommand,
@@ -27,9 +19,11 @@ import {
   parseInnerMessage,
   type Question,
 } from "../wire/inner-messages.ts";
+import { BridgeCalls, type WriteOutcome, type WriteWish } from "./bridge-calls.ts";
+import { followBridge } from "./follow-bridge.ts";
 import { HopAllowance } from "./hop-allowance.ts";
-
-export type InnerHello = Extract<InnerMessage, { type: "hello" }>;
+import { type InnerHello, reconcile } from "./reconciliation.ts";
+import { RelayedAcks } from "./relayed-acks.ts";
 
 /** The connection as the inner client needs it. */
 export interface InnerSocket {
@@ -46,10 +40,6 @@ export interface InnerClientEvents {
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
 
-/** Each message costs a Durable Object more than its bytes. So those that set the pace are relayed in steps well under what
- * they may have in flight, and the others, which decide nothing, only now and then. */
-const PACE_ACK_BYTES = 2 * MAX_FRAME_BYTES;
-const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
 const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
   "resize",
   "gap",
@@ -61,30 +51,6 @@ const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
 ]);
 const TOO_MANY = "more messages than anybody asked for";
 
-/** What a program's call to *write* comes to. `fault`: the hop, or the session, was given up before it was known. */
-export type WriteOutcome =
-  | Extract<InnerMessage, { type: "written" }>
-  | Extract<InnerMessage, { type: "unwritten" }>
-  | { readonly type: "fault" };
-
-/** As {@link WriteCommand}; without `at` it goes behind what was received. */
-export type WriteWish = Omit<WriteCommand, "client" | "at" | "again"> & { readonly at?: number | undefined };
-
-type PendingWrite = {
-  readonly wish: WriteWish;
-  command: WriteCommand | undefined;
-  resolve(outcome: WriteOutcome): void;
-};
-type PendingAsk = {
-  readonly question: Question;
-  pieces: Uint8Array[];
-  bytes: number;
-  resolve(text?: Uint8Array): void;
-};
-
-/** A longer answer is none. */
-const MAX_ANSWER_BYTES = 4 * MIB;
-
 export class InnerClient implements Upstream, SnapshotSource {
   readonly #events: InnerClientEvents;
   #session: RelaySession | undefined;
@@ -95,23 +61,24 @@ export class InnerClient implements Upstream, SnapshotSource {
   #isFaulty = false;
   #slots = new Map<string, number>();
   #nextSlot = 0;
-  /** What was last relayed of each client: offset and window. */
-  #relayed = new Map<string, { offset: number; window: number }>();
-  /** Who paced when {@link #relayPacer} last looked. */
-  #pacing: string | undefined;
   /** What the next snapshot frame is. */
   #snapshot: Omit<Snapshot, "bytes"> | undefined;
   #allowance = new HopAllowance(0);
-  /** One for each program: the next waits for its answer. */
-  readonly #writes = new Map<string, PendingWrite>();
-  readonly #asks = new Map<number, PendingAsk>();
-  #nextAsk = 1;
+  readonly #calls: BridgeCalls;
+  readonly #acks: RelayedAcks;
   /** Whether a shell has marked its commands. */
   isMarked = false;
   heardAtMs = 0;
 
   constructor(events: InnerClientEvents) {
     this.#events = events;
+    const say = (command: InnerCommand) => this.#say(command);
+    this.#acks = new RelayedAcks({ pacer: () => this.#session?.pacer, say });
+    this.#calls = new BridgeCalls({
+      isReady: () => this.#isReady,
+      say,
+      receivedOf: (id) => this.#session?.client(id)?.input.received ?? 0,
+    });
   }
 
   get isReady(): boolean {
@@ -131,7 +98,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#snapshot = undefined;
     this.#allowance = new HopAllowance(nowMs);
     this.#slots.clear();
-    this.#relayed.clear();
+    this.#acks.clear();
   }
 
   closed(): void {
@@ -144,7 +111,6 @@ export class InnerClient implements Upstream, SnapshotSource {
    * bridge who is attached, and sends again what it has not confirmed.
    */
   ready(session: RelaySession, hello: InnerHello): void {
-    // One that was here before knows who has left; one made from this greeting has to believe it.
     const isContinued = this.#session === session;
     this.#session = session;
     if (hello.offset < session.log.endOffset) {
@@ -152,40 +118,15 @@ export class InnerClient implements Upstream, SnapshotSource {
       return;
     }
     this.#isReady = true;
-    session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
-    session.noteEnd(hello.live);
-    // Before the bridge hears who has left, or it would answer from there on, and not from where that was.
-    this.answerer(session.answererToTell);
-    for (const id of hello.gone ?? []) session.noteGone(id);
-    for (const known of hello.clients) {
-      const client = session.client(known.id);
-      // A client that can't come back has nothing to be kept for.
-      const hasLeft = client === undefined && (isContinued || known.acknowledges === false);
-      if (hasLeft) this.#say({ type: "detach", client: known.id, how: "left" });
-      else session.restore(known);
-      if (client?.presence.phase === "absent" && !known.isAbsent) {
-        this.#say({ type: "detach", client: known.id, how: "vanished" });
-      }
-    }
-    session.holderChanged(session.keyboard.holder);
-    const present = [...session.clients].filter((client) => client.isPresent);
-    for (const client of present) this.#attach(client);
-    const { isExclusive, holder } = session.keyboard;
-    // Before any input: the holder's would be refused. So would what was typed before a handover: it goes as its holder's.
-    let told = isExclusive ? undefined : holder;
-    if (told !== undefined) this.holder(told);
-    for (const { client, entry } of byTurn(present)) {
-      if (isExclusive && entry.kind !== "refused" && told !== client.id) {
-        told = client.id;
-        this.holder(told);
-      }
-      this.input(client, entry);
-    }
-    if (told !== holder) this.holder(holder);
+    reconcile(session, hello, {
+      upstream: this,
+      attach: (client) => this.#attach(client),
+      say: (command) => this.#say(command),
+      isContinued,
+    });
     if (session.isScreenAsked) this.request();
     this.isMarked = hello.marked === true;
-    for (const [id, pending] of this.#writes) this.#sayWrite(id, pending);
-    for (const [id, pending] of this.#asks) this.#sayAsk(id, pending);
+    this.#calls.repeat();
   }
 
   // ---- Programs ------------------------------------------------------------------------------------------------
@@ -198,85 +139,17 @@ export class InnerClient implements Upstream, SnapshotSource {
     client: ClientRecord,
     wish: WriteWish,
   ): { readonly answer: Promise<WriteOutcome>; readonly withdraw: () => void } {
-    if (this.#writes.has(client.id)) throw new Error("Cannot write: another write of this program is not answered");
-    let resolve: (outcome: WriteOutcome) => void = () => undefined;
-    const answer = new Promise<WriteOutcome>((resolved) => {
-      resolve = resolved;
-    });
-    const pending: PendingWrite = { wish, command: undefined, resolve };
-    this.#writes.set(client.id, pending);
-    if (this.#isReady) this.#sayWrite(client.id, pending);
-    const withdraw = () => {
-      if (pending.command !== undefined || this.#writes.get(client.id) !== pending) return;
-      this.#writes.delete(client.id);
-      resolve({ type: "fault" });
-    };
-    return { answer, withdraw };
+    return this.#calls.write(client, wish);
   }
 
   /** Asks the process's bridge. Resolves with undefined where there is no answer, or {@link forget} is called. */
   ask(question: Question): { readonly answer: Promise<Uint8Array | undefined>; readonly forget: () => void } {
-    const id = this.#nextAsk++;
-    const answer = new Promise<Uint8Array | undefined>((resolve) => {
-      const pending: PendingAsk = { question, pieces: [], bytes: 0, resolve };
-      this.#asks.set(id, pending);
-      if (this.#isReady) this.#sayAsk(id, pending);
-    });
-    return { answer, forget: () => this.#answered(id, undefined) };
+    return this.#calls.ask(question);
   }
 
   /** Nothing is answered any more: the process has ended, or is lost, or nobody keeps the hop. */
   giveUpCalls(): void {
-    for (const pending of this.#writes.values()) pending.resolve({ type: "fault" });
-    this.#writes.clear();
-    for (const id of [...this.#asks.keys()]) this.#answered(id, undefined);
-  }
-
-  #sayWrite(id: string, pending: PendingWrite): void {
-    const received = this.#session?.client(id)?.input.received ?? 0;
-    const again = pending.command === undefined ? {} : { again: true };
-    // Where it begins is settled once: what an earlier hop may have brought through counts by now.
-    pending.command ??= { ...pending.wish, client: id, at: pending.wish.at ?? received };
-    this.#say({ type: "write", ...pending.command, ...again });
-  }
-
-  #writeAnswered(outcome: Exclude<WriteOutcome, { type: "fault" }>): void {
-    const pending = this.#writes.get(outcome.client);
-    this.#writes.delete(outcome.client);
-    pending?.resolve(outcome);
-  }
-
-  #sayAsk(id: number, pending: PendingAsk): void {
-    pending.pieces = [];
-    pending.bytes = 0;
-    this.#say({ type: "ask", id, ...pending.question });
-  }
-
-  #answerPiece(id: number, bytes: Uint8Array): void {
-    const pending = this.#asks.get(id);
-    if (pending === undefined) return;
-    pending.bytes += bytes.length;
-    if (pending.bytes > MAX_ANSWER_BYTES) this.#answered(id, undefined);
-    // The frame's memory is the runtime's own for each message.
-    else pending.pieces.push(bytes);
-  }
-
-  #answered(id: number, text: Uint8Array | undefined): void {
-    const pending = this.#asks.get(id);
-    this.#asks.delete(id);
-    pending?.resolve(text);
-  }
-
-  #answerDone(id: number, isOk: boolean): void {
-    const pending = this.#asks.get(id);
-    if (pending === undefined) return;
-    const whole = new Uint8Array(isOk ? pending.bytes : 0);
-    let at = 0;
-    for (const piece of isOk ? pending.pieces : []) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    this.#answered(id, isOk ? whole : undefined);
+    this.#calls.giveUp();
   }
 
   ping(): void {
@@ -291,7 +164,8 @@ export class InnerClient implements Upstream, SnapshotSource {
       const piece = decodeAnswer(frame);
       if (piece !== undefined) {
         if (frame.length > 1 + MAX_FRAME_BYTES) this.#fault(`a frame of ${frame.length} bytes`);
-        else this.#answerPiece(piece.id, piece.bytes);
+        // The frame's memory is the runtime's own for each message.
+        else this.#calls.addPiece(piece.id, piece.bytes);
         return;
       }
       const output = decodeFrame(frame);
@@ -331,13 +205,13 @@ export class InnerClient implements Upstream, SnapshotSource {
     const floor = this.#session?.keyboard;
     if (floor?.isExclusive) this.holder(floor.holder);
     this.#resend(client);
-    this.#relayPacer();
+    this.#acks.relayPacer();
   }
 
   #attach(client: ClientRecord): void {
     const slot = this.#nextSlot++;
     this.#slots.set(client.id, slot);
-    this.#relayed.set(client.id, { offset: client.acked, window: client.windowBytes });
+    this.#acks.begin(client);
     this.#say({
       type: "attach",
       client: client.id,
@@ -381,40 +255,21 @@ export class InnerClient implements Upstream, SnapshotSource {
   }
 
   acked(client: ClientRecord): void {
-    if (!this.#isReady) return;
-    const last = this.#relayed.get(client.id);
-    const pacer = this.#session?.pacer;
-    // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
-    const mayPace = client === pacer || (client.delivery === "lossless" && client.role === "driver");
-    const step = mayPace ? Math.min(PACE_ACK_BYTES, client.windowBytes / 4) : LAZY_ACK_BYTES;
-    if (last === undefined || client.acked - last.offset >= step) this.#relayAck(client);
-    if (client !== pacer || pacer.id !== this.#pacing) this.#relayPacer();
-  }
-
-  /**
-   * Who paces may have changed just now: the bridge must know where that one stands, or it waits for the one before, and
-   * holds the process for ever.
-   */
-  #relayPacer(): void {
-    const pacer = this.#session?.pacer;
-    this.#pacing = pacer?.id;
-    if (pacer === undefined) return;
-    const known = this.#relayed.get(pacer.id);
-    if (known?.offset !== pacer.acked || known.window !== pacer.windowBytes) this.#relayAck(pacer);
+    if (this.#isReady) this.#acks.relay(client);
   }
 
   departed(client: ClientRecord, how: "left" | "vanished"): void {
     this.#slots.delete(client.id);
-    this.#relayed.delete(client.id);
+    this.#acks.forget(client.id);
     if (!this.#isReady) return; // The next greeting lists it, and then the bridge is told.
     this.#say({ type: "detach", client: client.id, how });
-    this.#relayPacer();
+    this.#acks.relayPacer();
   }
 
   holder(id: string): void {
     if (!this.#isReady) return;
     this.#say({ type: "stdin_holder", id });
-    this.#relayPacer();
+    this.#acks.relayPacer();
   }
 
   answerer({ id, offset }: Answerer): void {
@@ -422,11 +277,6 @@ export class InnerClient implements Upstream, SnapshotSource {
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
-
-  #relayAck(client: ClientRecord): void {
-    this.#relayed.set(client.id, { offset: client.acked, window: client.windowBytes });
-    this.#say({ type: "ack", client: client.id, offset: client.acked, window: client.windowBytes });
-  }
 
   #say(command: InnerCommand): void {
     this.#socket?.send(JSON.stringify(command));
@@ -458,34 +308,6 @@ export class InnerClient implements Upstream, SnapshotSource {
     // What is said before the greeting is about nothing.
     const session = this.#isReady ? this.#session : undefined;
     switch (message.type) {
-      case "resize":
-        session?.sizeChanged({ cols: message.cols, rows: message.rows });
-        return;
-      case "gap":
-        if (session !== undefined && message.to < session.log.endOffset) this.#fault(`a gap to ${message.to}`);
-        else session?.skipped(message.to);
-        return;
-      case "exit": {
-        const { code, signal } = message;
-        session?.exited({ code, ...(signal === undefined ? {} : { signal }) });
-        return;
-      }
-      case "answered":
-        session?.bridgeAnswered(message.offset);
-        return;
-      case "stdin_ack": {
-        const client = session?.client(message.client);
-        if (client === undefined) return;
-        // The first one is also the answer to the attach.
-        session?.attachAnswered(client);
-        session?.takenUpTo(client, message.offset);
-        return;
-      }
-      case "error": {
-        const client = session?.client(message.client);
-        client?.peer?.send({ type: "error", code: message.code, message: message.message });
-        return;
-      }
       case "bye": {
         const client = session?.client(message.client ?? "");
         const code = isSendable(message.code) ? message.code : CLOSE.internal;
@@ -499,27 +321,19 @@ export class InnerClient implements Upstream, SnapshotSource {
       }
       case "written":
       case "unwritten":
-        if (session !== undefined) this.#writeAnswered(message);
+        if (session !== undefined) this.#calls.concludeWrite(message);
         return;
       case "answer":
-        this.#answerDone(message.id, message.ok);
-        return;
-      case "command_end":
-        session?.commandEnded({ to: message.to, ...(message.exit === undefined ? {} : { exit: message.exit }) });
-        return;
-      case "attention": {
-        const { type, ...attention } = message;
-        session?.attention(attention);
-        return;
-      }
-      case "title":
-        if (session !== undefined) session.title = message.title;
-        return;
-      case "no_snapshot":
-        session?.snapshotReady(undefined);
+        this.#calls.concludeAsk(message.id, message.ok);
         return;
       case "pong":
         return;
+      case "gap":
+        if (session !== undefined && message.to < session.log.endOffset) this.#fault(`a gap to ${message.to}`);
+        else session?.skipped(message.to);
+        return;
+      default:
+        if (session !== undefined) followBridge(session, message);
     }
   }
 }
@@ -527,18 +341,4 @@ export class InnerClient implements Upstream, SnapshotSource {
 /** Whether a WebSocket may be closed with it: the reserved ones can't be sent, and the socket would stay open. */
 function isSendable(code: number): boolean {
   return code === CLOSE.normal || (code >= 1001 && code <= 1003) || (code >= 1007 && code <= 1014) || code >= 3000;
-}
-
-type Waiting = { readonly client: ClientRecord; readonly entry: InputEntry; readonly turn: number };
-
-/** All input that waits, in the order of the keyboard's turns; each client's own stays in its order. */
-function byTurn(clients: readonly ClientRecord[]): Waiting[] {
-  const waiting = clients.flatMap((client) => {
-    let turn = 0;
-    return client.input.entries.map((entry) => {
-      if (entry.kind === "bytes") turn = entry.turn;
-      return { client, entry, turn };
-    });
-  });
-  return waiting.sort((a, b) => a.turn - b.turn);
 }

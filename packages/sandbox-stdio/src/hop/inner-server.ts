@@ -3,100 +3,42 @@
 
 import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
-import type { InputModes } from "../programs/keys.ts";
-import { followWrite, type WriteAnswer, type WriteCommand, type WritePorts } from "../programs/program-writes.ts";
+import type { ServerSocket } from "../server/connection-ports.ts";
 import type { Frame } from "../server/dialect.ts";
-import type { ServerSocket } from "../server/server-connection.ts";
-import { type ClientRecord, knownOf } from "../session/client-record.ts";
+import type { ClientRecord } from "../session/client-record.ts";
 import type { RemotePeer } from "../session/presence.ts";
 import type { ProcessSession } from "../session/process-session.ts";
-import { CLOSE, INNER_PROTOCOL, MAX_FRAME_BYTES, SILENCE_MS } from "../wire/constants.ts";
+import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
 import type { ServerMessage } from "../wire/control.ts";
-import { decodeStdin, encodeAnswer } from "../wire/frames.ts";
-import { type InnerCommand, type InnerMessage, parseInnerCommand, type Question } from "../wire/inner-messages.ts";
-
-/** What the greeting says of the process beyond what the session knows. */
-export type ProcessFacts = { readonly cmd: readonly string[]; readonly createdAt: string };
-
-/** What programs may ask beyond the session: of the terminal, and of a shell's commands. */
-export interface ProgramPorts {
-  /** What the process has asked of its terminal; undefined on pipes. */
-  modes(): InputModes | undefined | Promise<InputModes | undefined>;
-  /** JSON in UTF-8; undefined where there is no answer. */
-  answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;
-  /** Whether a shell has marked its commands so far. */
-  readonly isMarked: boolean;
-  /** A program has called: the session is not deserted. */
-  called(): void;
-}
-
-const NO_PORTS: ProgramPorts = {
-  modes: () => undefined,
-  answer: () => undefined,
-  isMarked: false,
-  called: () => undefined,
-};
-
-/** Of an answer in one message: a frame of full length with its header (F5). */
-const ANSWER_PIECE_BYTES = MAX_FRAME_BYTES - 8;
-
-/** Characters of a command's words in a greeting, which has other things to say. */
-const MAX_GREETED_COMMAND = 200_000;
-const MAX_GREETED_WORDS = 2048;
-
-/** As many of its words as fit. Who has ordered a longer one knows it. */
-function greetedCommand(cmd: readonly string[]): readonly string[] {
-  let left = MAX_GREETED_COMMAND;
-  const fitting = cmd.findIndex((word) => {
-    left -= word.length;
-    return left < 0;
-  });
-  return cmd.slice(0, Math.min(fitting < 0 ? cmd.length : Math.max(1, fitting), MAX_GREETED_WORDS));
-}
+import { decodeStdin } from "../wire/frames.ts";
+import { type InnerCommand, type InnerMessage, parseInnerCommand } from "../wire/inner-messages.ts";
+import { greetingOf, type ProcessFacts } from "./greeting.ts";
+import { type ProgramPorts, ProgramService } from "./program-service.ts";
 
 export class InnerServer implements OutputPeer, RemotePeer {
   readonly #session: ProcessSession;
-  readonly #ports: ProgramPorts;
+  readonly #programs: ProgramService;
   readonly #socket: ServerSocket;
   readonly #slots = new Map<number, ClientRecord>();
   #link: OutputReader | undefined;
   #isClosed = false;
   heardAtMs: number;
 
-  constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, ports = NO_PORTS) {
+  constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, ports?: ProgramPorts) {
     this.#session = session;
-    this.#ports = ports;
+    this.#programs = new ProgramService(session, ports, {
+      say: (message) => this.#say(message),
+      sendAnswer: (frame) => socket.send(frame),
+      isClosed: () => this.#isClosed,
+    });
     this.#socket = socket;
     this.heardAtMs = nowMs;
   }
 
   /** Greets, and sends all output from `asked` on (absent: from the oldest byte held). */
   open(process: ProcessFacts, asked: number | undefined): void {
-    const { log, facts, keyboard, creator } = this.#session;
-    const offset = Math.max(asked ?? 0, log.startOffset);
-    const size = log.sizeAt(offset);
-    this.#say({
-      type: "hello",
-      protocol: INNER_PROTOCOL,
-      incarnation: facts.incarnation,
-      tty: facts.tty,
-      mode: facts.mode,
-      delivery: facts.delivery,
-      cols: size.cols,
-      rows: size.rows,
-      offset,
-      live: log.endOffset,
-      holder: keyboard.holder,
-      creator,
-      ...process,
-      cmd: greetedCommand(process.cmd),
-      ...(this.#session.exit === undefined ? {} : { hasExited: true }),
-      // Clients with a connection of their own to the bridge are none of the Durable Object's.
-      clients: [...this.#session.clients].filter((client) => client.peer === undefined).map(knownOf),
-      gone: [...this.#session.gone],
-      ...(this.#ports.isMarked ? { marked: true } : {}),
-      ...(this.#session.title === "" ? {} : { title: this.#session.title }),
-    });
+    const offset = Math.max(asked ?? 0, this.#session.log.startOffset);
+    this.#say(greetingOf(this.#session, process, offset, this.#programs.isMarked));
     this.#link = this.#session.addLink(offset, this);
     this.#session.linkDrained(this.#link);
   }
@@ -222,10 +164,10 @@ export class InnerServer implements OutputPeer, RemotePeer {
         this.#session.awaitScreen((screen) => this.#answerScreen(screen));
         return;
       case "write":
-        void this.#write(command);
+        void this.#programs.write(command);
         return;
       case "ask":
-        void this.#answer(command);
+        void this.#programs.answer(command);
         return;
       default: {
         const client = this.#session.client(command.client);
@@ -277,34 +219,6 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.#socket.send(frame);
   }
 
-  async #write(command: Extract<InnerCommand, { type: "write" }>): Promise<void> {
-    this.#ports.called();
-    const session = this.#session;
-    const ports: WritePorts<ClientRecord> = {
-      client: (id) => {
-        const client = session.client(id);
-        return client?.isProgram === true ? client : undefined;
-      },
-      modes: () => this.#ports.modes(),
-      outputEnd: () => session.log.endOffset,
-      plan: (client, request) => session.planWrite(client, request),
-      type: (client, bytes, eof) => session.typePlanned(client, bytes, eof),
-    };
-    await followWrite(command, ports, (answer) => {
-      if (!this.#isClosed) this.#say(writeMessage(command, answer));
-    });
-  }
-
-  async #answer(question: Extract<InnerCommand, { type: "ask" }>): Promise<void> {
-    const { id } = question;
-    const text = await this.#ports.answer(question);
-    if (this.#isClosed) return;
-    for (let at = 0; text !== undefined && at < text.length; at += ANSWER_PIECE_BYTES) {
-      this.#socket.send(encodeAnswer(id, text.subarray(at, at + ANSWER_PIECE_BYTES)));
-    }
-    this.#say({ type: "answer", id, ok: text !== undefined });
-  }
-
   #attach(command: Extract<InnerCommand, { type: "attach" }>): void {
     const { cols, rows } = command;
     const result = this.#session.attachRemote(
@@ -330,31 +244,5 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.#slots.set(command.slot, result.client);
     // What was taken after the greeting, with nobody to tell, would otherwise never be confirmed.
     this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
-  }
-}
-
-function writeMessage({ client, at }: WriteCommand, answer: WriteAnswer): InnerMessage {
-  switch (answer.kind) {
-    case "written": {
-      const { from, to, output, modes } = answer;
-      return { type: "written", client, from, to, output, ...(modes === undefined ? {} : { modes }) };
-    }
-    case "duplicate": {
-      const { to, last } = answer;
-      const known =
-        last === undefined ? {} : { last: last.to, ...(last.modes === undefined ? {} : { modes: last.modes }) };
-      return { type: "written", client, from: at, to, output: 0, duplicate: true, ...known };
-    }
-    case "refused": {
-      const { code, message, expected, holder } = answer;
-      return {
-        type: "unwritten",
-        client,
-        code,
-        ...(message === undefined ? {} : { message }),
-        ...(expected === undefined ? {} : { expected }),
-        ...(holder === undefined ? {} : { holder }),
-      };
-    }
   }
 }

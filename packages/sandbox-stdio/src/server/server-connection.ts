@@ -7,44 +7,23 @@ import type { Peer } from "../session/presence.ts";
 import type { SessionCore } from "../session/session-core.ts";
 import type { AttachRequest, AttachResult } from "../session/session-types.ts";
 import { clipUtf8 } from "../text/utf8.ts";
-import { CLOSE, KIB, MAX_SHARED_WAITING_INPUT_BYTES, MAX_WAITING_INPUT_BYTES, SILENCE_MS } from "../wire/constants.ts";
+import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
 import type { Bye, ServerMessage } from "../wire/control.ts";
+import type { ConnectionHooks, ServerSocket } from "./connection-ports.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
+import { EarlyFrames } from "./early-frames.ts";
 import { QueryGate } from "./query-gate.ts";
-
-/** What a connection needs of its socket. */
-export interface ServerSocket {
-  send(frame: Frame): void;
-  close(code: number, reason: string): void;
-  /** Whether output should be sent now, as far as the runtime can tell. */
-  isWritable(): boolean;
-}
-
-/** What a connection leaves to its shell. */
-export interface ConnectionHooks {
-  /** A fresh token has come. */
-  auth?(token: string): void;
-  /** A client that speaks first has done so: it is to be attached now. */
-  begin?(begin: Begin): void;
-  /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it this one's alone count. */
-  earlyBytes?(): number;
-  /** The client is told of an error, or that its connection is closed. */
-  told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
-}
+import { Replay } from "./replay.ts";
 
 /** A WebSocket's close reason is at most this many bytes of UTF-8. */
 const MAX_REASON_BYTES = 123;
-/** What a client may send before its session is ready. */
-const MAX_EARLY_BYTES = 256 * KIB;
-/** A client that is not told when to begin, or that it has to wait, may have sent all that may wait. */
-const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
 
 const TOO_MUCH_SAID = "too many messages";
 const TOO_MUCH_REFUSED = "too much input was refused";
 
 type Phase =
-  | { readonly phase: "opening"; readonly early: Frame[]; earlyBytes: number }
+  | { readonly phase: "opening"; readonly early: EarlyFrames }
   | { readonly phase: "attached"; readonly session: SessionCore; readonly client: ClientRecord }
   | { readonly phase: "ended" };
 
@@ -52,7 +31,7 @@ export class ServerConnection implements Peer {
   readonly dialect: Dialect;
   readonly #socket: ServerSocket;
   readonly #hooks: ConnectionHooks;
-  #phase: Phase = { phase: "opening", early: [], earlyBytes: 0 };
+  #phase: Phase = { phase: "opening", early: new EarlyFrames() };
   /** For a client that can't be told who answers terminal queries. */
   readonly #gate: QueryGate | undefined;
   /** When the client was last heard of. */
@@ -71,8 +50,7 @@ export class ServerConnection implements Peer {
   #state: unknown;
   /** Whether it is still to say its first message. */
   #isSilent: boolean;
-  /** Bytes of the log that the client is still to be brought up to; undefined once it is. */
-  #replayLeft: number | undefined;
+  readonly #replay = new Replay();
   /** Whether its client wants nothing sent for now. */
   isPaused = false;
 
@@ -99,7 +77,7 @@ export class ServerConnection implements Peer {
 
   /** What its client sent that waits for the session to be ready. */
   get earlyBytes(): number {
-    return this.#phase.phase === "opening" ? this.#phase.earlyBytes : 0;
+    return this.#phase.phase === "opening" ? this.#phase.early.bytes : 0;
   }
 
   get isEnded(): boolean {
@@ -121,7 +99,7 @@ export class ServerConnection implements Peer {
     result.client.budget?.join(this.#budget, this.heardAtMs);
     result.client.budget ??= this.#budget;
     this.#budget = result.client.budget;
-    for (const frame of opening.early) this.receive(frame, this.heardAtMs);
+    for (const frame of opening.early.all) this.receive(frame, this.heardAtMs);
     return undefined;
   }
 
@@ -213,14 +191,14 @@ export class ServerConnection implements Peer {
     if (message.type === "hello") {
       this.#isGreeted = true;
       this.#stdinOffset = message.stdin;
-      this.#replayLeft = message.live - message.offset;
+      this.#replay.begin(message.live - message.offset);
     }
     const held = this.#gate?.note(message);
     if (held !== undefined) this.#say({ type: "output", frame: held });
     if (message.type === "error") this.#hooks.told?.({ type: "error", code: message.code, text: message.message });
     this.#say(message);
-    if (message.type === "hello") this.#replayed(0);
-    else if (message.type === "gap") this.#replayed(message.to - message.from);
+    if (message.type === "hello") this.#passed(0);
+    else if (message.type === "gap") this.#passed(message.to - message.from);
   }
 
   sendOutput(frame: Uint8Array): void {
@@ -228,7 +206,7 @@ export class ServerConnection implements Peer {
     this.activity += 1;
     const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
     if (left !== undefined) this.#say({ type: "output", frame: left });
-    this.#replayed(frame.length - 1);
+    this.#passed(frame.length - 1);
   }
 
   /** What redraws the screen is output to a client that knows no snapshots. */
@@ -282,13 +260,8 @@ export class ServerConnection implements Peer {
     for (const frame of frames) this.#socket.send(frame);
   }
 
-  /** Counted in bytes of the log: what the client is sent of them may be less. */
-  #replayed(count: number): void {
-    if (this.#replayLeft === undefined) return;
-    this.#replayLeft -= count;
-    if (this.#replayLeft > 0) return;
-    this.#replayLeft = undefined;
-    this.#say({ type: "live" });
+  #passed(logBytes: number): void {
+    if (this.#replay.pass(logBytes)) this.#say({ type: "live" });
   }
 
   /** Only the first counts: what it carries is about the attach. */
@@ -367,11 +340,8 @@ export class ServerConnection implements Peer {
       this.bye(CLOSE.policy, STDIN_BEFORE_HELLO, "never");
       return;
     }
-    opening.early.push(frame);
-    opening.earlyBytes += frame.length + 16;
-    if (opening.earlyBytes <= MAX_EARLY_BYTES) return;
-    const isShort = !this.dialect.acknowledges && opening.earlyBytes <= MAX_EARLY_FED_BYTES;
-    if (!isShort || (this.#hooks.earlyBytes?.() ?? 0) > MAX_SHARED_WAITING_INPUT_BYTES)
+    const sharedBytes = () => this.#hooks.earlyBytes?.() ?? 0;
+    if (!opening.early.push(frame, this.dialect.acknowledges, sharedBytes))
       this.bye(CLOSE.policy, "too much came before the session was ready", "never");
   }
 }

@@ -1,7 +1,8 @@
 // Takes terminal queries out of a stream of output, wherever it is cut, so that whoever is not to answer has nothing to
 // answer. Everything else passes byte for byte; what does not contain the beginning of a sequence is not even copied.
 
-import { canEndQuery, withoutQuestions } from "./queries.ts";
+import { endOfAscii, indexOrEnd, isHarmlessCsi, mayBeControl } from "./plain-scan.ts";
+import { withoutQuestions } from "./queries.ts";
 import { asidesOf, fromLatin1, latin1, textOf } from "./sequence-text.ts";
 import { C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
 
@@ -317,38 +318,4 @@ export class QueryFilter {
     }
     return 0;
   }
-}
-
-/**
- * Whether a whole CSI stands here that is plainly no query: most sequences are colours and movements, and this is several
- * times as fast as reading them by the rules.
- */
-function isHarmlessCsi(bytes: Uint8Array, at: number): boolean {
-  if (bytes[at + 1] !== 0x5b) return false;
-  let i = at + 2;
-  let byte = bytes[i] ?? 0;
-  while (byte >= 0x30 && byte <= 0x3b) {
-    i += 1;
-    byte = bytes[i] ?? 0;
-  }
-  return byte >= 0x40 && byte < 0x7f && !canEndQuery(byte);
-}
-
-function indexOrEnd(bytes: Uint8Array, byte: number, from: number): number {
-  const index = bytes.indexOf(byte, from);
-  return index < 0 ? bytes.length : index;
-}
-
-/** Whether a C1 control can go on with this byte. */
-function mayBeControl(byte: number | undefined): boolean {
-  return byte === undefined || (byte >= 0x80 && byte < 0xa0);
-}
-
-function endOfAscii(bytes: Uint8Array, from: number): number {
-  let end = from;
-  for (; end < bytes.length; end += 1) {
-    const byte = bytes[end] ?? 0;
-    if (byte < 0x20 || byte >= 0x80) break;
-  }
-  return end;
 }

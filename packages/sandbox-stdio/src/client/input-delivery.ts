@@ -1,0 +1,165 @@
+// A client's input until the process has it: sent while the connection is up, sent again after a break, ended, and dropped if
+// it is refused. Also whether it is secret, which is told before it.
+
+import type { ClientMessage, Hello, ServerMessage } from "../wire/control.ts";
+import type { ClientEvents } from "./client-types.ts";
+import { InputSender } from "./input-sender.ts";
+import { followParticipants, mayType, type Participants, participantsOf } from "./participants.ts";
+import { Secrecy } from "./secrecy.ts";
+
+export interface InputDeliveryPorts {
+  readonly events: Pick<ClientEvents, "discarded" | "inputDrained">;
+  /** Whether the client is greeted and connected. */
+  isAttached(): boolean;
+  /** Sends a frame, whose memory is the socket's from here on. Called only while the client is attached. */
+  send(frame: Uint8Array): void;
+  /** Sends a message if the client is attached. */
+  control(message: ClientMessage): void;
+}
+
+export class InputDelivery {
+  readonly #ports: InputDeliveryPorts;
+  readonly #sender: InputSender;
+  readonly #isRepeated: boolean;
+  readonly #secrecy: Secrecy;
+  #eofAt: number | undefined;
+  /** Whether this connection has told the end of input. */
+  #isEofSent = false;
+  /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
+  #isEofRefused = false;
+  /** Who is here, and who holds the keyboard. */
+  #people: Participants | undefined;
+
+  /** @param isRepeated @see ClientOptions.repeatsInput */
+  constructor(isRepeated: boolean, ports: InputDeliveryPorts) {
+    this.#ports = ports;
+    this.#isRepeated = isRepeated;
+    this.#sender = new InputSender(isRepeated);
+    this.#secrecy = new Secrecy((on) => ports.control({ type: "secret", on }));
+  }
+
+  /** Bytes that are written and not yet taken by the process. */
+  get unackedBytes(): number {
+    return this.#sender.length;
+  }
+
+  get hasRoom(): boolean {
+    return this.#sender.hasRoom;
+  }
+
+  /** Where a new connection says that this input goes on; undefined: where the session has it. */
+  get resumeAt(): string | undefined {
+    if (this.#sender.isAnchored) return String(this.#sender.acked);
+    return this.#isRepeated ? undefined : "new";
+  }
+
+  /** Keeps a view of `bytes` until they are acknowledged: they must stay as they are. */
+  write(bytes: Uint8Array): void {
+    this.#sender.write(bytes);
+    this.#flush();
+  }
+
+  /** No input after what has been written. */
+  end(): void {
+    this.#eofAt = this.#sender.end;
+    this.#flush();
+  }
+
+  get isSecret(): boolean {
+    return this.#secrecy.isOn;
+  }
+
+  setSecret(on: boolean): void {
+    this.#secrecy.set(on, this.#isSettled);
+  }
+
+  /** The session says whether this input is secret. @returns Whether the client is to be told. */
+  tellSecret(on: boolean): boolean {
+    return this.#secrecy.told(on, this.#isSettled);
+  }
+
+  /** Whether the session must be told that this input is secret before anything is written: it may have forgotten it. */
+  get isSecretHeld(): boolean {
+    return this.#secrecy.isHeld;
+  }
+
+  /** A new connection is made. */
+  connect(): void {
+    this.#isEofSent = false;
+  }
+
+  /** Whether the session has taken input here that this client never wrote, in the place of what it still keeps. */
+  isOvertaken(hello: Hello): boolean {
+    const isAhead = hello.stdin > this.#sender.end && this.#sender.length > 0;
+    return isAhead && this.#sender.isAnchored && !this.#isRepeated;
+  }
+
+  /** Goes on as the greeting says; nothing is sent before {@link resume}. */
+  rewind(hello: Hello): void {
+    const isFirst = !this.#sender.isAnchored;
+    this.#people = participantsOf(hello);
+    this.#sender.rewind(hello.stdin);
+    if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
+    this.#isEofRefused = false;
+  }
+
+  /** The client is attached: sends what there is. */
+  resume(): void {
+    if (this.#isSettled) this.#secrecy.settled();
+    this.#flush();
+    if (this.#sender.hasRoom) this.#ports.events.inputDrained();
+  }
+
+  /** The session has taken the input before `offset`. @returns Whether that is news. */
+  ack(offset: number): boolean {
+    const isNews = offset > this.#sender.acked;
+    this.#sender.ack(offset);
+    this.resume();
+    return isNews;
+  }
+
+  /** The session says something else, which may be about this input. */
+  hear(message: ServerMessage): void {
+    this.#hearOfEof(message);
+    this.#hearOfRefusal(message);
+  }
+
+  /** An end of input that was refused, since another driver seemed to be there, is told again when one has gone. */
+  #hearOfEof(message: ServerMessage): void {
+    if (message.type === "error" && message.code === "not_stdin_holder") {
+      this.#isEofRefused = this.#isEofSent;
+    } else if (this.#isEofRefused && (message.type === "leave" || message.type === "stdin_holder")) {
+      this.#isEofRefused = false;
+      this.#isEofSent = false;
+      this.#flush();
+    }
+  }
+
+  /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
+  #hearOfRefusal(message: ServerMessage): void {
+    if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
+    if (message.type !== "error" || this.#sender.isAllSent) return;
+    // An end of input may be refused to a client whose input is not.
+    const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isTaken);
+    if (!isOfInput) return;
+    for (const bytes of this.#sender.dropUnsent()) this.#ports.events.discarded(bytes);
+    if (this.#eofAt !== undefined) this.#eofAt = Math.min(this.#eofAt, this.#sender.end);
+  }
+
+  get #isTaken(): boolean {
+    return this.#people !== undefined && mayType(this.#people);
+  }
+
+  /** Whether all that was written has been taken, and the connection is up. */
+  get #isSettled(): boolean {
+    return this.#ports.isAttached() && this.#sender.length === 0;
+  }
+
+  #flush(): void {
+    if (!this.#ports.isAttached()) return;
+    for (let frame = this.#sender.next(); frame !== undefined; frame = this.#sender.next()) this.#ports.send(frame);
+    if (this.#eofAt === undefined || !this.#sender.isAllSent || this.#isEofSent) return;
+    this.#isEofSent = true;
+    this.#ports.control({ type: "eof", offset: this.#eofAt });
+  }
+}

@@ -1,0 +1,50 @@
+// What the bridge says of the process, the keyboard and single clients, and what the relay session makes of it.
+
+import type { RelaySession } from "../session/relay-session.ts";
+import type { InnerMessage } from "../wire/inner-messages.ts";
+
+/** Messages that concern the session alone; the others are about the connection, or about calls. */
+export type SessionMessage = Extract<
+  InnerMessage,
+  { type: "resize" | "exit" | "answered" | "stdin_ack" | "error" | "command_end" | "attention" | "title" | "no_snapshot" }
+>;
+
+export function followBridge(session: RelaySession, message: SessionMessage): void {
+  switch (message.type) {
+    case "resize":
+      session.sizeChanged({ cols: message.cols, rows: message.rows });
+      return;
+    case "exit": {
+      const { code, signal } = message;
+      session.exited({ code, ...(signal === undefined ? {} : { signal }) });
+      return;
+    }
+    case "answered":
+      session.bridgeAnswered(message.offset);
+      return;
+    case "stdin_ack": {
+      const client = session.client(message.client);
+      if (client === undefined) return;
+      // The first one after an attach is also the answer to it.
+      session.attachAnswered(client);
+      session.takenUpTo(client, message.offset);
+      return;
+    }
+    case "error":
+      session.client(message.client)?.peer?.send({ type: "error", code: message.code, message: message.message });
+      return;
+    case "command_end":
+      session.commandEnded({ to: message.to, ...(message.exit === undefined ? {} : { exit: message.exit }) });
+      return;
+    case "attention": {
+      const { type, ...attention } = message;
+      session.attention(attention);
+      return;
+    }
+    case "title":
+      session.title = message.title;
+      return;
+    case "no_snapshot":
+      session.snapshotReady(undefined);
+  }
+}

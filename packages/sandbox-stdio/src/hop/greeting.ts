@@ -1,0 +1,57 @@
+// The bridge's greeting: what the session object has to know of the process, its log and its clients.
+
+import { knownOf } from "../session/client-record.ts";
+import type { ProcessSession } from "../session/process-session.ts";
+import { INNER_PROTOCOL } from "../wire/constants.ts";
+import type { InnerMessage } from "../wire/inner-messages.ts";
+
+/** What the greeting says of the process beyond what the session knows. */
+export type ProcessFacts = { readonly cmd: readonly string[]; readonly createdAt: string };
+
+/** Characters of a command's words in a greeting, which has other things to say. */
+const MAX_GREETED_COMMAND = 200_000;
+const MAX_GREETED_WORDS = 2048;
+
+/** @param offset Where output goes on. @param isMarked Whether a shell has marked its commands so far. */
+export function greetingOf(
+  session: ProcessSession,
+  process: ProcessFacts,
+  offset: number,
+  isMarked: boolean,
+): InnerMessage {
+  const { log, facts, keyboard, creator } = session;
+  const { incarnation, tty, mode, delivery } = facts;
+  const { cols, rows } = log.sizeAt(offset);
+  return {
+    type: "hello",
+    protocol: INNER_PROTOCOL,
+    incarnation,
+    tty,
+    mode,
+    delivery,
+    cols,
+    rows,
+    offset,
+    live: log.endOffset,
+    holder: keyboard.holder,
+    creator,
+    ...process,
+    cmd: greetedCommand(process.cmd),
+    ...(session.exit === undefined ? {} : { hasExited: true }),
+    // Clients with a connection of their own to the bridge are none of the Durable Object's.
+    clients: [...session.clients].filter((client) => client.peer === undefined).map(knownOf),
+    gone: [...session.gone],
+    ...(isMarked ? { marked: true } : {}),
+    ...(session.title === "" ? {} : { title: session.title }),
+  };
+}
+
+/** As many of its words as fit. Who has ordered a longer one knows it. */
+function greetedCommand(cmd: readonly string[]): readonly string[] {
+  let left = MAX_GREETED_COMMAND;
+  const fitting = cmd.findIndex((word) => {
+    left -= word.length;
+    return left < 0;
+  });
+  return cmd.slice(0, Math.min(fitting < 0 ? cmd.length : Math.max(1, fitting), MAX_GREETED_WORDS));
+}

@@ -1,0 +1,23 @@
+// What a client's connection needs of its socket, and of the shell around it.
+
+import type { Begin, Frame } from "./dialect.ts";
+
+/** What a connection needs of its socket. */
+export interface ServerSocket {
+  send(frame: Frame): void;
+  close(code: number, reason: string): void;
+  /** Whether output should be sent now, as far as the runtime can tell. */
+  isWritable(): boolean;
+}
+
+/** What a connection leaves to its shell. */
+export interface ConnectionHooks {
+  /** A fresh token has come. */
+  auth?(token: string): void;
+  /** A client that speaks first has done so: it is to be attached now. */
+  begin?(begin: Begin): void;
+  /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it this one's alone count. */
+  earlyBytes?(): number;
+  /** The client is told of an error, or that its connection is closed. */
+  told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
+}

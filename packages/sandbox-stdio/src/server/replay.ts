@@ -1,0 +1,20 @@
+// How far a client is from what was there when it came. Counted in bytes of the log: what it is sent of them may be less.
+
+export class Replay {
+  /** Undefined before the greeting, and once the client has all. */
+  #left: number | undefined;
+
+  /** So many bytes are there that the client does not have. */
+  begin(bytes: number): void {
+    this.#left = bytes;
+  }
+
+  /** So many more were sent, or are gone. @returns Whether the client has all now, for the first time. */
+  pass(bytes: number): boolean {
+    if (this.#left === undefined) return false;
+    this.#left -= bytes;
+    if (this.#left > 0) return false;
+    this.#left = undefined;
+    return true;
+  }
+}
