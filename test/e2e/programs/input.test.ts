@@ -46,6 +46,22 @@ test("W2, W3: input is typed once and counted, its receipt says where, and a rep
   expect(client.bytes()).toEqual(Buffer.concat([Buffer.from("één\n"), Buffer.from([0xff, 0x0a]), Buffer.from("b\n")]));
 });
 
+test("P3: a description says how far the asker has written by calls, also with nobody there and after the exit", async () => {
+  const { alice, name, client } = await session({ tty: 0, cmd: "head", arg: ["-c", "8"] });
+  const inputOffset = async (who: Person) => (await call(who, name)).body.inputOffset;
+  expect(await inputOffset(alice)).toBe(0);
+  await write(alice, name, { text: "abcd", at: 0 });
+  await write(alice, name, { text: "ef", writer: "b" });
+  const bob = await person({ org: alice.org });
+  expect([await inputOffset(alice), await inputOffset(bob)]).toEqual([4, 0]);
+  await client.leave();
+  await until("nobody is there", async () => (await call(alice, name)).body.clients === 0);
+  expect(await inputOffset(alice)).toBe(4);
+  await write(alice, name, { text: "gh", at: 4 });
+  await until("it has ended", async () => (await call(alice, name)).body.state === "exited");
+  expect(await inputOffset(alice)).toBe(6);
+});
+
 test("W1: keys and pastes are what the terminal's modes want, and Enter runs a line", async () => {
   const script =
     "stty raw -echo; printf '\\e[?1h\\e[?2004hready'; head -c 20 | od -An -tx1; echo end; stty sane; printf '\\e[?1l\\e[?2004l'; exec cat";

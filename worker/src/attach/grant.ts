@@ -150,3 +150,10 @@ function withShare(bearer: BearerPart, share: NonNullable<Grant["share"]>, origi
 function person(subject: string, issuedAt: number | undefined): Grant["persons"][number] {
   return { subject, ...(issuedAt === undefined ? {} : { issuedAt }) };
 }
+
+/** Whose input by calls is counted. */
+export type Asker = { readonly issuer: string; readonly subject: string };
+
+export function askerOf({ bearer, subject }: Pick<Grant, "bearer" | "subject">): Asker {
+  return { issuer: bearer?.issuer ?? "", subject };
+}

@@ -3,6 +3,7 @@
 
 import { createHmac } from "node:crypto";
 import { fromBase64Url, toBase64Url } from "../base64url.ts";
+import type { Asker } from "./grant.ts";
 
 export type ResumeClaim = {
   readonly incarnation: string;
@@ -35,7 +36,7 @@ export class ResumeSigner {
   }
 
   /** The id of the client that a program's writer is (W2). */
-  writerId(incarnation: string, issuer: string, subject: string, writer: string): string {
+  writerId(incarnation: string, { issuer, subject }: Asker, writer: string): string {
     const whose = JSON.stringify(["writer", incarnation, issuer, subject, writer]);
     return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 20);
   }

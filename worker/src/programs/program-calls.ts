@@ -2,6 +2,7 @@
 
 import { CLOSE, httpStatusOf } from "sandbox-stdio/core";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import { askerOf } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { orderProcess } from "../bridge/order.ts";
@@ -113,7 +114,8 @@ export class ProgramCalls {
       });
     }
     if (operation.type === "create") {
-      const description = await describeSession(this.#at.env, record, this.#at.keeper.session);
+      const writerId = this.#writerId(call, record.facts, "api");
+      const description = await describeSession(this.#at.env, record, this.#at.keeper.session, writerId);
       return { status: isNew ? 201 : 200, body: description };
     }
     const reached = await this.#at.keeper.reaching.reach();
@@ -165,8 +167,8 @@ export class ProgramCalls {
     return { hop: this.#at.keeper.hop.client, kept: () => this.#at.store.kept };
   }
 
-  #writerId({ who }: ProgramCall, { incarnation }: Reached, writer: string): string {
-    return this.#at.signer.writerId(incarnation, who.bearer?.issuer ?? "", who.subject, writer);
+  #writerId({ who }: ProgramCall, { incarnation }: Pick<Reached, "incarnation">, writer: string): string {
+    return this.#at.signer.writerId(incarnation, askerOf(who), writer);
   }
 
   // ---- Starting --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import { processSchemas, sessionSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";
 import { SIGNALS } from "sandbox-stdio/core";
 import { MAX_WRITE_BYTES } from "sandbox-stdio/programs";
+import { askerOf } from "../attach/grant.ts";
 import type { IdentifyEnv } from "../auth/identify.ts";
 import type { SandboxScope } from "../auth/identity.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
@@ -27,22 +28,22 @@ const FRESH_LENGTH = 20;
 const FULL_RETRY_SECONDS = 10;
 
 programRoutes.get("/:sandbox/sessions", async (c) => {
-  const { project } = await enter(c, "sandbox:connect");
+  const { project, who } = await enter(c, "sandbox:connect");
   const query = parseQuery(c.req.raw, sessionSchemas.listQuery);
   if (!query.ok) return respond(query.answer);
   const { limit, after } = query.value;
   const page = await c.env.DIRECTORY.getByName(project.sandboxKey).page(limit, after);
   if (page === undefined) return respond(refused(404, "not_found", `no session "${after}" to go on after`));
   const listings = await Promise.all(
-    page.names.map(async (name) => c.env.SESSION.getByName(await project.sessionKey(name)).describe()),
+    page.names.map(async (name) => c.env.SESSION.getByName(await project.sessionKey(name)).describe(askerOf(who))),
   );
   const sessions = listings.filter((listing) => listing !== undefined);
   return c.json({ sessions, ...(page.next === undefined ? {} : { next: page.next }) });
 });
 
 programRoutes.get("/:sandbox/sessions/:session", async (c) => {
-  const { project } = await enter(c, "sandbox:connect");
-  const listing = await c.env.SESSION.getByName(await project.sessionKey(nameOf(c))).describe();
+  const { project, who } = await enter(c, "sandbox:connect");
+  const listing = await c.env.SESSION.getByName(await project.sessionKey(nameOf(c))).describe(askerOf(who));
   if (listing === undefined) return respond(noSession(c));
   const other = otherIncarnation(listing.incarnation, c.req.query("incarnation"));
   return other === undefined ? c.json(listing) : respond(other);

@@ -1,5 +1,6 @@
 // What the other parts of the Worker ask of a session object, so that they need not import its class.
 
+import type { Asker } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import type { Revocation } from "../limits/revocation.ts";
@@ -8,8 +9,8 @@ import type { SessionListing } from "./session-listing.ts";
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
 export interface SessionCalls extends Rpc.DurableObjectBranded {
-  /** Undefined if there is no session. */
-  describe(): Promise<SessionListing | undefined>;
+  /** Undefined if there is no session. @param asker Whose input by calls is counted. */
+  describe(asker?: Asker): Promise<SessionListing | undefined>;
   /** A page of the audit; undefined if nothing was ever recorded. */
   audit(after: number, limit: number): Promise<AuditPage | undefined>;
   /** Ends the process and forgets the session. @param by Absent if the session's own rule says so. @returns Whether there was one. */

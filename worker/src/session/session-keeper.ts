@@ -28,7 +28,7 @@ import { LastLooks } from "./last-looks.ts";
 import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
 import { noteSession } from "./session-life.ts";
-import { describeSession } from "./session-listing.ts";
+import { describeSession, writersOf } from "./session-listing.ts";
 import { SessionMaker, screenBefore } from "./session-maker.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
@@ -184,7 +184,8 @@ export class SessionKeeper {
       // A call that has brought nothing new needs nothing stored.
       if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
       this.looks.store();
-      store.record = { ...record, offset: log.endOffset, size: log.sizeAt(log.endOffset), title: session.title };
+      const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title: session.title };
+      store.record = { ...record, ...stand, clients: writersOf(session) };
       // What is written in one turn goes to the disk at once.
       void audit?.flush();
     }

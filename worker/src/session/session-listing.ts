@@ -1,6 +1,6 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
-import { parseListings, type RelaySession } from "sandbox-stdio/core";
+import { type KnownClient, knownOf, parseListings, type RelaySession } from "sandbox-stdio/core";
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
 import type { SessionRecord } from "./session-store.ts";
 
@@ -26,12 +26,14 @@ export type SessionListing = {
 
 /**
  * Asking never starts a container.
- * @param lost Called where the bridge itself says that it does not know the process.
+ * @param writerId The asker's writer `api`, if somebody asks.
+ * @param lost Called if the bridge itself says that it does not know the process.
  */
 export async function describeSession(
   env: BridgeEnv,
   record: SessionRecord,
   session: RelaySession | undefined,
+  writerId?: string,
   lost: () => void = () => undefined,
 ): Promise<SessionListing> {
   const { facts, createdAt } = record;
@@ -47,7 +49,7 @@ export async function describeSession(
     createdAt,
     ...(size === undefined ? {} : { cols: size.cols, rows: size.rows }),
     ...titleOf(session?.title ?? record.title),
-    inputOffset: 0,
+    inputOffset: writerId === undefined ? 0 : receivedOf(writerId, record, session),
   };
   if (exit !== undefined) {
     const offset = session?.log.endOffset ?? record.offset;
@@ -76,4 +78,16 @@ export async function describeSession(
 
 function titleOf(title: string | undefined): { title?: string } {
   return title === undefined || title === "" ? {} : { title };
+}
+
+/** The programs that have written: how far is told also while nobody is here (P3). */
+export function writersOf(session: RelaySession): KnownClient[] {
+  return [...session.clients].filter((client) => client.isProgram).map(knownOf);
+}
+
+/** What was received of this client, as this object knows: it alone passes input on. */
+function receivedOf(id: string, { clients = [] }: SessionRecord, session: RelaySession | undefined): number {
+  if (session !== undefined) return session.receivedOf(id);
+  const known = clients.find((client) => client.id === id);
+  return known?.received ?? known?.stdin ?? 0;
 }

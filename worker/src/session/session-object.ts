@@ -4,6 +4,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { Deadline, earliest } from "sandbox-stdio/core";
 import { specOf } from "../attach/attach-spec.ts";
+import type { Asker } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import type { Revocation } from "../limits/revocation.ts";
@@ -137,10 +138,12 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   // ---- What the API asks ---------------------------------------------------------------------------------------
 
-  async describe(): Promise<SessionListing | undefined> {
-    const { store, keeper } = this.#parts;
-    const { record } = store;
-    return record && describeSession(this.env, record, keeper.session, () => keeper.foundLost(record));
+  async describe(asker?: Asker): Promise<SessionListing | undefined> {
+    const { keeper, signer } = this.#parts;
+    const { record } = this.#parts.store;
+    if (record === undefined) return undefined;
+    const writerId = asker && signer.writerId(record.facts.incarnation, asker, "api");
+    return describeSession(this.env, record, keeper.session, writerId, () => keeper.foundLost(record));
   }
 
   async audit(after: number, limit: number): Promise<AuditPage | undefined> {

@@ -109,7 +109,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   });
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
-    ...{ store, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
+    ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
     ...{ keeper, connections, programs, mcp, attaching, unwatched },
   };
 }

@@ -85,7 +85,7 @@ export class ClientConnection {
     this.#liveness.asked();
   }
 
-  /** Nothing is sent while there is no connection. A frame's memory is the socket's from here on. */
+  /** Nothing is sent while there is no connection. @see ClientSocket.send for who may keep a frame. */
   send(message: string | Uint8Array): void {
     this.#socket?.send(message);
   }

@@ -5,6 +5,7 @@ import type { OutputStream } from "../wire/frames.ts";
 
 /** One WebSocket, as the client needs it. */
 export interface ClientSocket {
+  /** Reads the message until it returns, or keeps it: the client does not change it, and may send it again on a new socket. */
   send(message: string | Uint8Array): void;
   close(code: number): void;
   /** Drops the connection without waiting for the other side: it may be gone. */
@@ -15,6 +16,7 @@ export interface ClientSocket {
 export interface ClientSocketEvents {
   open(): void;
   text(text: string): void;
+  /** The bytes are the client's from here on, and must stay as they are. */
   binary(bytes: Uint8Array): void;
   /**
    * @param detail What is known beyond the code, for a person: an HTTP status, a network error.
@@ -60,7 +62,10 @@ export type ClientState =
 
 export interface ClientEvents {
   state(state: ClientState): void;
-  /** Output, each byte once and in order. When it has been dealt with, call `StdioClient.dealtWith` with `end`. */
+  /**
+   * Output, each byte once and in order. `bytes` may be kept, and not changed. When they have been dealt with, call
+   * `StdioClient.dealtWith` with `end`.
+   */
   output(stream: OutputStream, bytes: Uint8Array, end: number): void;
   /** Redraws the screen as it stood at `offset`. To be dealt with likewise. */
   snapshot(bytes: Uint8Array, offset: number): void;

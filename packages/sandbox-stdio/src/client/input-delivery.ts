@@ -11,7 +11,7 @@ export interface InputDeliveryPorts {
   readonly events: Pick<ClientEvents, "discarded" | "inputDrained">;
   /** Whether the client is greeted and connected. */
   isAttached(): boolean;
-  /** Sends a frame, whose memory is the socket's from here on. Called only while the client is attached. */
+  /** Sends a frame, a view of what was written, which stays as it is. Called only while the client is attached. */
   send(frame: Uint8Array): void;
   /** Sends a message if the client is attached. */
   control(message: ClientMessage): void;

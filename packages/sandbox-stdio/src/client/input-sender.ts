@@ -73,14 +73,14 @@ export class InputSender {
     return rest;
   }
 
-  /** Keeps a view of `bytes`. */
+  /** Keeps a view of `bytes`, which must stay as they are until they are acknowledged. */
   write(bytes: Uint8Array): void {
     const ahead = Math.min(bytes.length, Math.max(0, this.#acked - this.#end));
     this.#end += bytes.length;
     if (bytes.length > ahead) this.#chunks.push(bytes.subarray(ahead));
   }
 
-  /** The next frame to send, if the peer may be sent more: at most so many bytes are out unacknowledged. */
+  /** The next frame to send, if the peer may be sent more. A view of what is kept, or gathered: it must not be changed. */
   next(): Uint8Array | undefined {
     const room = Math.min(
       this.#acked + MAX_UNACKED_INPUT_BYTES - this.#sent,

@@ -77,7 +77,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#calls = new BridgeCalls({
       isReady: () => this.#isReady,
       say,
-      receivedOf: (id) => this.#session?.client(id)?.input.received ?? 0,
+      receivedOf: (id) => this.#session?.receivedOf(id) ?? 0,
     });
   }
 
@@ -156,7 +156,10 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#say({ type: "ping" });
   }
 
-  /** Something has come on the newest connection: frames of an earlier one must not be handed in. */
+  /**
+   * Something has come on the newest connection: frames of an earlier one must not be handed in. A binary frame is this
+   * object's from here on, must stay as it is, and may be passed on to clients.
+   */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
     if (this.#isFaulty) return;

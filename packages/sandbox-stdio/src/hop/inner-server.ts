@@ -43,6 +43,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.#session.linkDrained(this.#link);
   }
 
+  /** A message has come. A binary frame is the session's from here on, which keeps a view of it and releases its memory. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
     // Replaced by a newer connection, say: what an older one still delivers must not undo what that one said.

@@ -31,7 +31,7 @@ export class InputFeed {
     return this.#bytes;
   }
 
-  /** Keeps `bytes`, or a copy where they are few. @returns Whether there was room for them; if not, nothing is kept. */
+  /** `bytes` are the feed's from here on, which copies few. @returns Whether there was room; if not, they stay the caller's. */
   push(bytes: Uint8Array): boolean {
     if (this.#bytes + bytes.length > MAX_WAITING_INPUT_BYTES) return false;
     this.#bytes += bytes.length;

@@ -10,8 +10,9 @@ export type InputEntry =
       readonly kind: "bytes";
       readonly start: number;
       readonly end: number;
+      /** The queue's. Who writes them to the process gives their memory back ({@link release}). */
       readonly bytes: Uint8Array;
-      /** {@link Floor.turn} when it came. */
+      /** {@link Keyboard.turn} when it came. */
       readonly turn: number;
     }
   /** Bytes that were refused: never written, but counted, so that they are never sent again. */
@@ -71,8 +72,8 @@ export class InputQueue {
 
   /**
    * Takes in bytes that start at `offset`. Those before {@link received} are duplicates and dropped. An offset ahead of
-   * it counts the bytes between as refused: whoever sent them was told so. Keeps a view of `bytes`, not a copy,
-   * which is empty once they are taken ({@link release}).
+   * it counts the bytes between as refused: whoever sent them was told so. `bytes` are the queue's from here on: it keeps
+   * a view, or gathers small ones into memory of its own. The view is empty once they are taken ({@link release}).
    * @returns The entry that is new, if there is one.
    */
   push(offset: number, bytes: Uint8Array, turn = 0): InputEntry | undefined {

@@ -62,7 +62,8 @@ export class OutputLog {
 
   /**
    * Memory for the next output bytes, at least one and at most `maxBytes`, contiguous. Whoever writes there must call
-   * {@link commit} before anything else is asked of the log: the oldest bytes may already be overwritten.
+   * {@link commit} before anything else is asked of the log: the oldest bytes may already be overwritten. The memory stays
+   * the log's, and must not be kept.
    */
   reserve(maxBytes = MAX_FRAME_BYTES): Uint8Array {
     this.#grow(maxBytes);
@@ -135,7 +136,7 @@ export class OutputLog {
     return this.#runAt(offset, length);
   }
 
-  /** Copies bytes that {@link itemAt} named. */
+  /** Copies bytes that {@link itemAt} named into the caller's `target`, from index `at` on. */
   copy(offset: number, length: number, target: Uint8Array, at: number): void {
     const from = offset & (this.#ring.length - 1);
     const first = Math.min(length, this.#ring.length - from);

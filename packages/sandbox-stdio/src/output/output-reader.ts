@@ -10,7 +10,10 @@ import type { SnapshotFrame } from "./snapshot-requests.ts";
 /** Where a reader's output goes. */
 export interface OutputPeer {
   send(message: ServerMessage): void;
-  /** A whole frame with its type byte. Where frames are reused the peer must be done with it when it returns. */
+  /**
+   * A whole frame with its type byte. The peer may read it until it returns, and must not change it. To keep it the peer must
+   * copy, except in a session with `reuseFrames: false`: there frames stay as they are.
+   */
   sendOutput(frame: Uint8Array): void;
   /** A whole frame with its type byte that redraws the screen. Its memory is shared and stays as it is. */
   sendSnapshot(frame: Uint8Array): void;
@@ -135,7 +138,7 @@ export class FrameSource {
     this.#isReused = isReused;
   }
 
-  /** The frame of `length` bytes at `offset`, which must be of one stream. */
+  /** The frame of `length` bytes at `offset`, which must be of one stream. Good until the next call if frames are reused. */
   frame(offset: number, length: number, stream: OutputStream): Uint8Array {
     const isIntact = !this.#isReused || FrameSource.#owner === this;
     if (isIntact && this.#offset === offset && this.#frame.length === length + 1) return this.#frame;
@@ -146,7 +149,7 @@ export class FrameSource {
     return this.keep(offset, frame);
   }
 
-  /** Takes a frame that has just been appended at `offset`, so that it is passed on as it came. */
+  /** Keeps a frame that has just been appended at `offset`, to pass it on as it came: it must stay as it is. */
   keep(offset: number, frame: Uint8Array): Uint8Array {
     this.#offset = offset;
     this.#frame = frame as Uint8Array<ArrayBuffer>;

@@ -4,6 +4,7 @@ import type { Begin, Frame } from "./dialect.ts";
 
 /** What a connection needs of its socket. */
 export interface ServerSocket {
+  /** May keep the frame only in a session with `reuseFrames: false`; else its memory is used again after the call. */
   send(frame: Frame): void;
   close(code: number, reason: string): void;
   /** Whether output should be sent now, as far as the runtime can tell. */

@@ -94,6 +94,11 @@ export class RelaySession extends SessionCore {
     client.presence = { ...presence, calls: Math.max(0, presence.calls - 1), sinceMs: this.now() };
   }
 
+  /** How much of this client's input has been received; 0 of one that is not known. */
+  receivedOf(clientId: string): number {
+    return this.members.get(clientId)?.input.received ?? 0;
+  }
+
   /** How much of a program's input is taken and, where a record is kept, stored. */
   settledOf(client: ClientRecord): number {
     return this.inputReceiver.settled(client);
@@ -101,7 +106,7 @@ export class RelaySession extends SessionCore {
 
   /**
    * The bridge has queued these bytes of a program's: they go into the record, and count as received.
-   * @param fate `resent`: it had queued them before this call.
+   * Nothing keeps `bytes`. @param fate `resent`: it had queued them before this call.
    */
   written(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
     const { received } = client.input;
