@@ -75,7 +75,7 @@ export class InputWriter {
   /** The process takes nothing more: what waits counts as taken, since it can never be. */
   close(): void {
     this.#isClosed = true;
-    this.#session.inputClosed();
+    this.#session.closeInput();
     this.pump();
   }
 
@@ -89,7 +89,7 @@ export class InputWriter {
     this.#child.closeStdin();
     // Who writes after that is told so.
     this.#isClosed = true;
-    this.#session.inputClosed();
+    this.#session.closeInput();
     return true;
   }
 

@@ -219,7 +219,7 @@ test("L9: what a viewer sends, or a driver without the keyboard, is no activity;
       if (dialect.name.startsWith("pty")) one.say('{"type":"resize"}', 5);
       expect([dialect.name, role, one.connection.activity - before]).toEqual([dialect.name, role, 0]);
       if (role === "viewer") continue;
-      at.session.holderChanged("a");
+      at.session.setHolder("a");
       one.say(typed(dialect, "x"), 1);
       one.say(resized(dialect), 1);
       const held = one.connection.activity - before;

@@ -202,7 +202,7 @@ export function takeAll(session: ProcessSession, client: ClientRecord): string {
 /** The bridge has taken everything that waits. @returns What that was. */
 export function confirmAll(session: RelaySession, client: ClientRecord): string {
   const waiting = client.input.entries.map((entry) => (entry.kind === "bytes" ? text(entry.bytes) : ""));
-  session.takenUpTo(client, client.input.received);
+  session.confirmInput(client, client.input.received);
   return waiting.join("");
 }
 

@@ -254,8 +254,8 @@ describe("a live session with viewers alone", () => {
     hop.session.leave(creator);
     hop.flush();
     let carried = 0;
-    hop.session.frameArrived = new Proxy(hop.session.frameArrived, {
-      apply: (target, self, [frame, stream]: Parameters<RelaySession["frameArrived"]>) => {
+    hop.session.appendFrame = new Proxy(hop.session.appendFrame, {
+      apply: (target, self, [frame, stream]: Parameters<RelaySession["appendFrame"]>) => {
         carried += frame.length - 1;
         return Reflect.apply(target, self, [frame, stream]);
       },

@@ -11,10 +11,10 @@ function drain(queue: InputQueue, most = Number.POSITIVE_INFINITY): string {
     if (entry.kind === "bytes") {
       const count = Math.min(most, entry.bytes.length);
       taken += text(entry.bytes.subarray(0, count));
-      queue.wrote(count);
+      queue.take(count);
     } else if (entry.kind === "eof") {
       taken += "^D";
-      queue.appliedEof();
+      queue.takeEof();
     } else throw new Error("refused bytes wait where the process is fed");
   }
   return taken;
@@ -39,7 +39,7 @@ describe("the process's side", () => {
     queue.refuse(10);
     queue.push(10, bytes("xyz"));
     expect([queue.received, queue.taken]).toEqual([13, 0]);
-    queue.wrote(3);
+    queue.take(3);
     expect(queue.taken).toBe(10);
     expect(drain(queue)).toBe("xyz");
     expect(queue.taken).toBe(13);
@@ -83,7 +83,7 @@ describe("the process's side", () => {
       sent += piece;
     }
     expect(queue.entries.length).toBeLessThan(10);
-    queue.wrote(7);
+    queue.take(7);
     queue.push(20_000, bytes("!"));
     expect([queue.taken, queue.received, queue.queuedBytes]).toEqual([7, 20_001, 19_994]);
     expect(drain(queue, 1000)).toBe(`${sent.slice(7)}!`);
@@ -106,11 +106,11 @@ describe("the process's side", () => {
 
   test("what is taken out of turn is our own fault and throws", () => {
     const queue = new InputQueue("process");
-    expect(() => queue.wrote(1)).toThrow(RangeError);
-    expect(() => queue.appliedEof()).toThrow(RangeError);
+    expect(() => queue.take(1)).toThrow(RangeError);
+    expect(() => queue.takeEof()).toThrow(RangeError);
     queue.push(0, bytes("a"));
-    expect(() => queue.wrote(2)).toThrow(RangeError);
-    expect(() => queue.appliedEof()).toThrow(RangeError);
+    expect(() => queue.take(2)).toThrow(RangeError);
+    expect(() => queue.takeEof()).toThrow(RangeError);
   });
 });
 
@@ -119,14 +119,14 @@ describe("the relay's side", () => {
     const queue = new InputQueue("relay");
     queue.push(0, bytes("abc".repeat(2000)));
     queue.push(6000, bytes("def"));
-    queue.takenUpTo(4000);
+    queue.takeUpTo(4000);
     expect(queue.entries.map(({ start, end }) => [start, end])).toEqual([
       [4000, 6000],
       [6000, 6003],
     ]);
-    queue.takenUpTo(100);
+    queue.takeUpTo(100);
     expect(queue.taken).toBe(4000);
-    queue.takenUpTo(6003);
+    queue.takeUpTo(6003);
     expect([queue.entries, queue.taken, queue.queuedBytes]).toEqual([[], 6003, 0]);
   });
 
@@ -135,9 +135,9 @@ describe("the relay's side", () => {
     const [first, second] = [new Uint8Array(40_000).fill(1), new Uint8Array(40_000).fill(2)];
     queue.push(0, first);
     queue.push(40_000, second);
-    queue.takenUpTo(39_999);
+    queue.takeUpTo(39_999);
     expect([first.length, second.length]).toEqual([40_000, 40_000]);
-    queue.takenUpTo(40_001);
+    queue.takeUpTo(40_001);
     expect([first.length, second.length]).toEqual([0, 40_000]);
     // The connection broke before the acknowledgement arrived: all of it comes once more, and more than before.
     const again = new Uint8Array(90_000).fill(2, 40_000, 80_000).fill(3, 80_000);
@@ -145,7 +145,7 @@ describe("the relay's side", () => {
     expect(queue.push(0, again)).toMatchObject({ start: 80_000, end: 90_000 });
     const waiting = queue.entries.flatMap((entry) => (entry.kind === "bytes" ? [...entry.bytes] : []));
     expect(waiting).toEqual([...again.subarray(40_001)]);
-    queue.takenUpTo(90_000);
+    queue.takeUpTo(90_000);
     expect([second.length, again.length, queue.entries]).toEqual([0, 0, []]);
   });
 
@@ -153,7 +153,7 @@ describe("the relay's side", () => {
     const queue = new InputQueue("relay");
     queue.refuse(10);
     expect([queue.taken, queue.entries.length]).toEqual([0, 1]);
-    queue.takenUpTo(10);
+    queue.takeUpTo(10);
     expect([queue.taken, queue.entries.length]).toEqual([10, 0]);
   });
 
@@ -161,14 +161,14 @@ describe("the relay's side", () => {
     const queue = new InputQueue("relay");
     queue.pushEof(0);
     queue.push(0, bytes("ab"));
-    queue.takenUpTo(1);
+    queue.takeUpTo(1);
     expect(queue.entries).toMatchObject([{ kind: "bytes", start: 1, end: 2 }]);
     queue.pushEof(2);
-    queue.takenUpTo(2);
+    queue.takeUpTo(2);
     expect(queue.waitingEof).toMatchObject({ end: 2 });
-    queue.eofKnownAt(1);
+    queue.dropEof(1);
     expect(queue.waitingEof).toMatchObject({ end: 2 });
-    queue.eofKnownAt(2);
+    queue.dropEof(2);
     expect(queue.entries).toEqual([]);
   });
 
@@ -177,16 +177,16 @@ describe("the relay's side", () => {
     expect([queue.taken, queue.received]).toEqual([10, 30]);
     expect(queue.push(10, new Uint8Array(20))).toBeUndefined();
     queue.push(30, bytes("abc"));
-    queue.takenUpTo(20);
+    queue.takeUpTo(20);
     expect([queue.taken, queue.queuedBytes]).toEqual([20, 3]);
-    queue.takenUpTo(31);
+    queue.takeUpTo(31);
     expect([queue.taken, queue.queuedBytes]).toEqual([31, 2]);
   });
 
   test("the other side may know of more than was ever received here", () => {
     const queue = new InputQueue("relay");
     queue.push(0, bytes("ab"));
-    queue.takenUpTo(9);
+    queue.takeUpTo(9);
     expect([queue.taken, queue.received, queue.entries]).toEqual([9, 9, []]);
   });
 });

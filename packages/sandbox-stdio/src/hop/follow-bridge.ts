@@ -6,13 +6,24 @@ import type { InnerMessage } from "../wire/inner-messages.ts";
 /** Messages that concern the session alone; the others are about the connection, or about calls. */
 export type SessionMessage = Extract<
   InnerMessage,
-  { type: "resize" | "exit" | "answered" | "stdin_ack" | "error" | "command_end" | "attention" | "title" | "no_snapshot" }
+  {
+    type:
+      | "resize"
+      | "exit"
+      | "answered"
+      | "stdin_ack"
+      | "error"
+      | "command_end"
+      | "attention"
+      | "title"
+      | "no_snapshot";
+  }
 >;
 
 export function followBridge(session: RelaySession, message: SessionMessage): void {
   switch (message.type) {
     case "resize":
-      session.sizeChanged({ cols: message.cols, rows: message.rows });
+      session.setSize({ cols: message.cols, rows: message.rows });
       return;
     case "exit": {
       const { code, signal } = message;
@@ -27,7 +38,7 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       if (client === undefined) return;
       // The first one after an attach is also the answer to it.
       session.attachAnswered(client);
-      session.takenUpTo(client, message.offset);
+      session.confirmInput(client, message.offset);
       return;
     }
     case "error":

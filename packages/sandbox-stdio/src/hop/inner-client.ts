@@ -178,7 +178,7 @@ export class InnerClient implements Upstream, SnapshotSource {
         return;
       }
       const session = this.#isReady ? this.#session : undefined;
-      if (output.kind === "output" && session?.exit === undefined) session?.frameArrived(frame, output.stream);
+      if (output.kind === "output" && session?.exit === undefined) session?.appendFrame(frame, output.stream);
       else if (output.kind === "snapshot") {
         if (this.#snapshot !== undefined) session?.snapshotReady({ ...this.#snapshot, bytes: output.bytes });
         this.#snapshot = undefined;
@@ -333,7 +333,7 @@ export class InnerClient implements Upstream, SnapshotSource {
         return;
       case "gap":
         if (session !== undefined && message.to < session.log.endOffset) this.#fault(`a gap to ${message.to}`);
-        else session?.skipped(message.to);
+        else session?.skipTo(message.to);
         return;
       default:
         if (session !== undefined) followBridge(session, message);

@@ -156,10 +156,10 @@ export class InnerServer implements OutputPeer, RemotePeer {
         this.#attach(command);
         return;
       case "stdin_holder":
-        this.#session.holderChanged(command.id);
+        this.#session.setHolder(command.id);
         return;
       case "answerer":
-        this.#session.answererTold(command);
+        this.#session.setAnswerer(command);
         return;
       case "snapshot":
         this.#session.awaitScreen((screen) => this.#answerScreen(screen));

@@ -28,7 +28,7 @@ export function reconcile(session: RelaySession, hello: InnerHello, ports: Recon
   // Before the bridge hears who has left, or it would answer from there on, and not from where that was.
   ports.upstream.answerer(session.answererToTell);
   compareClients(session, hello, ports);
-  session.holderChanged(session.keyboard.holder);
+  session.setHolder(session.keyboard.holder);
   const present = [...session.clients].filter((client) => client.isPresent);
   for (const client of present) ports.attach(client);
   resendInput(session, present, ports.upstream);

@@ -35,7 +35,7 @@ export class InputQueue {
 
   /**
    * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
-   *   has said so ({@link takenUpTo}), since it must know the count before the client hears of it.
+   *   has said so ({@link takeUpTo}), since it must know the count before the client hears of it.
    * @param taken Where this client's input goes on, `eof` the end of input that the other side already has, and `received`
    *   what it has received, though not all of that is taken.
    */
@@ -142,12 +142,12 @@ export class InputQueue {
   }
 
   /** The other side has the end of input at `offset`: it need not be sent again. */
-  eofKnownAt(offset: number): void {
+  dropEof(offset: number): void {
     this.#entries = this.#entries.filter((entry) => entry.kind !== "eof" || entry.end > offset);
   }
 
   /** The first `count` bytes of the oldest entry have been written. It must be of kind `bytes`. */
-  wrote(count: number): void {
+  take(count: number): void {
     const oldest = this.#entries[0];
     if (oldest?.kind !== "bytes" || count > oldest.bytes.length) {
       throw new RangeError(`Cannot take ${count} bytes: they are not next`);
@@ -160,14 +160,14 @@ export class InputQueue {
   }
 
   /** The oldest entry was an `eof` and has been applied. */
-  appliedEof(): void {
+  takeEof(): void {
     if (this.#entries[0]?.kind !== "eof") throw new RangeError("Cannot apply an end of input: it is not next");
     this.#entries.shift();
     this.#settle();
   }
 
   /** The other side has taken everything before `offset`; nothing of that is kept. Going back is ignored. */
-  takenUpTo(offset: number): void {
+  takeUpTo(offset: number): void {
     // Before the oldest entry lies what only the other side holds.
     this.#taken = Math.max(this.#taken, Math.min(offset, this.#entries[0]?.start ?? offset));
     while (this.#entries.length > 0 && this.#taken < offset) {
@@ -176,10 +176,10 @@ export class InputQueue {
       if (oldest.kind === "bytes") {
         const { length } = oldest.bytes;
         const count = Math.min(offset - this.#taken, length);
-        this.wrote(count);
+        this.take(count);
         if (count === length) release(oldest.bytes);
       } else if (oldest.kind === "eof") {
-        this.appliedEof();
+        this.takeEof();
       } else {
         this.#taken = Math.min(offset, oldest.end);
         if (this.#taken < oldest.end) break;
@@ -191,7 +191,7 @@ export class InputQueue {
   }
 
   /** The other side has received everything before `offset`, though it may not have taken it. Going back is ignored. */
-  receivedUpTo(offset: number): void {
+  receiveUpTo(offset: number): void {
     this.#received = Math.max(this.#received, offset);
   }
 

@@ -154,7 +154,7 @@ export class ServerConnection implements Peer {
     const phase = this.#phase;
     this.#phase = { phase: "ended" };
     if (phase.phase !== "attached" || phase.client.peer !== this) return;
-    phase.session.closed(phase.client, code === CLOSE.normal ? "left" : "vanished");
+    phase.session.disconnect(phase.client, code === CLOSE.normal ? "left" : "vanished");
   }
 
   /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */

@@ -105,8 +105,8 @@ export class Attendance {
     else if (!this.#ports.hasExited()) this.#ports.answererChoice.choose();
   }
 
-  /** @see SessionCore.closed */
-  closed(client: ClientRecord, how: "left" | "vanished"): void {
+  /** @see SessionCore.disconnect */
+  disconnect(client: ClientRecord, how: "left" | "vanished"): void {
     if (client.feed.isEmpty || !client.isAttached) {
       if (how === "left") this.leave(client);
       else this.vanish(client, false);

@@ -201,14 +201,14 @@ export class InputReceiver {
   }
 
   /** @see ProcessSession.wrote */
-  wrote(client: ClientRecord, count: number): void {
-    client.input.wrote(count);
+  take(client: ClientRecord, count: number): void {
+    client.input.take(count);
     // A program's call is answered when its input is taken.
     this.ack(client, client.isProgram);
   }
 
-  appliedEof(client: ClientRecord): void {
-    client.input.appliedEof();
+  takeEof(client: ClientRecord): void {
+    client.input.takeEof();
     if (!this.#ports.tty) this.#isClosed = true;
     this.ack(client, true);
   }

@@ -60,12 +60,12 @@ export class ProcessSession extends SessionCore {
   }
 
   /** The Durable Object says who holds the keyboard. An unknown holder id means free. */
-  holderChanged(told: string): void {
+  setHolder(told: string): void {
     this.commands.setHolder(told);
   }
 
   /** The Durable Object says whom it has chosen to answer terminal queries. */
-  answererTold({ id, offset }: Answerer): void {
+  setAnswerer({ id, offset }: Answerer): void {
     this.answererChoice.tell({ id, offset });
   }
 
@@ -108,16 +108,16 @@ export class ProcessSession extends SessionCore {
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */
   wrote(client: ClientRecord, count: number): void {
-    this.inputReceiver.wrote(client, count);
+    this.inputReceiver.take(client, count);
   }
 
   /** The client's oldest entry was an end of input, and the process has it. */
   appliedEof(client: ClientRecord): void {
-    this.inputReceiver.appliedEof(client);
+    this.inputReceiver.takeEof(client);
   }
 
   /** The process takes no more input: it has ended, or closed its end. What waits is refused. */
-  inputClosed(): void {
+  closeInput(): void {
     this.inputReceiver.close();
   }
 

@@ -108,12 +108,12 @@ export class RelaySession extends SessionCore {
    * The bridge has queued these bytes of a program's: they go into the record, and count as received.
    * Nothing keeps `bytes`. @param fate `resent`: it had queued them before this call.
    */
-  written(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
+  recordWrite(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
     const { received } = client.input;
     if (bytes.length > 0) {
       this.#recorder?.input(client, fate === "typed" ? Math.min(received, from) : received, from, bytes, fate);
     }
-    client.input.receivedUpTo(from + bytes.length);
+    client.input.receiveUpTo(from + bytes.length);
     if (fate === "typed" && bytes.length > 0) this.#showTyped(client, bytes);
     this.inputReceiver.ack(client, true);
   }
@@ -156,10 +156,10 @@ export class RelaySession extends SessionCore {
       this.#addKnown(known);
       return;
     }
-    client.input.takenUpTo(known.stdin);
+    client.input.takeUpTo(known.stdin);
     // Nothing of a program's waits here: what the bridge has received is all there is.
-    if (client.isProgram && known.received !== undefined) client.input.receivedUpTo(known.received);
-    if (known.eof !== undefined) client.input.eofKnownAt(known.eof);
+    if (client.isProgram && known.received !== undefined) client.input.receiveUpTo(known.received);
+    if (known.eof !== undefined) client.input.dropEof(known.eof);
     this.inputReceiver.ack(client, true);
   }
 
@@ -185,13 +185,13 @@ export class RelaySession extends SessionCore {
 
   /** Output goes on at `offset`, where the PTY has this size: the bytes before it that are not here are gone. */
   continueAt(offset: number, size: TerminalSize): void {
-    if (offset > this.log.endOffset) this.skipped(offset);
+    if (offset > this.log.endOffset) this.skipTo(offset);
     const known = this.log.sizeAt(this.log.endOffset);
-    if (known.cols !== size.cols || known.rows !== size.rows) this.sizeChanged(size);
+    if (known.cols !== size.cols || known.rows !== size.rows) this.setSize(size);
   }
 
   /** Bytes are gone for good: the log goes on at `offset`. */
-  skipped(offset: number): void {
+  skipTo(offset: number): void {
     this.log.skipTo(offset);
     this.appended();
   }
@@ -202,7 +202,7 @@ export class RelaySession extends SessionCore {
   }
 
   /** A whole frame has come: it is logged, and passed on as it is where it fits. It must stay as it is from here on. */
-  frameArrived(frame: Uint8Array, stream: OutputStream): void {
+  appendFrame(frame: Uint8Array, stream: OutputStream): void {
     const offset = this.log.endOffset;
     this.log.append(frame.subarray(1), stream);
     this.outputSender.keep(offset, frame);
@@ -215,14 +215,14 @@ export class RelaySession extends SessionCore {
   }
 
   /** The PTY has another size from the end of the log on. */
-  sizeChanged(size: TerminalSize): void {
+  setSize(size: TerminalSize): void {
     this.log.markSize(size.cols, size.rows);
     this.appended();
   }
 
   /** The bridge has taken this client's input before `offset`. */
-  takenUpTo(client: ClientRecord, offset: number): void {
-    client.input.takenUpTo(offset);
+  confirmInput(client: ClientRecord, offset: number): void {
+    client.input.takeUpTo(offset);
     this.inputReceiver.ack(client, true);
   }
 
@@ -232,7 +232,7 @@ export class RelaySession extends SessionCore {
   }
 
   /** The bridge says who holds the keyboard. An unknown holder id means free. */
-  holderChanged(told: string): void {
+  setHolder(told: string): void {
     this.commands.setHolder(told);
   }
 

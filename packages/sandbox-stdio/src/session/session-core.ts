@@ -242,8 +242,8 @@ export abstract class SessionCore {
    * The client's connection has ended. What it sent and the process has no room for yet is still taken in, unless nothing of
    * it is for as long as a grace.
    */
-  closed(client: ClientRecord, how: "left" | "vanished"): void {
-    this.attendance.closed(client, how);
+  disconnect(client: ClientRecord, how: "left" | "vanished"): void {
+    this.attendance.disconnect(client, how);
   }
 
   // ---- What clients say ----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ const table = () => new Writers("i1", () => new InputQueue("process"));
 function queue(received: number, taken: number): InputQueue {
   const input = new InputQueue("process");
   if (received > 0) input.push(0, bytes(received));
-  if (taken > 0) input.wrote(taken);
+  if (taken > 0) input.take(taken);
   return input;
 }
 

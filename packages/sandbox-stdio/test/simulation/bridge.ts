@@ -281,7 +281,7 @@ export class SimBridge {
 
   ended(status: ExitStatus): void {
     this.#isInputClosed = true;
-    this.session.inputClosed();
+    this.session.closeInput();
     this.#pump();
     this.session.exited(status);
     this.changed();

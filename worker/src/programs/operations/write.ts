@@ -129,7 +129,7 @@ async function said(
   const typed = encodeWrite(wish, modes);
   const isSame = outcome.duplicate !== true || outcome.last === outcome.from + (typed.ok ? typed.bytes.length : -1);
   if (typed.ok && isSame) {
-    session.written(client, outcome.from, typed.bytes, outcome.duplicate === true ? "resent" : "typed");
+    session.recordWrite(client, outcome.from, typed.bytes, outcome.duplicate === true ? "resent" : "typed");
   }
   if (eof === true && outcome.duplicate !== true) audit?.note({ type: "eof", offset: outcome.to }, client.id);
   return outcome;
