@@ -144,6 +144,8 @@ export class PersonsTerminal {
           `the terminal's input goes on at ${stdin}, acknowledged ${this.#acked}, typed ${this.#typed.length}`,
         );
       this.#offset = offset;
+      // R5: what hello says is settled; no acknowledgement of it follows.
+      this.#acked = Math.max(this.#acked, stdin);
       this.#isGreeted = true;
       this.#send(this.#typed.subarray(stdin));
     } else if (type === "stdin_ack") this.#acked = Math.max(this.#acked, offset);

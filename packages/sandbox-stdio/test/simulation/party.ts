@@ -37,6 +37,8 @@ export type Dial = (
 
 /** Beyond this a client would hold more output than its window allows, however often its connection broke. */
 const MAX_UNDEALT_BYTES = 3 * 512 * 1024;
+/** Enough for what may be refused a second (L10) to make up for the largest piece. */
+const REFUSED_PAUSE_MS = 3_000;
 
 export class Party {
   readonly plan: PartyPlan;
@@ -69,6 +71,8 @@ export class Party {
   snapshots = 0;
   approximations = 0;
   #written = 0;
+  /** Who writes on while refused, piece after piece, is put out (L10). */
+  #refusedUntil = 0;
   #isWriting = false;
   #dealtAt = 0;
   #life = 0;
@@ -210,9 +214,13 @@ export class Party {
           if (this.tty) this.#owesScreen = true;
         },
         message: (message) => {
-          if (message.type === "error") this.errors.push(message.code);
+          if (message.type !== "error") return;
+          this.errors.push(message.code);
+          if (message.code === "not_stdin_holder") this.#refusedUntil = this.#world.time.now + REFUSED_PAUSE_MS;
         },
-        discarded: () => undefined,
+        discarded: (bytes) => {
+          this.#written -= bytes.length;
+        },
         inputDrained: () => this.#writeLater(life),
       },
     );
@@ -317,7 +325,8 @@ export class Party {
     if (this.#isWriting || this.isInputWritten) return;
     this.#isWriting = true;
     const { time, random } = this.#world;
-    time.after(random.next() * this.plan.pauseMs, () => {
+    const pauseMs = random.next() * this.plan.pauseMs;
+    time.after(Math.max(pauseMs, this.#refusedUntil - time.now), () => {
       if (this.#life !== life || this.isOver) return;
       this.#isWriting = false;
       const count = Math.min(random.int(1, this.plan.pieceBytes), this.plan.inputBytes - this.#written);
