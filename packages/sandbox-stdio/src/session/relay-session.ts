@@ -1,49 +1,45 @@
-// The session in the Durable Object: feeds the inner hop, follows what the bridge says of the process, and keeps the programs
-// that call.
+// The session in the Durable Object: feeds the inner hop, and follows what the bridge says of the process.
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
 import type { Attention } from "../programs/attention.ts";
-import { typedText } from "../programs/typed-text.ts";
-import { MAX_WRITERS } from "../programs/writers.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import { isReplayable } from "./attach-rules.ts";
+import { CallingPrograms, type CommandEnded } from "./calling-programs.ts";
 import { ClientRecord, type TerminalSize } from "./client-record.ts";
 import { earlier } from "./earlier.ts";
-import type { InputRecorder } from "./input-recorder.ts";
 import { SessionCore } from "./session-core.ts";
-import type { ProgramRequest, SessionOptions } from "./session-types.ts";
+import type { SessionOptions } from "./session-types.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
-/** Ends of commands that are remembered: as many as the bridge lists. */
-const MAX_COMMAND_ENDS = 1_000;
-/** One a second comes at most: a stream between two calls misses none of them. */
-const MAX_ATTENTIONS = 32;
-/** What all programs that write by calls have in common. */
-const PROGRAM = { role: "driver", kind: "program", delivery: "live", acknowledges: true } as const;
 
 export class RelaySession extends SessionCore {
-  readonly #recorder: InputRecorder | undefined;
+  /** The programs that call. */
+  readonly programs: CallingPrograms;
   /** How much output there has been, as the bridge says: it may not have come here. */
   #toldEnd = 0;
   /** The process has ended and its last screen has not come. */
   #isScreenDue = false;
   readonly #watchers = new Set<() => void>();
-  readonly #attentions: Attention[] = [];
-  readonly #commandEnds: { readonly to: number; readonly exit?: number }[] = [];
-  /** Told when more of a program's input has been taken, or stored. */
-  onSettled: (client: ClientRecord) => void = () => undefined;
   /** Told when the program wants attention. */
   onAttention: (attention: Attention) => void = () => undefined;
 
   constructor(options: SessionOptions) {
     super(options, { holdsProcess: false, repeatsEof: true });
-    this.#recorder = options.recorder;
+    this.programs = new CallingPrograms({
+      log: this.log,
+      clients: this.members,
+      keyboard: this.keyboard,
+      attendance: this.attendance,
+      inputReceiver: this.inputReceiver,
+      recorder: options.recorder,
+      now: this.now,
+    });
   }
 
   /**
@@ -61,90 +57,17 @@ export class RelaySession extends SessionCore {
     for (const watcher of this.#watchers) watcher();
   }
 
-  // ---- Programs that call --------------------------------------------------------------------------------------
-
-  /**
-   * A program calls: its writer is a client of this session, here until {@link PROGRAM_GRACE_MS} after its last call.
-   * @returns undefined where as many have written as may.
-   */
-  beginCall(request: ProgramRequest): ClientRecord | undefined {
-    const old = this.members.get(request.id);
-    if (old === undefined && this.members.programCount >= MAX_WRITERS) return undefined;
-    const sinceMs = this.now();
-    if (old?.presence.phase === "calling" && this.#isCalling(old, request)) {
-      old.presence = { ...old.presence, calls: old.presence.calls + 1, sinceMs };
-      return old;
-    }
-    const calls = old?.presence.phase === "calling" ? old.presence.calls : 0;
-    const presence = { phase: "calling", calls: calls + 1, sinceMs, acked: this.log.endOffset } as const;
-    const client = this.attendance.admit({ ...PROGRAM, ...request }, presence);
-    client.isActive = true;
-    return client;
-  }
-
-  /** Whether it is here as who it was. What another life of this object knew of it is not enough. */
-  #isCalling(client: ClientRecord, { isAdmin }: ProgramRequest): boolean {
-    const may = this.keyboard.mayDrive(client.id);
-    return client.isAdmin === isAdmin && (may.ok || may.fault !== "no_such_client");
-  }
-
-  endCall(client: ClientRecord): void {
-    const { presence } = client;
-    if (presence.phase !== "calling") return;
-    client.presence = { ...presence, calls: Math.max(0, presence.calls - 1), sinceMs: this.now() };
-  }
-
   /** How much of this client's input has been received; 0 of one that is not known. */
   receivedOf(clientId: string): number {
     return this.members.get(clientId)?.input.received ?? 0;
   }
 
-  /** How much of a program's input is taken and, where a record is kept, stored. */
-  settledOf(client: ClientRecord): number {
-    return this.inputReceiver.settled(client);
-  }
-
-  /**
-   * The bridge has queued these bytes of a program's: they go into the record, and count as received.
-   * Nothing keeps `bytes`. @param fate `resent`: it had queued them before this call.
-   */
-  recordWrite(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
-    const { received } = client.input;
-    if (bytes.length > 0) {
-      this.#recorder?.input(client, fate === "typed" ? Math.min(received, from) : received, from, bytes, fate);
-    }
-    client.input.receiveUpTo(from + bytes.length);
-    if (fate === "typed" && bytes.length > 0) this.#showTyped(client, bytes);
-    this.inputReceiver.ack(client, true);
-  }
-
-  /** Tells those who type here too what a program has typed, unless that is secret (K9). */
-  #showTyped(program: ClientRecord, bytes: Uint8Array): void {
-    if (this.#recorder?.isSecret(program.id) === true) return;
-    const text = typedText(bytes);
-    for (const client of this.members.all) {
-      const mayKnow = client.role === "driver" && client.kind === "person" && client.acknowledges;
-      if (mayKnow) client.greeted?.peer.send({ type: "typed", id: program.id, text });
-    }
-  }
-
-  /** What wanted attention since this life of the object began, newest last, for those who read by calls (D6). */
-  get attentions(): readonly Attention[] {
-    return this.#attentions;
-  }
-
   /** @see SessionCore.attention */
   override attention(attention: Attention): void {
-    this.#attentions.push(attention);
-    if (this.#attentions.length > MAX_ATTENTIONS) this.#attentions.shift();
+    this.programs.noteAttention(attention);
     super.attention(attention);
     this.onAttention(attention);
     this.#tellWatchers();
-  }
-
-  /** Ends of a shell's commands that were told since this life of the object began, newest last. */
-  get commandEnds(): readonly { readonly to: number; readonly exit?: number }[] {
-    return this.#commandEnds;
   }
 
   // ---- What the bridge says ------------------------------------------------------------------------------------
@@ -246,9 +169,9 @@ export class RelaySession extends SessionCore {
     this.answererChoice.answered(offset);
   }
 
-  commandEnded(end: { readonly to: number; readonly exit?: number }): void {
-    this.#commandEnds.push(end);
-    if (this.#commandEnds.length > MAX_COMMAND_ENDS) this.#commandEnds.shift();
+  /** A shell's command has ended. */
+  commandEnded(end: CommandEnded): void {
+    this.programs.noteCommandEnd(end);
     this.#tellWatchers();
   }
 
@@ -343,7 +266,7 @@ export class RelaySession extends SessionCore {
   }
 
   protected override inputSettled(client: ClientRecord): void {
-    this.onSettled(client);
+    this.programs.onSettled(client);
   }
 
   /** Until the bridge hears of a lossless client the process runs on, and a log that is nearly full would lose bytes of it. */

@@ -5,24 +5,23 @@ import type { InputQueue } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
 import type { Ending } from "../output/output-reader.ts";
 import type { Snapshot } from "../output/snapshot.ts";
-import { SnapshotRequests } from "../output/snapshot-requests.ts";
+import type { SnapshotRequests } from "../output/snapshot-requests.ts";
 import type { Attention } from "../programs/attention.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
-import { MAX_CLIENTS } from "../wire/constants.ts";
 import type { ClientMessage, ExitStatus } from "../wire/control.ts";
-import { AnswererChoice } from "./answerer-choice.ts";
+import type { AnswererChoice } from "./answerer-choice.ts";
 import type { AttachContext } from "./attach-rules.ts";
-import { Attendance } from "./attendance.ts";
-import { ClientCommands } from "./client-commands.ts";
+import type { Attendance } from "./attendance.ts";
+import type { ClientCommands } from "./client-commands.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
-import { Clients } from "./clients.ts";
+import type { Clients } from "./clients.ts";
 import { earlier } from "./earlier.ts";
-import { Greeter } from "./greeter.ts";
-import { InputReceiver } from "./input-receiver.ts";
-import { Keyboard } from "./keyboard.ts";
-import { OutputSender } from "./output-sender.ts";
-import { Pace } from "./pace.ts";
+import type { InputReceiver } from "./input-receiver.ts";
+import type { Keyboard } from "./keyboard.ts";
+import type { OutputSender } from "./output-sender.ts";
+import type { Pace } from "./pace.ts";
 import type { Peer } from "./presence.ts";
+import { makeParts, type SessionParts } from "./session-parts.ts";
 import type { AttachRequest, AttachResult, HopRules, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 
 export abstract class SessionCore {
@@ -31,7 +30,7 @@ export abstract class SessionCore {
   readonly keyboard: Keyboard;
   protected readonly upstream: Upstream;
   protected readonly now: () => number;
-  protected readonly members = new Clients();
+  protected readonly members: Clients;
   protected readonly pace: Pace;
   protected readonly snapshots: SnapshotRequests;
   protected readonly outputSender: OutputSender;
@@ -39,108 +38,37 @@ export abstract class SessionCore {
   protected readonly answererChoice: AnswererChoice;
   protected readonly attendance: Attendance;
   protected readonly commands: ClientCommands;
-  readonly #greeter: Greeter;
-  readonly #maxClients: number;
-  readonly #keptPlaces: number;
+  readonly #parts: SessionParts;
   #ending: Ending | undefined;
   /** What the program calls its terminal (OSC 0 and 2); "" where it has not. */
   title = "";
 
   protected constructor(options: SessionOptions, rules: HopRules) {
-    const { facts, log, upstream, now, recorder, creator = "" } = options;
-    const clients = this.members;
-    // A session that had a first client has had its first holder: a keyboard that is free now waits to be asked for.
-    const keyboard = new Keyboard(facts.mode, options.holder, creator !== "");
-    this.facts = facts;
-    this.log = log;
-    this.keyboard = keyboard;
-    this.upstream = upstream;
-    this.now = now;
-    this.#maxClients = options.maxClients ?? MAX_CLIENTS;
-    this.#keptPlaces = options.keptPlaces ?? 0;
-    const hasExited = () => this.#ending !== undefined;
-    const refuse = (client: ClientRecord, code: number, reason: string) => this.attendance.refuse(client, code, reason);
-    this.pace = new Pace(log, keyboard, clients, facts.delivery, options.isAwaited);
-    this.snapshots = new SnapshotRequests(log, options.screen, now, rules.holdsProcess, options.lastScreen);
-    const answererChoice = new AnswererChoice({
-      clients,
-      keyboard,
-      now,
-      end: () => this.knownEnd,
-      decided: (answerer) => upstream.answerer(answerer),
-    });
-    this.answererChoice = answererChoice;
-    this.outputSender = new OutputSender({
-      log,
-      clients,
-      snapshots: this.snapshots,
-      upstream,
-      now,
-      reuseFrames: options.reuseFrames,
-      plainBytesPerSecond: options.plainBytesPerSecond,
-      ending: (client) => {
-        // Its acknowledgements come before the exit, and those wait for the record (I10).
-        const isAwaited = client?.acknowledges === true && recorder?.isBehind(client.id) === true;
-        return isAwaited ? undefined : this.#ending;
-      },
-      isPaced: () => this.pace.isPaced,
-      vanish: (client, isSure) => this.vanish(client, isSure),
-      refuse,
-    });
-    this.inputReceiver = new InputReceiver({
-      repeatsEof: rules.repeatsEof,
-      tty: facts.tty,
-      keyboard,
-      clients,
-      upstream,
-      now,
-      recorder,
-      hasExited,
-      mayReport: (client, bytes) => answererChoice.mayReport(client, bytes),
-      creator: () => this.creator,
-      follow: (client, message) => this.command(client, message),
-      settled: (client) => this.inputSettled(client),
-      fed: (client) => this.attendance.fed(client),
-      refuse,
-    });
-    const { inputReceiver, outputSender, snapshots } = this;
-    this.commands = new ClientCommands({
-      clients,
-      keyboard,
-      inputReceiver,
-      outputSender,
-      recorder,
-      upstream,
-      resize: (client, size) => this.resizeWindow(client, size),
-      keyboardMoved: () => {
-        answererChoice.choose();
-        this.keyboardMoved();
-      },
-    });
-    this.attendance = new Attendance({
-      clients,
-      keyboard,
-      pace: this.pace,
-      answererChoice,
-      upstream,
-      now,
-      creator,
-      hasExited,
+    const { facts, log, upstream, now } = options;
+    const parts = makeParts(options, rules, {
+      ending: () => this.#ending,
+      knownEnd: () => this.knownEnd,
       newInput: () => this.newInput(),
-      keyboardFreed: () => this.commands.announceHolder(),
-      changed: () => this.membersChanged(),
-    });
-    this.#greeter = new Greeter({
-      attendance: this.attendance,
-      answererChoice,
-      inputReceiver,
-      outputSender,
-      snapshots,
-      recorder,
-      now,
-      context: () => this.attachContext,
+      resizeWindow: (client, size) => this.resizeWindow(client, size),
+      membersChanged: () => this.membersChanged(),
+      keyboardMoved: () => this.keyboardMoved(),
+      inputSettled: (client) => this.inputSettled(client),
       needsHold: (client) => this.needsHold(client),
     });
+    this.facts = facts;
+    this.log = log;
+    this.upstream = upstream;
+    this.now = now;
+    this.#parts = parts;
+    this.keyboard = parts.keyboard;
+    this.members = parts.clients;
+    this.pace = parts.pace;
+    this.snapshots = parts.snapshots;
+    this.outputSender = parts.outputSender;
+    this.inputReceiver = parts.inputReceiver;
+    this.answererChoice = parts.answererChoice;
+    this.attendance = parts.attendance;
+    this.commands = parts.commands;
   }
 
   // ---- What each hop adds --------------------------------------------------------------------------------------
@@ -222,7 +150,7 @@ export abstract class SessionCore {
    * comes later, unless the client says otherwise.
    */
   attach(request: AttachRequest, peer: Peer): AttachResult {
-    return this.#greeter.attach(request, peer);
+    return this.#parts.greeter.attach(request, peer);
   }
 
   /** The client closed with 1000: its place is given up. */
@@ -338,17 +266,6 @@ export abstract class SessionCore {
   }
 
   protected get attachContext(): AttachContext {
-    return {
-      facts: this.facts,
-      log: this.log,
-      clients: this.members,
-      keyboard: this.keyboard,
-      answerer: this.answererChoice.current,
-      creator: this.creator,
-      hasExited: this.#ending !== undefined,
-      knownEnd: this.knownEnd,
-      maxClients: this.#maxClients,
-      keptPlaces: this.#keptPlaces,
-    };
+    return this.#parts.context();
   }
 }

@@ -8,7 +8,7 @@ import { InnerRig, join, output, takeAll } from "../fixtures.ts";
 const typed = (bytes: string): WriteWish => ({ bytes });
 
 function program(hop: InnerRig, id = "p"): ClientRecord {
-  const client = hop.session.beginCall({ id, name: "agent", isAdmin: false });
+  const client = hop.session.programs.beginCall({ id, name: "agent", isAdmin: false });
   if (client === undefined) throw new Error("too many programs");
   return client;
 }
@@ -47,7 +47,7 @@ test("H16: what the process has taken of a program's input is confirmed at once"
   const hop = new InnerRig().connect().flush();
   const client = program(hop);
   const settled: number[] = [];
-  hop.session.onSettled = (one) => settled.push(hop.session.settledOf(one));
+  hop.session.programs.onSettled = (one) => settled.push(hop.session.programs.settledOf(one));
   const answer = hop.inner.write(client, typed("abc")).answer;
   hop.flush();
   await answer;
@@ -98,8 +98,8 @@ test("W2: a 65th program is refused, and the first is never forgotten", async ()
   const answer = hop.inner.write(first, typed("kept")).answer;
   hop.flush();
   await answer;
-  expect(hop.session.beginCall({ id: "p64", name: "late", isAdmin: false })).toBeUndefined();
-  for (const client of writers) hop.session.endCall(client);
+  expect(hop.session.programs.beginCall({ id: "p64", name: "late", isAdmin: false })).toBeUndefined();
+  for (const client of writers) hop.session.programs.endCall(client);
   for (const at of [hop.bridge, hop.relay]) {
     if (at === undefined) continue;
     at.clock.ms += PROGRAM_GRACE_MS + 1;
@@ -135,7 +135,7 @@ test("R5: a program that holds the keyboard lapses a minute after its last call"
     return hop.session.keyboard.holder;
   };
   expect(wait(10 * PROGRAM_GRACE_MS)).toBe("p");
-  hop.session.endCall(client);
+  hop.session.programs.endCall(client);
   expect([wait(PROGRAM_GRACE_MS - 1), wait(1)]).toEqual(["p", ""]);
   expect(hop.bridge.session.keyboard.holder).toBe("");
 });

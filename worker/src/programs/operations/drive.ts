@@ -30,12 +30,16 @@ export function drive(reached: Reached, call: ProgramCall, asked: Drive, ports: 
   const id = ports.writerId(asked.writer);
   ports.audit?.acting(id, call.actor);
   const { name, isAdmin } = call.who;
-  const client = session.beginCall({ id, name: asked.writer === "api" ? name : `${name} ${asked.writer}`, isAdmin });
+  const client = session.programs.beginCall({
+    id,
+    name: asked.writer === "api" ? name : `${name} ${asked.writer}`,
+    isAdmin,
+  });
   if (client === undefined) return refused(429, "too_many_writers", "64 writers have called this process");
   try {
     return asked.type === "keyboard" ? keyboard(session, client, asked.do) : carryOut(session, client, asked);
   } finally {
-    session.endCall(client);
+    session.programs.endCall(client);
   }
 }
 

@@ -45,5 +45,5 @@ export async function read(reached: Reached, asked: Read, signal: AbortSignal): 
 
 function attentionsOf({ session }: Reached, { attentionAfter }: Read): readonly Attention[] {
   if (attentionAfter === undefined || session === undefined) return [];
-  return session.attentions.filter(({ offset }) => offset > attentionAfter);
+  return session.programs.attentions.filter(({ offset }) => offset > attentionAfter);
 }

@@ -20,7 +20,7 @@ export async function cannotWait(
   if (kind === "screen" && !reached.isTty) {
     return refused(409, "no_screen", "the process has pipes: there is no screen");
   }
-  if (kind !== "commandEnd" || (reached.session?.commandEnds.length ?? 0) > 0) return undefined;
+  if (kind !== "commandEnd" || (reached.session?.programs.commandEnds.length ?? 0) > 0) return undefined;
   const ends = await commandEnds(reached, hop, kept);
   return ends === undefined ? refused(409, "no_marks", "the session has shown no marks of its commands") : undefined;
 }
@@ -41,7 +41,7 @@ export class CommandSource {
 
   tell(waiting: Wait): void {
     // The first one behind `from` counts: told again, the others change nothing.
-    for (const { to, exit } of [...this.#earlier, ...(this.#reached.session?.commandEnds ?? [])]) {
+    for (const { to, exit } of [...this.#earlier, ...(this.#reached.session?.programs.commandEnds ?? [])]) {
       waiting.commandEnded({ offset: to, ...(exit === undefined ? {} : { exit }) });
     }
   }

@@ -49,10 +49,14 @@ export class Writes {
     const { audit } = ports;
     const id = ports.writerId(asked.writer);
     if (session === undefined || session.exit !== undefined) return afterEnd(session?.client(id), asked);
-    session.onSettled = () => this.#wake();
+    session.programs.onSettled = () => this.#wake();
     audit?.acting(id, call.actor);
     const { name, isAdmin } = call.who;
-    const client = session.beginCall({ id, name: asked.writer === "api" ? name : `${name} ${asked.writer}`, isAdmin });
+    const client = session.programs.beginCall({
+      id,
+      name: asked.writer === "api" ? name : `${name} ${asked.writer}`,
+      isAdmin,
+    });
     if (client === undefined) return refusal({ type: "unwritten", client: id, code: "too_many_writers" });
     try {
       const outcome = await this.#inTurn(id, () => said(session, client, asked, ports));
@@ -66,7 +70,7 @@ export class Writes {
       }
       return await this.#receipt(session, client, asked, outcome);
     } finally {
-      session.endCall(client);
+      session.programs.endCall(client);
     }
   }
 
@@ -83,7 +87,7 @@ export class Writes {
   /** 200 once it is taken and stored; 202 if that takes longer than the caller waits. */
   async #receipt(session: RelaySession, client: ClientRecord, asked: Write, written: Written): Promise<ProgramAnswer> {
     const { from, to, output } = written;
-    const receipt = () => receiptOf(client.input, to, session.settledOf(client));
+    const receipt = () => receiptOf(client.input, to, session.programs.settledOf(client));
     const deadlineMs = Date.now() + asked.waitMs;
     // What a process had taken when it ended is still on its way into the record.
     const canSettle = () => session.exit === undefined || client.input.taken >= to;
@@ -129,7 +133,7 @@ async function said(
   const typed = encodeWrite(wish, modes);
   const isSame = outcome.duplicate !== true || outcome.last === outcome.from + (typed.ok ? typed.bytes.length : -1);
   if (typed.ok && isSame) {
-    session.recordWrite(client, outcome.from, typed.bytes, outcome.duplicate === true ? "resent" : "typed");
+    session.programs.recordWrite(client, outcome.from, typed.bytes, outcome.duplicate === true ? "resent" : "typed");
   }
   if (eof === true && outcome.duplicate !== true) audit?.note({ type: "eof", offset: outcome.to }, client.id);
   return outcome;
