@@ -6,6 +6,9 @@ import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
+/** How long an end that was asked for may take to be told by the bridge. */
+const END_PATIENCE_MS = 3_000;
+
 export interface EndedPorts {
   readonly store: SessionStore;
   /** Absent if no audit is kept. */
@@ -50,6 +53,17 @@ export class EndedProcess {
     store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size, title };
     void audit?.flush(); // Clients whose input is still on its way there wait for it.
     return true;
+  }
+
+  /**
+   * Waits until a session that is to end has its exit. The bridge tells it on the inner hop before it confirms the end; both are
+   * on their way here.
+   */
+  async told(session: () => RelaySession | undefined): Promise<void> {
+    const deadline = Date.now() + END_PATIENCE_MS;
+    while (session()?.exit === undefined && session() !== undefined && this.#hop.isOpen && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   /** Whether what a terminal shows at its end, and its shell's commands, are here, or will not come. Asks for them once. */

@@ -1,17 +1,10 @@
 // The session of a Durable Object and the process behind it: found, made, greeted by the bridge again, stored at its end,
 // let go of, or lost. Knows nothing of the clients' WebSockets.
 
-import {
-  attachParams,
-  CLOSE,
-  type InnerHello,
-  type ProcessWish,
-  type RelaySession,
-  type Trace,
-} from "sandbox-stdio/core";
+import { CLOSE, type InnerHello, type ProcessWish, type RelaySession, type Trace } from "sandbox-stdio/core";
 import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
-import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import type { CommandEnv } from "../attach/command-policy.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
@@ -23,19 +16,15 @@ import type { Limits } from "../limits/limits.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { AttentionCaller } from "../webhooks/attention-caller.ts";
+import { askedRecord, type BridgeParams, knownParams, startParams, startRefusal } from "./asked-process.ts";
 import { EndedProcess } from "./ended-process.ts";
 import { LastLooks } from "./last-looks.ts";
-import { newRecord } from "./new-record.ts";
 import { Reaching } from "./reaching.ts";
+import { storeLeft, storeLost } from "./running-process.ts";
 import { noteSession } from "./session-life.ts";
-import { describeSession, writersOf } from "./session-listing.ts";
+import { describeSession } from "./session-listing.ts";
 import { SessionMaker, screenBefore } from "./session-maker.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
-
-/** What runs where nothing is asked for. */
-const DEFAULT_COMMAND = "bash";
-/** How long an end that was asked for may take to be told by the bridge. */
-const END_PATIENCE_MS = 3_000;
 
 export type Outcome =
   | { readonly ok: true; readonly session: RelaySession }
@@ -129,7 +118,7 @@ export class SessionKeeper {
       return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
     }
     if (record === undefined) {
-      const refusal = commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin, spec.line);
+      const refusal = startRefusal(env, spec);
       if (refusal !== undefined) return { ok: false, refusal };
     }
     if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
@@ -155,7 +144,7 @@ export class SessionKeeper {
     if (record === undefined || query.ended !== "replace" || !mayStart || pass.noRoom !== undefined) return;
     // The same life never starts two: it finds what it has started.
     if (record.attemptLife === query.attempt?.life) return;
-    if (commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, who.isAdmin, spec.line) !== undefined) return;
+    if (startRefusal(env, spec) !== undefined) return;
     const { state } = await describeSession(env, record, this.#session);
     if (state === "running") return;
     await askBridge(env, record.sandboxKey, { ask: "end", session: record.facts.session });
@@ -180,12 +169,7 @@ export class SessionKeeper {
     const { store, audit } = this.#ports;
     const { record } = store;
     if (record !== undefined) {
-      const { log } = session;
-      // A call that has brought nothing new needs nothing stored.
-      if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
-      this.looks.store();
-      const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title: session.title };
-      store.record = { ...record, ...stand, clients: writersOf(session) };
+      storeLeft(store, this.looks, record, session);
       // What is written in one turn goes to the disk at once.
       void audit?.flush();
     }
@@ -198,7 +182,7 @@ export class SessionKeeper {
   async end(record: SessionRecord): Promise<void> {
     // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
     await askBridge(this.#ports.env, record.sandboxKey, { ask: "end", session: record.facts.session });
-    if (record.exit === undefined) await this.#exitTold();
+    if (record.exit === undefined) await this.#ended.told(() => this.#session);
   }
 
   /** Forgets the session, and tells those who are on it. */
@@ -223,9 +207,7 @@ export class SessionKeeper {
 
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
     if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
-    const { process, sandbox, attempt, isUnnamed } = wish.query;
-    const whole = { ...process, ...processOf(wish) };
-    return this.begin(newRecord(hello, wish, whole, sandbox, attempt?.life, isUnnamed), wish, process);
+    return this.begin(askedRecord(hello, wish), wish, wish.query.process);
   }
 
   /** A process has been started: it is the session's from here on. */
@@ -246,16 +228,9 @@ export class SessionKeeper {
     const { record } = store;
     const spec = this.#wish;
     const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
-    const params: (readonly [string, string])[] = [];
-    if (record !== undefined) {
-      params.push(["session", record.facts.session], ["incarnation", record.facts.incarnation]);
-      if (this.#session !== undefined) params.push(["offset", String(this.#session.log.endOffset)]);
-    } else if (spec !== undefined) {
-      const { size } = spec.query;
-      const process = processOf(spec);
-      params.push(["label", spec.query.sandbox]);
-      params.push(...attachParams({ session: spec.session, process, ...(size === undefined ? {} : { size }) }));
-    }
+    let params: BridgeParams = [];
+    if (record !== undefined) params = knownParams(record.facts, this.#session?.log.endOffset);
+    else if (spec !== undefined) params = startParams(spec);
     return attachBridge(env, sandboxKey, params, signal);
   }
 
@@ -300,19 +275,6 @@ export class SessionKeeper {
     return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
   }
 
-  /** The bridge tells the exit on the inner hop before it confirms the end; both are on their way here. */
-  async #exitTold(): Promise<void> {
-    const deadline = Date.now() + END_PATIENCE_MS;
-    while (
-      this.#session?.exit === undefined &&
-      this.#session !== undefined &&
-      this.hop.isOpen &&
-      Date.now() < deadline
-    ) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-
   /** The bridge has said that it does not know this process: from now on what is left of it is kept for so long. */
   foundLost(record: SessionRecord): void {
     // It may have been ended, or be on its way back, since the question was asked.
@@ -329,12 +291,8 @@ export class SessionKeeper {
     if (record?.lostAtMs !== undefined) return; // Two have found out.
     audit?.note({ type: "lost" });
     if (record !== undefined) {
-      const log = this.#session?.log;
-      if (log !== undefined) store.saveLog(log);
-      this.looks.store();
-      const title = this.#session?.title ?? record.title ?? "";
-      store.record = { ...record, offset: log?.endOffset ?? record.offset, lostAtMs: Date.now(), title };
-      noteSession(this.#ports.env, "session.lost", record, { bytes: store.record.offset });
+      const { offset } = storeLost(store, this.looks, record, this.#session, Date.now());
+      noteSession(this.#ports.env, "session.lost", record, { bytes: offset });
       waitUntil(this.processEnded(record.homeKey));
     }
     this.hop.release();
@@ -365,13 +323,6 @@ export class SessionKeeper {
 }
 
 const REPLACED: Refusal = { code: CLOSE.notFound, error: "not_found", message: "another process has taken the name" };
-
-/** What a new session runs: as the query says, else as the route does. */
-function processOf({ query, command }: AttachSpec): ProcessWish {
-  if (query.process.cmd !== undefined || command === undefined) return query.process;
-  const [cmd, ...args] = command;
-  return { ...query.process, cmd, args };
-}
 
 /** Tells everybody why there is nothing to wait for. */
 function dismiss(session: RelaySession, { code, message }: Refusal): void {

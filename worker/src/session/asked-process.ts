@@ -1,0 +1,51 @@
+// The process that an attach asks for: whether its command may be started, how the bridge is asked for it, and its record when
+// it has been started.
+
+import { attachParams, type InnerHello, type ProcessWish } from "sandbox-stdio/core";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import type { Refusal } from "../refusal.ts";
+import { newRecord } from "./new-record.ts";
+import type { SessionRecord } from "./session-store.ts";
+
+/** What runs where nothing is asked for. */
+const DEFAULT_COMMAND = "bash";
+
+/** Of the query of an attach to the bridge. */
+export type BridgeParams = (readonly [string, string])[];
+
+/** Why the process may not be started; undefined where it may. */
+export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
+  return commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin, spec.line);
+}
+
+/** Asks the bridge for a process that runs. @param offset Where output goes on; absent: where the bridge says. */
+export function knownParams(
+  { session, incarnation }: SessionRecord["facts"],
+  offset: number | undefined,
+): BridgeParams {
+  const process: BridgeParams = [
+    ["session", session],
+    ["incarnation", incarnation],
+  ];
+  return offset === undefined ? process : [...process, ["offset", String(offset)]];
+}
+
+/** Asks the bridge to start the process, or for the one that has the name. */
+export function startParams(spec: AttachSpec): BridgeParams {
+  const { size, sandbox } = spec.query;
+  const wish = { session: spec.session, process: processOf(spec), ...(size === undefined ? {} : { size }) };
+  return [["label", sandbox], ...attachParams(wish)];
+}
+
+export function askedRecord(hello: InnerHello, spec: AttachSpec): SessionRecord {
+  const { process, sandbox, attempt, isUnnamed } = spec.query;
+  return newRecord(hello, spec, { ...process, ...processOf(spec) }, sandbox, attempt?.life, isUnnamed);
+}
+
+/** What a new session runs: as the query says, else as the route does. */
+function processOf({ query, command }: AttachSpec): ProcessWish {
+  if (query.process.cmd !== undefined || command === undefined) return query.process;
+  const [cmd, ...args] = command;
+  return { ...query.process, cmd, args };
+}

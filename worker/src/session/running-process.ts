@@ -1,0 +1,36 @@
+// What is stored of a process that has not ended, when its session lets go of it or finds it lost.
+
+import type { RelaySession } from "sandbox-stdio/core";
+import type { LastLooks } from "./last-looks.ts";
+import { writersOf } from "./session-listing.ts";
+import type { SessionRecord, SessionStore } from "./session-store.ts";
+
+/** The process goes on without its session. */
+export function storeLeft(store: SessionStore, looks: LastLooks, record: SessionRecord, session: RelaySession): void {
+  const { log, title } = session;
+  // A call that has brought nothing new needs nothing stored.
+  if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
+  looks.store();
+  const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title };
+  store.record = { ...record, ...stand, clients: writersOf(session) };
+}
+
+/**
+ * The process is gone without an exit.
+ * @param session Undefined if nobody was on it: what was stored before stays.
+ * @param nowMs As Date.now().
+ */
+export function storeLost(
+  store: SessionStore,
+  looks: LastLooks,
+  record: SessionRecord,
+  session: RelaySession | undefined,
+  nowMs: number,
+): SessionRecord {
+  if (session !== undefined) store.saveLog(session.log);
+  looks.store();
+  const offset = session?.log.endOffset ?? record.offset;
+  const lost = { ...record, offset, lostAtMs: nowMs, title: session?.title ?? record.title ?? "" };
+  store.record = lost;
+  return lost;
+}
