@@ -7,7 +7,7 @@ import type { Env } from "../src/env.ts";
 import worker from "../src/index.ts";
 import { faultOf, newRealm, ORIGIN, type Realm } from "./auth/realm.ts";
 
-/** These are about no sandbox. `/terminal/*` is ttyd's page: here it leads to ours. */
+/** These are about no sandbox. `/terminal/*` is ttyd's page: here it leads to ours. The tools of `/mcp` ask the sandbox's routes. */
 const OF_NO_PROJECT = [
   "GET /healthz",
   "ALL /terminal/*",
@@ -18,6 +18,13 @@ const OF_NO_PROJECT = [
   "GET /logout",
   "POST /logout",
   "GET /api/me",
+  "GET /api/openapi.json",
+  "GET /api/attention-webhook",
+  "PUT /api/attention-webhook",
+  "DELETE /api/attention-webhook",
+  "GET /.well-known/oauth-protected-resource",
+  "GET /.well-known/oauth-protected-resource/mcp",
+  "ALL /mcp",
   "ALL /api/*",
   "ALL *",
   "ALL /*",
@@ -31,12 +38,13 @@ type Said = { readonly status: number; readonly error: string; readonly retryAft
 
 /** Asks at a route as somebody whose token allows everything. */
 async function ask(realm: Realm, route: string): Promise<Said> {
-  const [method = "", path = ""] = route.split(" ");
+  const [declared = "", path = ""] = route.split(" ");
+  const method = declared === "ALL" ? "POST" : declared;
   const filled = path.replaceAll(/:(sandbox|id|project)\b/g, "dev").replaceAll(/:\w+/g, "main");
   const query =
     path === "/sandbox/terminal" ? "sessionId=dev:main" : path === "/ws/terminal" ? "id=dev" : "sandbox=dev";
   const token = await realm.sign({ scope: "sandbox:admin" });
-  const isApi = path.startsWith("/api/");
+  const isApi = path.startsWith("/api/") || path.startsWith("/mcp/");
   const init = {
     method,
     headers: { Authorization: `Bearer ${token}`, ...(isApi ? {} : { Upgrade: "websocket" }) },

@@ -7,6 +7,7 @@ import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/session/session-object.ts";
+import { GREETED_SETTINGS, greeting, standInForBridge } from "./stand-in-bridge.ts";
 
 const real = env as unknown as Env;
 
@@ -14,22 +15,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-
-/** A local bridge that greets, and knows of nothing else but that a session is to end. */
-function standInForBridge(): void {
-  vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
-    if (init?.method === "DELETE") return new Response(null, { status: 204 });
-    return greeting().response;
-  });
-}
-
-function greeting(): { response: Response; bridge: WebSocket } {
-  const pair = new WebSocketPair();
-  const bridge = pair[1];
-  bridge.accept();
-  bridge.send(JSON.stringify(INNER_HELLO));
-  return { response: new Response(null, { status: 101, webSocket: pair[0] }), bridge };
-}
 
 /** Runs with a session's object in place of the one that the runtime made: its lasting sockets' events go to that one. */
 function withSession(
@@ -39,7 +24,7 @@ function withSession(
   standInForBridge();
   const stub = real.SESSION.getByName(crypto.randomUUID());
   return runInDurableObject(stub, (_made, state) => {
-    const settings = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more", AUDIT: audit };
+    const settings = { ...GREETED_SETTINGS, AUDIT: audit };
     return run(new SessionObject(state, { ...real, ...settings }), state);
   });
 }

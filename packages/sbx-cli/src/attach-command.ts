@@ -1,5 +1,6 @@
 // The main command: attaches this side's terminal or pipeline to a session, until either ends.
 
+import { randomUUID } from "node:crypto";
 import { freshSessionName } from "./attach-query.ts";
 import { Attachment } from "./attachment.ts";
 import type { AttachWish } from "./cli-command.ts";
@@ -20,9 +21,11 @@ export async function attach(wish: AttachWish, env: Environment): Promise<Outcom
   // What the server would refuse is refused here: of an address that is too long whatever stands before it says nothing helpful.
   if (fitsAddress(wish) || wish.cmd === undefined) return run(wish, false);
   // An earlier run has started it.
-  if (keeper?.earlier !== undefined) return run({ ...wish, cmd: undefined, args: [], env: [] }, true);
+  if (keeper?.earlier !== undefined && !keeper.isStartUnsure)
+    return run({ ...wish, cmd: undefined, args: [], env: [] }, true);
   const streams = wish.hasNoInput === true ? undefined : terminalStreams();
   const long = { ...wish, session, cmd: wish.cmd };
-  const rest = await startLong(long, streams !== undefined, streams && sizeOf(streams.output), token.token);
+  const attempt = keeper?.starting(session) ?? randomUUID();
+  const rest = await startLong(long, streams !== undefined, streams && sizeOf(streams.output), attempt, token.token);
   return run({ ...rest, session: wish.session }, true);
 }

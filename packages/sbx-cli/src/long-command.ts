@@ -1,6 +1,5 @@
 // A command that is too long for an address: made over HTTP, in a body, and then attached to by its name.
 
-import { randomUUID } from "node:crypto";
 import type { CreateRequest } from "sandbox-stdio/client";
 import { parseAttachQuery } from "sandbox-stdio/core";
 import { attachQuery } from "./attach-query.ts";
@@ -21,13 +20,15 @@ export function fitsAddress(wish: AttachWish): boolean {
 }
 
 /**
- * Starts the process, unless an earlier run has.
+ * Starts the process, unless that has happened.
+ * @param attempt The same attempt starts one process, however often it is asked for.
  * @returns What is left to wish: to attach to it. @throws {CliError}
  */
 export async function startLong(
   wish: AttachWish & { readonly session: string; readonly cmd: string },
   isTerminal: boolean,
   size: { readonly cols: number; readonly rows: number } | undefined,
+  attempt: string,
   token: () => Promise<string>,
 ): Promise<AttachWish> {
   const { session, cmd, args, env, cwd, mode, keep, linger } = wish;
@@ -39,7 +40,7 @@ export async function startLong(
     tty,
     delivery: wish.delivery ?? (tty ? "live" : "lossless"),
     ended: "replace",
-    attempt: randomUUID(),
+    attempt,
     ...(cwd === undefined ? {} : { cwd }),
     ...(tty && size !== undefined ? size : {}),
     ...(mode === undefined ? {} : { mode }),

@@ -15,6 +15,8 @@ export type Place = {
   /** From the session's greeting; absent before the first. */
   readonly incarnation?: string;
   readonly resume?: string;
+  /** By which the process is started over HTTP. Until a greeting, a later run says it again: the same start finds the same process. */
+  readonly attempt?: string;
   /** Output before this has been written. */
   readonly offset: number;
   readonly stdout?: OutputPlace;
@@ -45,6 +47,7 @@ export class ResumeFile {
   #timer: NodeJS.Timeout | undefined;
   #isRemoved = false;
   #savedOffset = 0;
+  #isClaimed = false;
   readonly #owner = thisRun();
   /** What was read; undefined where nothing was there. */
   #earlier: Place | undefined;
@@ -85,7 +88,8 @@ export class ResumeFile {
    */
   keep(place: () => Place, onFault: (message: string) => void): void {
     this.#place = place;
-    this.#write(this.#earlier === undefined);
+    this.#write(this.#earlier === undefined && !this.#isClaimed);
+    this.#isClaimed = true;
     this.#onFault = onFault;
     this.#removeDrafts();
   }
@@ -183,7 +187,7 @@ export function parsePlace(text: string): Place | undefined {
     return undefined;
   }
   if (!isRecord(value) || value.version !== VERSION) return undefined;
-  const { url, sandbox, session, incarnation, resume, offset, stdout, input, isIncomplete, owner } = value;
+  const { url, sandbox, session, incarnation, resume, attempt, offset, stdout, input, isIncomplete, owner } = value;
   if (typeof url !== "string" || typeof sandbox !== "string" || typeof session !== "string") return undefined;
   if (!isCount(offset)) return undefined;
   return {
@@ -193,6 +197,7 @@ export function parsePlace(text: string): Place | undefined {
     offset,
     ...(typeof incarnation === "string" ? { incarnation } : {}),
     ...(typeof resume === "string" ? { resume } : {}),
+    ...(typeof attempt === "string" ? { attempt } : {}),
     ...(isOutputPlace(stdout) ? { stdout } : {}),
     ...(input === "piped" || input === "typed" ? { input } : {}),
     ...(isIncomplete === true ? { isIncomplete } : {}),

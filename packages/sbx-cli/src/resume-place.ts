@@ -1,6 +1,7 @@
 // Keeps a run's place in its session for a later run: what the file says, where standard output stands, and when it is
 // written. The file itself is resume-file.ts, what a killed run wrote beyond it written-file.ts.
 
+import { randomUUID } from "node:crypto";
 import type { ClientOptions, StdioClient } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 import { CliError, EXIT } from "./outcome.ts";
@@ -21,6 +22,7 @@ export class ResumePlace {
   readonly written: WrittenFile | undefined;
   #input: InputKind | undefined;
   #isIncomplete: boolean;
+  #attempt: string | undefined;
 
   /** @throws {CliError} If the file can't be read, or belongs to another session. */
   constructor(path: string, wish: AttachWish) {
@@ -30,6 +32,7 @@ export class ResumePlace {
     if (this.earlier !== undefined) this.#check(this.earlier);
     this.#input = this.earlier?.input;
     this.#isIncomplete = this.earlier?.isIncomplete ?? false;
+    this.#attempt = this.earlier?.attempt;
     this.#stdout = stdoutPlace();
     this.written = WrittenFile.open(this.earlier?.stdout, this.#stdout);
   }
@@ -45,6 +48,25 @@ export class ResumePlace {
     if (input === "typed" && isTerminal) return { resume };
     // A pipe begins again from its beginning; what is typed is new.
     return { resume, offset, repeatsInput: input !== "typed" && !isTyped };
+  }
+
+  /** Whether an earlier run may have started the process without hearing of it. */
+  get isStartUnsure(): boolean {
+    return this.earlier?.attempt !== undefined && this.earlier.resume === undefined;
+  }
+
+  /**
+   * Notes a start over HTTP before it is asked for, so that a run that is killed meanwhile is gone on with, and not begun again.
+   * @returns What tells this start from others. @throws {CliError} If the file can't be written.
+   */
+  starting(session: string): string {
+    const attempt = this.#attempt ?? randomUUID();
+    this.#attempt = attempt;
+    this.#file.keep(
+      () => ({ url: this.#wish.endpoint.attachUrl, sandbox: this.#wish.sandbox, session, offset: 0, attempt }),
+      () => undefined,
+    );
+    return attempt;
   }
 
   /**
@@ -93,6 +115,7 @@ export class ResumePlace {
       offset: point?.offset ?? this.earlier?.offset ?? 0,
       ...(incarnation === undefined ? {} : { incarnation }),
       ...(resume === undefined ? {} : { resume }),
+      ...(this.#attempt === undefined ? {} : { attempt: this.#attempt }),
       ...(stdout === undefined ? {} : { stdout }),
       ...(this.#input === undefined ? {} : { input: this.#input }),
       ...(this.#isIncomplete ? { isIncomplete: true } : {}),

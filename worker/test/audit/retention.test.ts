@@ -1,23 +1,29 @@
 // Records that are old enough are deleted by an alarm that their object has set, with the clock in this file's hands.
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { type AttachSpec, requestOf } from "../../src/attach/attach-spec.ts";
 import { verifyChain } from "../../src/audit/chain.ts";
 import type { AuditPage } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env.ts";
+import { SessionObject } from "../../src/session/session-object.ts";
 import { advanceClock, restoreClock, stopClock } from "../auth/clock.ts";
+import { GREETED_SETTINGS, standInForBridge } from "../stand-in-bridge.ts";
 
-afterEach(restoreClock);
+afterEach(() => {
+  restoreClock();
+  vi.restoreAllMocks();
+});
 
-const { SESSION, TENANT } = env as unknown as Env;
+const real = env as unknown as Env;
+const { SESSION, TENANT } = real;
 const DAY_MS = 24 * 3_600_000;
 const ACTOR = { tenant: "acme", user: "alice", address: "203.0.113.7" };
 
-/** A ticket that the session does not know: it is refused, and that is on record. */
-const REFUSED = {
+/** Wants a command that is refused. That is on record also where there was never a session. */
+const FORBIDDEN = {
   ...{ dialect: "plain", refusal: "status", sandboxKey: "sandbox", session: "s", isTransient: false },
-  query: { sandbox: "default" },
-  who: { share: { id: "unknown", expiresAtMs: 0 }, mayCreate: false },
+  query: { sandbox: "default", process: { cmd: "forbidden", args: [] } },
+  who: { mayExec: true, isAdmin: false, mayCreate: true, persons: [], tokenIds: [], expiresAtMs: 0 },
   actor: ACTOR,
   pass: { connection: "c", address: ACTOR.address, homeKey: "home" },
 } as unknown as AttachSpec;
@@ -66,13 +72,18 @@ async function expectDeletions(
 
 test("a session's records are deleted after AUDIT_RETENTION, by its alarm, and the chain goes on from the anchor", async () => {
   const stub = SESSION.getByName(crypto.randomUUID());
-  const refuse = async () => {
-    const response = await stub.fetch(requestOf(REFUSED));
-    expect([response.status, await response.json()]).toEqual([
-      401,
-      expect.objectContaining({ error: "ticket_revoked" }),
-    ]);
-  };
+  standInForBridge();
+  const refuse = () =>
+    runInDurableObject(stub, async (_made, state) => {
+      const object = new SessionObject(state, { ...real, ...GREETED_SETTINGS, COMMAND_BLOCK: "forbidden" });
+      const response = await object.fetch(requestOf(FORBIDDEN));
+      expect([response.status, await response.json()]).toEqual([
+        403,
+        expect.objectContaining({ error: "cmd_forbidden" }),
+      ]);
+      // Gathered for a moment, then stored.
+      await expect.poll(() => object.audit(0, 10)).toBeDefined();
+    });
   await expectDeletions(stub, refuse, async () => stub.audit(0, 10) as Promise<AuditPage | undefined>);
 });
 

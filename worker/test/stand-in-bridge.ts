@@ -1,0 +1,21 @@
+// A stand-in for the bridge, for what needs no process behind the session's object.
+import { vi } from "vitest";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
+
+export const GREETED_SETTINGS = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more" };
+
+/** A local bridge that greets, and knows of nothing else but that a session is to end. */
+export function standInForBridge(): void {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
+    if (init?.method === "DELETE") return new Response(null, { status: 204 });
+    return greeting().response;
+  });
+}
+
+export function greeting(): { response: Response; bridge: WebSocket } {
+  const pair = new WebSocketPair();
+  const bridge = pair[1];
+  bridge.accept();
+  bridge.send(JSON.stringify(INNER_HELLO));
+  return { response: new Response(null, { status: 101, webSocket: pair[0] }), bridge };
+}
