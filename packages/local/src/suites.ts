@@ -50,7 +50,9 @@ export function suites(outDir: string): Suite[] {
       kind: "vitest",
       runtime: "node",
       args: [],
-      directories: ["packages/sandbox-stdio", "packages/sbx-cli", "packages/chaos", "packages/dashboard", "scripts"],
+      directories: ["sandbox-stdio", "sbx-cli", "chaos", "api", "mcp", "dashboard"]
+        .map((name) => `packages/${name}`)
+        .concat("scripts"),
     },
     {
       name: "worker",
