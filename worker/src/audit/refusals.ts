@@ -8,8 +8,9 @@ const REPEATABLE = ["refused", "input", "attach", "detach", "closed", "secret", 
 
 export type RefusalEvent = AuditEvent & { readonly type: (typeof REPEATABLE)[number] };
 
-/** Whether a client may cause it without end. */
+/** Whether a client may cause it without end. Input that was typed is on record piece by piece. */
 export function isRepeatable(event: AuditEvent): event is RefusalEvent {
+  if (event.type === "input") return event.refused === true;
   return (REPEATABLE as readonly string[]).includes(event.type);
 }
 
