@@ -1,6 +1,6 @@
 // What the package offers.
 
-export { errorAnswer, openApiDocument } from "./openapi.ts";
+export { openApiDocument } from "./openapi.ts";
 export { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH, type PatternResult } from "./patterns.ts";
 export * as processSchemas from "./process-schemas.ts";
 export { ROUTES, type Route, type Scope } from "./routes.ts";

@@ -73,7 +73,7 @@ export function openApiDocument(origin: string, version: string): Json {
   };
 }
 
-export const errorAnswer = z.looseObject({ error: z.string(), message: z.string() });
+const errorAnswer = z.looseObject({ error: z.string(), message: z.string() });
 
 function operationOf(operation: Operation, { path, scope, query, body, answer }: Route): Json {
   const inPath = [...`${BELOW}${path}`.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

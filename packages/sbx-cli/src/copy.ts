@@ -6,7 +6,7 @@ import type { CopyCommand } from "./cli-command.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 
-/** Runs ourselves again with tar at the other end: the same way as any pipeline goes, over every cut. */
+/** Starts this program again, with tar as its command: so a copy survives cuts as every pipeline does. */
 export async function copy(
   { endpoint, sandbox, token, tokenCommand, from, to }: CopyCommand,
   env: Environment,

@@ -17,7 +17,7 @@ import { startFailureCode } from "./server-words.ts";
 import { cellText, table } from "./table.ts";
 
 /** Exit codes of these verbs, beside those that every command has. */
-export const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
+const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
 
 const STDERR = 2;
 /** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
@@ -274,7 +274,7 @@ async function lastLines(
 }
 
 /** Where the last so many lines begin; 0 where there are no more than that. */
-export function startOfLastLines(bytes: Uint8Array, lines: number): number {
+function startOfLastLines(bytes: Uint8Array, lines: number): number {
   if (lines === 0) return bytes.length;
   // A line that has no end yet is one too.
   let at = bytes.length - (bytes.at(-1) === 0x0a ? 1 : 0);

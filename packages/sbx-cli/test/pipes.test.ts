@@ -404,8 +404,9 @@ describe("a signal that would end us", () => {
     child.stdout?.once("data", () => {
       server.refusal = { status: 503, body: "" };
       server.cut();
-      setTimeout(() => child.kill("SIGTERM"), 200);
     });
+    // It says there that the connection is lost.
+    child.stderr?.once("data", () => child.kill("SIGTERM"));
     expect((await result).signal).toBe("SIGTERM");
   });
 
@@ -427,13 +428,15 @@ describe("a signal that would end us", () => {
 
   test("SIGHUP is ignored where whoever started us said so, and not passed on", async () => {
     const env = cleanEnv({ SBX_SIGIGN: "0000000000000001" });
-    const child = startCli([server.url, "--session", "t", "--", "sh", "-c", "echo ready; read x; echo $x"], { env });
+    const child = startCli([server.url, "--session", "t", "--", "sh", "-c", "echo ready; cat"], { env });
     const result = collect(child);
     child.stdout?.once("data", () => {
       child.kill("SIGHUP");
-      setTimeout(() => child.stdin?.end("on\n"), 200);
+      child.stdin?.write("on\n");
+      // That went there and back: whoever hears a signal has heard it.
+      child.stdout?.once("data", () => child.stdin?.end("and on\n"));
     });
-    expect(await result).toMatchObject({ code: 0, signal: null, stdout: "ready\non\n" });
+    expect(await result).toMatchObject({ code: 0, signal: null, stdout: "ready\non\nand on\n" });
     expect(server.host("t").asked).not.toContain("SIGHUP");
   });
 });

@@ -3,7 +3,7 @@ import { connect as dial } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { connect, HttpRefusal } from "../support/client.ts";
 import { loginCookie } from "../support/login.ts";
-import { cutInnerHop, forgetRecorded, fresh, type Person, person, recorded, system } from "../support/system.ts";
+import { api, forgetRecorded, fresh, type Person, person, recorded, system } from "../support/system.ts";
 import { readRecorded } from "../support/websocket-frames.ts";
 
 /** The answer to a request that no HTTP client would make. */
@@ -37,11 +37,12 @@ describe("of a client's request, the bridge sees", () => {
   beforeAll(async () => {
     who = await person();
     const cookie = await loginCookie("dave", fresh("org"));
-    // An upgrade may go over a connection that the runtime kept from an earlier request, and whose recording is forgotten.
-    await cutInnerHop();
     await forgetRecorded();
     const params = { sandbox: "dev", session: "main", cmd: "cat", secret_parameter: "spoofed-parameter" };
     for (const tokenIn of ["header", "subprotocol", "query"] as const) {
+      // The runtime keeps the connection of an upgrade that was refused, and may use it for the next one.
+      const refused = { ...params, session: fresh("none"), cmd: "no-such-command" };
+      await (await connect(who, refused, { tokenIn, headers: SPOOFED })).message("bye");
       const client = await connect(who, params, { tokenIn, headers: SPOOFED });
       await client.hello();
       client.type("typed\n");
@@ -55,14 +56,16 @@ describe("of a client's request, the bridge sees", () => {
     browser.type("typed\n");
     await browser.output("typed\n");
     await browser.leave();
-    const connections = (await recorded()).map(readRecorded);
-    heads = connections.map(({ head }) => head);
-    payloads = connections.flatMap((connection) => connection.payloads.map((payload) => payload.toString("latin1")));
+    await api(who, "/api/sandboxes/dev/sessions/main", { method: "DELETE", headers: SPOOFED });
+    const requests = (await recorded()).flatMap(readRecorded);
+    heads = requests.map(({ head }) => head);
+    payloads = requests.flatMap((request) => request.payloads.map((payload) => payload.toString("latin1")));
     secrets = [who.token, who.token.split(".")[2] ?? "", cookie, cookie.split("=")[1] ?? "", "spoofed", "203.0.113.9"];
   });
 
   test("what is typed, so that the recording is known to hold something", () => {
-    expect(heads.length).toBeGreaterThanOrEqual(2);
+    // Two sessions' hops, three upgrades that were refused, the end of a session.
+    expect(heads.length).toBeGreaterThanOrEqual(6);
     expect(payloads.filter((payload) => payload.endsWith("typed\n")).length).toBe(4);
   });
 
@@ -76,10 +79,10 @@ describe("of a client's request, the bridge sees", () => {
 
   test("a request that was made from nothing: its own secret, no Origin, and only the headers of any upgrade", () => {
     // The runtime adds the Worker's own name.
-    const allowed = /^(host|upgrade|connection|authorization|sec-websocket-[a-z]+|cf-worker)$/;
+    const allowed = /^(host|upgrade|connection|authorization|content-length|sec-websocket-[a-z]+|cf-worker)$/;
     for (const head of heads) {
       const [line = "", ...headers] = head.split("\r\n");
-      expect(line).toMatch(/^GET \/attach\?\S+ HTTP\/1\.1$/);
+      expect(line).toMatch(/^(?:GET \/attach|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
       const names = headers.map((header) => header.slice(0, header.indexOf(":")).toLowerCase());
       expect(names.filter((name) => !allowed.test(name))).toEqual([]);
       expect(headers).toContain(`Authorization: Bearer ${system.bridgeToken}`);
@@ -94,7 +97,7 @@ describe("of a client's request, the bridge sees", () => {
       expect(head).not.toContain(who.org);
       expect(head).not.toContain(who.sub);
       // A hop that is made again, of an earlier test's session perhaps, names its process instead.
-      if (!query.has("incarnation")) labels.push(query.get("label"));
+      if (head.startsWith("GET /attach?") && !query.has("incarnation")) labels.push(query.get("label"));
     }
     expect(new Set(labels)).toEqual(new Set(["dev"]));
   });

@@ -338,8 +338,10 @@ describe("L7a: a session on pipes whose name its client made up", () => {
       from(newAddress()),
     );
     await back.hello();
-    // Longer than the grace: an alarm that was not taken back would have ended it.
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    // Left later, this one would end later than the first, had the first one's alarm not been taken back.
+    const later = await start({ unnamed: 1 });
+    later.client.drop();
+    await until(async () => (isAlive(later.pid) ? undefined : true));
     expect(isAlive(pid)).toBe(true);
     await back.leave();
     await until(async () => (isAlive(pid) ? undefined : true));

@@ -93,17 +93,8 @@ test("it is off by default, an admin alone sets and sees it, and its secret is s
 });
 
 test("a call for attention is posted, signed over time and body, and is delivered again until it is taken", async () => {
-  const admin = await person({ scope: "sandbox:admin sandbox:exec" });
+  const { admin, session, client, incarnation } = await tenant();
   await ask(admin, "PUT", { url, secret: SECRET });
-  const session = fresh("s");
-  const client = await connect(admin, {
-    session,
-    cmd: "sh",
-    arg: ["-c", "stty raw -echo; echo ready; exec cat"],
-    tty: 1,
-  });
-  await client.output("ready");
-  const { incarnation } = await client.hello();
   // The first answer is lost on its way, the second passes, the third is taken.
   const answers = [
     (response: ServerResponse) => void response.socket?.destroy(),

@@ -45,7 +45,9 @@ export class BridgeProxy {
     return this.#recorded.map((chunks) => Buffer.concat(chunks));
   }
 
+  /** Cuts all connections besides: of one that went on, what follows would not be recorded. */
   forget(): void {
+    this.cut();
     this.#recorded = [];
   }
 

@@ -46,6 +46,7 @@ export const cutInnerHop = () => control<null>("cut");
 /** Lets new connections to the bridge wait until they are released. */
 export const holdInnerHop = () => control<null>("hold");
 export const releaseInnerHop = () => control<null>("release");
+/** Forgets what was recorded, and breaks every connection as {@link cutInnerHop} does: all that follows is recorded. */
 export const forgetRecorded = () => control<null>("forget");
 
 /** What the Worker sent to the bridge, one entry for each connection. */

@@ -1,13 +1,32 @@
-// Reads the WebSocket frames that a client sent on a recorded connection: to look for what should not be in them.
+// Reads what a client sent on a recorded connection: to look for what should not be in it.
 
-/** The head of the connection's first request, and the payloads of all whole frames after it, unmasked. */
-export function readRecorded(bytes: Buffer): { head: string; payloads: Buffer[] } {
-  const end = bytes.indexOf("\r\n\r\n");
-  if (end < 0) return { head: bytes.toString("latin1"), payloads: [] };
-  const head = bytes.toString("latin1", 0, end);
-  if (!/^upgrade: websocket$/im.test(head)) return { head: bytes.toString("latin1"), payloads: [] };
+export interface RecordedRequest {
+  readonly head: string;
+  /** Of the WebSocket that it opened: the payloads of all whole frames, unmasked. */
+  readonly payloads: readonly Buffer[];
+}
+
+/** A client's frame begins with a bit for its end or with no letter; requests begin with their method. */
+const METHOD = /^(?:GET|DELETE) /;
+
+/** All requests of one connection, none with a body: a runtime keeps it for the next, also after an upgrade that was refused. */
+export function readRecorded(bytes: Buffer): RecordedRequest[] {
+  const requests: RecordedRequest[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf("\r\n\r\n", at);
+    if (end < 0) return [...requests, { head: bytes.toString("latin1", at), payloads: [] }];
+    const head = bytes.toString("latin1", at, end);
+    at = end + 4;
+    const isNext = METHOD.test(bytes.toString("latin1", at, at + 8));
+    requests.push({ head, payloads: isNext ? [] : payloadsOf(bytes.subarray(at)) });
+    if (!isNext) break;
+  }
+  return requests;
+}
+
+function payloadsOf(bytes: Buffer): Buffer[] {
   const payloads: Buffer[] = [];
-  for (let at = end + 4; at + 2 <= bytes.length; ) {
+  for (let at = 0; at + 2 <= bytes.length; ) {
     const isMasked = ((bytes[at + 1] ?? 0) & 0x80) !== 0;
     let length = (bytes[at + 1] ?? 0) & 0x7f;
     at += 2;
@@ -24,5 +43,5 @@ export function readRecorded(bytes: Buffer): { head: string; payloads: Buffer[] 
     payloads.push(Buffer.from(bytes.subarray(at, at + length).map((byte, i) => byte ^ (mask[i % 4] ?? 0))));
     at += length;
   }
-  return { head, payloads };
+  return payloads;
 }

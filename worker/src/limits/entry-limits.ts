@@ -180,7 +180,7 @@ export function revocablePart({ persons, tokenIds, login }: Grant): RevocableGra
 }
 
 /** The bearer's tenant, where it is not the session's. */
-export async function ownTenantKey(grant: Grant, homeKey: string): Promise<string | undefined> {
+async function ownTenantKey(grant: Grant, homeKey: string): Promise<string | undefined> {
   const key = grant.bearer === undefined ? homeKey : await tenantKey(grant.bearer);
   return key === homeKey ? undefined : key;
 }

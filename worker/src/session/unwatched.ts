@@ -8,7 +8,7 @@ import type { SessionKeeper } from "./session-keeper.ts";
 import { NEXT_LOOK, type SessionRecord, type SessionStore } from "./session-store.ts";
 
 /** What can be lost of a process that writes. */
-export const FIRST_LOOK_MS = 5_000;
+const FIRST_LOOK_MS = 5_000;
 /** The bridge keeps an ended process for ten minutes: two looks find it. */
 const LAST_LOOK_MS = 300_000;
 

@@ -3,7 +3,7 @@
 import { decodeUtf8 } from "../text/utf8-text.ts";
 
 /** Characters; what precedes them is not shown. */
-export const MAX_TYPED_CHARACTERS = 80;
+const MAX_TYPED_CHARACTERS = 80;
 /** More than that many bytes back nothing is looked at. */
 const LOOKED_AT_BYTES = 1_024;
 const DEL = 0x7f;
