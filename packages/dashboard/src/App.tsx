@@ -2,9 +2,12 @@
 
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import type { Page } from "./page.ts";
+import type { Wish } from "./page-address.ts";
 import { ShareDialog } from "./ShareDialog.tsx";
 import { Terminal } from "./Terminal.tsx";
 import type { TerminalSession } from "./terminal-session.ts";
+import type { Texts } from "./texts.ts";
+import { useTexts } from "./texts-context.ts";
 
 export type AppProps = {
   readonly page: Page;
@@ -13,39 +16,45 @@ export type AppProps = {
 };
 
 export function App({ page, onDebug }: AppProps) {
+  const words = useTexts().page;
   const state = useSyncExternalStore(page.subscribe, page.getState);
   switch (state.phase) {
     case "asking":
-      return <Card title="sbx-stdio" text="One moment…" />;
+      return <Card title={words.name} text={words.asking} />;
     case "anonymous":
       return (
-        <Card title="sbx-stdio" text="A terminal in a sandbox. Log in to open it.">
+        <Card title={words.name} text={words.anonymous}>
           <a className="sbx-button sbx-primary" href={state.loginUrl}>
-            Log in
+            {words.logIn}
           </a>
         </Card>
       );
     case "unreachable":
       return (
-        <Card title="The server does not answer" text={state.reason}>
+        <Card title={words.unreachable} text={state.reason}>
           <button type="button" className="sbx-button sbx-primary" onClick={() => void page.start()}>
-            Try again
+            {words.tryAgain}
           </button>
         </Card>
       );
     case "confirming":
       return (
-        <Card title="Run this?" text={`The link asks to start, in sandbox ${state.address.sandbox}:`}>
-          <pre>{state.address.wishes.join("\n")}</pre>
+        <Card title={words.runThis} text={words.asksToStart(state.address.sandbox)}>
+          <pre>{state.address.wishes.map((wish) => wishWords(wish, words)).join("\n")}</pre>
           <button type="button" className="sbx-button sbx-primary" onClick={() => page.confirm()}>
-            Run
+            {words.run}
           </button>
-          <p className="sbx-fine">Only if you trust where the link came from.</p>
+          <p className="sbx-fine">{words.onlyIfTrusted}</p>
         </Card>
       );
     case "ready":
       return <TerminalPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
   }
+}
+
+function wishWords({ kind, text }: Wish, words: Texts["page"]): string {
+  if (kind === "command") return text;
+  return kind === "env" ? words.withVariable(text) : words.inDirectory(text);
 }
 
 type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
@@ -64,8 +73,9 @@ function TerminalPage(props: {
     document.title = title === "" ? place : `${title} · ${place}`;
   }, [title, address]);
   return (
-    <>
+    <main className="sbx-page">
       <Terminal
+        scheme="system"
         wsUrl={address.attachUrl}
         session={address.session}
         resumes={state.resumes}
@@ -81,7 +91,7 @@ function TerminalPage(props: {
         <Account user={user} onLogin={() => page.login()} onLogout={() => void page.logout()} />
       </Terminal>
       {isSharing ? <ShareDialog place={address} onClose={() => setSharing(false)} /> : null}
-    </>
+    </main>
   );
 }
 
@@ -92,13 +102,14 @@ type AccountProps = {
 };
 
 function Account({ user, onLogin, onLogout }: AccountProps) {
+  const words = useTexts().page;
   return (
     <>
-      <span className="sbx-user" title={user ?? "Not logged in"}>
-        {user ?? "Guest"}
+      <span className="sbx-user" title={user ?? words.notLoggedIn}>
+        {user ?? words.guest}
       </span>
       <button type="button" className="sbx-quiet" onClick={user === undefined ? onLogin : onLogout}>
-        {user === undefined ? "Log in" : "Log out"}
+        {user === undefined ? words.logIn : words.logOut}
       </button>
     </>
   );
@@ -108,7 +119,7 @@ type CardProps = { readonly title: string; readonly text: string; readonly child
 
 function Card({ title, text, children }: CardProps) {
   return (
-    <main className="sbx-center">
+    <main className="sbx-ground sbx-center">
       <div className="sbx-card">
         <h1>{title}</h1>
         <p>{text}</p>

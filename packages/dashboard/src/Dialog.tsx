@@ -16,16 +16,18 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
   // Before the browser paints: an element that is gone can give the focus back to nothing.
   useLayoutEffect(() => {
     const element = dialog.current;
+    const terminal = terminalOf(document.activeElement) ?? terminalOf(element) ?? document;
     element?.showModal();
     return () => {
       element?.close();
-      focusTerminal();
+      // Keys typed after a dialog are meant for the process, not for the button that opened it.
+      terminal.querySelector<HTMLElement>(".xterm-helper-textarea")?.focus();
     };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the browser's own way to cancel a dialog.
     <dialog
-      className={`sbx-dialog ${className}`}
+      className={`sbx-ground sbx-dialog ${className}`}
       ref={dialog}
       aria-labelledby={id}
       onCancel={(event) => {
@@ -43,7 +45,4 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
   );
 }
 
-/** Keys typed after a dialog are meant for the process, not for the button that opened it. */
-function focusTerminal(): void {
-  document.querySelector<HTMLElement>(".sbx-terminal .xterm-helper-textarea")?.focus();
-}
+const terminalOf = (element: Element | null) => element?.closest(".sbx-terminal");

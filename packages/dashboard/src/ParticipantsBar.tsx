@@ -11,9 +11,10 @@ import {
   soleTypistOf,
   yieldsKeyboard,
 } from "sandbox-stdio/core";
-import { colourOf } from "./colours.ts";
+import { coloursOf } from "./colours.ts";
 import { TAKE_KEY } from "./hand-over-key.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
+import { useTexts } from "./texts-context.ts";
 
 /** A name of so many characters is never cut, however wide they are: see `.sbx-name`. */
 const SHORT_NAME = 8;
@@ -29,15 +30,18 @@ export type PeopleBarProps = {
 };
 
 export function ParticipantsBar({ room, state, obstacle, isAdmin, onShare }: PeopleBarProps) {
+  const words = useTexts().people;
   const people = state?.people;
+  const colours = coloursOf(people?.participants ?? []);
   return (
-    <section className="sbx-people" aria-label="People">
-      <ul className="sbx-who" aria-label="Who is here">
-        {people?.participants.map((participant) => (
+    <section className="sbx-people" aria-label={words.label}>
+      <ul className="sbx-who" aria-label={words.who}>
+        {people?.participants.map((participant, i) => (
           <Person
             key={participant.id}
             people={people}
             participant={participant}
+            colour={colours[i] ?? 0}
             onGive={obstacle === undefined ? (id) => room?.give(id) : undefined}
           />
         ))}
@@ -55,7 +59,7 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, onShare }: Peo
       )}
       {onShare === undefined ? null : (
         <button type="button" className="sbx-button sbx-share" onClick={onShare}>
-          Share
+          {words.share}
         </button>
       )}
     </section>
@@ -65,24 +69,27 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, onShare }: Peo
 type PersonProps = {
   readonly people: Participants;
   readonly participant: Participant;
+  /** Which of the colours of people. */
+  readonly colour: number;
   readonly onGive: ((id: string) => void) | undefined;
 };
 
-function Person({ people, participant, onGive }: PersonProps) {
+function Person({ people, participant, colour, onGive }: PersonProps) {
+  const { people: words, keyboard } = useTexts();
   const { id, role, kind = "person" } = participant;
-  const name = nameOf(people, id);
+  const name = nameOf(people, id, words);
   const isYou = id === people.you;
   const isHolder = id === soleTypistOf(people);
   const isReceiver = keyboardStateOf(people) === "yours" && otherDrivers(people).includes(participant);
   const typed = people.typed?.[id];
   const facts = [
-    isYou ? "you" : "",
-    role === "viewer" ? "viewer" : "",
-    isHolder ? "has the keyboard" : "",
-    typed === undefined ? "" : `typed ${typed}`,
+    isYou ? words.you : "",
+    role === "viewer" ? words.isViewer : "",
+    isHolder ? words.hasKeyboard : "",
+    typed === undefined ? "" : words.typed(typed),
   ];
   const title = [name, ...facts.filter((fact) => fact !== "")].join(", ");
-  const style: CSSProperties & Record<"--who", string> = { "--who": colourOf(id) };
+  const style: CSSProperties & Record<"--who", string> = { "--who": `var(--_who-${colour})` };
   return (
     <li
       className="sbx-person"
@@ -97,8 +104,8 @@ function Person({ people, participant, onGive }: PersonProps) {
         {kind === "program" ? <ProgramIcon /> : [...name][0]?.toUpperCase()}
       </span>
       <Name name={name} title={title}>
-        {isYou ? <small> you</small> : null}
-        {role === "viewer" ? <small> viewer</small> : null}
+        {isYou ? <small> {words.you}</small> : null}
+        {role === "viewer" ? <small> {words.isViewer}</small> : null}
         {typed === undefined ? null : <code className="sbx-typed"> {typed}</code>}
       </Name>
       <span className="sbx-unseen">{title}</span>
@@ -107,11 +114,11 @@ function Person({ people, participant, onGive }: PersonProps) {
         <button
           type="button"
           className="sbx-quiet"
-          title={`Give the keyboard to ${name}`}
-          aria-label={`Give the keyboard to ${name}`}
+          title={keyboard.giveTo(name)}
+          aria-label={keyboard.giveTo(name)}
           onClick={() => onGive(id)}
         >
-          Give
+          {keyboard.give}
         </button>
       ) : null}
     </li>
@@ -122,6 +129,7 @@ type NameProps = { readonly name: string; readonly title: string; readonly child
 
 /** A name that may be cut is a button: pressed or reached by the keyboard, it shows the whole name. */
 function Name({ name, title, children }: NameProps) {
+  const words = useTexts().people;
   const [isWhole, setWhole] = useState(false);
   if ([...name].length <= SHORT_NAME) {
     return (
@@ -136,7 +144,7 @@ function Name({ name, title, children }: NameProps) {
       type="button"
       className="sbx-name sbx-long"
       title={title}
-      aria-label={`The whole name: ${name}`}
+      aria-label={words.wholeName(name)}
       aria-expanded={isWhole}
       onClick={() => setWhole(!isWhole)}
     >
@@ -155,9 +163,10 @@ type KeyboardProps = {
 
 /** Looks like a field to type in, and like one that is locked where nothing can be typed. */
 function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
+  const texts = useTexts().people;
   const keyboard = keyboardStateOf(people);
   const isOpen = obstacle === undefined && (keyboard === "shared" || keyboard === "yours");
-  const words = obstacle ?? keyboardWords(people);
+  const words = obstacle ?? keyboardWords(people, texts);
   return (
     <div className="sbx-keyboard" data-keyboard={keyboard} data-open={isOpen}>
       {/* A new key each time that somebody types in vain: the animation starts again. */}
@@ -165,7 +174,7 @@ function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
         className="sbx-field"
         key={refusedKeys}
         data-refused={refusedKeys > 0}
-        title={isOpen ? words : `Read only: ${words}`}
+        title={isOpen ? words : texts.readOnly(words)}
       >
         {isOpen ? <KeyboardIcon /> : <LockIcon />}
         <span className="sbx-field-words">{words}</span>
@@ -183,24 +192,27 @@ type KeyboardButtonsProps = {
 };
 
 function KeyboardButtons({ room, people, hasAsked, isAdmin }: KeyboardButtonsProps) {
+  const words = useTexts().keyboard;
   const keyboard = keyboardStateOf(people);
-  if (keyboard === "yours")
-    return <Button words="Release" title="Let somebody else take the keyboard" act={() => room.release()} />;
-  if (keyboard === "free") return <Button words="Take it" title="Take the keyboard" act={() => room.ask()} isPrimary />;
+  if (keyboard === "yours") {
+    return <Button words={words.release} title={words.releaseTitle} act={() => room.release()} />;
+  }
+  if (keyboard === "free") {
+    return <Button words={words.takeIt} title={words.takeItTitle} act={() => room.ask()} isPrimary />;
+  }
   if (yieldsKeyboard(people)) {
-    const title = "A program has the keyboard: it is yours at once";
-    return <Button words={`Take it (${TAKE_KEY})`} title={title} act={() => room.ask()} isPrimary />;
+    return <Button words={words.takeItWith(TAKE_KEY)} title={words.yieldTitle} act={() => room.ask()} isPrimary />;
   }
   if (keyboard !== "taken") return null;
   return (
     <>
       <Button
-        words={hasAsked ? "Ask again" : "Ask"}
-        title={hasAsked ? "You have asked for the keyboard" : "Ask for the keyboard"}
+        words={hasAsked ? words.askAgain : words.ask}
+        title={hasAsked ? words.askAgainTitle : words.askTitle}
         act={() => room.ask()}
         isPrimary={!hasAsked}
       />
-      {isAdmin ? <Button words="Take over" title="Take the keyboard without asking" act={() => room.take()} /> : null}
+      {isAdmin ? <Button words={words.takeOver} title={words.takeOverTitle} act={() => room.take()} /> : null}
     </>
   );
 }

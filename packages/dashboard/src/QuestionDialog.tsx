@@ -2,46 +2,44 @@
 
 import { Dialog } from "./Dialog.tsx";
 import type { Question } from "./guard.ts";
+import { useTexts } from "./texts-context.ts";
 
 export type QuestionDialogProps = { readonly question: Question; readonly onAnswer: (isYes: boolean) => void };
 
 const SHOWN_LENGTH = 2000;
 
 export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
+  const words = useTexts().question;
   const cancel = () => onAnswer(false);
   switch (question.kind) {
     case "link":
       return (
-        <Dialog title={`Open ${question.target.to}?`} onClose={cancel}>
-          <p>The link leads to this address, whatever its text says:</p>
+        <Dialog title={words.open(question.target.to)} onClose={cancel}>
+          <p>{words.leadsTo}</p>
           <pre>{clip(question.target.href)}</pre>
-          <Answers yes="Open" onAnswer={onAnswer} />
+          <Answers yes={words.openIt} onAnswer={onAnswer} />
         </Dialog>
       );
     case "bad-link":
       return (
-        <Dialog title="This link is not opened" onClose={cancel}>
-          <p>Only http, https and mailto addresses are. It leads to:</p>
+        <Dialog title={words.notOpened} onClose={cancel}>
+          <p>{words.notOpenedWhy}</p>
           <pre>{clip(question.uri)}</pre>
           <div className="sbx-answers">
             <button type="button" className="sbx-button" onClick={cancel}>
-              Close
+              {words.close}
             </button>
           </div>
         </Dialog>
       );
-    case "paste": {
-      const lines = question.lines === 1 ? "1 line" : `${question.lines} lines`;
+    case "paste":
       return (
-        <Dialog title={`Paste ${lines}?`} onClose={cancel}>
-          <p>
-            The program has not asked to be told of pastes: it takes each line as if you had typed it and pressed Enter.
-          </p>
+        <Dialog title={words.paste(question.lines)} onClose={cancel}>
+          <p>{words.pasteWhy}</p>
           <pre>{clip(question.text)}</pre>
-          <Answers yes={`Paste ${lines}`} onAnswer={onAnswer} />
+          <Answers yes={words.pasteIt(question.lines)} onAnswer={onAnswer} />
         </Dialog>
       );
-    }
   }
 }
 
@@ -49,11 +47,12 @@ type AnswersProps = { readonly yes: string; readonly onAnswer: (isYes: boolean) 
 
 /** Enter cancels, as Escape does: what is dangerous takes a choice. */
 function Answers({ yes, onAnswer }: AnswersProps) {
+  const words = useTexts().question;
   return (
     <div className="sbx-answers">
       {/* The first button of a dialog has the focus. */}
       <button type="button" className="sbx-button" onClick={() => onAnswer(false)}>
-        Cancel
+        {words.cancel}
       </button>
       <button type="button" className="sbx-button sbx-primary" onClick={() => onAnswer(true)}>
         {yes}

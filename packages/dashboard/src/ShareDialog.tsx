@@ -5,17 +5,15 @@ import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } fr
 import { DEFAULT_SHARE_SECONDS, type Role } from "sandbox-stdio/core";
 import { Dialog } from "./Dialog.tsx";
 import { listTickets, type Place, revokeTicket, type Share, share, type TicketEntry } from "./sharing.ts";
+import type { Texts } from "./texts.ts";
+import { useTexts } from "./texts-context.ts";
 
-const LIFETIMES: readonly (readonly [seconds: number, words: string])[] = [
-  [15 * 60, "15 minutes"],
-  [60 * 60, "an hour"],
-  [8 * 60 * 60, "8 hours"],
-  [24 * 60 * 60, "a day"],
-];
+const LIFETIMES = [900, 3600, 28800, 86400] as const;
 
 export type ShareDialogProps = { readonly place: Place; readonly onClose: () => void };
 
 export function ShareDialog({ place, onClose }: ShareDialogProps) {
+  const { share: words, connection } = useTexts();
   const [made, setMade] = useState<Share>();
   const [tickets, setTickets] = useState<readonly TicketEntry[]>([]);
   const [problem, setProblem] = useState("");
@@ -24,7 +22,7 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
   const list = useEffectEvent(async () => {
     const answer = await listTickets(place);
     if (answer.ok) setTickets(answer.value);
-    else setProblem(answer.reason);
+    else setProblem(answer.reason ?? connection.unreadable);
   });
   useEffect(() => void list(), []);
 
@@ -39,45 +37,45 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
     setBusy(true);
     const answer = await share(place, { role, seconds: Number(form.get("seconds")), guests: form.has("guests") });
     setBusy(false);
-    setProblem(answer.ok ? "" : answer.reason);
+    setProblem(answer.ok ? "" : (answer.reason ?? connection.unreadable));
     if (!answer.ok) return;
     setMade(answer.value);
     await refresh();
   };
   const revoke = async (id: string) => {
     const answer = await revokeTicket(place, id);
-    setProblem(answer.ok ? "" : answer.reason);
+    setProblem(answer.ok ? "" : (answer.reason ?? connection.unreadable));
     if (answer.ok && made?.id === id) setMade(undefined);
     await refresh();
   };
 
   return (
-    <Dialog title={`Share ${place.sandbox} / ${place.session}`} onClose={onClose} className="sbx-share-dialog">
+    <Dialog title={words.title(place.sandbox, place.session)} onClose={onClose} className="sbx-share-dialog">
       <form onSubmit={(event) => void make(event)}>
         <fieldset>
-          <legend>Whoever has the link may</legend>
+          <legend>{words.mayDo}</legend>
           <label>
-            <input type="radio" name="role" value="viewer" defaultChecked /> look on
+            <input type="radio" name="role" value="viewer" defaultChecked /> {words.lookOn}
           </label>
           <label>
-            <input type="radio" name="role" value="driver" /> type
+            <input type="radio" name="role" value="driver" /> {words.type}
           </label>
         </fieldset>
         <label>
-          for
+          {words.for}
           <select name="seconds" defaultValue={DEFAULT_SHARE_SECONDS}>
-            {LIFETIMES.map(([seconds, words]) => (
+            {LIFETIMES.map((seconds) => (
               <option key={seconds} value={seconds}>
-                {words}
+                {words.lifetime[seconds]}
               </option>
             ))}
           </select>
         </label>
         <label>
-          <input type="checkbox" name="guests" /> without logging in
+          <input type="checkbox" name="guests" /> {words.guests}
         </label>
         <button type="submit" className="sbx-button sbx-primary" disabled={isBusy}>
-          Make a link
+          {words.make}
         </button>
       </form>
       <p role="alert" className="sbx-problem">
@@ -87,7 +85,7 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
       <Tickets tickets={tickets} onRevoke={(id) => void revoke(id)} />
       <div className="sbx-answers">
         <button type="button" className="sbx-button" onClick={onClose}>
-          Close
+          {words.close}
         </button>
       </div>
     </Dialog>
@@ -95,22 +93,23 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
 }
 
 function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
+  const words = useTexts().share;
   const field = useRef<HTMLInputElement>(null);
-  const [words, setWords] = useState("");
+  const [outcome, setOutcome] = useState("");
   const id = useId();
   const copy = async () => {
     field.current?.select();
     try {
       await navigator.clipboard.writeText(url);
-      setWords("Copied");
+      setOutcome(words.copied);
     } catch {
       // The browser forbids it: what is selected can be copied by hand.
-      setWords("Selected: copy it with Ctrl+C");
+      setOutcome(words.selected);
     }
   };
   return (
     <div className="sbx-made">
-      <label htmlFor={id}>The link, good until {timeOf(expiresAt)}. It is shown only now.</label>
+      <label htmlFor={id}>{words.link(timeOf(expiresAt, words))}</label>
       <div>
         <input
           className="sbx-made-link"
@@ -121,10 +120,10 @@ function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
           onFocus={(event) => event.currentTarget.select()}
         />
         <button type="button" className="sbx-button sbx-primary" onClick={() => void copy()}>
-          Copy
+          {words.copy}
         </button>
       </div>
-      <span role="status">{words}</span>
+      <span role="status">{outcome}</span>
     </div>
   );
 }
@@ -132,24 +131,25 @@ function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
 type TicketsProps = { readonly tickets: readonly TicketEntry[]; readonly onRevoke: (id: string) => void };
 
 function Tickets({ tickets, onRevoke }: TicketsProps) {
+  const words = useTexts().share;
   if (tickets.length === 0) return null;
   return (
     <table className="sbx-tickets">
-      <caption>Links that are good now</caption>
+      <caption>{words.links}</caption>
       <tbody>
         {tickets.map(({ id, role, isForGuests, expiresAt }) => (
           <tr key={id} data-ticket={id}>
-            <td>{role === "driver" ? "may type" : "may look on"}</td>
-            <td>{isForGuests ? "guests too" : "logged in"}</td>
-            <td>until {timeOf(expiresAt)}</td>
+            <td>{role === "driver" ? words.mayType : words.mayLookOn}</td>
+            <td>{isForGuests ? words.guestsToo : words.loggedIn}</td>
+            <td>{words.until(timeOf(expiresAt, words))}</td>
             <td>
               <button
                 type="button"
                 className="sbx-button"
-                aria-label={`Revoke the link that is good until ${timeOf(expiresAt)}`}
+                aria-label={words.revokeTitle(timeOf(expiresAt, words))}
                 onClick={() => onRevoke(id)}
               >
-                Revoke
+                {words.revoke}
               </button>
             </td>
           </tr>
@@ -159,9 +159,7 @@ function Tickets({ tickets, onRevoke }: TicketsProps) {
   );
 }
 
-const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-
-function timeOf(iso: string): string {
+function timeOf(iso: string, words: Texts["share"]): string {
   const time = new Date(iso);
-  return Number.isNaN(time.getTime()) ? iso : format.format(time);
+  return Number.isNaN(time.getTime()) ? iso : words.time(time);
 }

@@ -3,6 +3,7 @@
 
 import type { ReactNode } from "react";
 import type { Remedy, Status } from "./status.ts";
+import { useTexts } from "./texts-context.ts";
 
 export type StatusBarProps = {
   readonly status: Status;
@@ -22,35 +23,26 @@ export type StatusBarProps = {
   readonly children?: ReactNode;
 };
 
-const SIZE_TITLE = "Columns by rows of the terminal";
-const FRAMED_TITLE = "Columns by rows of the terminal: another window on this session is smaller";
-
-const OPEN_TITLE = "Before a password: ask the server to record only how much you type, not what";
-const SECRET_TITLE = "The server is asked to record only how much you type. Press to end that";
-
-export const REMEDY_WORDS: Readonly<Record<Remedy, string>> = {
-  retry: "Retry now",
-  login: "Log in",
-  new: "New session",
-};
-
 export function StatusBar(props: StatusBarProps) {
   const { status } = props;
+  const { bar: words, remedy: remedyWords, status: statusWords } = useTexts();
   return (
     <footer className="sbx-bar" data-tone={status.tone}>
       <span className="sbx-dot" aria-hidden="true" />
       <span className="sbx-words" title={status.detail}>
         <span role="status">{status.words}</span>
-        {status.seconds === undefined ? null : <span className="sbx-seconds"> {status.seconds} s</span>}
+        {status.seconds === undefined ? null : (
+          <span className="sbx-seconds"> {statusWords.seconds(status.seconds)}</span>
+        )}
       </span>
       {props.remedies.map((remedy) => (
         <button type="button" className="sbx-button" key={remedy} onClick={() => props.onRemedy(remedy)}>
-          {REMEDY_WORDS[remedy]}
+          {remedyWords[remedy]}
         </button>
       ))}
       <span className="sbx-link">{props.link}</span>
       <span className="sbx-place">{props.place}</span>
-      <span className="sbx-size" data-framed={props.isFramed} title={props.isFramed ? FRAMED_TITLE : SIZE_TITLE}>
+      <span className="sbx-size" data-framed={props.isFramed} title={props.isFramed ? words.framedSize : words.size}>
         {props.size}
       </span>
       {props.isSecret === undefined ? null : (
@@ -58,20 +50,20 @@ export function StatusBar(props: StatusBarProps) {
           type="button"
           className="sbx-quiet sbx-secret"
           aria-pressed={props.isSecret}
-          title={props.isSecret ? SECRET_TITLE : OPEN_TITLE}
+          title={props.isSecret ? words.secretOnTitle : words.secretTitle}
           onClick={() => props.onSecret(!props.isSecret)}
         >
-          {props.isSecret ? "Secret input on" : "Secret input"}
+          {props.isSecret ? words.secretOn : words.secret}
         </button>
       )}
       <button
         type="button"
         className="sbx-quiet sbx-reader"
         aria-pressed={props.isScreenReaderMode}
-        title="Let a screen reader follow the output"
+        title={words.readerTitle}
         onClick={() => props.onScreenReaderMode(!props.isScreenReaderMode)}
       >
-        Reader
+        {words.reader}
       </button>
       {props.children}
     </footer>

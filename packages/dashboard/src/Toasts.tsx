@@ -6,14 +6,19 @@ import { nameOf } from "sandbox-stdio/core";
 import { preview } from "./clipboard.ts";
 import type { ClipboardWish } from "./guard.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
+import type { Notice, View } from "./terminal-session.ts";
+import type { Texts } from "./texts.ts";
+import { useTexts } from "./texts-context.ts";
 
 export function Toasts({ children }: { readonly children: ReactNode }) {
   return <div className="sbx-toasts">{children}</div>;
 }
 
-type NoticesProps = { readonly texts: readonly string[]; readonly onDismiss: () => void };
+type NoticesProps = { readonly view: View; readonly onDismiss: () => void };
 
-export function Notices({ texts, onDismiss }: NoticesProps) {
+export function Notices({ view, onDismiss }: NoticesProps) {
+  const words = useTexts().notice;
+  const texts = noticeTexts(view, words);
   return (
     <div className="sbx-toast sbx-notices" aria-live="polite">
       {texts.length === 0 ? null : (
@@ -24,12 +29,32 @@ export function Notices({ texts, onDismiss }: NoticesProps) {
         </div>
       )}
       {texts.length === 0 ? null : (
-        <button type="button" className="sbx-quiet" onClick={onDismiss} aria-label="Dismiss">
+        <button type="button" className="sbx-quiet" onClick={onDismiss} aria-label={words.dismiss}>
           ×
         </button>
       )}
     </div>
   );
+}
+
+function noticeTexts({ notices, missedBytes, unsentKeys }: View, words: Texts["notice"]): string[] {
+  const texts = notices.map((notice) => noticeText(notice, words));
+  if (missedBytes > 0) texts.push(words.missed(missedBytes));
+  if (unsentKeys > 0) texts.push(words.unsent(unsentKeys));
+  return texts;
+}
+
+function noticeText(notice: Notice, words: Texts["notice"]): string {
+  switch (notice.kind) {
+    case "error":
+      return words.refused(notice.message);
+    case "expiring":
+      return words.expiring(notice.seconds);
+    case "started-over":
+      return words.startedOver(notice.reason);
+    case "approximate":
+      return words.approximate;
+  }
 }
 
 type RequestsProps = {
@@ -40,6 +65,7 @@ type RequestsProps = {
 
 /** Who asks this person for the keyboard. Said aloud by the people bar. */
 export function Requests({ room, state, onDone }: RequestsProps) {
+  const { people: words, keyboard } = useTexts();
   const { people, askers } = state;
   if (people === undefined) return null;
   const answer = (act: () => void) => () => {
@@ -47,16 +73,16 @@ export function Requests({ room, state, onDone }: RequestsProps) {
     onDone();
   };
   return askers.map((id) => {
-    const name = nameOf(people, id);
+    const asks = words.asksYou(nameOf(people, id, words));
     return (
-      <section className="sbx-toast sbx-request" key={id} aria-label={`${name} asks for the keyboard`}>
-        <p>{name} asks for the keyboard</p>
+      <section className="sbx-toast sbx-request" key={id} aria-label={asks}>
+        <p>{asks}</p>
         <div className="sbx-answers">
           <button type="button" className="sbx-button sbx-primary" onClick={answer(() => room.give(id))}>
-            Give it
+            {keyboard.giveIt}
           </button>
           <button type="button" className="sbx-button" onClick={answer(() => room.decline(id))}>
-            Not now
+            {keyboard.notNow}
           </button>
         </div>
       </section>
@@ -67,17 +93,18 @@ export function Requests({ room, state, onDone }: RequestsProps) {
 type ClipboardToastProps = { readonly wish: ClipboardWish; readonly onAnswer: (isYes: boolean) => void };
 
 export function ClipboardToast({ wish, onAnswer }: ClipboardToastProps) {
+  const words = useTexts().clipboard;
   return (
     // Another wish is another element: a click that was meant for one can't fall on the next.
-    <section className="sbx-toast sbx-clipboard" key={wish.count} aria-label="Clipboard">
-      <p role="status">The program wants to put this on your clipboard:</p>
+    <section className="sbx-toast sbx-clipboard" key={wish.count} aria-label={words.label}>
+      <p role="status">{words.wants}</p>
       <pre>{preview(wish.text)}</pre>
       <div className="sbx-answers">
         <button type="button" className="sbx-button sbx-primary" onClick={() => onAnswer(true)}>
-          Copy {wish.text.length === 1 ? "1 character" : `${wish.text.length} characters`}
+          {words.copy(wish.text.length)}
         </button>
         <button type="button" className="sbx-button" onClick={() => onAnswer(false)}>
-          Ignore
+          {words.ignore}
         </button>
       </div>
     </section>

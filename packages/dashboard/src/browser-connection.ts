@@ -16,6 +16,7 @@ import {
 } from "sandbox-stdio/core";
 import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
 import type { ResumeStore } from "./resume-store.ts";
+import { ENGLISH, type Texts } from "./texts.ts";
 
 export type BrowserConnectionOptions = {
   /** Address of `/attach` with what describes the process in its query; relative to the page, http(s) or ws(s). */
@@ -28,6 +29,8 @@ export type BrowserConnectionOptions = {
   readonly resumes?: ResumeStore | undefined;
   /** The window as it is now, in cells: a process that this attach creates starts with it. */
   readonly size?: () => { readonly cols: number; readonly rows: number } | undefined;
+  /** The reasons that come from here, not from the server; default English. */
+  readonly words?: Texts["connection"] | undefined;
 };
 
 export type BrowserConnectionEvents = ClientEvents & {
@@ -170,17 +173,16 @@ export class BrowserConnection {
   #attach(resume: string | undefined, isStart = false): void {
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
     const { isSecret } = this;
-    const { session, url, size } = this.#options;
+    const { session, url, size, words = ENGLISH.connection } = this.#options;
     const client = new StdioClient(
       { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume }) },
       {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
-          if (protocols === undefined) {
-            return refuseAtOnce(events, "the token or ticket has characters that it can't have");
-          }
+          if (protocols === undefined) return refuseAtOnce(events, words.badCredential);
           const wish = isStart ? new Map([...query, ["ended", "replace"]]) : query;
-          return openSocket(attachAddress(url, location.href, wish, this.#size ?? size?.()), protocols, events);
+          const address = attachAddress(url, location.href, wish, this.#size ?? size?.());
+          return openSocket(address, protocols, events, words.unreachable);
         },
         setTimer,
         now: () => performance.now(),
@@ -241,7 +243,7 @@ export class BrowserConnection {
   }
 }
 
-function openSocket(url: string, protocols: string[], events: ClientSocketEvents): ClientSocket {
+function openSocket(url: string, protocols: string[], events: ClientSocketEvents, unreachable: string): ClientSocket {
   const socket = new WebSocket(url, protocols);
   let isOpen = false;
   socket.binaryType = "arraybuffer";
@@ -255,7 +257,7 @@ function openSocket(url: string, protocols: string[], events: ClientSocketEvents
   };
   socket.onclose = ({ code, reason }) => {
     // A browser doesn't tell a page why an upgrade failed: it may have been refused, or nobody was there.
-    events.closed(code, reason || (isOpen ? "" : "the server can't be reached, or refused the connection"));
+    events.closed(code, reason || (isOpen ? "" : unreachable));
   };
   return {
     send: (message) => socket.send(message as string | Uint8Array<ArrayBuffer>),

@@ -14,7 +14,9 @@ type ThemeService = {
 };
 
 export function changeTheme(terminal: Terminal, theme: ITheme): void {
-  if (terminal.options.theme === theme) return;
+  const { theme: present = {} } = terminal.options;
+  const names = new Set([...Object.keys(present), ...Object.keys(theme)]) as Set<keyof ITheme>;
+  if ([...names].every((name) => present[name] === theme[name])) return;
   const service = (terminal as unknown as { readonly _core?: { readonly _themeService?: ThemeService } })._core
     ?._themeService;
   const restore = service && setColours(service);

@@ -1,10 +1,21 @@
-// The colours of people: one for each client, the same on every page. Pure.
+// The colours of people: one for each client, the same on every page. Pure; the colours themselves are in ground.css.
 
 import { colourIndex } from "sandbox-stdio/core";
 
-/** Told apart on the dark ground, and by people who see few colours by their lightness too. */
-const COLOURS = ["#ff9dae", "#f2c46d", "#7ee2a8", "#6fd9e8", "#8ab4ff", "#d6a1ff", "#ffb38a", "#c9e07a"] as const;
+/** How many there are. */
+export const COLOURS = 12;
 
-export function colourOf(id: string): string {
-  return COLOURS[colourIndex(id, COLOURS.length)] ?? COLOURS[0];
+/**
+ * The colour of each, in the order in which they came: no two have the same as long as there are enough. Whoever knows the
+ * same people gets the same answer.
+ */
+export function coloursOf(participants: readonly { readonly id: string }[]): number[] {
+  const taken = new Set<number>();
+  return participants.map(({ id }) => {
+    if (taken.size === COLOURS) taken.clear();
+    let colour = colourIndex(id, COLOURS);
+    while (taken.has(colour)) colour = (colour + 1) % COLOURS;
+    taken.add(colour);
+    return colour;
+  });
 }

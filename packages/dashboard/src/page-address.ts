@@ -2,6 +2,8 @@
 
 import { isName } from "sandbox-stdio/core";
 
+export type Wish = { readonly kind: "command" | "env" | "cwd"; readonly text: string };
+
 export type PageAddress = {
   readonly sandbox: string;
   readonly session: string;
@@ -9,8 +11,8 @@ export type PageAddress = {
   readonly attachUrl: string;
   /** The page's query with the session in it: what a reload is to find. */
   readonly search: string;
-  /** What the link would run or change, in words; empty where it only opens a shell or what is there already. */
-  readonly wishes: readonly string[];
+  /** What the link would run or change; empty where it only opens a shell or what is there already. */
+  readonly wishes: readonly Wish[];
   readonly renderer: "auto" | "dom";
   readonly isDebug: boolean;
 };
@@ -66,13 +68,10 @@ function defaultRandom(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
   return crypto.getRandomValues(bytes);
 }
 
-function wishesOf(params: URLSearchParams): string[] {
+function wishesOf(params: URLSearchParams): Wish[] {
   const command = [...params.getAll("cmd"), ...params.getAll("arg")].map(quote).join(" ");
-  return [
-    ...(command === "" ? [] : [command]),
-    ...params.getAll("env").map((pair) => `with ${pair}`),
-    ...params.getAll("cwd").map((path) => `in ${path}`),
-  ];
+  const all = (kind: "env" | "cwd") => params.getAll(kind).map((text) => ({ kind, text }));
+  return [...(command === "" ? [] : [{ kind: "command", text: command } as const]), ...all("env"), ...all("cwd")];
 }
 
 function quote(word: string): string {

@@ -3,6 +3,7 @@
 
 import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
+import { ENGLISH, type Texts } from "./texts.ts";
 
 export type ParticipantsState = {
   /** undefined before the first greeting. */
@@ -20,6 +21,8 @@ export type ParticipantsState = {
 export class ParticipantsModel {
   readonly #connection: BrowserConnection;
   readonly #listeners = new Set<() => void>();
+  /** What news are told in, from now on. */
+  words: Texts["people"] = ENGLISH.people;
   #state: ParticipantsState = {
     people: undefined,
     askers: [],
@@ -78,7 +81,7 @@ export class ParticipantsModel {
     const before = this.#state.people;
     const { people } = this.#connection;
     if (before === undefined || people === undefined) return;
-    const text = announcementOf(before, message);
+    const text = announcementOf(before, message, this.words);
     if (people === before && text === undefined) return;
     const news = text === undefined ? this.#state.news : this.#news(text);
     this.#change({ people, news, ...this.#requestsAfter(message, people) });
@@ -97,7 +100,8 @@ export class ParticipantsModel {
     const { people, refusedKeys } = this.#state;
     if (people === undefined) return;
     // Said once: whoever types on has heard it.
-    const change = refusedKeys === 0 ? { news: this.#news(`Read only: ${keyboardWords(people)}`) } : {};
+    const change =
+      refusedKeys === 0 ? { news: this.#news(this.words.readOnly(keyboardWords(people, this.words))) } : {};
     this.#change({ ...change, refusedKeys: refusedKeys + 1 });
   }
 

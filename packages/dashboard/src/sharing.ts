@@ -18,7 +18,10 @@ export type TicketEntry = {
   readonly expiresAt: string;
 };
 
-export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  /** Without a reason: the answer can't be read. */
+  | { readonly ok: false; readonly reason?: string };
 
 export async function share(place: Place, wish: ShareWish): Promise<Answer<Share>> {
   const answer = await ask("POST", `${pathOf(place)}/share`, wish);
@@ -80,7 +83,7 @@ async function ask(method: string, path: string, body?: unknown): Promise<Answer
 }
 
 function unreadable(): Answer<never> {
-  return { ok: false, reason: "the server's answer can't be read" };
+  return { ok: false };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

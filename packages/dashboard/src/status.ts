@@ -1,6 +1,7 @@
 // What the page says about its connection, in words. Pure: state and time in, words out.
 
 import { CLOSE, type ClientState } from "sandbox-stdio/core";
+import { ENGLISH, type Texts } from "./texts.ts";
 
 /** Everything about a session that its words are made of. */
 export type SessionFacts = {
@@ -37,96 +38,99 @@ export type Status = {
 export const RESUMED_WORDS_MS = 5_000;
 
 /** @param isByLink Whether a link that shares the session led here. */
-export function describe(facts: SessionFacts, nowMs: number, isByLink = false): Status {
+export function describe(facts: SessionFacts, nowMs: number, isByLink = false, texts = ENGLISH): Status {
   const { client } = facts;
+  const words = texts.status;
   switch (client.phase) {
     case "connecting":
-      return say("connecting", "busy", client.attempt === 0 ? "Connecting…" : "Connecting again…");
+      return say("connecting", "busy", client.attempt === 0 ? words.connecting : words.connectingAgain);
     case "starting":
-      return say("starting", "busy", "Starting the container…");
+      return say("starting", "busy", words.starting);
     case "attached":
-      return describeAttached(facts, nowMs);
+      return describeAttached(facts, nowMs, words);
     case "waiting":
-      return describeWaiting(client, nowMs);
+      return describeWaiting(client, nowMs, words);
     case "ended":
-      return describeEnd(client.end, isByLink);
+      return describeEnd(client.end, isByLink, texts);
   }
 }
 
-function describeAttached(facts: SessionFacts, nowMs: number): Status {
-  if (facts.upstream === "lost") return say("attached", "warn", "Reaching the sandbox again…");
-  if (facts.upstream === "sleeping") return say("asleep", "calm", "Asleep: press a key to wake it");
+function describeAttached(facts: SessionFacts, nowMs: number, words: Texts["status"]): Status {
+  if (facts.upstream === "lost") return say("attached", "warn", words.reaching);
+  if (facts.upstream === "sleeping") return say("asleep", "calm", words.asleep);
   const isJustBack = facts.resumedAtMs !== undefined && nowMs < facts.resumedAtMs + RESUMED_WORDS_MS;
-  if (!isJustBack) return say("attached", "good", "Connected");
-  const words = facts.hasMissedOutput ? "Resumed, with output missing" : "Resumed, nothing was lost";
-  return { ...say("attached", facts.hasMissedOutput ? "warn" : "good", words), isPassing: true };
+  if (!isJustBack) return say("attached", "good", words.connected);
+  const resumed = facts.hasMissedOutput ? words.resumedWithGap : words.resumed;
+  return { ...say("attached", facts.hasMissedOutput ? "warn" : "good", resumed), isPassing: true };
 }
 
-function describeWaiting(client: Extract<ClientState, { phase: "waiting" }>, nowMs: number): Status {
+function describeWaiting(
+  client: Extract<ClientState, { phase: "waiting" }>,
+  nowMs: number,
+  words: Texts["status"],
+): Status {
   const { retryAtMs, reason } = client;
-  if (retryAtMs === undefined) {
-    return { ...say("asleep", "calm", "Asleep: press a key to wake it"), detail: reason };
-  }
+  if (retryAtMs === undefined) return { ...say("asleep", "calm", words.asleep), detail: reason };
   const seconds = Math.max(0, Math.ceil((retryAtMs - nowMs) / 1000));
-  return { ...say("waiting", "warn", "Connection lost: back in", ["retry"]), detail: reason, seconds, isPassing: true };
+  return { ...say("waiting", "warn", words.lost, ["retry"]), detail: reason, seconds, isPassing: true };
 }
 
-function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"], isByLink: boolean): Status {
-  if (end.kind === "left") return say("left", "calm", "Left the session");
-  if (end.kind === "refused") return describeRefusal(end.code, end.reason, isByLink);
-  const words =
-    end.signal === undefined ? `Process exited with code ${end.code}` : `Process killed by ${end.signal} (${end.code})`;
+function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"], isByLink: boolean, texts: Texts): Status {
+  if (end.kind === "left") return say("left", "calm", texts.status.left);
+  if (end.kind === "refused") return describeRefusal(end.code, end.reason, isByLink, texts.refusal);
+  const { exited, killed } = texts.status;
+  const words = end.signal === undefined ? exited(end.code) : killed(end.signal, end.code);
   return say("exited", end.code === 0 ? "calm" : "bad", words, ["new"]);
 }
 
 /** Why a session takes no input from anybody here, in a few words; undefined where it does. */
-export function obstacleWords(client: ClientState): string | undefined {
+export function obstacleWords(client: ClientState, words = ENGLISH.obstacle): string | undefined {
   switch (client.phase) {
     case "attached":
       return undefined;
     case "connecting":
     case "starting":
-      return "Connecting…";
+      return words.connecting;
     case "waiting":
-      return client.retryAtMs === undefined ? "Asleep" : "Reconnecting…";
+      return client.retryAtMs === undefined ? words.asleep : words.reconnecting;
     case "ended":
-      return client.end.kind === "exit" ? "The process has exited" : "Not connected";
+      return client.end.kind === "exit" ? words.exited : words.notConnected;
   }
 }
 
 /** What each refusal means for the person, and what helps. The server's own words are part of it. */
-function describeRefusal(code: number, reason: string, isByLink: boolean): Status {
-  const refuse = (words: string, advice: string, ...remedies: Remedy[]): Status => ({
-    ...say("refused", "bad", words, remedies),
+function describeRefusal(code: number, reason: string, isByLink: boolean, words: Texts["refusal"]): Status {
+  const refuse = (title: string, advice: string, ...remedies: Remedy[]): Status => ({
+    ...say("refused", "bad", title, remedies),
     detail: `${sentence(reason)} ${advice}`.trim(),
   });
   switch (code) {
     case CLOSE.badRequest:
-      return refuse("The address is not right", "Check what the address of this page asks for.", "new");
+      return refuse(words.badAddress, words.badAddressAdvice, "new");
     case CLOSE.unauthenticated:
       // "The ticket was revoked": no login helps. A login that has run out is told as the token's.
       if (/\bticket\b/i.test(reason) && !/\btoken\b/i.test(reason)) {
-        return refuse("The link does not count any more", "Ask whoever sent it for another.");
+        return refuse(words.badTicket, words.badTicketAdvice);
       }
       // "Log in, or give a token": no login was shown at all, and the server's words are for programs too.
       if (/^log in\b/i.test(reason)) {
-        const detail = isByLink ? "This link is for people who log in." : "Log in: the session waits.";
-        return { ...say("refused", "bad", "Not logged in", ["login"]), detail };
+        const detail = isByLink ? words.linkNeedsLogin : words.logIn;
+        return { ...say("refused", "bad", words.notLoggedIn, ["login"]), detail };
       }
-      return refuse("Not logged in", "Log in again: the session waits.", "login");
+      return refuse(words.notLoggedIn, words.logInAgain, "login");
     case CLOSE.forbidden:
-      return refuse("Not allowed", "Ask whoever runs this for the right to use this sandbox.", "login");
+      return refuse(words.forbidden, words.forbiddenAdvice, "login");
     case CLOSE.notFound:
-      return refuse("The session is gone", "A new one starts with a fresh shell.", "new");
+      return refuse(words.gone, words.goneAdvice, "new");
     case CLOSE.conflict:
-      return refuse("Disconnected", "Take it back, or start a session of another name.", "retry", "new");
+      return refuse(words.conflict, words.conflictAdvice, "retry", "new");
     case CLOSE.cannotStart:
-      return refuse("The command can't be started", "Check its name and the directory.", "new");
+      return refuse(words.cannotStart, words.cannotStartAdvice, "new");
     case CLOSE.policy:
     case CLOSE.tooBig:
-      return refuse("The server did not understand this page", "Reload it: it may be of another version.", "retry");
+      return refuse(words.misunderstood, words.misunderstoodAdvice, "retry");
     default:
-      return refuse(`Refused (${code})`, "", "retry", "new");
+      return refuse(words.other(code), "", "retry", "new");
   }
 }
 
@@ -147,14 +151,4 @@ export function countKeys(bytes: Uint8Array): number {
   let count = 0;
   for (const byte of bytes) if ((byte & 0xc0) !== 0x80) count += 1;
   return count;
-}
-
-const number = new Intl.NumberFormat("en");
-
-export function unsentWords(keys: number): string {
-  return `${number.format(keys)} ${keys === 1 ? "key" : "keys"} typed while disconnected: not sent`;
-}
-
-export function missedWords(bytes: number): string {
-  return `${number.format(bytes)} bytes of output are missing: they came faster than they could be kept`;
 }

@@ -6,6 +6,7 @@ import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
 import { splitUtf8 } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 import { watchQueries } from "./queries.ts";
+import { type Look, TerminalLook } from "./terminal-look.ts";
 
 /** What the addon needs of a connection; {@link BrowserConnection} is one. */
 export type TerminalLink = Pick<
@@ -38,6 +39,8 @@ export class StdioAddon implements ITerminalAddon {
   readonly #link: TerminalLink;
   readonly #encoder = new TextEncoder();
   #terminal: Terminal | undefined;
+  #look: Look | undefined;
+  #dress: TerminalLook | undefined;
   #disposables: IDisposable[] = [];
   /** What waits for a change of size to be applied, and that for the bytes before it to be drawn. */
   readonly #steps: Step[] = [];
@@ -54,8 +57,16 @@ export class StdioAddon implements ITerminalAddon {
   /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
   #isPipe = false;
 
-  constructor(link: TerminalLink) {
+  /** @param look How the terminal shall look; without it, its own options stay as they are. */
+  constructor(link: TerminalLink, look?: Look) {
     this.#link = link;
+    this.#look = look;
+  }
+
+  set look(look: Look) {
+    this.#look = look;
+    if (this.#dress !== undefined) this.#dress.look = look;
+    else if (this.#terminal !== undefined) this.#wear(this.#terminal, look);
   }
 
   activate(terminal: Terminal): void {
@@ -78,6 +89,7 @@ export class StdioAddon implements ITerminalAddon {
     });
     this.#disposables = [
       { dispose: unsubscribe },
+      { dispose: () => this.#dress?.dispose() },
       watchQueries(terminal, () => this.#atQuery()),
       terminal.onData((text) => this.#sent(text)),
       terminal.onBinary((binary) =>
@@ -87,6 +99,11 @@ export class StdioAddon implements ITerminalAddon {
         ),
       ),
     ];
+    if (this.#look !== undefined) this.#wear(terminal, this.#look);
+  }
+
+  #wear(terminal: Terminal, look: Look): void {
+    this.#dress = new TerminalLook(terminal, look);
   }
 
   dispose(): void {

@@ -8,14 +8,20 @@ import { ParticipantsModel } from "./participants-model.ts";
 import { Renewal } from "./renewal.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
+import type { Look } from "./terminal-look.ts";
 import { type Renderer, TerminalView } from "./terminal-view.ts";
+import { ENGLISH, type Texts } from "./texts.ts";
 
 /** Something to tell beside the state: the newest of each kind. */
-export type Notice = { readonly kind: "error" | "expiring" | "started-over" | "approximate"; readonly text: string };
+export type Notice =
+  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "expiring"; readonly seconds: number }
+  | { readonly kind: "started-over"; readonly reason: string }
+  | { readonly kind: "approximate" };
 
 export type View = SessionFacts & {
-  /** Sandbox and session, by the names that a person knows. */
-  readonly place: string;
+  readonly sandbox: string;
+  readonly session: string;
   /** The terminal's size in cells: the PTY's, as far as it has been drawn. */
   readonly cols: number;
   readonly rows: number;
@@ -36,13 +42,13 @@ export type View = SessionFacts & {
   readonly notices: readonly Notice[];
 };
 
-export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size"> & {
+export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "words"> & {
+  readonly look?: Look | undefined;
+  readonly texts?: Texts | undefined;
   readonly renderer?: "auto" | "dom" | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
 };
-
-const APPROXIMATE = "There was more output than could be followed: the screen may not be exact until it is drawn anew";
 
 export class TerminalSession {
   readonly connection: BrowserConnection;
@@ -58,14 +64,21 @@ export class TerminalSession {
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
-    this.connection = new BrowserConnection({ ...options, size: () => this.screen.fits });
-    this.screen = new TerminalView(stage, options.renderer ?? "auto", `Terminal, session ${options.session}`, {
-      fits: ({ cols, rows }) => this.#fits(cols, rows),
-      changed: () => this.#screenChanged(),
-      link: (link) => this.#change({ link }),
-      follow: (uri) => this.guard.followLink(uri),
-    });
+    const { texts = ENGLISH, look = {}, renderer = "auto", ...rest } = options;
+    this.connection = new BrowserConnection({ ...rest, words: texts.connection, size: () => this.screen.fits });
+    const label = texts.terminal.sessionLabel(options.session);
+    this.screen = new TerminalView(
+      stage,
+      { renderer, label, look },
+      {
+        fits: ({ cols, rows }) => this.#fits(cols, rows),
+        changed: () => this.#screenChanged(),
+        link: (link) => this.#change({ link }),
+        follow: (uri) => this.guard.followLink(uri),
+      },
+    );
     this.room = new ParticipantsModel(this.connection);
+    this.room.words = texts.people;
     const { freshCredential } = options;
     if (freshCredential !== undefined) {
       const ask = () => freshCredential(this.connection.client?.hello?.you.role ?? "viewer");
@@ -74,7 +87,8 @@ export class TerminalSession {
     const { terminal } = this.screen;
     const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
     this.#view = {
-      place: `${sandbox} / ${options.session}`,
+      sandbox,
+      session: options.session,
       client: this.connection.state,
       upstream: "running",
       resumedAtMs: undefined,
@@ -105,12 +119,12 @@ export class TerminalSession {
       state: (client) => this.#stateChanged(client),
       gap: (from, to, isApproximate) => {
         this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
-        if (isApproximate) this.#notice("approximate", APPROXIMATE);
+        if (isApproximate) this.#notice({ kind: "approximate" });
       },
       message: (message) => this.#told(message),
       discarded: (bytes) => this.#unsent(countKeys(bytes)),
       typed: () => this.#view.unsentKeys > 0 && this.#change({ unsentKeys: 0 }),
-      startedOver: (reason) => this.#notice("started-over", `What was here before is gone (${reason}): started over`),
+      startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
     });
     // A process that this attach creates starts with the size that it will have.
     void this.screen.ready.then(() => this.connection.start());
@@ -165,7 +179,7 @@ export class TerminalSession {
       return;
     }
     const { isResumed, hello } = client;
-    if (hello.approximate === true) this.#notice("approximate", APPROXIMATE);
+    if (hello.approximate === true) this.#notice({ kind: "approximate" });
     const change: Partial<View> = { client, upstream: "running" };
     // A gap of this greeting is told after its state.
     if (!isResumed) this.#change(change);
@@ -184,17 +198,14 @@ export class TerminalSession {
   #told(message: ServerMessage): void {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
     else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
-    else if (message.type === "error") this.#notice("error", `Refused: ${message.message}`);
+    else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
     else if (message.type === "expiring") {
-      this.#notice(
-        "expiring",
-        `The login ends in ${Math.round(message.seconds)} s: log in again in another tab to stay connected`,
-      );
+      this.#notice({ kind: "expiring", seconds: Math.round(message.seconds) });
     }
   }
 
-  #notice(kind: Notice["kind"], text: string): void {
-    this.#change({ notices: [...this.#view.notices.filter((notice) => notice.kind !== kind), { kind, text }] });
+  #notice(notice: Notice): void {
+    this.#change({ notices: [...this.#view.notices.filter(({ kind }) => kind !== notice.kind), notice] });
   }
 
   #forget(kind: Notice["kind"]): void {

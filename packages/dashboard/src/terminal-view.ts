@@ -8,11 +8,19 @@ import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
-import { changeTheme } from "./change-theme.ts";
-import { MINIMUM_CONTRAST, READ_ONLY_THEME, TERMINAL_OPTIONS, THEME } from "./theme.ts";
+import { type Look, TerminalLook } from "./terminal-look.ts";
+import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
 
 export type Renderer = "webgl" | "dom";
 export type Cells = { readonly cols: number; readonly rows: number };
+
+export type TerminalViewOptions = {
+  /** `auto`: WebGL, and the DOM where there is none or its context is lost. */
+  readonly renderer: "auto" | "dom";
+  /** What a screen reader calls it. */
+  readonly label: string;
+  readonly look: Look;
+};
 
 export type TerminalViewEvents = {
   /** So many cells fit now. */
@@ -37,6 +45,7 @@ export class TerminalView {
   readonly #stage: HTMLElement;
   readonly #events: TerminalViewEvents;
   readonly #fit = new FitAddon();
+  readonly #look: TerminalLook;
   readonly #disposables: IDisposable[] = [];
   #fits: Cells | undefined;
   #renderer: Renderer = "dom";
@@ -47,11 +56,8 @@ export class TerminalView {
   #frame = 0;
   #frameTimer = 0;
 
-  /**
-   * @param stage An element with a size of its own and nothing in it.
-   * @param renderer `auto`: WebGL, and the DOM where there is none or its context is lost.
-   */
-  constructor(stage: HTMLElement, renderer: "auto" | "dom", label: string, events: TerminalViewEvents) {
+  /** @param stage An element with a size of its own and nothing in it. */
+  constructor(stage: HTMLElement, { renderer, label, look }: TerminalViewOptions, events: TerminalViewEvents) {
     this.#stage = stage;
     this.#events = events;
     this.terminal = new Terminal({
@@ -65,6 +71,8 @@ export class TerminalView {
       },
     });
     const { terminal } = this;
+    this.#look = new TerminalLook(terminal, look);
+    this.#disposables.push(this.#look);
     terminal.loadAddon(this.#fit);
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = "11";
@@ -110,13 +118,19 @@ export class TerminalView {
     this.terminal.options.screenReaderMode = isOn;
   }
 
+  /** Other type is of another size, and so do as many cells fit. */
+  set look(look: Look) {
+    this.#look.look = look;
+    this.#measureSoon();
+  }
+
   /** Shown by the cursor, and said to who can't see it: what is typed now goes nowhere. */
   set isReadOnly(isReadOnly: boolean) {
     const { textarea } = this.terminal;
     textarea?.setAttribute("aria-readonly", String(isReadOnly));
     // No touch keyboard comes up for what can't be typed.
     if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
-    changeTheme(this.terminal, isReadOnly ? READ_ONLY_THEME : THEME);
+    this.#look.isReadOnly = isReadOnly;
     this.terminal.options.cursorBlink = !isReadOnly;
   }
 

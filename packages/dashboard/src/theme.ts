@@ -1,8 +1,10 @@
-// How the terminal looks: colours and type. The background and foreground are those of the project's first sketch.
+// How the terminal looks: colours and type. The dark background and foreground are those of the project's first sketch.
 
 import type { ITerminalOptions, ITheme } from "@xterm/xterm";
 
-export const THEME: ITheme = {
+export type Scheme = "dark" | "light";
+
+const DARK: ITheme = {
   background: "#1a1a2e",
   foreground: "#eaeaea",
   cursor: "#8ab4ff",
@@ -27,8 +29,38 @@ export const THEME: ITheme = {
   brightWhite: "#ffffff",
 };
 
+const LIGHT: ITheme = {
+  background: "#fbfbfe",
+  foreground: "#26263c",
+  cursor: "#2152c4",
+  cursorAccent: "#fbfbfe",
+  selectionBackground: "#c5d3f7",
+  selectionInactiveBackground: "#dcdfee",
+  black: "#17172a",
+  red: "#b3213c",
+  green: "#14713f",
+  yellow: "#7d5700",
+  blue: "#2152c4",
+  magenta: "#8a2fb8",
+  cyan: "#0b6b7c",
+  white: "#66667f",
+  brightBlack: "#5d5d7a",
+  brightRed: "#c9304d",
+  brightGreen: "#1a7a46",
+  brightYellow: "#8a6000",
+  brightBlue: "#3565dd",
+  brightMagenta: "#9d43cb",
+  brightCyan: "#0f7688",
+  brightWhite: "#73738b",
+};
+
+export const THEMES: Readonly<Record<Scheme, ITheme>> = { dark: DARK, light: LIGHT };
+
 /** Where nothing can be typed: the cursor is grey. */
-export const READ_ONLY_THEME: ITheme = { ...THEME, cursor: "#565676", cursorAccent: "#d5d5e3" };
+export const READ_ONLY_CURSORS: Readonly<Record<Scheme, ITheme>> = {
+  dark: { cursor: "#565676", cursorAccent: "#d5d5e3" },
+  light: { cursor: "#b3b3c9", cursorAccent: "#26263c" },
+};
 
 /** Monospace faces of the common systems, then their emoji faces. */
 export const FONT_FAMILY = [
@@ -56,12 +88,9 @@ export const TERMINAL_OPTIONS: ITerminalOptions = {
   allowProposedApi: true, // The Unicode version is chosen through an interface that xterm.js calls proposed.
   cursorBlink: true,
   drawBoldTextInBrightColors: false,
-  fontFamily: FONT_FAMILY,
-  fontSize: 14,
   logLevel: "off", // Else each byte that means nothing is a line in the console: a binary file costs thousands.
   macOptionIsMeta: true,
   minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,
   scrollback: 10_000,
-  theme: THEME,
 };

@@ -7,3 +7,6 @@ export {
 } from "./browser-connection.ts";
 export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 export { StdioAddon, type TerminalLink } from "./terminal-addon.ts";
+export type { Font, Look } from "./terminal-look.ts";
+export { ENGLISH, type Texts } from "./texts.ts";
+export { type Scheme, THEMES } from "./theme.ts";

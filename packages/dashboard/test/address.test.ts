@@ -67,12 +67,12 @@ describe("the page's own address", () => {
     expect(readPageAddress(search, () => "").attachUrl).toBe("/attach?sandbox=default");
   });
 
-  test("says in words what it would run, quoted as for a shell", () => {
+  test("says what it would run, quoted as for a shell", () => {
     const search = "?session=s&cmd=sh&arg=-c&arg=rm+-rf+'x'&env=BASH_ENV%3D/tmp/x&cwd=/etc";
     expect(readPageAddress(search, () => "").wishes).toEqual([
-      "sh -c 'rm -rf '\\''x'\\'''",
-      "with BASH_ENV=/tmp/x",
-      "in /etc",
+      { kind: "command", text: "sh -c 'rm -rf '\\''x'\\'''" },
+      { kind: "env", text: "BASH_ENV=/tmp/x" },
+      { kind: "cwd", text: "/etc" },
     ]);
   });
 

@@ -2,7 +2,29 @@
 
 import { StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { Terminal } from "../src/react.ts";
+import { ENGLISH, type OwnTexts, Terminal, type TerminalProps } from "../src/react.ts";
+
+/** Every text between marks: one that does not come from the texts shows. */
+function marked(value: unknown): unknown {
+  if (typeof value === "string") return `‹${value}›`;
+  if (typeof value === "function") return (...args: unknown[]) => marked(Reflect.apply(value, undefined, args));
+  if (Array.isArray(value)) return value.map(marked);
+  return Object.fromEntries(Object.entries(value as object).map(([name, text]) => [name, marked(text)]));
+}
+
+/** What the page's query asks of the component. */
+function propsOf(query: URLSearchParams): Partial<TerminalProps> {
+  const [scheme, background, size, bars] = ["scheme", "background", "size", "bars"].map((name) => query.get(name));
+  return {
+    ...(query.has("marked") ? { texts: marked(ENGLISH) as OwnTexts } : {}),
+    ...(query.has("connected") ? { texts: { status: { connected: query.get("connected") ?? "" } } } : {}),
+    ...(scheme === "light" || scheme === "system" ? { scheme } : {}),
+    ...(background ? { theme: { background } } : {}),
+    ...(size ? { font: { size: Number(size) } } : {}),
+    ...(bars === "0" ? { bars: false } : bars === "status" ? { bars: { people: false, keys: false } } : {}),
+  };
+}
+const own = propsOf(new URLSearchParams(location.search));
 
 function Host() {
   const [isShown, setShown] = useState(true);
@@ -23,6 +45,7 @@ function Host() {
           token={token}
           onExit={(code) => setExit(`exit ${code}`)}
           renderer="dom"
+          {...own}
         />
       ) : null}
     </div>

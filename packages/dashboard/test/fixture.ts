@@ -52,7 +52,7 @@ export function useBrowser(...flags: string[]): Fixture {
     },
     async open(path = MAIN, viewport = { width: 900, height: 500 }) {
       if (browser === undefined) throw new Error("Cannot open a page outside a test");
-      const context = await browser.newContext({ viewport });
+      const context = await browser.newContext({ viewport, colorScheme: "dark" });
       const page = fixture.adopt(await context.newPage());
       await page.page.goto(fixture.server.url + path);
       return page;

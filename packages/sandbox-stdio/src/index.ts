@@ -24,7 +24,13 @@ export {
   soleTypistOf,
   yieldsKeyboard,
 } from "./client/participants.ts";
-export { announcementOf, keyboardWords, nameOf } from "./client/participants-text.ts";
+export {
+  announcementOf,
+  keyboardWords,
+  nameOf,
+  PARTICIPANT_WORDS,
+  type ParticipantWords,
+} from "./client/participants-text.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./client/retry.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";

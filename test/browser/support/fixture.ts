@@ -96,7 +96,7 @@ export function setUpBrowser(): Fixture {
     },
     async profile(options = {}) {
       if (browser === undefined) throw new Error("Cannot open a page outside a test");
-      const profile = await browser.newContext({ viewport: VIEWPORT, ...options });
+      const profile = await browser.newContext({ viewport: VIEWPORT, colorScheme: "dark", ...options });
       profiles.push(profile);
       return profile;
     },

@@ -3,69 +3,111 @@
 import type { ParticipantKind, ServerMessage } from "../wire/control.ts";
 import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from "./participants.ts";
 
-const NAMELESS = "Somebody";
+/** The words that these texts are made of. */
+export type ParticipantWords = {
+  readonly nameless: string;
+  /** The second and later of those who have one name. */
+  readonly numbered: (name: string, number: number) => string;
+  readonly ofKind: (name: string, kind: ParticipantKind) => string;
+  readonly joined: (name: string) => string;
+  readonly joinedAsViewer: (name: string) => string;
+  readonly left: (name: string) => string;
+  readonly youAsked: (holder: string) => string;
+  readonly asksYou: (name: string) => string;
+  readonly asks: (name: string, holder: string) => string;
+  readonly everyoneTypes: string;
+  readonly youHold: string;
+  readonly free: string;
+  readonly holds: (name: string) => string;
+  readonly viewer: string;
+  readonly viewerWhile: (typist: string) => string;
+};
+
+export const PARTICIPANT_WORDS: ParticipantWords = {
+  nameless: "Somebody",
+  numbered: (name, number) => `${name} ${number}`,
+  ofKind: (name, kind) => `${name} (${kind})`,
+  joined: (name) => `${name} joined`,
+  joinedAsViewer: (name) => `${name} joined as a viewer`,
+  left: (name) => `${name} left`,
+  youAsked: (holder) => `You have asked ${holder} for the keyboard`,
+  asksYou: (name) => `${name} asks for the keyboard`,
+  asks: (name, holder) => `${name} asks ${holder} for the keyboard`,
+  everyoneTypes: "Everyone may type",
+  youHold: "You have the keyboard",
+  free: "The keyboard is free",
+  holds: (name) => `${name} has the keyboard`,
+  viewer: "You are a viewer",
+  viewerWhile: (typist) => `You are a viewer; ${typist} types`,
+};
 
 /**
  * A name for a person to read: what a guest calls itself never stands without saying that it is one. Those who have the same
  * (nobody does who has a name, since servers see to that) are told apart by a number, in the order in which they came.
  */
-export function nameOf(people: Participants, id: string): string {
+export function nameOf(people: Participants, id: string, words = PARTICIPANT_WORDS): string {
   const participant = participantOf(people, id);
-  const name = participant?.name || NAMELESS;
-  const namesakes = people.participants.filter((other) => (other.name || NAMELESS) === name);
+  const name = participant?.name || words.nameless;
+  const namesakes = people.participants.filter((other) => (other.name || words.nameless) === name);
   const at = namesakes.findIndex((other) => other.id === id);
-  return marked(at > 0 ? `${name} ${at + 1}` : name, participant?.kind);
+  return marked(at > 0 ? words.numbered(name, at + 1) : name, participant?.kind, words);
 }
 
-function marked(name: string, kind: ParticipantKind | undefined): string {
-  return kind === undefined || kind === "person" ? name : `${name} (${kind})`;
+function marked(name: string, kind: ParticipantKind | undefined, words: ParticipantWords): string {
+  return kind === undefined || kind === "person" ? name : words.ofKind(name, kind);
 }
 
 /** What has just happened, where somebody would want to know. `people` is what was known before the message. */
-export function announcementOf(people: Participants, message: ServerMessage): string | undefined {
+export function announcementOf(
+  people: Participants,
+  message: ServerMessage,
+  words = PARTICIPANT_WORDS,
+): string | undefined {
   switch (message.type) {
     case "join": {
       const { id, name, role, kind } = message.participant;
       if (participantOf(people, id) !== undefined) return undefined;
-      return `${marked(name || NAMELESS, kind)} joined${role === "viewer" ? " as a viewer" : ""}`;
+      const who = marked(name || words.nameless, kind, words);
+      return role === "viewer" ? words.joinedAsViewer(who) : words.joined(who);
     }
     case "leave":
-      return participantOf(people, message.id) === undefined ? undefined : `${nameOf(people, message.id)} left`;
+      return participantOf(people, message.id) === undefined
+        ? undefined
+        : words.left(nameOf(people, message.id, words));
     case "stdin_holder":
-      return holderNews(people, message.id);
-    case "stdin_request":
-      if (message.id === people.you) return `You have asked ${nameOf(people, people.holder)} for the keyboard`;
-      if (people.holder === people.you) return `${nameOf(people, message.id)} asks for the keyboard`;
-      return `${nameOf(people, message.id)} asks ${nameOf(people, people.holder)} for the keyboard`;
+      return holderNews(people, message.id, words);
+    case "stdin_request": {
+      const holder = nameOf(people, people.holder, words);
+      if (message.id === people.you) return words.youAsked(holder);
+      const asker = nameOf(people, message.id, words);
+      return people.holder === people.you ? words.asksYou(asker) : words.asks(asker, holder);
+    }
     default:
       return undefined;
   }
 }
 
 /** Who may type, in a few words; where this client may not, that is the reason. */
-export function keyboardWords(people: Participants): string {
+export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): string {
   switch (keyboardStateOf(people)) {
     case "shared":
-      return "Everyone may type";
+      return words.everyoneTypes;
     case "yours":
-      return "You have the keyboard";
+      return words.youHold;
     case "free":
-      return "The keyboard is free";
+      return words.free;
     case "taken":
-      return `${nameOf(people, people.holder)} has the keyboard`;
+      return words.holds(nameOf(people, people.holder, words));
     case "none":
-      return soleTypistOf(people) === ""
-        ? "You are a viewer"
-        : `You are a viewer; ${nameOf(people, people.holder)} types`;
+      return soleTypistOf(people) === "" ? words.viewer : words.viewerWhile(nameOf(people, people.holder, words));
   }
 }
 
 /** Where everybody types, only that somebody types alone from now on, or no more. */
-function holderNews(people: Participants, holder: string): string | undefined {
+function holderNews(people: Participants, holder: string, words: ParticipantWords): string | undefined {
   if (holder === people.holder) return undefined;
   const typist = soleTypistOf({ ...people, holder });
-  if (typist !== "")
-    return typist === people.you ? "You have the keyboard" : `${nameOf(people, typist)} has the keyboard`;
-  if (people.mode === "exclusive") return "The keyboard is free";
-  return soleTypistOf(people) === "" ? undefined : keyboardWords({ ...people, holder });
+  if (typist !== "") return typist === people.you ? words.youHold : words.holds(nameOf(people, typist, words));
+  if (people.mode === "exclusive") return words.free;
+  return soleTypistOf(people) === "" ? undefined : keyboardWords({ ...people, holder }, words);
 }

@@ -1,0 +1,75 @@
+// The look of one terminal of xterm.js: colours that follow the system where they shall, type, and a grey cursor where
+// nothing can be typed. No React.
+
+import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
+import { changeTheme } from "./change-theme.ts";
+import { FONT_FAMILY, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
+
+export type Font = {
+  /** As in CSS; the common monospace faces stand behind it. */
+  readonly family?: string;
+  /** In pixels; default 14. */
+  readonly size?: number;
+  /** Times the face's own; default 1. */
+  readonly lineHeight?: number;
+  /** In pixels; default 0. */
+  readonly letterSpacing?: number;
+  readonly weight?: FontWeight;
+  readonly boldWeight?: FontWeight;
+};
+
+export type Look = {
+  /** Default `dark`; `system` follows the browser's preference as it changes. */
+  readonly scheme?: Scheme | "system" | undefined;
+  /** Colours that differ from the scheme's. */
+  readonly theme?: ITheme | undefined;
+  readonly font?: Font | undefined;
+};
+
+export class TerminalLook {
+  readonly #terminal: Terminal;
+  readonly #prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  readonly #stopWatching = new AbortController();
+  #look: Look;
+  #isReadOnly = false;
+
+  /** Dresses the terminal at once. */
+  constructor(terminal: Terminal, look: Look) {
+    this.#terminal = terminal;
+    this.#look = look;
+    this.#prefersDark.addEventListener("change", () => this.#apply(), { signal: this.#stopWatching.signal });
+    this.#apply();
+  }
+
+  set look(look: Look) {
+    this.#look = look;
+    this.#apply();
+  }
+
+  set isReadOnly(isReadOnly: boolean) {
+    this.#isReadOnly = isReadOnly;
+    this.#apply();
+  }
+
+  dispose(): void {
+    this.#stopWatching.abort();
+  }
+
+  #apply(): void {
+    const { scheme = "dark", theme, font = {} } = this.#look;
+    const actual = scheme === "system" ? (this.#prefersDark.matches ? "dark" : "light") : scheme;
+    const cursor = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : {};
+    changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursor });
+    const type = {
+      fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
+      fontSize: font.size ?? 14,
+      lineHeight: font.lineHeight ?? 1,
+      letterSpacing: font.letterSpacing ?? 0,
+      fontWeight: font.weight ?? "normal",
+      fontWeightBold: font.boldWeight ?? "bold",
+    } as const;
+    const { options } = this.#terminal;
+    const changed = Object.entries(type).filter(([name, value]) => options[name as keyof typeof type] !== value);
+    if (changed.length > 0) this.#terminal.options = Object.fromEntries(changed);
+  }
+}

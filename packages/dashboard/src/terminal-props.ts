@@ -1,0 +1,64 @@
+// What a page gives the Terminal component.
+
+import type { ITheme } from "@xterm/xterm";
+import type { ReactNode } from "react";
+import type { Role } from "sandbox-stdio/core";
+import type { ResumeStore } from "./resume-store.ts";
+import type { Font } from "./terminal-look.ts";
+import type { TerminalSession } from "./terminal-session.ts";
+import type { OwnTexts } from "./texts.ts";
+import type { Scheme } from "./theme.ts";
+
+/** Each is there unless it is false. */
+export type Bars = {
+  /** Above: who is here, and the keyboard. */
+  readonly people?: boolean;
+  /** Below: the connection in words. */
+  readonly status?: boolean;
+  /** On touch screens: the keys that their keyboards lack. */
+  readonly keys?: boolean;
+};
+
+export type TerminalProps = {
+  /** Address of `/attach`, http(s) or ws(s), with what describes sandbox and process in its query. */
+  readonly wsUrl: string;
+  /** A bearer token. Without one the browser's cookie speaks. A new one is told to the session without reconnecting. */
+  readonly token?: string;
+  /** The process has ended. `signal` where one killed it; `code` is then 128 and its number. */
+  readonly onExit?: (code: number, signal?: string) => void;
+  /** The session's name; else that in `wsUrl`, else one made up for this mount. */
+  readonly session?: string;
+  /** Where the place in the session is kept over a reload; read once, when the terminal is mounted. */
+  readonly resumes?: ResumeStore;
+  /** `auto` (WebGL with fallback) or `dom`. */
+  readonly renderer?: "auto" | "dom";
+  /** Whether this person may take the keyboard without asking (scope `sandbox:admin`). The server decides. */
+  readonly isAdmin?: boolean;
+  /** Asked, again and again, when the token runs out: a fresh one, or a ticket made with one; undefined as long as there is none. */
+  readonly freshCredential?: (role: Role) => Promise<string | undefined>;
+  /** What the button "Share" does; without it there is none. */
+  readonly onShare?: () => void;
+  /** What the buttons "Log in" and "New session" do; where one is missing, its button is too. */
+  readonly onLogin?: () => void;
+  readonly onNewSession?: () => void;
+  /** The process names its window. */
+  readonly onTitle?: (title: string) => void;
+  /** Called with what is behind the component, once it is mounted: for debugging and tests. */
+  readonly onReady?: (session: TerminalSession) => void;
+  /** How it looks; default dark. `system` follows the browser's preference. */
+  readonly scheme?: Scheme | "system";
+  /** The terminal's colours that differ from the scheme's. Those around it are custom properties of CSS. */
+  readonly theme?: ITheme;
+  readonly font?: Font;
+  /** Which bars stand around the terminal; default all. Without any, `data-state` alone says how the connection is. */
+  readonly bars?: boolean | Bars;
+  /** Texts that differ from the English ones: another language, or other words. */
+  readonly texts?: OwnTexts;
+  /** More for the end of the bar. */
+  readonly children?: ReactNode;
+};
+
+export function barsOf(bars: boolean | Bars = true): Required<Bars> {
+  if (typeof bars === "boolean") return { people: bars, status: bars, keys: bars };
+  return { people: true, status: true, keys: true, ...bars };
+}
