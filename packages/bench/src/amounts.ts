@@ -2,14 +2,14 @@
 
 import { createHash } from "node:crypto";
 import { echoes, FLOOD, pause, type Result, readyCat, SHELL, watchMemory } from "./measuring.ts";
-import { percentile } from "./numbers.ts";
+import { percentile, scaled } from "./numbers.ts";
 import { COOKED_PERIOD, LINE, patternBytes, Verifier } from "./pattern.ts";
 import type { Subject } from "./subjects.ts";
 import { openTerminal, seen, type Terminal } from "./terminal.ts";
 
 /** Output of a program on a raw terminal, every byte compared. */
-export async function outputRaw(subject: Subject): Promise<Result> {
-  const total = 400_000_000;
+export async function outputRaw(subject: Subject, share = 1): Promise<Result> {
+  const total = scaled(400_000_000, share, 10_000_000);
   const cpuBefore = subject.cpuMs();
   const seconds = await readPattern(subject, total, `stty raw; yes '${LINE}' | head -c ${total}; sleep 60`);
   return {
@@ -19,8 +19,8 @@ export async function outputRaw(subject: Subject): Promise<Result> {
 }
 
 /** Output of a program on a cooked terminal: the kernel turns each line feed into two bytes. */
-export async function outputCooked(subject: Subject): Promise<Result> {
-  const written = 400_000_000;
+export async function outputCooked(subject: Subject, share = 1): Promise<Result> {
+  const written = scaled(400_000_000, share, 10_000_000);
   // Each line is one byte longer than it was written.
   const total = written + Math.floor(written / (LINE.length + 1));
   const script = `yes '${LINE}' | head -c ${written}; sleep 60`;
@@ -29,8 +29,8 @@ export async function outputCooked(subject: Subject): Promise<Result> {
 }
 
 /** Input to a program on a raw terminal, its SHA-256 compared. */
-export async function inputRaw(subject: Subject): Promise<Result> {
-  const total = 60_000_000;
+export async function inputRaw(subject: Subject, share = 1): Promise<Result> {
+  const total = scaled(60_000_000, share, 5_000_000);
   const command = `stty raw -echo; printf READY; head -c ${total} | sha256sum; sleep 60`;
   const terminal = await openTerminal(subject.spec(["sh", "-c", command]));
   await seen(terminal, "READY");
@@ -53,7 +53,7 @@ export async function inputRaw(subject: Subject): Promise<Result> {
 }
 
 /** A reader that stops during a flood: what the server holds for it. */
-export async function stalledReader(subject: Subject): Promise<Result> {
+export async function stalledReader(subject: Subject, share = 1): Promise<Result> {
   const terminal = await openTerminal(subject.spec(FLOOD));
   await new Promise<void>((resolve) => {
     terminal.onOutput = () => resolve();
@@ -62,7 +62,7 @@ export async function stalledReader(subject: Subject): Promise<Result> {
   terminal.pause();
   await pause(1_000);
   const afterOne = subject.memory();
-  await pause(9_000);
+  await pause(9_000 * share);
   const afterTen = subject.memory();
   terminal.close();
   return {
@@ -72,7 +72,7 @@ export async function stalledReader(subject: Subject): Promise<Result> {
 }
 
 /** Idle shells: memory of the server for each, with all that a first use brings along and without, and a keystroke beside a hundred. */
-export async function idleSessions(subject: Subject): Promise<Result> {
+export async function idleSessions(subject: Subject, share = 1): Promise<Result> {
   const before = subject.memory();
   const result: Record<string, number> = { "memory with no session, MB": before / 1e6 };
   const terminals: Terminal[] = [];
@@ -83,30 +83,36 @@ export async function idleSessions(subject: Subject): Promise<Result> {
       terminals.push(terminal);
     }
   };
-  for (const count of [1, 10, 100]) {
+  const most = scaled(100, share, 10);
+  for (const count of new Set([1, 10, most])) {
     await openUpTo(count);
     result[`memory for each of ${count} idle sessions, KB`] = (subject.memory() - before) / 1e3 / count;
   }
   const beside = await readyCat(subject);
-  const times = await echoes(beside, 300);
-  const hundred = subject.memory();
-  await openUpTo(200);
-  result["memory for each of the next 100, KB"] = (subject.memory() - hundred) / 1e3 / 100;
+  const times = await echoes(beside, scaled(300, share, 50));
+  const first = subject.memory();
+  await openUpTo(2 * most);
+  result[`memory for each of the next ${most}, KB`] = (subject.memory() - first) / 1e3 / most;
   for (const terminal of [...terminals, beside]) terminal.close();
-  return { ...result, "echo p99 beside 100 sessions, ms": percentile(times, 0.99) };
+  return { ...result, [`echo p99 beside ${most} sessions, ms`]: percentile(times, 0.99) };
 }
 
+/** Of a session's 64 places, an eighth is kept for drivers. */
+const MOST_VIEWERS = 56;
+
 /** One session to many viewers, until all of them have come to its end. A live viewer that falls behind skips some of it. */
-export async function fanOut(subject: Subject): Promise<Result> {
+export async function fanOut(subject: Subject, share = 1): Promise<Result> {
   const result: Record<string, number> = {};
   for (const viewers of [1, 8, 64]) {
-    const total = viewers === 64 ? 30_000_000 : 100_000_000;
+    const total = scaled(viewers === 64 ? 30_000_000 : 100_000_000, share, 2_000_000);
     const session = `fan-${viewers}-${Date.now()}`;
     const command = ["sh", "-c", `stty raw -echo; head -c 1 >/dev/null; yes '${LINE}' | head -c ${total}; sleep 60`];
     const driver = await openTerminal(subject.spec(command, { session }));
     const all = [driver];
     for (let i = 1; i < viewers; i += 1) {
-      all.push(await openTerminal(subject.spec([], { session, role: "viewer" })));
+      // The last places are kept for drivers.
+      const role = i < MOST_VIEWERS ? "viewer" : "driver";
+      all.push(await openTerminal(subject.spec([], { session, role, delivery: "live" })));
     }
     let came = 0;
     let skipped = 0;

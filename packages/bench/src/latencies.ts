@@ -1,7 +1,7 @@
 // The measurements of how long something takes: to a prompt, a key and its echo, ^C and the next prompt.
 
 import { echoes, KEY, PATIENCE_MS, pause, type Result, readyCat, received, SHELL, startFlood } from "./measuring.ts";
-import { median, percentile } from "./numbers.ts";
+import { median, percentile, scaled } from "./numbers.ts";
 import { openLink } from "./slow-link.ts";
 import { LINK_PORTS, type Subject } from "./subjects.ts";
 import { openTerminal, seen, type Terminal } from "./terminal.ts";
@@ -24,9 +24,9 @@ const TEARDOWN_MS = 10;
 const UNDER_FLOOD_MS = 20_000;
 
 /** From the start of a connection to the shell's prompt. */
-export async function connectToPrompt(subject: Subject): Promise<Result> {
+export async function connectToPrompt(subject: Subject, share = 1): Promise<Result> {
   const times: number[] = [];
-  for (let i = 0; i < 20; i += 1) {
+  for (let i = 0; i < scaled(20, share, 5); i += 1) {
     const from = performance.now();
     const terminal = await openTerminal(subject.spec(SHELL));
     await seen(terminal, "PROMPT> ");
@@ -38,18 +38,18 @@ export async function connectToPrompt(subject: Subject): Promise<Result> {
 }
 
 /** A keystroke to a program on a raw terminal and back. */
-export async function echoIdle(subject: Subject): Promise<Result> {
+export async function echoIdle(subject: Subject, share = 1): Promise<Result> {
   const terminal = await readyCat(subject);
-  const times = await echoes(terminal, 1_000);
+  const times = await echoes(terminal, scaled(1_000, share, 100));
   terminal.close();
   return { "echo idle p50, ms": percentile(times, 0.5), "echo idle p99, ms": percentile(times, 0.99) };
 }
 
 /** The same while another session of the same server floods another client. */
-export async function echoUnderFlood(subject: Subject): Promise<Result> {
+export async function echoUnderFlood(subject: Subject, share = 1): Promise<Result> {
   const terminal = await readyCat(subject);
   const flood = await startFlood(subject);
-  const times = await echoes(terminal, 500, UNDER_FLOOD_MS);
+  const times = await echoes(terminal, scaled(500, share, 50), UNDER_FLOOD_MS * share);
   const { megabytesPerSecond } = await flood.end();
   terminal.close();
   return {
@@ -63,10 +63,10 @@ export async function echoUnderFlood(subject: Subject): Promise<Result> {
  * What a viewer that stops reading costs the others: a key typed into a flooded session, and one typed into another session,
  * with and without such a viewer of the flood. In turn, so that a machine that slows down slows both.
  */
-export async function echoBesideStoppedViewer(subject: Subject): Promise<Result> {
+export async function echoBesideStoppedViewer(subject: Subject, share = 1): Promise<Result> {
   const times = new Map<string, number[]>();
   const note = (row: string, more: readonly number[]) => times.set(row, [...(times.get(row) ?? []), ...more]);
-  for (let i = 0; i < 6; i += 1) {
+  for (let i = 0; i < 2 * scaled(3, share, 1); i += 1) {
     const hasViewer = i % 2 === 1;
     const session = `stopped-${process.pid}-${Date.now()}`;
     const driver = await openTerminal(subject.spec(ECHO_IN_FLOOD, { session }));
@@ -76,7 +76,7 @@ export async function echoBesideStoppedViewer(subject: Subject): Promise<Result>
     driver.close();
     viewer?.close();
   }
-  for (let i = 0; i < 6; i += 1) {
+  for (let i = 0; i < 2 * scaled(3, share, 1); i += 1) {
     const hasViewer = i % 2 === 1;
     const terminal = await readyCat(subject);
     const session = `beside-${process.pid}-${Date.now()}`;
@@ -100,9 +100,9 @@ async function stoppedViewer(subject: Subject, session: string): Promise<Termina
 }
 
 /** From ^C in a flood to the shell's prompt; and what that takes where nothing at all comes between the two. */
-export async function interrupt(subject: Subject): Promise<Result> {
-  const times = await interrupts(subject, subject.url, 20);
-  const silent = await interrupts(subject, subject.url, 20, SILENT);
+export async function interrupt(subject: Subject, share = 1): Promise<Result> {
+  const times = await interrupts(subject, subject.url, scaled(20, share, 3));
+  const silent = await interrupts(subject, subject.url, scaled(20, share, 3), SILENT);
   return {
     "^C in a flood p50, ms": median(times),
     "^C in a flood max, ms": Math.max(...times),
@@ -112,7 +112,7 @@ export async function interrupt(subject: Subject): Promise<Result> {
 }
 
 /** The same through a link of 8 MB/s, and through one of 1 MB/s with 50 ms each way. */
-export async function interruptOnSlowLinks(subject: Subject): Promise<Result> {
+export async function interruptOnSlowLinks(subject: Subject, share = 1): Promise<Result> {
   const result: Record<string, number> = {};
   const links = [
     { name: "^C at 8 MB/s, ms", bytesPerSecond: 8e6, delayMs: 0 },
@@ -120,7 +120,7 @@ export async function interruptOnSlowLinks(subject: Subject): Promise<Result> {
   ];
   for (const [i, { name, ...options }] of links.entries()) {
     const link = await openLink(subject.url, { ...options, port: LINK_PORTS[i] ?? 0 });
-    result[name] = median(await interrupts(subject, link.url, 3));
+    result[name] = median(await interrupts(subject, link.url, scaled(3, share, 1)));
     link.close();
   }
   return result;

@@ -3,88 +3,90 @@
 import { cpus } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { exit } from "../../sbx-cli/src/exit.ts";
-import * as amounts from "./amounts.ts";
 import { keepAwake } from "./awake.ts";
-import * as latencies from "./latencies.ts";
+import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures.ts";
 import { median, show } from "./numbers.ts";
-import { type SubjectName, startSubject } from "./subjects.ts";
-import { writeTable } from "./table-file.ts";
+import { PROFILED, profile } from "./profile.ts";
+import { QUICK_MS, QUICK_SHARE, QUICK_SUBJECTS, quickTable } from "./quick.ts";
+import { type Results, runRounds } from "./rounds.ts";
+import type { SubjectName } from "./subjects.ts";
+import { readPage, writeTable } from "./table-file.ts";
 
 const WRONG_USAGE = 2;
-const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", "node-pty", "ssh"];
-/** Other programs, measured where this machine has or can make them. */
-const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
-/** In the order of the table. */
-const MEASURES = [
-  latencies.connectToPrompt,
-  latencies.echoIdle,
-  latencies.echoUnderFlood,
-  latencies.echoBesideStoppedViewer,
-  amounts.outputRaw,
-  amounts.outputCooked,
-  amounts.inputRaw,
-  latencies.interrupt,
-  latencies.interruptOnSlowLinks,
-  amounts.stalledReader,
-  amounts.idleSessions,
-  amounts.fanOut,
-] as const;
-/** Who is left out of which measurement. */
-const WITHOUT = new Map<(typeof MEASURES)[number], readonly SubjectName[]>([
-  [amounts.fanOut, PEERS], // They have one viewer each.
-  [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
-  [latencies.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
-]);
-
 const names = MEASURES.map(({ name }) => name);
+
+type Options = {
+  rounds: number;
+  only: readonly string[];
+  subjects: readonly SubjectName[];
+  share: number;
+  profile?: string;
+  quick?: true;
+  awake: boolean;
+  write: boolean;
+};
+
 const options = new Command("bench")
   .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 3)
   .option("--only <names>", "measurements, comma separated", namesOf(names), names)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
+  .option("--share <x>", "how much of each measurement is made, up to 1; nothing is written below 1", shareOf, 1)
+  .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
+  .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(names))
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
   .option("--no-write", "leave docs/benchmark.md alone")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   .parse()
-  .opts<{ rounds: number; only: readonly string[]; subjects: readonly string[]; awake: boolean; write: boolean }>();
+  .opts<Options>();
 
-const subjects = SUBJECTS.filter((name) => options.subjects.includes(name));
 const isAwake = options.awake && keepAwake();
-const results = new Map<string, Map<SubjectName, number[]>>();
+if (options.profile !== undefined) await showProfile(options.profile);
+else if (options.quick === true) await showQuick();
+else await measureAll();
+exit(0);
 
-for (let round = 0; round < options.rounds; round += 1) {
-  for (const measure of MEASURES) {
-    if (!options.only.includes(measure.name)) continue;
-    // In turn, so that a machine that slows down slows them all.
-    for (const name of subjects) {
-      if (WITHOUT.get(measure)?.includes(name)) continue;
-      const subject = await startSubject(name).catch((error: unknown) => {
-        if (!PEERS.includes(name)) throw error;
-        console.error(`${name} is left out: ${error instanceof Error ? error.message : error}`);
-      });
-      if (subject === undefined) continue;
-      try {
-        const result = await measure(subject);
-        for (const [row, value] of Object.entries(result)) {
-          const bySubject = results.get(row) ?? new Map<SubjectName, number[]>();
-          results.set(row, bySubject);
-          bySubject.set(name, [...(bySubject.get(name) ?? []), value]);
-          console.error(`${round + 1} ${name}: ${row} ${show(value)}`);
-        }
-      } finally {
-        await subject.stop();
-      }
-    }
-  }
+async function measureAll(): Promise<void> {
+  const results = await runRounds({
+    rounds: options.rounds,
+    measures: MEASURES.filter(({ name }) => options.only.includes(name)),
+    subjects: SUBJECTS.filter((name) => options.subjects.includes(name)),
+    share: options.share,
+  });
+  const table = makeTable(results);
+  console.log(table);
+  if (options.write && options.share === 1) writeTable(table);
 }
 
-const table = makeTable();
-console.log(table);
-if (options.write) writeTable(table);
-exit(0);
+async function showQuick(): Promise<void> {
+  const untilMs = performance.now() + QUICK_MS;
+  const what = { rounds: 1, measures: QUICK_MEASURES, subjects: QUICK_SUBJECTS, share: QUICK_SHARE, untilMs };
+  console.log(quickTable(await runRounds(what), readPage()));
+}
+
+async function showProfile(name: string): Promise<void> {
+  const measure = MEASURES.find((one) => one.name === name);
+  if (measure === undefined) return;
+  for (const subject of PROFILED) {
+    if (options.subjects.includes(subject)) console.log(await profile(subject, measure, options.share));
+  }
+}
 
 function roundsOf(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(text);
+}
+
+function shareOf(text: string): number {
+  const share = Number(text);
+  if (!(share > 0 && share <= 1)) throw new InvalidArgumentError("It must be a number above 0, up to 1.");
+  return share;
+}
+
+function nameOf(known: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (known.includes(text)) return text;
+    throw new InvalidArgumentError(`There is no "${text}"; there are ${known.join(", ")}.`);
+  };
 }
 
 function namesOf(known: readonly string[]): (text: string) => readonly string[] {
@@ -96,7 +98,7 @@ function namesOf(known: readonly string[]): (text: string) => readonly string[] 
   };
 }
 
-function makeTable(): string {
+function makeTable(results: Results): string {
   const cpu = cpus();
   const lines = [
     `${options.rounds === 1 ? "One round" : `Medians of ${options.rounds} rounds`} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${isAwake ? "kept awake" : "which may sleep"}, loopback, ${new Date().toISOString().slice(0, 10)}.`,

@@ -18,3 +18,8 @@ export function show(value: number): string {
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
+
+/** So many of `full`, and never fewer than `least`. */
+export function scaled(full: number, share: number, least: number): number {
+  return Math.max(least, Math.round(full * share));
+}

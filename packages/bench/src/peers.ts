@@ -7,7 +7,13 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { anyFreePort } from "../../local/src/ports.ts";
 
-export type Server = { readonly url: string; readonly process: ChildProcess };
+export type Server = {
+  readonly name: string;
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** HOST:PORT where it can be profiled. */
+  readonly inspector?: string;
+};
 
 /** Where node-pty and ws are installed. @throws {Error} Where they can't be: no compiler, no registry. */
 export function installNodePty(): string {
@@ -67,7 +73,7 @@ export async function startSsh(): Promise<Ssh> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       execFileSync("ssh", [...args, "true"], { stdio: "ignore" });
-      return { server: { url: `ssh://127.0.0.1:${port}`, process: daemon }, args };
+      return { server: { name: "sshd", url: `ssh://127.0.0.1:${port}`, process: daemon }, args };
     } catch (error) {
       // It is not listening yet.
       if (attempt === 20) throw error;

@@ -3,9 +3,9 @@
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { buildSync } from "esbuild";
 import { startIssuer } from "../../local/src/issuer.ts";
 import { BIN, ROOT } from "../../local/src/paths.ts";
@@ -24,6 +24,7 @@ export interface Subject {
   memory(): number;
   /** CPU time of all its server processes, in ms. */
   cpuMs(): number;
+  readonly servers: readonly Server[];
   stop(): Promise<void>;
 }
 
@@ -32,19 +33,21 @@ export type OpenOptions = {
   readonly url?: string;
   readonly session?: string;
   readonly role?: "driver" | "viewer";
+  readonly delivery?: "live";
   readonly tty?: boolean;
 };
 
 export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "node-pty" | "ssh";
 
-export async function startSubject(name: SubjectName): Promise<Subject> {
+/** @param profiles Where our own programs leave CPU profiles; without it they make none. */
+export async function startSubject(name: SubjectName, profiles?: string): Promise<Subject> {
   switch (name) {
     case "bridge":
-      return ourBridge();
+      return ourBridge(profiles);
     case "bridge floor":
       return floorBridge();
     case "path":
-      return ourPath();
+      return ourPath(profiles);
     case "path floor":
       return floorPath();
     case "node-pty":
@@ -54,9 +57,9 @@ export async function startSubject(name: SubjectName): Promise<Subject> {
   }
 }
 
-async function ourBridge(): Promise<Subject> {
+async function ourBridge(profiles?: string): Promise<Subject> {
   const token = randomBytes(24).toString("hex");
-  const server = await startBridge(token);
+  const server = await startBridge(token, profiles);
   const headers = { Authorization: `Bearer ${token}` };
   return subjectOf("bridge", server.url, [server], { kind: "ours", headers });
 }
@@ -90,14 +93,15 @@ async function floorPath(): Promise<Subject> {
   return subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
 }
 
-async function ourPath(): Promise<Subject> {
+async function ourPath(profiles?: string): Promise<Subject> {
   const bridgeToken = randomBytes(24).toString("hex");
-  const bridge = await startBridge(bridgeToken);
+  const bridge = await startBridge(bridgeToken, profiles);
   const dir = mkdtempSync(join(tmpdir(), "bench-path-"));
   const issuer = await startIssuer({ port: 0, dir, publicOrigin: "http://127.0.0.1:1" });
   const mint = await tokenMinter({ keysDir: dir, issuerUrl: issuer.url });
   const token = await mint({ sub: "bench", scope: "sandbox:connect sandbox:exec", expires: 36_000 });
-  await bundleWorker(dir);
+  bundle ??= bundleWorker();
+  cpSync(await bundle, join(dir, "index.js"));
   const port = await anyFreePort();
   const vars = {
     BRIDGE_URL: bridge.url,
@@ -120,7 +124,7 @@ async function ourPath(): Promise<Subject> {
     ...["SessionObject:SESSION", "SandboxDirectory:DIRECTORY", "Sandbox:Sandbox"],
     ...["TenantObject:TENANT", "AddressObject:ADDRESS"],
   ];
-  const worker = await startWorkerd(dir, vars, objects, port);
+  const worker = await startWorkerd(dir, vars, objects, { port, isInspected: profiles !== undefined });
   const headers = { Authorization: `Bearer ${token}` };
   const subject = subjectOf("path", worker.url, [worker, bridge], { kind: "ours", headers });
   return {
@@ -141,10 +145,11 @@ async function linkHosts(): Promise<string[]> {
   return LINK_PORTS.map((port) => `127.0.0.1:${port}`);
 }
 
-function startBridge(token: string): Promise<Server> {
+function startBridge(token: string, profiles?: string): Promise<Server> {
   const root = mkdtempSync(join(tmpdir(), "bench-sandboxes-"));
   const env = { STDIO_TOKEN: token, PORT: "0", HOST: "127.0.0.1", SANDBOX_ROOT: root };
-  return startListening(join(BIN, "bun"), [join(ROOT, "sandbox/stdio-ws.ts")], env);
+  const flags = profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`];
+  return startListening(join(BIN, "bun"), [...flags, join(ROOT, "sandbox/stdio-ws.ts")], env);
 }
 
 /** Starts a server that says in one line of JSON where it listens. */
@@ -159,11 +164,16 @@ async function startListening(command: string, args: string[], env: Record<strin
     });
     child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code}`)));
   });
-  return { url, process: child };
+  return { name: basename(args.at(-1) ?? ""), url, process: child };
 }
 
+/** Made once for all subjects: its file. */
+let bundle: Promise<string> | undefined;
+
 /** Makes the Worker's one file, as it would be deployed. */
-async function bundleWorker(dir: string): Promise<void> {
+async function bundleWorker(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), "bench-bundle-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
   mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
   const args = [wrangler, "deploy", "--dry-run", "--outdir", dir, "--containers-rollout=none"];
@@ -174,6 +184,7 @@ async function bundleWorker(dir: string): Promise<void> {
   });
   const code = await new Promise((resolve) => child.once("exit", resolve));
   if (code !== 0) throw new Error(`Cannot bundle the Worker: wrangler ended with ${code}`);
+  return join(dir, "index.js");
 }
 
 /** Plain workerd, without the second one that wrangler puts in front. `objects` are CLASS:BINDING. */
@@ -181,9 +192,10 @@ async function startWorkerd(
   dir: string,
   vars: Record<string, string>,
   objects: readonly string[],
-  port?: number,
+  { port, isInspected = false }: { port?: number; isInspected?: boolean } = {},
 ): Promise<Server> {
   const listen = port ?? (await anyFreePort());
+  const inspector = isInspected ? `127.0.0.1:${await anyFreePort()}` : undefined;
   const text = (value: string) => JSON.stringify(value);
   mkdirSync(join(dir, "do"), { recursive: true });
   const namespaces = objects.map((object) => object.split(":") as [string, string]);
@@ -214,7 +226,8 @@ const config :Workerd.Config = (
 `,
   );
   const workerd = join(ROOT, "node_modules/workerd/bin/workerd");
-  const child = spawn(workerd, ["serve", join(dir, "config.capnp"), "--experimental"], {
+  const flags = ["--experimental", ...(inspector === undefined ? [] : [`--inspector-addr=${inspector}`])];
+  const child = spawn(workerd, ["serve", join(dir, "config.capnp"), ...flags], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   const url = `http://127.0.0.1:${listen}`;
@@ -223,7 +236,7 @@ const config :Workerd.Config = (
       () => true,
       () => false,
     );
-    if (isUp) return { url, process: child };
+    if (isUp) return { name: "workerd", url, process: child, ...(inspector === undefined ? {} : { inspector }) };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("Cannot start workerd: it does not answer");
@@ -239,6 +252,7 @@ function subjectOf(
   return {
     name,
     url,
+    servers,
     spec: (command, options) => ({ url, command, ...client, ...options }),
     memory: () => sum(pids().map(residentBytes)),
     cpuMs: () => sum(pids().map(cpuMsOf)),

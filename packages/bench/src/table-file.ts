@@ -17,6 +17,10 @@ export function withTable(page: string, table: string): string {
   return page.replace(places[0] ?? "", () => `<!-- bench -->\n${table}\n<!-- /bench -->`);
 }
 
+export function readPage(): string {
+  return readFileSync(TABLE_FILE, "utf8");
+}
+
 export function writeTable(table: string): void {
-  writeFileSync(TABLE_FILE, withTable(readFileSync(TABLE_FILE, "utf8"), table));
+  writeFileSync(TABLE_FILE, withTable(readPage(), table));
 }

@@ -27,11 +27,14 @@ export type TerminalSpec = {
   /** Our own clients may share a session by name. */
   readonly session?: string;
   readonly role?: "driver" | "viewer";
+  /** Without it as the role has it. */
+  readonly delivery?: "live";
   readonly tty?: boolean;
   /** Arguments of the ssh client, up to the host. */
   readonly ssh?: readonly string[];
 };
 
+const ATTACH_PATIENCE_MS = 30_000;
 let count = 0;
 
 /** Output may come in the same packet as the greeting, before whoever opened the terminal can listen. */
@@ -93,10 +96,9 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
             ["role", spec.role ?? "driver"],
             ...resume,
           ]);
-          if (spec.role !== "viewer") {
-            query.set("cmd", cmd);
-            for (const arg of args) query.append("arg", arg);
-          }
+          if (spec.delivery !== undefined) query.set("delivery", spec.delivery);
+          if (cmd !== "") query.set("cmd", cmd);
+          for (const arg of args) query.append("arg", arg);
           const opened = new WebSocket(`${spec.url}/attach?${query}`, ["stdio.v1"], {
             headers: spec.headers,
             perMessageDeflate: false,
@@ -139,6 +141,8 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
       },
     );
     client.start();
+    // One that is refused for now would be tried again for ever.
+    setTimeout(() => reject(new Error(`not attached after ${ATTACH_PATIENCE_MS} ms`)), ATTACH_PATIENCE_MS).unref();
   });
 }
 

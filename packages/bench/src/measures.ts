@@ -1,0 +1,49 @@
+// The measurements in the order of the table, and who is left out of which.
+
+import * as amounts from "./amounts.ts";
+import * as latencies from "./latencies.ts";
+import type { Result } from "./measuring.ts";
+import type { Subject, SubjectName } from "./subjects.ts";
+
+/** @param share How much of the full measurement is made, up to 1: of its bytes, keys or connections. */
+export type Measure = (subject: Subject, share: number) => Promise<Result>;
+
+export const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", "node-pty", "ssh"];
+/** Other programs, measured where this machine has or can make them. */
+export const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
+
+export const MEASURES: readonly Measure[] = [
+  latencies.connectToPrompt,
+  latencies.echoIdle,
+  latencies.echoUnderFlood,
+  latencies.echoBesideStoppedViewer,
+  amounts.outputRaw,
+  amounts.outputCooked,
+  amounts.inputRaw,
+  latencies.interrupt,
+  latencies.interruptOnSlowLinks,
+  amounts.stalledReader,
+  amounts.idleSessions,
+  amounts.fanOut,
+];
+
+/** Those that a short look makes: what takes long, or says nothing when it is short, is left to the whole table. */
+export const QUICK_MEASURES: readonly Measure[] = [
+  latencies.connectToPrompt,
+  latencies.echoIdle,
+  latencies.echoUnderFlood,
+  amounts.outputRaw,
+  amounts.outputCooked,
+  amounts.inputRaw,
+  latencies.interrupt,
+];
+
+const WITHOUT = new Map<Measure, readonly SubjectName[]>([
+  [amounts.fanOut, PEERS], // They have one viewer each.
+  [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
+  [latencies.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
+]);
+
+export function isMeasured(measure: Measure, name: SubjectName): boolean {
+  return WITHOUT.get(measure)?.includes(name) !== true;
+}
