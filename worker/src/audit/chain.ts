@@ -1,6 +1,7 @@
 // The hash chain of the audit: each record's hash covers the record and the hash before it, so that one that was changed,
 // removed, added or moved is found. Pure: knows neither where records are stored nor, but for what was typed, what they say.
 
+import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 
 /** A record in the chain. Its other fields are what happened. */
@@ -53,12 +54,17 @@ export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint 
   return { ok: true, head: last };
 }
 
+/** Bytes as the text that stands for them in a record. */
+export function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}
+
 /** Much text as JSON is a copy or two more of it; its digest can be made of the bytes that it came in. */
 function hashOf(before: string, unsealed: object): string {
   const covered: Record<string, unknown> = { ...unsealed };
-  for (const field of ["text", "base64"]) {
-    const content = covered[field];
-    if (typeof content === "string" || content instanceof Uint8Array) covered[field] = hash("sha256", content);
-  }
+  const { text, base64 } = covered;
+  if (typeof text === "string" || text instanceof Uint8Array) covered.text = hash("sha256", text);
+  if (base64 instanceof Uint8Array) covered.base64 = hash("sha256", base64Of(base64));
+  else if (typeof base64 === "string") covered.base64 = hash("sha256", base64);
   return hash("sha256", `${before}\n${JSON.stringify(covered)}`);
 }

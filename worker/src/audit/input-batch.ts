@@ -1,6 +1,6 @@
 // A batch of one client's input on its way into the audit: as much of it as may be kept there.
 
-import { Buffer, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 import { type InputFate, release } from "sandbox-stdio/core";
 import type { InputDeed } from "./record.ts";
@@ -62,9 +62,8 @@ export class InputBatch {
     if (this.#hash !== undefined) return { sha256: this.#hash.digest("hex") };
     if (this.#keeping === "length") return {};
     const bytes = joined(this.#pieces, this.#length);
-    if (isUtf8(bytes)) return { text: bytes };
     // A key may come in two pieces, and a paste may be anything.
-    return { base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
+    return isUtf8(bytes) ? { text: bytes } : { base64: bytes };
   }
 }
 

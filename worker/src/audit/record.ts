@@ -86,7 +86,7 @@ export type Repeated = { readonly times?: number; readonly until?: string };
 
 /**
  * A batch of one client's input. On a terminal `text`, or `base64` where the bytes are no UTF-8; on pipes `sha256`; neither
- * where it is secret, was refused or content is switched off. The text is stored as the bytes that it came in, and read as a string.
+ * where it is secret, was refused or content is switched off. Both are stored as the bytes that came, and read as a string.
  */
 export type InputDeed = Repeated & {
   readonly type: "input";
@@ -94,7 +94,7 @@ export type InputDeed = Repeated & {
   readonly offset: number;
   readonly length: number;
   readonly text?: Uint8Array | string;
-  readonly base64?: string;
+  readonly base64?: Uint8Array | string;
   readonly sha256?: string;
   readonly secret?: true;
   /** It was refused: the process did not get it. */

@@ -10,6 +10,7 @@ import {
   type ServerConnection,
 } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
+import { GATHER_MS, Gathering } from "./gathering.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
 import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
 import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
@@ -17,8 +18,11 @@ import type { AuditSettings } from "./settings.ts";
 import type { AuditTrail } from "./trail.ts";
 import { logUnrecorded } from "./worker-log.ts";
 
-/** Events wait this long for more: longer than an echo takes. */
-const GATHER_MS = 10;
+/**
+ * What a person types waits this long for more, where a client keeps it until it is acknowledged: a row for each key would cost
+ * several times as much.
+ */
+const TYPING_GATHER_MS = 400;
 /**
  * Input waits until none has come for {@link GATHER_MS}, but no longer than this: nothing else is done while a batch is being
  * stored, so that it is stored between two keys and not while one is echoed.
@@ -63,10 +67,7 @@ export class SessionAudit implements InputRecorder {
   /** How far refused input goes whose record waits in its run: counted as stored without it, since none of it is kept. */
   readonly #refusedEnds = new Map<string, number>();
   #writing: Promise<void> | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When input last came, and when what waits is stored at the latest, as Date.now(). */
-  #inputAtMs = 0;
-  #latestMs = Number.POSITIVE_INFINITY;
+  readonly #gathering = new Gathering(() => this.#write());
 
   constructor(ports: SessionAuditPorts) {
     this.#ports = ports;
@@ -89,6 +90,7 @@ export class SessionAudit implements InputRecorder {
     }
     const event = { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed };
     if (isRepeatable(event)) this.#refused(event);
+    else if (deed.type === "exit") this.#addNow(event);
     else this.#add(event, GATHER_MS);
   }
 
@@ -170,7 +172,8 @@ export class SessionAudit implements InputRecorder {
 
   // ---- Input ---------------------------------------------------------------------------------------------------
 
-  input({ id }: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void {
+  input(client: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void {
+    const { id } = client;
     const known = this.#positions.known(id, received, offset, bytes.length);
     if (known === bytes.length) return;
     const fresh = known === 0 ? bytes : bytes.subarray(known);
@@ -187,10 +190,14 @@ export class SessionAudit implements InputRecorder {
     if (!(last !== undefined && "batch" in last && last.batch.add(id, start, fresh, fate, isSecret))) {
       const batch = new InputBatch(id, start, fate, this.#keeping, isSecret);
       batch.add(id, start, fresh, fate, isSecret);
-      this.#add({ time: now(), batch, who: { ...this.#place, ...this.#actors.get(id) } }, MAX_GATHER_MS);
+      const isTyping = client.acknowledges && !client.isProgram && !isSecret && this.#ports.isTty();
+      const who = { ...this.#place, ...this.#actors.get(id) };
+      this.#add({ time: now(), batch, who }, isTyping ? TYPING_GATHER_MS : GATHER_MS, MAX_GATHER_MS);
     }
-    this.#inputAtMs = Date.now();
-    if (this.#pendingBytes >= GATHER_BYTES) this.#write();
+    this.#gathering.heard();
+    // A program's call is answered when its input is stored.
+    if (client.isProgram) this.#gathering.wait(0);
+    if (client.isProgram || this.#pendingBytes >= GATHER_BYTES) this.#write();
   }
 
   storedUpTo(client: string): number {
@@ -219,10 +226,10 @@ export class SessionAudit implements InputRecorder {
   #inputRefused(client: string, offset: number, length: number): void {
     const who = { ...this.#place, ...this.#actors.get(client), client };
     const isNow = this.#refused({ time: now(), ...who, type: "input", offset, length, refused: true });
-    this.#inputAtMs = Date.now();
+    this.#gathering.heard();
     if (isNow) return;
     this.#refusedEnds.set(client, offset + length);
-    this.#soon(MAX_GATHER_MS);
+    this.#gathering.wait(GATHER_MS, MAX_GATHER_MS);
   }
 
   /** @returns Whether it goes on record now, and not with others. */
@@ -243,33 +250,22 @@ export class SessionAudit implements InputRecorder {
     for (const event of this.#refusals.take(Date.now(), of)) this.#add(event, GATHER_MS);
   }
 
-  #add(pending: Pending, withinMs: number): void {
+  /** @see Gathering.wait */
+  #add(pending: Pending, gatherMs: number, withinMs = gatherMs): void {
     this.#pending.push(pending);
-    this.#soon(withinMs);
+    this.#gathering.wait(gatherMs, withinMs);
   }
 
-  #soon(withinMs: number): void {
-    this.#latestMs = Math.min(this.#latestMs, Date.now() + withinMs);
-    this.#lookIn(GATHER_MS);
-  }
-
-  /** Stores what waits, or looks again, after so long. */
-  #lookIn(ms: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      const waitMs = Math.min(this.#inputAtMs + GATHER_MS, this.#latestMs) - Date.now();
-      // More than that it can be only where the clock was set back.
-      if (waitMs > 0 && waitMs <= GATHER_MS) this.#lookIn(waitMs);
-      else this.#write();
-    }, ms);
+  /** Clients are told of the end once their input is stored (I10): that does not wait for more. */
+  #addNow(event: AuditEvent): void {
+    this.#add(event, 0);
+    this.#write();
   }
 
   /** One batch at a time: what comes meanwhile is the next one. */
   #write(): void {
     if (this.#writing !== undefined || !this.#hasMore) return;
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#latestMs = Number.POSITIVE_INFINITY;
+    this.#gathering.clear();
     const events: AuditEvent[] = [];
     const inputEnds = new Map<string, number>();
     for (const pending of this.#pending) {
@@ -303,8 +299,8 @@ export class SessionAudit implements InputRecorder {
         for (const [id, end] of inputEnds) this.#positions.noteStored(id, end);
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
-        if (this.#pendingBytes >= GATHER_BYTES) this.#write();
-        else if (this.#hasMore) this.#lookIn(GATHER_MS);
+        if (this.#pendingBytes >= GATHER_BYTES || this.#gathering.isLate) this.#write();
+        else if (this.#hasMore) this.#gathering.again();
       })
       .catch((error: unknown) => this.#ports.failed(error));
   }

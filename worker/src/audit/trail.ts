@@ -2,7 +2,8 @@
 // number. Appending only; old batches are deleted from the start, and an anchor says where the chain goes on.
 
 import { release } from "sandbox-stdio/core";
-import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
+import { base64Of, CHAIN_START, type ChainPoint, chained } from "./chain.ts";
+import { LONG_BYTES, LongContent } from "./long-content.ts";
 import type { AuditEvent, AuditRecord } from "./record.ts";
 
 const BATCH_PREFIX = "audit/batch/";
@@ -21,7 +22,15 @@ const RECORD_BYTES = 1024;
 const MIN_DELETION_MS = 60 * 60_000;
 
 /** Records that were stored together, oldest first. Never empty. */
-type Batch = readonly AuditRecord[];
+type Batch = readonly StoredRecord[];
+
+/** Null stands for what is {@link LongContent}. Older records hold base64 as text. */
+type StoredRecord = Exclude<AuditRecord, InputRecord> | StoredInput;
+type InputRecord = Extract<AuditRecord, { type: "input" }>;
+type StoredInput = Omit<InputRecord, "text" | "base64"> & {
+  readonly text?: Uint8Array | string | null;
+  readonly base64?: Uint8Array | string | null;
+};
 
 /** What the newest batch says. */
 type Newest = {
@@ -40,11 +49,13 @@ export type AuditPage = {
 
 export class AuditTrail {
   readonly #storage: DurableObjectStorage;
+  readonly #long: LongContent;
   /** Read when it is first asked for: whoever waits for a new session does not wait for that. */
   #newestRead: Newest | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
+    this.#long = new LongContent(storage.sql);
   }
 
   /** The newest record of all. */
@@ -68,9 +79,9 @@ export class AuditTrail {
 
   /**
    * Stores events as the next records, and with them how far the input of these clients is stored now. Resolves when all
-   * of it is on disk. What is sent meanwhile does not wait for that: hence `put` and not SQL, whose writes hold back
-   * everything that the object sends after them. Empties the text of long input, as soon as it is given to the storage. No
-   * `async` function: its variables would live until all is on disk.
+   * of it is on disk. What is sent meanwhile waits for that only behind long content: hence `put` and not SQL, whose writes hold
+   * back everything that the object sends after them. Empties long content as soon as it is given to the storage. No `async`
+   * function: its variables would live until all is on disk.
    */
   append(events: readonly AuditEvent[], storedInput: ReadonlyMap<string, number>): Promise<void> {
     const records: AuditRecord[] = [];
@@ -82,7 +93,7 @@ export class AuditTrail {
     }
     if (records.length === 0 && storedInput.size === 0) return Promise.resolve();
     const entries: Record<string, unknown> = {};
-    const batches = batchesOf(records);
+    const batches = batchesOf(records.map((record) => this.#withoutLong(record)));
     for (const batch of batches) entries[batchKey(batch[0].seq)] = batch;
     // The newest batch says it by itself. To find the place of one key more among long values, SQLite reads many of them.
     const inNewest = inputEndsOf(batches.at(-1) ?? []);
@@ -95,8 +106,19 @@ export class AuditTrail {
     this.#newestRead = { head: { seq: last.seq, hash: last.hash }, inputEnds };
     // One call, one transaction: an offset is never stored without its bytes.
     const stored = this.#storage.put(entries, { allowUnconfirmed: true }).then(() => this.#storage.sync());
-    for (const event of events) if (event.type === "input" && event.text instanceof Uint8Array) release(event.text);
+    for (const event of events) {
+      const content = contentOf(event);
+      if (content !== undefined) release(content);
+    }
     return stored;
+  }
+
+  /** Stores long content by itself. With the records that follow in this turn, it is one transaction. */
+  #withoutLong(record: AuditRecord): StoredRecord {
+    const content = contentOf(record);
+    if (record.type !== "input" || content === undefined || content.length < LONG_BYTES) return record;
+    this.#long.add(record.seq, content);
+    return record.text === undefined ? { ...record, base64: null } : { ...record, text: null };
   }
 
   /** The clients whose input is secret. */
@@ -146,7 +168,7 @@ export class AuditTrail {
     for (const [, batch] of this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, start })) {
       for (const one of batch) {
         if (one.seq <= after) continue;
-        const record = asRead(one);
+        const record = this.#asRead(one);
         characters += JSON.stringify(record).length;
         if (records.length === limit || (records.length > 0 && characters > MAX_PAGE_CHARACTERS))
           return this.#page(records);
@@ -166,6 +188,7 @@ export class AuditTrail {
         const last = oldest?.[1].at(-1);
         if (oldest === undefined || last === undefined || last.time >= time) return;
         this.#storage.kv.put(ANCHOR_KEY, { seq: last.seq, hash: last.hash } satisfies ChainPoint);
+        for (const record of oldest[1]) if (isLong(record)) this.#long.delete(record.seq);
         this.#storage.kv.delete(oldest[0]);
       }
     });
@@ -176,6 +199,17 @@ export class AuditTrail {
     const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
     const last = oldest?.[1].at(-1);
     return last && Math.max(Date.parse(last.time) + retentionMs, nowMs + MIN_DELETION_MS);
+  }
+
+  #asRead(record: StoredRecord): AuditRecord {
+    if (record.type !== "input") return record;
+    const { text, base64 } = record;
+    const bytes = (content: Uint8Array | null) => content ?? this.#long.read(record.seq);
+    // In the place that it has: the hash covers the order of the fields.
+    if (text === null || text instanceof Uint8Array) return { ...record, text: textOf(bytes(text)) } as AuditRecord;
+    if (base64 === null || base64 instanceof Uint8Array)
+      return { ...record, base64: base64Of(bytes(base64)) } as AuditRecord;
+    return record as AuditRecord;
   }
 
   #page(records: readonly AuditRecord[]): AuditPage {
@@ -211,14 +245,24 @@ function inputEndsOf(batch: Batch): Map<string, number> {
   return ends;
 }
 
-function asRead(record: AuditRecord): AuditRecord {
-  if (record.type !== "input" || !(record.text instanceof Uint8Array)) return record;
-  return { ...record, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(record.text) };
+/** What an input's record holds of it as bytes. */
+function contentOf(event: AuditEvent): Uint8Array | undefined {
+  if (event.type !== "input") return undefined;
+  const content = event.text ?? event.base64;
+  return content instanceof Uint8Array ? content : undefined;
+}
+
+function isLong(record: StoredRecord): boolean {
+  return record.type === "input" && (record.text === null || record.base64 === null);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
 /** Many clients' input may come while one write is on its way. */
-function batchesOf(records: readonly AuditRecord[]): [AuditRecord, ...AuditRecord[]][] {
-  const batches: [AuditRecord, ...AuditRecord[]][] = [];
+function batchesOf(records: readonly StoredRecord[]): [StoredRecord, ...StoredRecord[]][] {
+  const batches: [StoredRecord, ...StoredRecord[]][] = [];
   let room = 0;
   for (const record of records) {
     const content = record.type === "input" ? (record.text ?? record.base64 ?? "") : "";

@@ -8,6 +8,8 @@ import type { Env } from "../../src/env.ts";
 
 const FRAME = new Uint8Array(65_536).fill(97);
 const CLIENT = { id: "a" } as ClientRecord;
+/** Somebody whose client keeps input until it is acknowledged. */
+const PERSON = { id: "a", acknowledges: true, isProgram: false } as ClientRecord;
 const KEY = FRAME.subarray(0, 1);
 
 afterEach(() => {
@@ -39,6 +41,74 @@ test("keys are stored 10 ms after the last one, or 500 ms after the first", () =
     expect(batches()).toEqual([[100], [1]]);
     await audit.flush();
     expect(audit.storedUpTo("a")).toBe(101);
+  }));
+
+test("a person's keys are stored 400 ms after the first, but not while one of them is echoed", () =>
+  withAudit(async (audit, batches) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const type = (at: number) => audit.input(PERSON, at, at, KEY, "typed");
+    for (let at = 0; at < 4; at += 1) {
+      type(at);
+      vi.advanceTimersByTime(99);
+    }
+    type(4);
+    vi.advanceTimersByTime(9);
+    expect(batches()).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(batches()).toEqual([[5]]);
+    await audit.flush();
+    expect(audit.storedUpTo("a")).toBe(5);
+    type(5);
+    vi.advanceTimersByTime(399);
+    expect(batches()).toEqual([[5]]);
+    vi.advanceTimersByTime(1);
+    expect(batches()).toEqual([[5], [1]]);
+    await audit.flush();
+  }));
+
+test.each<[string, (audit: SessionAudit) => unknown, number, (number | undefined)[]]>([
+  ["the exit", (audit) => audit.note({ type: "exit", code: 0 }), 0, [1, undefined]],
+  [
+    "a program's input",
+    (audit) => audit.input({ ...PERSON, id: "p", isProgram: true } as ClientRecord, 0, 0, KEY, "typed"),
+    0,
+    [1, 1],
+  ],
+  [
+    "what somebody else typed, who keeps nothing",
+    (audit) => audit.input({ ...CLIENT, id: "b" } as ClientRecord, 0, 0, KEY, "typed"),
+    10,
+    [1, 1],
+  ],
+  [
+    "secret input",
+    (audit) => audit.setSecret("a", true) && audit.input(PERSON, 1, 1, KEY, "typed"),
+    10,
+    [1, undefined, 1],
+  ],
+])("a person's keys wait no longer than %s, after them", (_what, follows, withinMs, stored) =>
+  withAudit(async (audit, batches) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    audit.input(PERSON, 0, 0, KEY, "typed");
+    vi.advanceTimersByTime(50);
+    expect(batches()).toEqual([]);
+    follows(audit);
+    vi.advanceTimersByTime(withinMs);
+    expect(batches()).toEqual([stored]);
+    await audit.flush();
+  }),
+);
+
+test("what a program types while a batch is being stored is stored at once after it", () =>
+  withAudit(async (audit, batches) => {
+    const program = { ...PERSON, id: "p", isProgram: true } as ClientRecord;
+    audit.input(program, 0, 0, KEY, "typed");
+    audit.input(program, 1, 1, KEY, "typed");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    await vi.waitUntil(() => batches().length === 2, { interval: 1 });
+    vi.useRealTimers();
+    await audit.flush();
+    expect([batches(), audit.storedUpTo("p")]).toEqual([[[1], [1]], 2]);
   }));
 
 test("what is no input is stored within 10 ms, however fast somebody types", () =>

@@ -1,7 +1,9 @@
 // The audit as it is stored: pages, retention, and what survives a new life of the object.
+
 import { env, runInDurableObject } from "cloudflare:test";
+import { Buffer } from "node:buffer";
 import { describe, expect, test } from "vitest";
-import { verifyChain } from "../../src/audit/chain.ts";
+import { CHAIN_START, chained, verifyChain } from "../../src/audit/chain.ts";
 import { AuditTrail } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env.ts";
 
@@ -117,6 +119,55 @@ describe("a trail", () => {
       const { records, head } = new AuditTrail(storage).read(0, 10);
       expect(records.map((record) => record.type === "input" && record.text)).toEqual(texts);
       expect(verifyChain(records)).toEqual({ ok: true, head });
+    }));
+
+  test("stores long content once and apart, raw; gives it as text or base64; and deletes it with its record", () =>
+    withStorage(async (storage) => {
+      const trail = new AuditTrail(storage);
+      const binary = Uint8Array.from({ length: 20_000 }, (_, index) => index);
+      const at = { time: kill(1).time, client: "a", type: "input", offset: 0, length: 1 } as const;
+      await trail.append(
+        [
+          { ...at, text: encoder.encode("€".repeat(20_000)) },
+          { ...at, base64: binary.slice() },
+        ],
+        NOBODY,
+      );
+      await trail.append([{ ...at, base64: binary.slice(200, 300) }], NOBODY);
+      const stored = () => [...storage.sql.exec("SELECT seq, length(bytes) AS bytes FROM audit_content ORDER BY seq")];
+      const batches = [...storage.kv.list<readonly object[]>({ prefix: "audit/batch/" })].map(([, batch]) => batch);
+      expect(stored()).toEqual([
+        { seq: 1, bytes: 60_000 },
+        { seq: 2, bytes: 20_000 },
+      ]);
+      expect(JSON.stringify(batches[0]).length).toBeLessThan(600);
+      const { records, head } = new AuditTrail(storage).read(0, 10);
+      const read = records.map((record) => record.type === "input" && (record.text ?? record.base64));
+      const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+      expect(read).toEqual(["€".repeat(20_000), base64(binary), base64(binary.subarray(200, 300))]);
+      expect(verifyChain(JSON.parse(JSON.stringify(records)))).toEqual({ ok: true, head });
+      trail.deleteBefore("2026-02-01T00:00:00.000Z");
+      expect(stored()).toEqual([]);
+    }));
+
+  test("written before long content stood apart is read and verified as ever, and goes on", () =>
+    withStorage(async (storage) => {
+      const at = { time: kill(1).time, client: "a", type: "input", offset: 0, length: 1 } as const;
+      const text = encoder.encode("é".repeat(20_000));
+      const first = chained(CHAIN_START, { ...at, text });
+      const second = chained(first, { ...at, base64: Buffer.from(text).toString("base64") });
+      storage.kv.put(`audit/batch/${"1".padStart(16, "0")}`, [first, second]);
+      const trail = new AuditTrail(storage);
+      await trail.append([{ ...at, text: encoder.encode("ü".repeat(20_000)) }], NOBODY);
+      const { records, head } = new AuditTrail(storage).read(0, 10);
+      expect(records.map((record) => record.type === "input" && record.text)).toEqual([
+        "é".repeat(20_000),
+        undefined,
+        "ü".repeat(20_000),
+      ]);
+      expect(verifyChain(records)).toEqual({ ok: true, head });
+      trail.deleteBefore("2026-02-01T00:00:00.000Z");
+      expect(trail.read(0, 10).records).toEqual([]);
     }));
 
   test("whose old records were deleted verifies from its anchor, also when all of them were", () =>
