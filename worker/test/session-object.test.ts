@@ -1,12 +1,12 @@
 // The session's Durable Object over a stand-in for the bridge: what can only be shown with its clock, or with what it waits
 // for, in a test's hands.
 import { env, runInDurableObject } from "cloudflare:test";
-import { attachParams, parseAttachQuery, ServerConnection } from "sandbox-stdio/core";
+import { ServerConnection } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
-import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/session/session-object.ts";
+import { attach } from "./attach.ts";
 import { GREETED_SETTINGS, greeting, standInForBridge } from "./stand-in-bridge.ts";
 
 const real = env as unknown as Env;
@@ -27,51 +27,6 @@ function withSession(
     const settings = { ...GREETED_SETTINGS, AUDIT: audit };
     return run(new SessionObject(state, { ...real, ...settings }), state);
   });
-}
-
-function upgrade(isTransient = false): Request {
-  const process = { cmd: "cat", args: [], ...(isTransient ? { keep: 0 } : {}) };
-  const query = parseAttachQuery(new URLSearchParams(attachParams({ session: "s", process })));
-  if (!query.ok) throw new Error(query.detail);
-  const own = { persons: [{ subject: "alice" }], tokenIds: [] };
-  const may = { mayExec: true, isAdmin: false, mayCreate: true };
-  const expiresAtMs = Date.now() + 3_600_000;
-  const spec: AttachSpec = {
-    dialect: "stdio",
-    subprotocol: "stdio.v1",
-    refusal: "close",
-    sandboxKey: "0123456789abcdef",
-    session: "s",
-    query: query.query,
-    isTransient,
-    who: { subject: "alice", name: "Alice", isGuest: false, ...may, ...own, own, expiresAtMs, origin: "" },
-    actor: { tenant: "alice", user: "alice", address: "" },
-    pass: { connection: crypto.randomUUID(), address: "unknown", homeKey: "home" },
-  };
-  return requestOf(spec);
-}
-
-type Told = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-/** Attaches a client that notes what it is told. */
-async function attach(object: SessionObject, isTransient = false) {
-  const { webSocket } = await object.fetch(upgrade(isTransient));
-  if (!webSocket) throw new Error("no upgrade");
-  const told: Told[] = [];
-  const waiting = new Map<string, (message: Told) => void>();
-  webSocket.accept();
-  webSocket.addEventListener("message", ({ data }) => {
-    const message = JSON.parse(String(data)) as Told;
-    told.push(message);
-    waiting.get(message.type)?.(message);
-  });
-  const next = (type: string) =>
-    new Promise<Told>((resolve) => {
-      const come = told.find((message) => message.type === type);
-      if (come === undefined) waiting.set(type, resolve);
-      else resolve(come);
-    });
-  return { webSocket, next };
 }
 
 test("a client whose session is ended during its attach is told to come back", () =>

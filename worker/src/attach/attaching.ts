@@ -112,13 +112,11 @@ export class Attaching {
   }
 
   async #ensureAndAttach(connection: ServerConnection, spec: AttachSpec, admission: Admission): Promise<void> {
-    const { env, keeper } = this.#ports;
+    const { keeper } = this.#ports;
     this.#underWay += 1;
     try {
       await this.#ports.ending();
-      if (keeper.session === undefined && !(await isAwake(env, spec.sandboxKey))) {
-        connection.send({ type: "status", status: "starting" });
-      }
+      if (keeper.session === undefined) this.#tellIfStarting(connection, spec);
       const outcome = await keeper.ensure(spec, admission);
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
@@ -129,6 +127,17 @@ export class Attaching {
     } finally {
       this.#done(spec);
     }
+  }
+
+  /** The bridge is asked meanwhile: that is a round trip less. */
+  #tellIfStarting(connection: ServerConnection, { sandboxKey }: AttachSpec): void {
+    const { env, waitUntil } = this.#ports;
+    const tell = (isRunning: boolean): void => {
+      const isWaiting = connection.client === undefined && !connection.isEnded;
+      if (!isRunning && isWaiting) connection.send({ type: "status", status: "starting" });
+    };
+    // Whoever can't be asked is no reason not to attach: what the bridge says counts.
+    waitUntil(isAwake(env, sandboxKey).then(tell, () => undefined));
   }
 
   /** If attaching fails half way, the runtime goes on answering the client's pings: it would wait for ever. */

@@ -1,7 +1,6 @@
 // The audit as it is stored: pages, retention, and what survives a new life of the object.
 
 import { env, runInDurableObject } from "cloudflare:test";
-import { Buffer } from "node:buffer";
 import { describe, expect, test } from "vitest";
 import { CHAIN_START, chained, verifyChain } from "../../src/audit/chain.ts";
 import { AuditTrail } from "../../src/audit/trail.ts";
@@ -15,6 +14,7 @@ function withStorage<T>(run: (storage: DurableObjectStorage) => Promise<T>): Pro
 
 const kill = (day: number) => ({ time: `2026-01-0${day}T00:00:00.000Z`, type: "kill" }) as const;
 const encoder = new TextEncoder();
+const base64 = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 const NOBODY = new Map<string, number>();
 
 describe("a trail", () => {
@@ -143,7 +143,6 @@ describe("a trail", () => {
       expect(JSON.stringify(batches[0]).length).toBeLessThan(600);
       const { records, head } = new AuditTrail(storage).read(0, 10);
       const read = records.map((record) => record.type === "input" && (record.text ?? record.base64));
-      const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
       expect(read).toEqual(["€".repeat(20_000), base64(binary), base64(binary.subarray(200, 300))]);
       expect(verifyChain(JSON.parse(JSON.stringify(records)))).toEqual({ ok: true, head });
       trail.deleteBefore("2026-02-01T00:00:00.000Z");
@@ -155,7 +154,7 @@ describe("a trail", () => {
       const at = { time: kill(1).time, client: "a", type: "input", offset: 0, length: 1 } as const;
       const text = encoder.encode("é".repeat(20_000));
       const first = chained(CHAIN_START, { ...at, text });
-      const second = chained(first, { ...at, base64: Buffer.from(text).toString("base64") });
+      const second = chained(first, { ...at, base64: base64(text) });
       storage.kv.put(`audit/batch/${"1".padStart(16, "0")}`, [first, second]);
       const trail = new AuditTrail(storage);
       await trail.append([{ ...at, text: encoder.encode("ü".repeat(20_000)) }], NOBODY);

@@ -1,0 +1,72 @@
+// What an attach waits for, one after another: each is a round trip to another object, and a person waits for all of them.
+import { env, runInDurableObject } from "cloudflare:test";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Env } from "../src/env.ts";
+import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
+import { SessionObject } from "../src/session/session-object.ts";
+import { attach } from "./attach.ts";
+import { GREETED_SETTINGS, greeting } from "./stand-in-bridge.ts";
+
+const real = env as unknown as Env;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** With a session's object whose container answers as it is told to. */
+function withContainer(
+  container: { isRunning(): Promise<boolean>; fetch(): Promise<Response> },
+  run: (object: SessionObject) => Promise<void>,
+): Promise<void> {
+  useContainers(() => container);
+  const stub = { isRunning: () => container.isRunning() };
+  const Sandbox = { idFromName: (name: string) => real.Sandbox.idFromName(name), getByName: () => stub };
+  const settings = {
+    ...GREETED_SETTINGS,
+    BRIDGE_URL: "",
+    AUDIT: "off",
+    Sandbox: Sandbox as unknown as DurableObjectNamespace<SandboxObject>,
+  };
+  return runInDurableObject(real.SESSION.getByName(crypto.randomUUID()), (_made, state) =>
+    run(new SessionObject(state, { ...real, ...settings })),
+  );
+}
+
+test("the bridge is asked without waiting for the container's object to say whether it runs", () =>
+  withContainer(
+    { isRunning: () => new Promise(() => undefined), fetch: async () => greeting().response },
+    async (object) => {
+      const client = await attach(object);
+      expect(await client.next("hello")).toMatchObject({ type: "hello" });
+    },
+  ));
+
+test("who waits for a container that does not run is told that it starts, before anything else", async () => {
+  let start: () => void = () => undefined;
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  const fetch = async () => {
+    await started;
+    return greeting().response;
+  };
+  await withContainer({ isRunning: async () => false, fetch }, async (object) => {
+    const client = await attach(object);
+    expect(await client.next("status")).toEqual({ type: "status", status: "starting" });
+    start();
+    await client.next("hello");
+    expect(client.told.filter(({ type }) => type === "status" || type === "hello").map(({ type }) => type)).toEqual([
+      "status",
+      "hello",
+    ]);
+  });
+});
+
+test("a container whose object does not answer is told by what the bridge says, and leaves nothing unhandled", () =>
+  withContainer(
+    { isRunning: () => Promise.reject(new Error("the object was reset")), fetch: async () => greeting().response },
+    async (object) => {
+      const client = await attach(object);
+      expect(await client.next("hello")).toMatchObject({ type: "hello" });
+    },
+  ));
