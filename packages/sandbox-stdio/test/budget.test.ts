@@ -207,6 +207,69 @@ describe("L10: of stdio.v1", () => {
   });
 });
 
+describe("L10c: input that was on its way when the right to type was taken", () => {
+  const limits = { ...DEFAULT_BUDGET, messageBurst: 1, messagesPerSecond: 0.001, refusedBurstBytes: 1 };
+
+  /** A driver who has typed, and lost the keyboard since. */
+  function overtaken(dialect: Dialect = STDIO, typedBytes = 1) {
+    const at = rig({ tty: true, delivery: "live", mode: "exclusive" });
+    const one = speaking(at, { dialect, role: "driver", limits }).attach();
+    join(at.session, "b");
+    const client = at.session.client("a");
+    if (client === undefined) throw new Error("unreachable");
+    expect(one.say(new Uint8Array(typedBytes), 1)).toBe(1);
+    return { ...one, client, take: () => at.session.setHolder("b") };
+  }
+
+  test("costs nothing up to 256 KiB behind the last acknowledgement, in whole frames and in keys", () => {
+    const one = overtaken();
+    one.take();
+    expect(one.say(new Uint8Array(65_536), 3)).toBe(3);
+    expect(one.say(new Uint8Array(1), 65_535)).toBe(65_535);
+    expect(one.closes).toEqual([]);
+    expect(one.say(new Uint8Array(2), 1)).toBe(0);
+    expect(one.closes).toEqual([[1008, "too much input was refused"]]);
+  });
+
+  test("what was acknowledged before makes room for more of it, and each loss of the right counts anew", () => {
+    const one = overtaken(STDIO, 65_536);
+    takeAll(one.at.session, one.client);
+    one.at.clock.ms += 1_000;
+    one.at.session.tick();
+    one.take();
+    expect(one.say(new Uint8Array(65_536), 4)).toBe(4);
+    one.at.session.setHolder("a");
+    expect(one.say(new Uint8Array(1), 1)).toBe(1);
+    takeAll(one.at.session, one.client);
+    one.at.clock.ms += 1_000;
+    one.at.session.tick();
+    one.take();
+    expect(one.say(new Uint8Array(65_536), 5)).toBe(4);
+  });
+
+  test("a client that gave the keyboard away itself knew, and one that never typed did", () => {
+    const one = overtaken();
+    one.say('{"type":"grant_stdin","to":"b"}', 1);
+    expect([one.client.id, one.at.session.keyboard.holder, one.say(new Uint8Array(2), 1)]).toEqual(["a", "b", 0]);
+    const viewer = speaking(undefined, { limits }).attach();
+    expect(viewer.say(new Uint8Array(2), 1)).toBe(0);
+  });
+
+  test("empty frames cost a message each, whoever has the keyboard", () => {
+    const one = overtaken();
+    one.take();
+    expect(one.say(new Uint8Array(0), 3)).toBe(1);
+  });
+
+  test("nor does what waits of a client without acknowledgements, which had come before", () => {
+    const one = overtaken(PLAIN, 1_000_000);
+    one.take();
+    takeAll(one.at.session, one.client);
+    expect([one.closes, one.client.feed.bytes]).toEqual([[], 0]);
+    expect(one.say(new Uint8Array(262_145), 2)).toBe(1);
+  });
+});
+
 test("L9: what a viewer sends, or a driver without the keyboard, is no activity; what counts is, and so is output", () => {
   for (const dialect of [STDIO, PLAIN, ...DIALECTS.values()]) {
     for (const role of ["viewer", "driver"] as const) {

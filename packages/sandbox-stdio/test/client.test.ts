@@ -94,30 +94,41 @@ function helloAt(offset: number, stdin: number) {
 }
 
 describe("L10: input that is refused", () => {
-  test.each(["not_stdin_holder", "stdin_closed"])(
-    "%s: what is not sent yet is dropped, and nothing of it is sent later",
-    (code) => {
-      const { client, greet, socket } = harness();
-      greet(0, 0, code === "not_stdin_holder" ? { mode: "exclusive", holder: "another" } : {});
-      const sentBytes = () =>
-        socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
-      const paste = new Uint8Array(1_000_001).map((_, i) => i % 251);
-      for (let at = 0; at < paste.length; at += 100_000) client.write(paste.subarray(at, at + 100_000));
-      expect([sentBytes(), client.unackedInput]).toEqual([262_144, 1_000_001]);
-      // The server tells of the refusal before it counts the bytes as taken.
-      socket().events.text(JSON.stringify({ type: "error", code, message: "" }));
-      expect([sentBytes(), client.unackedInput]).toEqual([262_144, 262_144]);
-      socket().events.text('{"type":"stdin_ack","offset":262144}');
-      expect([sentBytes(), client.unackedInput]).toEqual([262_144, 0]);
-      // What is written then goes on where that ended.
-      client.write(new Uint8Array([7, 8]));
-      client.write(new Uint8Array([9]));
-      const last = socket().sent.slice(-2);
-      expect(last).toEqual([new Uint8Array([7, 8]), new Uint8Array([9])]);
-      client.endInput();
-      expect(socket().sent.at(-1)).toBe('{"type":"eof","offset":262147}');
-    },
-  );
+  test.each([
+    ["not_stdin_holder", 65_536],
+    ["stdin_closed", 262_144],
+  ])("%s: %i bytes are sent at most, and what is not sent yet is dropped, and not sent later", (code, most) => {
+    const { client, greet, socket } = harness();
+    greet(0, 0, code === "not_stdin_holder" ? { mode: "exclusive", holder: "another" } : {});
+    const sentBytes = () =>
+      socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
+    const paste = new Uint8Array(1_000_001).map((_, i) => i % 251);
+    for (let at = 0; at < paste.length; at += 100_000) client.write(paste.subarray(at, at + 100_000));
+    expect([sentBytes(), client.unackedInput]).toEqual([most, 1_000_001]);
+    // The server tells of the refusal before it counts the bytes as taken.
+    socket().events.text(JSON.stringify({ type: "error", code, message: "" }));
+    expect([sentBytes(), client.unackedInput]).toEqual([most, most]);
+    socket().events.text(`{"type":"stdin_ack","offset":${most}}`);
+    expect([sentBytes(), client.unackedInput]).toEqual([most, 0]);
+    // What is written then goes on where that ended.
+    client.write(new Uint8Array([7, 8]));
+    client.write(new Uint8Array([9]));
+    const last = socket().sent.slice(-2);
+    expect(last).toEqual([new Uint8Array([7, 8]), new Uint8Array([9])]);
+    client.endInput();
+    expect(socket().sent.at(-1)).toBe(`{"type":"eof","offset":${most + 3}}`);
+  });
+
+  test("L10b: a client that waits for the keyboard sends the rest of its input once it has it", () => {
+    const { client, greet, socket } = harness();
+    greet(0, 0, { mode: "exclusive", holder: "another" });
+    client.write(new Uint8Array(100_000));
+    const sentBytes = () =>
+      socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
+    expect(sentBytes()).toBe(65_536);
+    socket().events.text('{"type":"stdin_holder","id":"me"}');
+    expect(sentBytes()).toBe(100_000);
+  });
 });
 
 test("an end of input that is refused drops nothing: the input itself is taken", () => {

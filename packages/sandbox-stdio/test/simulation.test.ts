@@ -136,3 +136,7 @@ test("O7: where the bridge answers in time, no client ever goes on without a sna
     expect([seed, approximations]).toEqual([seed, 0]);
   }
 });
+
+test("seed 1002376: a client that never had the keyboard typed a whole window twice, 3 s apart, and was closed", () => {
+  new Simulation(planOf(1_002_376)).run();
+});

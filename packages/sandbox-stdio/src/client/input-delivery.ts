@@ -1,6 +1,7 @@
 // A client's input until the process has it: sent while the connection is up, sent again after a break, ended, and dropped if
 // it is refused. Also whether it is secret, which is told before it.
 
+import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { ClientMessage, Hello, ServerMessage } from "../wire/control.ts";
 import type { ClientEvents } from "./client-types.ts";
 import { InputSender } from "./input-sender.ts";
@@ -137,7 +138,9 @@ export class InputDelivery {
 
   /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
   #hearOfRefusal(message: ServerMessage): void {
+    const wasTaken = this.#isTaken;
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
+    if (this.#isTaken && !wasTaken) this.#flush();
     if (message.type !== "error" || this.#sender.isAllSent) return;
     // An end of input may be refused to a client whose input is not.
     const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isTaken);
@@ -146,6 +149,7 @@ export class InputDelivery {
     if (this.#eofAt !== undefined) this.#eofAt = Math.min(this.#eofAt, this.#sender.end);
   }
 
+  /** As far as this client knows. If not, it has one frame on its way at most, since that is refused (L10b). */
   get #isTaken(): boolean {
     return this.#people !== undefined && mayType(this.#people);
   }
@@ -157,7 +161,9 @@ export class InputDelivery {
 
   #flush(): void {
     if (!this.#ports.isAttached()) return;
-    for (let frame = this.#sender.next(); frame !== undefined; frame = this.#sender.next()) this.#ports.send(frame);
+    const windowBytes = this.#isTaken ? MAX_UNACKED_INPUT_BYTES : MAX_STDIN_FRAME_BYTES;
+    const next = () => this.#sender.next(windowBytes);
+    for (let frame = next(); frame !== undefined; frame = next()) this.#ports.send(frame);
     if (this.#eofAt === undefined || !this.#sender.isAllSent || this.#isEofSent) return;
     this.#isEofSent = true;
     this.#ports.control({ type: "eof", offset: this.#eofAt });

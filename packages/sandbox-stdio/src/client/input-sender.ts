@@ -80,13 +80,12 @@ export class InputSender {
     if (bytes.length > ahead) this.#chunks.push(bytes.subarray(ahead));
   }
 
-  /** The next frame to send, if the peer may be sent more. A view of what is kept, or gathered: it must not be changed. */
-  next(): Uint8Array | undefined {
-    const room = Math.min(
-      this.#acked + MAX_UNACKED_INPUT_BYTES - this.#sent,
-      MAX_STDIN_FRAME_BYTES,
-      this.#end - this.#sent,
-    );
+  /**
+   * The next frame to send, if the peer may be sent more. A view of what is kept, or gathered: it must not be changed.
+   * @param windowBytes How much may be sent and not acknowledged.
+   */
+  next(windowBytes = MAX_UNACKED_INPUT_BYTES): Uint8Array | undefined {
+    const room = Math.min(this.#acked + windowBytes - this.#sent, MAX_STDIN_FRAME_BYTES, this.#end - this.#sent);
     if (room <= 0) return undefined;
     const rest = this.#rest();
     let frame = rest.subarray(0, room);

@@ -1,7 +1,7 @@
 // One client's WebSocket on the server's side: decodes what comes by its dialect, asks the session, and sends what the
 // session says. Knows the order of a connection's life; knows no socket but through three verbs.
 
-import { Budget, type BudgetLimits, DEFAULT_BUDGET } from "../session/budget.ts";
+import { type BudgetLimits, DEFAULT_BUDGET } from "../session/budget.ts";
 import type { ClientRecord } from "../session/client-record.ts";
 import type { Peer } from "../session/presence.ts";
 import type { SessionCore } from "../session/session-core.ts";
@@ -14,13 +14,11 @@ import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./diale
 import { EarlyFrames } from "./early-frames.ts";
 import { QueryGate } from "./query-gate.ts";
 import { Replay } from "./replay.ts";
+import { Spending } from "./spending.ts";
 
 /** A WebSocket's close reason is at most this many bytes of UTF-8. */
 const MAX_REASON_BYTES = 123;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
-
-const TOO_MUCH_SAID = "too many messages";
-const TOO_MUCH_REFUSED = "too much input was refused";
 
 type Phase =
   | { readonly phase: "opening"; readonly early: EarlyFrames }
@@ -41,8 +39,7 @@ export class ServerConnection implements Peer {
    * idle.
    */
   activity = 0;
-  /** Its own until it is known whose connection it is, then its client's. */
-  #budget: Budget;
+  readonly #spending: Spending;
   #isGreeted = false;
   /** This connection's place in its client's input, from its greeting on. */
   #stdinOffset = 0;
@@ -66,7 +63,7 @@ export class ServerConnection implements Peer {
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
-    this.#budget = new Budget(limits, nowMs);
+    this.#spending = new Spending(limits, nowMs, (reason) => this.#forbid(reason));
     this.#state = dialect.start;
     this.#isSilent = dialect.clientBegins === true;
   }
@@ -96,9 +93,7 @@ export class ServerConnection implements Peer {
     }
     if (this.isEnded) return undefined; // The session had exited, and its log is already out.
     this.#phase = { phase: "attached", session, client: result.client };
-    result.client.budget?.join(this.#budget, this.heardAtMs);
-    result.client.budget ??= this.#budget;
-    this.#budget = result.client.budget;
+    this.#spending.join(result.client, this.heardAtMs);
     for (const frame of opening.early.all) this.receive(frame, this.heardAtMs);
     return undefined;
   }
@@ -111,14 +106,14 @@ export class ServerConnection implements Peer {
     const decoded = this.dialect.decode(frame);
     switch (decoded.kind) {
       case "nothing":
-        this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID);
+        this.#spending.message(nowMs);
         return;
       case "close":
         this.bye(decoded.code, decoded.reason, "never");
         if (phase.phase === "attached") phase.session.leave(phase.client);
         return;
       case "error":
-        if (!this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID)) return;
+        if (!this.#spending.message(nowMs)) return;
         this.send({ type: "error", code: decoded.code, message: decoded.message });
         return;
       case "command":
@@ -133,15 +128,9 @@ export class ServerConnection implements Peer {
   #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
     // What these two cost shows when they have been dealt with.
     const isPaidLater = command.type === "stdin" || command.type === "ack";
-    if (!isPaidLater && !this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID)) return;
+    if (!isPaidLater && !this.#spending.message(nowMs)) return;
     if (command.type === "begin") this.#begin(command);
     else if (phase.phase === "attached") this.#command(phase.session, phase.client, command, nowMs);
-  }
-
-  /** @returns Whether the client may go on; else it has been closed. */
-  #spend(isWithin: boolean, reason: string): boolean {
-    if (!isWithin) this.#forbid(reason);
-    return isWithin;
   }
 
   /** The client does what it must not: closed, and its place is given up. */
@@ -220,9 +209,15 @@ export class ServerConnection implements Peer {
   }
 
   typed(bytes: number, isAccepted: boolean, nowMs: number): void {
-    if (this.isEnded) return;
-    if (isAccepted) this.activity += 1;
-    else this.#spend(this.#budget.message(nowMs, bytes), TOO_MUCH_REFUSED);
+    const phase = this.#phase;
+    if (phase.phase === "ended") return;
+    if (isAccepted) {
+      this.activity += 1;
+      this.#spending.accepted();
+    } else if (phase.phase === "attached") {
+      const from = this.dialect.acknowledges ? this.#stdinOffset - bytes : undefined;
+      this.#spending.refused(phase.client, from, bytes, nowMs);
+    }
   }
 
   bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
@@ -299,7 +294,7 @@ export class ServerConnection implements Peer {
         this.#stdin(session, client, command.bytes);
         return;
       case "ack":
-        this.#spend(this.#budget.ack(nowMs, session.ack(client, command.offset)), TOO_MUCH_SAID);
+        this.#spending.ack(nowMs, session.ack(client, command.offset));
         return;
       case "auth":
         this.#hooks.auth?.(command.token);
@@ -308,9 +303,12 @@ export class ServerConnection implements Peer {
         if (!this.dialect.acknowledges) session.feedMessage(client, command);
         else session.command(client, { type: "eof", offset: command.offset ?? this.#stdinOffset });
         return;
-      case "request_stdin":
       case "release_stdin":
       case "grant_stdin":
+        this.#spending.yielded();
+        session.feedMessage(client, command);
+        return;
+      case "request_stdin":
       case "force_take":
       case "secret":
         // Also where what was typed before waits: those who can't acknowledge say it in order.

@@ -55,6 +55,10 @@ export class Budget {
   readonly #messages: Bucket;
   readonly #refusedBytes: Bucket;
   #ackedAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether its last input was accepted, and it has not given up the right to type since. */
+  #mayType = false;
+  /** Of input that is refused now, what it may have sent before it could hear of that. */
+  #unheardBytes = 0;
 
   /** @param nowMs Of the clock that the other methods are told the time of. */
   constructor(limits: BudgetLimits, nowMs: number) {
@@ -66,6 +70,30 @@ export class Budget {
   message(nowMs: number, refusedBytes = 0): boolean {
     const hasMessages = this.#messages.take(1, nowMs);
     return this.#refusedBytes.take(refusedBytes, nowMs) && hasMessages;
+  }
+
+  /** Input was accepted, which costs nothing. */
+  accepted(): void {
+    this.#mayType = true;
+  }
+
+  /** The client has given up the right to type, so it knows. */
+  yielded(): void {
+    this.#mayType = false;
+    this.#unheardBytes = 0;
+  }
+
+  /**
+   * Input was refused. What was on its way when the right to type was taken costs nothing (L10c).
+   * @param onItsWay How much the client may have sent before it could hear of the refusal, these bytes included.
+   * @returns Whether the client may go on.
+   */
+  refused(nowMs: number, bytes: number, onItsWay: number): boolean {
+    if (this.#mayType) this.#unheardBytes = Math.max(0, onItsWay);
+    this.#mayType = false;
+    const unheard = Math.min(bytes, this.#unheardBytes);
+    this.#unheardBytes -= unheard;
+    return (bytes > 0 && unheard === bytes) || this.message(nowMs, bytes - unheard);
   }
 
   /** @param isWeighty Whether it sets much free: 16 KiB or more, or a snapshot. @returns Whether the client may go on. */
