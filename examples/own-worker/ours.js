@@ -1,4 +1,5 @@
-// What the Worker had before: users, and logins as signed cookies. A real one asks for more than a name.
+// What the Worker had before: users, and logins as signed cookies, or the same as a Bearer token for programs. A real one asks for
+// more than a name.
 const USERS = {
   ann: { id: "ann", name: "Ann" },
   ben: { id: "ben", name: "Ben" },
@@ -6,7 +7,8 @@ const USERS = {
 };
 
 export async function userOf(request, env) {
-  const [, id, signature] = /(?:^|; )login=(\w+)\.([0-9a-f]+)/.exec(request.headers.get("Cookie") ?? "") ?? [];
+  const given = `${request.headers.get("Authorization")}; ${request.headers.get("Cookie")}`;
+  const [, id, signature] = /(?:^Bearer |; login=)(\w+)\.([0-9a-f]+)/.exec(given) ?? [];
   return id !== undefined && signature === (await sign(id, env)) ? USERS[id] : undefined;
 }
 

@@ -1,21 +1,23 @@
-// Our own Worker: the routes to sessions, with tokens of an OAuth issuer, the browser's login, and the page.
+// What our own Worker gives createStdio(): tokens of an OAuth issuer, the tools of MCP, the browser's login, and the page.
 
+import { Hono } from "hono";
 import { loginRoutes } from "./auth/login.ts";
 import { oauthWay } from "./auth/oauth-way.ts";
-import { useAuthentication } from "./auth/way.ts";
 import type { Env } from "./env.ts";
-import { gatewayRoutes } from "./mcp/gateway-routes.ts";
-import { mcpRoutes } from "./mcp/routes.ts";
+import { answerFault } from "./faults.ts";
+import { mcpTools } from "./mcp/routes.ts";
 import { page } from "./page.ts";
-import { stdioRoutes } from "./routes.ts";
+import type { StdioOptions } from "./stdio.ts";
 
-useAuthentication(oauthWay);
+/** Everything beside sessions. The rules on hosts hold here too: these routes are asked after them. */
+export const otherRoutes = new Hono<{ Bindings: Env }>();
+otherRoutes.onError(answerFault);
+otherRoutes.route("/", loginRoutes);
+otherRoutes.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
+otherRoutes.all("*", (c) => page(c.req.raw, c.env));
 
-const app = stdioRoutes<Env>();
-app.route("/", mcpRoutes);
-app.route("/", gatewayRoutes);
-app.route("/", loginRoutes);
-app.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
-app.all("*", (c) => page(c.req.raw, c.env));
-
-export default app;
+export const ours: StdioOptions<Env> = {
+  authenticate: oauthWay,
+  mcp: mcpTools,
+  otherwise: (request, env, ctx) => otherRoutes.fetch(request, env, ctx),
+};

@@ -1,13 +1,20 @@
-// `sandbox-stdio/worker`: sessions inside somebody's own Worker, with containers of the Sandbox SDK.
+// `sandbox-stdio/worker`: sessions inside somebody's own Worker, with containers of the Sandbox SDK. Our own Worker uses it too.
 
 import { sdkContainers } from "./sandbox/sdk/access.ts";
-import { makeStdio, type Stdio, type StdioOptions } from "./stdio.ts";
+import { type SandboxClass, type StdioSandboxClass, withStdio } from "./sandbox/sdk/sandbox.ts";
+import { makeStdio, type StdioOptions, type StdioParts } from "./stdio.ts";
 
 export type { SandboxIds, SandboxPlace } from "./auth/names.ts";
 export type { Authenticate, StdioIdentity, StdioRefusal } from "./auth/own-way.ts";
-export type { Stdio, StdioOptions } from "./stdio.ts";
+export type { StdioOptions } from "./stdio.ts";
+
+export type Stdio<Env> = Omit<StdioParts<Env>, "complete"> & {
+  /** Makes a class that extends the SDK's `Sandbox` one whose containers have sessions. */
+  readonly withStdio: <Base extends SandboxClass>(Base: Base) => StdioSandboxClass<Base>;
+};
 
 /** To be called once in a Worker, at the top of its module. */
 export function createStdio<Env extends object>(options: StdioOptions<Env>): Stdio<Env> {
-  return makeStdio(options, sdkContainers);
+  const { complete, ...stdio } = makeStdio(options, sdkContainers);
+  return { ...stdio, withStdio: (Base) => withStdio(Base, complete) };
 }

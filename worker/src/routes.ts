@@ -10,6 +10,8 @@ import type { StdioEnv } from "./env.ts";
 import { answerFault } from "./faults.ts";
 import { revocationRoutes } from "./limits/revocation-route.ts";
 import { requireLogLevel } from "./log-level.ts";
+import { gatewayRoutes } from "./mcp/gateway-routes.ts";
+import type { McpTools } from "./mcp/routes.ts";
 import { openApiRoute } from "./programs/openapi-route.ts";
 import { programRoutes } from "./programs/routes.ts";
 import { readEgress } from "./sandbox/egress.ts";
@@ -18,9 +20,9 @@ import { terminalRoutes } from "./terminal/routes.ts";
 import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
 import { webhookRoutes } from "./webhooks/webhook-route.ts";
 
-/** Without what follows behind all routes: the caller's own, and what answers everything else. */
-export function stdioRoutes<Env extends StdioEnv>(): Hono<{ Bindings: Env }> {
-  const app = new Hono<{ Bindings: Env }>();
+/** Without what follows behind all routes, and answers everything else. */
+export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
+  const app = new Hono<{ Bindings: StdioEnv }>();
   app.onError(answerFault);
 
   app.use(async (c, next) => {
@@ -43,5 +45,7 @@ export function stdioRoutes<Env extends StdioEnv>(): Hono<{ Bindings: Env }> {
   app.route("/api/revocations", revocationRoutes);
   app.route("/api/audit", tenantAuditRoutes);
   app.route("/api/attention-webhook", webhookRoutes);
+  if (mcp !== undefined) app.route("/", mcp);
+  app.route("/", gatewayRoutes);
   return app;
 }

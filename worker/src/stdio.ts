@@ -3,18 +3,19 @@
 
 import { type SandboxIds, useSandboxIds } from "./auth/names.ts";
 import { type Authenticate, ownWay } from "./auth/own-way.ts";
-import { useAuthentication } from "./auth/way.ts";
+import { type AuthWay, useAuthentication } from "./auth/way.ts";
 import type { StdioEnv } from "./env.ts";
 import { AddressObject } from "./limits/address-object.ts";
 import { TenantObject } from "./limits/tenant-object.ts";
+import type { McpTools } from "./mcp/routes.ts";
 import { stdioRoutes } from "./routes.ts";
 import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
 import { SandboxDirectory } from "./sandbox/directory.ts";
-import { type SandboxClass, type StdioSandboxClass, withStdio } from "./sandbox/sdk/sandbox.ts";
 import { SessionObject } from "./session/session-object.ts";
 
 export type StdioOptions<Env> = {
-  readonly authenticate: Authenticate<Env>;
+  /** Who asks. An `AuthWay`, as our own Worker's, also reads settings, and verifies tokens that are shown on a living connection. */
+  readonly authenticate: Authenticate<Env> | AuthWay;
   /**
    * The id of a sandbox's container: `getSandbox(env.Sandbox, id)` reaches the same one. Two tenants that are given one id share that
    * sandbox and its sessions. Default: an id that no other tenant can have, and that nobody knows.
@@ -22,6 +23,10 @@ export type StdioOptions<Env> = {
   readonly sandbox?: SandboxIds;
   /** Where the routes begin, such as `/sandboxes`. Default: at the root. */
   readonly prefix?: string;
+  /** `mcpTools` of `sandbox-stdio/worker/mcp`: serves the tools at `/mcp`. Default: only the gateway at `/mcp/SANDBOX/NAME`. */
+  readonly mcp?: McpTools;
+  /** Answers what no route takes, with the address as it is below the prefix. Default: 404. */
+  readonly otherwise?: (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
   /** Variables of docs/settings.md; what is not here is read from the Worker's own. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The names of the Worker's bindings, where they are not these. */
@@ -30,7 +35,7 @@ export type StdioOptions<Env> = {
 
 const BINDINGS = ["Sandbox", "SESSION", "TENANT", "ADDRESS", "DIRECTORY"] as const;
 
-export type Stdio<Env> = {
+export type StdioParts<Env> = {
   /** Answers a request whose path begins with the prefix; 404 to every other. */
   fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response>;
   /** To be exported, each under the name that the Worker's configuration has for it. */
@@ -38,13 +43,13 @@ export type Stdio<Env> = {
   readonly TenantObject: typeof TenantObject;
   readonly AddressObject: typeof AddressObject;
   readonly SandboxDirectory: typeof SandboxDirectory;
-  /** Makes a class that extends the SDK's `Sandbox` one whose containers have sessions. */
-  readonly withStdio: <Base extends SandboxClass>(Base: Base) => StdioSandboxClass<Base>;
+  /** The Worker's environment with the settings and the names of the bindings. */
+  readonly complete: (env: object) => StdioEnv;
 };
 
 /** To be called once in a Worker, at its top: the objects find there what was chosen. */
-export function makeStdio<Env extends object>(options: StdioOptions<Env>, containers: ContainerWay): Stdio<Env> {
-  const { authenticate, sandbox, prefix = "", settings = {}, bindings = {} } = options;
+export function makeStdio<Env extends object>(options: StdioOptions<Env>, containers: ContainerWay): StdioParts<Env> {
+  const { authenticate, sandbox, prefix = "", mcp, otherwise, settings = {}, bindings = {} } = options;
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(prefix))
     throw new TypeError(`Cannot serve below "${prefix}": need "/NAME", with no slash behind`);
   const outer = new WeakMap<object, Env>();
@@ -62,9 +67,14 @@ export function makeStdio<Env extends object>(options: StdioOptions<Env>, contai
   };
   useContainers(containers);
   useSandboxIds(sandbox);
-  useAuthentication(ownWay(authenticate, (env) => outer.get(env) ?? (env as Env)));
-  const app = stdioRoutes<StdioEnv>();
-  app.all("*", (c) => c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404));
+  const given = (env: object): Env => outer.get(env) ?? (env as Env);
+  useAuthentication(typeof authenticate === "function" ? ownWay(authenticate, given) : authenticate);
+  const app = stdioRoutes(mcp);
+  app.all("*", (c) =>
+    otherwise === undefined
+      ? c.json({ error: "not_found", message: `no ${c.req.method} ${c.req.path}` }, 404)
+      : otherwise(c.req.raw, given(c.env), c.executionCtx as ExecutionContext),
+  );
   return {
     fetch: async (request, env, ctx) => {
       const url = new URL(request.url);
@@ -90,6 +100,6 @@ export function makeStdio<Env extends object>(options: StdioOptions<Env>, contai
       }
     },
     SandboxDirectory,
-    withStdio: (Base) => withStdio(Base, complete),
+    complete,
   };
 }

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { beginSession } from "../src/auth/session.ts";
 import { readAuthSettings } from "../src/auth/settings.ts";
-import worker from "../src/index.ts";
+import { ask } from "./ask.ts";
 import { newRealm, ORIGIN } from "./auth/realm.ts";
 
 const GATEWAY = "/sandbox/terminal?sessionId=dev";
@@ -11,7 +11,7 @@ const GATEWAY = "/sandbox/terminal?sessionId=dev";
 async function answer(path: string, origin: string | undefined, list: string): Promise<[number, string]> {
   const { env } = newRealm();
   const headers = { Upgrade: "websocket", ...(origin === undefined ? {} : { Origin: origin }) };
-  const response = await worker.request(`${ORIGIN}${path}`, { headers }, { ...env, ALLOWED_ORIGINS: list });
+  const response = await ask(path, { headers }, { ...env, ALLOWED_ORIGINS: list });
   const { error } = (await response.json()) as { error: string };
   return [response.status, error];
 }
@@ -57,7 +57,7 @@ describe("with the login's cookie and the list https://ide.example", () => {
       Cookie: cookie,
       ...(origin === undefined ? {} : { Origin: origin }),
     };
-    const response = await worker.request(`${ORIGIN}${path}`, { headers }, env);
+    const response = await ask(path, { headers }, env);
     const { error } = (await response.json()) as { error: string };
     return [response.status, error];
   }

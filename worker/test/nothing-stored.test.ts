@@ -3,7 +3,7 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { sandboxKey, sessionKey, tenantKey } from "../src/auth/names.ts";
 import type { Env } from "../src/env.ts";
-import app from "../src/index.ts";
+import { ask as askWorker } from "./ask.ts";
 import { newRealm, ORIGIN } from "./auth/realm.ts";
 
 const real = env as unknown as Env;
@@ -24,7 +24,7 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
   const Authorization = `Bearer ${await realm.sign({ scope: "sandbox:admin", sub: crypto.randomUUID() })}`;
   const ask = async (path: string, method = "GET", body?: object): Promise<number> => {
     const init = { method, headers: { Authorization }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    return (await app.request(`${ORIGIN}${path}`, init, settings)).status;
+    return (await askWorker(path, init, settings)).status;
   };
   const at = "/api/sandboxes/box/sessions";
   expect([await ask(at), await ask(`${at}/s`), await ask(`${at}/s`, "DELETE"), await ask(`${at}/s/audit`)]).toEqual([
@@ -34,7 +34,7 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
   expect(await ask(`${at}/s/share`, "POST", {})).toBe(404);
   expect([await ask("/api/audit"), await ask("/api/me")]).toEqual([200, 200]);
   expect(await ask("/api/tickets", "POST", { session: "s", sandbox: "box" })).toBe(200);
-  const me = (await (await app.request(`${ORIGIN}/api/me`, { headers: { Authorization } }, settings)).json()) as {
+  const me = (await (await askWorker("/api/me", { headers: { Authorization } }, settings)).json()) as {
     subject: string;
   };
   const tenant = { issuer: realm.issuer, tenantClaim: "sub", tenantValue: me.subject } as const;
@@ -51,10 +51,10 @@ test("an attach that is refused where there was never a session stores nothing t
   const ask = async (query: string, scope: string): Promise<number> => {
     const Authorization = `Bearer ${await realm.sign({ scope, sub })}`;
     const headers = { Authorization, Upgrade: "websocket", Origin: ORIGIN };
-    return (await app.request(`${ORIGIN}/attach?sandbox=box&session=s${query}`, { headers }, settings)).status;
+    return (await askWorker(`/attach?sandbox=box&session=s${query}`, { headers }, settings)).status;
   };
-  const viewer = await app.request(
-    `${ORIGIN}/api/tickets`,
+  const viewer = await askWorker(
+    "/api/tickets",
     {
       method: "POST",
       headers: { Authorization: `Bearer ${await realm.sign({ scope: "sandbox:exec", sub })}`, Origin: ORIGIN },

@@ -2,10 +2,13 @@
 // can't be forgotten.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { otherRoutes } from "../src/app.ts";
 import { openProject, type ProjectEnv } from "../src/auth/project-gate.ts";
 import type { Env } from "../src/env.ts";
-import worker from "../src/index.ts";
-import { faultOf, newRealm, ORIGIN, type Realm } from "./auth/realm.ts";
+import { mcpTools } from "../src/mcp/routes.ts";
+import { stdioRoutes } from "../src/routes.ts";
+import { ask as askWorker } from "./ask.ts";
+import { faultOf, newRealm, type Realm } from "./auth/realm.ts";
 
 /** These are about no sandbox. `/terminal/*` is ttyd's page: here it leads to ours. The tools of `/mcp` ask the sandbox's routes. */
 const OF_NO_PROJECT = [
@@ -30,7 +33,8 @@ const OF_NO_PROJECT = [
   "ALL /*",
 ];
 
-const ROUTES = [...new Set(worker.routes.map(({ method, path }) => `${method} ${path}`))].filter(
+const ALL = [...stdioRoutes(mcpTools).routes, ...otherRoutes.routes];
+const ROUTES = [...new Set(ALL.map(({ method, path }) => `${method} ${path}`))].filter(
   (route) => !OF_NO_PROJECT.includes(route),
 );
 
@@ -56,7 +60,7 @@ async function ask(realm: Realm, route: string): Promise<Said> {
     TERMINAL_UPSTREAM: "",
     PROJECT_SERVICE_URL: realm.issuer,
   };
-  const response = await worker.request(`${ORIGIN}${filled}${isApi ? "" : `?${query}`}`, init, bindings);
+  const response = await askWorker(`${filled}${isApi ? "" : `?${query}`}`, init, bindings);
   const { webSocket } = response;
   if (webSocket !== null) {
     const closed = new Promise<CloseEvent>((resolve) => webSocket.addEventListener("close", resolve));

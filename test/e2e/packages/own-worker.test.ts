@@ -5,6 +5,8 @@ import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { build } from "esbuild";
 import { type Connection, type ConnectOptions, connect, StdioError, sandbox } from "sandbox-stdio/client";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import NodeWebSocket from "ws";
@@ -13,9 +15,14 @@ import { ROOT } from "../../../packages/local/src/paths.ts";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { packAll } from "../../../scripts/pack.ts";
 import { freshProject } from "../support/installed.ts";
+import { clientInfo, toolBody } from "../support/mcp.ts";
 import { system } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
+/** What PACKAGE.md says to add for the tools of MCP. */
+const MCP_IMPORT = 'import { mcpTools } from "sandbox-stdio/worker/mcp"';
+const MCP_OPTION = "mcp: mcpTools";
+const SERVER = "https://logins.example";
 const outDir = mkdtempSync(join(tmpdir(), "sbx-pack-out-"));
 let project = "";
 let origin = "";
@@ -24,10 +31,15 @@ let log = "";
 
 beforeAll(async () => {
   const { library } = await packAll(outDir);
-  const version = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).dependencies["@cloudflare/sandbox"];
-  project = await freshProject([library, `@cloudflare/sandbox@${version}`]);
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const peers = ["@cloudflare/sandbox", "@modelcontextprotocol/server"].map((name) => `${name}@${dependencies[name]}`);
+  project = await freshProject([library, ...peers]);
   const example = join(ROOT, "examples/own-worker");
-  for (const name of ["index.js", "ours.js"]) cpSync(join(example, name), join(project, name));
+  cpSync(join(example, "ours.js"), join(project, "ours.js"));
+  const index = readFileSync(join(example, "index.js"), "utf8");
+  writeFileSync(join(project, "plain.js"), index);
+  const withTools = index.replace("createStdio({", `createStdio({\n  ${MCP_OPTION},`);
+  writeFileSync(join(project, "index.js"), `${MCP_IMPORT};\n${withTools}`);
   // The image stays where it is.
   const config = readFileSync(join(example, "wrangler.toml"), "utf8").replace('"../../', `"${ROOT}/`);
   writeFileSync(join(project, "wrangler.toml"), config);
@@ -36,7 +48,7 @@ beforeAll(async () => {
   const secret = () => randomBytes(32).toString("hex");
   const vars = {
     ...{ PUBLIC_ORIGIN: origin, LOGIN_SECRET: secret(), SESSION_SECRET: secret() },
-    ...{ STDIO_TOKEN: system.bridgeToken, BRIDGE_URL: system.bridgeUrl },
+    ...{ STDIO_TOKEN: system.bridgeToken, BRIDGE_URL: system.bridgeUrl, AUTHORIZATION_SERVERS: SERVER },
   };
   const lines = Object.entries(vars).map(([name, value]) => `${name}='${value}'\n`);
   writeFileSync(join(project, ".dev.vars"), lines.join(""), { mode: 0o600 });
@@ -179,4 +191,56 @@ test("nobody comes in without a login, with one that is not allowed, or from a p
   expect(foreign.message).toMatch(/403/);
   const forged = `${ann.slice(0, -1)}${ann.endsWith("0") ? "1" : "0"}`;
   expect(await refusal(attach(forged, { cmd: "cat" }))).toMatchObject({ closeCode: 4401 });
+});
+
+async function mcpClient(path: string, token: string): Promise<Client> {
+  const client = new Client(...clientInfo("auto"));
+  const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/terminals${path}`), { requestInit }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+test("its users' MCP clients run commands in their sandboxes, and reach MCP servers there", async () => {
+  const readme = readFileSync(join(ROOT, "packages/sandbox-stdio/PACKAGE.md"), "utf8");
+  expect([readme.includes(MCP_IMPORT), readme.includes(MCP_OPTION)]).toEqual([true, true]);
+  const token = (await loginOf("ann")).replace("login=", "");
+  const tools = await mcpClient("/mcp?sandbox=dev", token);
+  expect(await toolBody(tools, "run", { cmd: "pwd" })).toMatchObject({
+    stdout: `${join(system.sandboxesDir, "dev-ann--dev")}\n`,
+  });
+  const server = join(ROOT, "test/e2e/support/scripted-mcp-server.mjs");
+  const served = await mcpClient(`/mcp/dev/mine?cmd=node&arg=${encodeURIComponent(server)}`, token);
+  expect(served.getServerVersion()).toMatchObject({ name: "scripted" });
+});
+
+test("at /mcp a cookie is no login, a refusal says where to look, and the issuer is the Worker's to say", async () => {
+  const cookie = await loginOf("ann");
+  const refused = await fetch(`${origin}/terminals/mcp`, { method: "POST", headers: { Cookie: cookie } });
+  expect(refused.status).toBe(401);
+  const at = `${origin}/terminals/.well-known/oauth-protected-resource`;
+  expect(refused.headers.get("WWW-Authenticate")).toContain(`resource_metadata="${at}"`);
+  expect(await (await fetch(at)).json()).toMatchObject({
+    resource: `${origin}/terminals/mcp`,
+    authorization_servers: [SERVER],
+  });
+});
+
+test("its programs' interface describes itself, with the address below the prefix", async () => {
+  const response = await fetch(`${origin}/terminals/api/openapi.json`);
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ servers: [{ url: `${origin}/terminals` }] });
+});
+
+test("without the tools nothing of the MCP SDK is bundled", async () => {
+  const isSdk = (input: string) => input.includes("@modelcontextprotocol");
+  const inputsOf = async (file: string) => {
+    const { metafile } = await build({
+      ...{ entryPoints: [join(project, file)], external: ["cloudflare:*", "node:*"], metafile: true },
+      ...{ bundle: true, format: "esm", write: false, logLevel: "silent" },
+    });
+    return Object.keys(metafile.inputs);
+  };
+  expect((await inputsOf("plain.js")).filter(isSdk)).toEqual([]);
+  expect((await inputsOf("index.js")).some(isSdk)).toBe(true);
 });

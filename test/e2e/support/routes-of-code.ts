@@ -3,12 +3,19 @@
 import { fileURLToPath } from "node:url";
 
 type Route = { readonly method: string; readonly path: string };
+type Router = { readonly routes: readonly Route[] };
 
 /** `METHOD /path` of each route, as the Worker registers it; what comes before every route has the last one's, `ALL /*`. */
 export async function routesOfCode(): Promise<string[]> {
-  // By a name that is made up here: the Worker's types are for another platform than these tests'.
-  const entry = fileURLToPath(new URL("../../../worker/src/index.ts", import.meta.url));
-  const { default: app } = (await import(/* @vite-ignore */ entry)) as { default: { routes: readonly Route[] } };
-  const routes = app.routes.map(({ method, path }) => `${method} ${path}`);
-  return [...new Set(routes)];
+  const { stdioRoutes } = await sourceOf<{ stdioRoutes(mcp: unknown): Router }>("routes.ts");
+  const { mcpTools } = await sourceOf<{ mcpTools: Router }>("mcp/routes.ts");
+  const { otherRoutes } = await sourceOf<{ otherRoutes: Router }>("app.ts");
+  const routes = [...stdioRoutes(mcpTools).routes, ...otherRoutes.routes];
+  return [...new Set(routes.map(({ method, path }) => `${method} ${path}`))];
+}
+
+/** By a name that is made up here: the Worker's types are for another platform than these tests'. */
+async function sourceOf<Module>(file: string): Promise<Module> {
+  const path = fileURLToPath(new URL(`../../../worker/src/${file}`, import.meta.url));
+  return (await import(/* @vite-ignore */ path)) as Module;
 }

@@ -11,6 +11,8 @@ export interface EntryEnv {
   ALLOWED_HOSTS?: string;
   /** Comma separated `https://HOST[:PORT]`: the pages that may connect to a route that has such a list. Default: any. */
   ALLOWED_ORIGINS?: string;
+  /** Comma separated issuers whose tokens a Worker's own `authenticate` takes: what MCP hosts are told. Ours tells OAUTH_ISSUER. */
+  AUTHORIZATION_SERVERS?: string;
   /** Set by the code alone: below which path the routes are. */
   ROUTES_PREFIX?: string;
 }
@@ -27,6 +29,8 @@ export interface EntrySettings {
   readonly allowedHosts: ReadonlySet<string>;
   /** Empty: any origin, and none. */
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where an MCP host may log in. */
+  readonly authorizationServers: readonly string[];
 }
 
 /** Shorter secrets also fall into the weak key form that oauth.do still reads. */
@@ -52,6 +56,7 @@ export function parseEntrySettings(env: EntryEnv, issuer?: string): EntrySetting
     linkBase: `${publicOrigin}${env.ROUTES_PREFIX ?? ""}`,
     allowedHosts: readAllowedHosts(env.ALLOWED_HOSTS, publicOrigin),
     allowedOrigins: new Set(list(env.ALLOWED_ORIGINS, ",").map(readListedOrigin)),
+    authorizationServers: issuer === undefined ? list(env.AUTHORIZATION_SERVERS, ",").map(readServer) : [issuer],
   };
 }
 
@@ -83,6 +88,12 @@ function readListedOrigin(value: string): string {
   const origin = URL.parse(value)?.origin;
   if (origin !== value) throw misconfigured("ALLOWED_ORIGINS must hold origins such as https://HOST, comma separated");
   return origin;
+}
+
+function readServer(value: string): string {
+  const url = URL.parse(value);
+  if (!url || !isTrustworthy(url)) throw misconfigured("AUTHORIZATION_SERVERS must hold https URLs, comma separated");
+  return value;
 }
 
 /** Keys and tokens that travel in the clear can be replaced on the way; loopback has no way. */

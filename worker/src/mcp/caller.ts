@@ -3,20 +3,28 @@
 import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault, refusal } from "../auth/fault.ts";
 import { type Authenticated, type IdentifyEnv, identifiedBefore, identify } from "../auth/identify.ts";
-import { readAuthSettings } from "../auth/settings.ts";
+import { readEntrySettings } from "../auth/way.ts";
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** @throws {AuthFault} `bad_origin`, `no_token`, and as `identify`. */
 export async function caller(request: Request, env: IdentifyEnv): Promise<Authenticated> {
   const origin = request.headers.get("Origin");
-  if (origin !== null && origin !== readAuthSettings(env).publicOrigin) {
+  if (origin !== null && origin !== readEntrySettings(env).publicOrigin) {
     throw new AuthFault("bad_origin", "Only this server's own pages may ask here");
   }
   if (!/^bearer /i.test(request.headers.get("Authorization") ?? "")) {
     throw new AuthFault("no_token", "Give the token in the Authorization header, as Bearer");
   }
-  return identify(request, env);
+  return identify(withoutCookie(request), env);
+}
+
+/** Somebody else's `authenticate` may look at a cookie first, and so take the token of one user for another's. */
+function withoutCookie(request: Request): Request {
+  if (!request.headers.has("Cookie")) return request;
+  const headers = new Headers(request.headers);
+  headers.delete("Cookie");
+  return new Request(request.url, { method: request.method, headers });
 }
 
 /** A request to the API that a call here leads to: by the same caller, who is not asked about again. */
@@ -39,8 +47,7 @@ export function refuseWithMetadata(error: Error, c: Refused): Response {
   const response = refusal(error);
   const challenge = response.headers.get("WWW-Authenticate");
   if (challenge === null) return response;
-  const { publicOrigin } = readAuthSettings(c.env);
-  const at = `resource_metadata="${publicOrigin}${METADATA_PATH}"`;
+  const at = `resource_metadata="${readEntrySettings(c.env).linkBase}${METADATA_PATH}"`;
   response.headers.set("WWW-Authenticate", challenge === "Bearer" ? `Bearer ${at}` : `${challenge}, ${at}`);
   return response;
 }

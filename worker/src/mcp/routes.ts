@@ -4,7 +4,7 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { mcpServer } from "@sbx/mcp";
 import { type ExecutionContext, Hono } from "hono";
-import { readAuthSettings } from "../auth/settings.ts";
+import { readEntrySettings } from "../auth/way.ts";
 import { answerFault } from "../faults.ts";
 import { log } from "../log.ts";
 import { type ProgramsEnv, programRoutes } from "../programs/routes.ts";
@@ -15,14 +15,16 @@ export interface McpEnv extends ProgramsEnv {
   readonly MCP_SANDBOX?: string;
 }
 
-export const mcpRoutes = new Hono<{ Bindings: McpEnv }>();
-mcpRoutes.onError(refuseWithMetadata);
+export type McpTools = Hono<{ Bindings: McpEnv }>;
+
+export const mcpTools: McpTools = new Hono();
+mcpTools.onError(refuseWithMetadata);
 
 const api = new Hono<{ Bindings: McpEnv }>();
 api.onError(answerFault);
 api.route("/api/sandboxes", programRoutes);
 
-mcpRoutes.all("/mcp", async (c) => {
+mcpTools.all("/mcp", async (c) => {
   const request = c.req.raw;
   const who = await caller(request, c.env);
   const sandbox = c.env.MCP_SANDBOX || c.req.query("sandbox");
@@ -40,11 +42,11 @@ mcpRoutes.all("/mcp", async (c) => {
 
 /** RFC 9728: a host looks here for the issuer. The second is where it looks by itself, without a refusal that says so. */
 for (const path of [METADATA_PATH, `${METADATA_PATH}/mcp`]) {
-  mcpRoutes.get(path, (c) => {
-    const { publicOrigin, issuer } = readAuthSettings(c.env);
+  mcpTools.get(path, (c) => {
+    const { linkBase, authorizationServers } = readEntrySettings(c.env);
     return c.json({
-      resource: `${publicOrigin}/mcp`,
-      authorization_servers: [issuer],
+      resource: `${linkBase}/mcp`,
+      ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
       scopes_supported: ["sandbox:connect", "sandbox:exec", "sandbox:admin"],
       bearer_methods_supported: ["header"],
       resource_name: "sbx-stdio",

@@ -2,11 +2,11 @@
 
 import { openApiDocument } from "@sbx/api";
 import { Hono } from "hono";
-import { type AuthEnv, readAuthSettings } from "../auth/settings.ts";
+import { readEntrySettings } from "../auth/way.ts";
 
 /** Of the interface, as the package says it. */
 const VERSION = "0.1.0";
 
-export const openApiRoute = new Hono<{ Bindings: AuthEnv }>();
+export const openApiRoute = new Hono<{ Bindings: object }>();
 
-openApiRoute.get("/api/openapi.json", (c) => c.json(openApiDocument(readAuthSettings(c.env).publicOrigin, VERSION)));
+openApiRoute.get("/api/openapi.json", (c) => c.json(openApiDocument(readEntrySettings(c.env).linkBase, VERSION)));

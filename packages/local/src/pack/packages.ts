@@ -22,7 +22,7 @@ const PROGRAMS = [
   },
   {
     name: "worker",
-    entries: ["worker/library.ts", "worker/node.d.ts"],
+    entries: ["worker/library.ts", "worker/library-mcp.ts", "worker/node.d.ts"],
     options: { lib: ["ES2023"] },
     types: ["@cloudflare/workers-types"],
   },
@@ -32,6 +32,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./protocol": "core/entry/protocol",
   "./client": "core/entry/client",
   "./worker": "worker/library",
+  "./worker/mcp": "worker/library-mcp",
   "./xterm": "page/xterm",
   "./react": "page/react",
 };
@@ -41,6 +42,7 @@ const DEPENDENCIES: readonly string[] = ["hono", "re2js", "zod"];
 /** What only those need who use an entry point that imports it. */
 const PEERS = [
   "@cloudflare/sandbox",
+  "@modelcontextprotocol/server",
   "react",
   "@xterm/xterm",
   "@xterm/addon-fit",

@@ -2,10 +2,10 @@
 
 import { getSandbox } from "@cloudflare/sandbox";
 import type { ContainerWay } from "../containers.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { SdkSandbox } from "./sandbox.ts";
 
 export const sdkContainers: ContainerWay = (env, sandboxKey) => {
-  const sandbox = getSandbox(env.Sandbox as DurableObjectNamespace<Sandbox>, sandboxKey);
+  const sandbox = getSandbox(env.Sandbox as DurableObjectNamespace<SdkSandbox>, sandboxKey);
   return {
     fetch: (request, port) => {
       if (!request.headers.has("Upgrade")) return sandbox.containerFetch(request, port);

@@ -127,8 +127,10 @@ export function withStdio<Base extends SandboxClass>(
   return Stdio as unknown as StdioSandboxClass<Base>;
 }
 
-class UsualSandbox extends SandboxBase<SandboxEnv> {
+/** The class of our own Worker's containers, before `withStdio`. */
+export class UsualSandbox extends SandboxBase<SandboxEnv> {
   override sleepAfter: string | number = SLEEP_AFTER;
 }
 
-export class Sandbox extends withStdio(UsualSandbox) {}
+/** One of them, as the Worker calls it. */
+export type SdkSandbox = InstanceType<StdioSandboxClass<typeof UsualSandbox>>;
