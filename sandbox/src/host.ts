@@ -17,16 +17,16 @@ import {
   tracedUpstream,
   type Upstream,
 } from "sandbox-stdio/core";
-import { type Attention, processIdentity } from "sandbox-stdio/programs";
+import { processIdentity } from "sandbox-stdio/programs";
 import { Answers } from "./answers.ts";
 import { Attached } from "./attached.ts";
-import { endProcess } from "./ending.ts";
 import { HostPorts } from "./host-ports.ts";
 import { InputWriter } from "./input-writer.ts";
 import { Lifespan } from "./lifespan.ts";
 import { type LoggedProcess, type ProcessEvents, startLogged } from "./logged-process.ts";
-import type { CommandEnd } from "./marks/commands.ts";
+import { OutputNotes } from "./output-notes.ts";
 import type { StartFault } from "./process/process.ts";
+import { ProcessControl } from "./process-control.ts";
 import type { SessionScreen } from "./screen/session-screen.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -47,7 +47,8 @@ export class SessionHost implements ProcessEvents {
   readonly facts: ProcessFacts;
   readonly trace: Trace | undefined;
   readonly attempt: string | undefined;
-  readonly exited: Promise<ExitStatus>;
+  readonly notes: OutputNotes;
+  readonly #control: ProcessControl;
   readonly #process: LoggedProcess;
   readonly #writer: InputWriter;
   /** Absent on pipes. */
@@ -57,10 +58,7 @@ export class SessionHost implements ProcessEvents {
   readonly #deadline: Deadline;
   readonly #onEnd: (host: SessionHost) => void;
   readonly #attached = new Attached();
-  readonly #resolveExited: (status: ExitStatus) => void;
   #isLookDue = false;
-  #isHeld = false;
-  #isKilling = false;
   #isRemoved = false;
 
   /** @returns The host, or why the process can't be started: nothing has run then. */
@@ -95,9 +93,7 @@ export class SessionHost implements ProcessEvents {
     this.#process = process;
     this.#onEnd = onEnd;
     this.#lifespan = new Lifespan(wish.keep * 1000, unattended?.keepExitedMs ?? 0, performance.now());
-    const { promise, resolve } = Promise.withResolvers<ExitStatus>();
-    this.exited = promise;
-    this.#resolveExited = resolve;
+    this.#control = new ProcessControl(process);
     this.session = new ProcessSession({
       facts: {
         sandbox: names.label,
@@ -114,6 +110,7 @@ export class SessionHost implements ProcessEvents {
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
       upstream: tracedUpstream(this.#upstream(), trace),
     });
+    this.notes = new OutputNotes(this.session, () => this.#attached.inner);
     this.#writer = new InputWriter(child, this.session);
     if (screen !== undefined) {
       const answers = new Answers({
@@ -151,12 +148,17 @@ export class SessionHost implements ProcessEvents {
       kill: () => void this.kill(),
       acked: (client) => {
         // Many may acknowledge at once, and only one of them can set the process going.
-        if (this.#isHeld && client === this.session.pacer) this.changed();
+        if (this.#control.isHeld && client === this.session.pacer) this.changed();
       },
       departed: () => this.changed(),
       holder: () => undefined,
       answerer: (answerer) => this.#answers?.answererIs(answerer),
     };
+  }
+
+  /** Resolves once the exit is known. */
+  get exited(): Promise<ExitStatus> {
+    return this.#control.exited;
   }
 
   get state(): "running" | "exited" {
@@ -231,20 +233,16 @@ export class SessionHost implements ProcessEvents {
 
   ended(status: ExitStatus): void {
     this.#lifespan.exited(performance.now());
+    this.#control.ended(status);
     this.trace?.(`ended: ${JSON.stringify(status)}, the log ends at ${this.session.log.endOffset}`);
     this.#writer.close();
     this.session.exited(status);
-    this.#resolveExited(status);
     this.changed();
   }
 
-  /** SIGHUP, then SIGTERM, then SIGKILL to every process of the session. Resolves once the exit is known. */
-  async kill(): Promise<void> {
-    if (!this.#isKilling && !this.#lifespan.hasExited) {
-      this.#isKilling = true;
-      endProcess(this.#process.child);
-    }
-    await this.exited;
+  /** Ends every process of the session. Resolves once the exit is known. */
+  kill(): Promise<void> {
+    return this.#control.kill();
   }
 
   // ---- Time and pace -------------------------------------------------------------------------------------------
@@ -252,8 +250,10 @@ export class SessionHost implements ProcessEvents {
   /** To be called after anything that may have changed who is there, what is acknowledged or what is due. */
   changed(): void {
     if (this.#isRemoved) return;
-    const shouldHold = this.session.shouldHold && !this.#isKilling;
-    if (shouldHold !== this.#isHeld && !this.#lifespan.hasExited) this.#hold(shouldHold);
+    if (this.#control.hold(this.session.shouldHold)) {
+      const verb = this.#control.isHeld ? "hold" : "release";
+      this.trace?.(`decides to ${verb} the process: ${describePace(this.session)}`);
+    }
     // A Durable Object without clients is connected for as long as a program's call needs it (P4).
     if (this.session.isAttended || this.#attached.inner !== undefined) this.#lifespan.attended();
     else this.#lifespan.abandoned(performance.now());
@@ -270,15 +270,6 @@ export class SessionHost implements ProcessEvents {
     });
   }
 
-  #hold(shouldHold: boolean): void {
-    const { child, screen } = this.#process;
-    this.#isHeld = shouldHold;
-    this.trace?.(`decides ${shouldHold ? "to hold" : "to release"} the process: ${describePace(this.session)}`);
-    if (screen !== undefined) screen.isHeld = shouldHold;
-    if (shouldHold) child.hold();
-    else child.release();
-  }
-
   #tick(nowMs: number): void {
     this.#attached.dropSilent(nowMs);
     this.session.tick();
@@ -289,26 +280,6 @@ export class SessionHost implements ProcessEvents {
   }
 
   // ---- Programs that call --------------------------------------------------------------------------------------
-
-  /** Something that the output says: told behind that output. */
-  #tellInner(message: Parameters<InnerServer["note"]>[0]): void {
-    setImmediate(() => this.#attached.inner?.note(message));
-  }
-
-  commandEnded(end: CommandEnd): void {
-    this.#tellInner({ type: "command_end", ...end });
-  }
-
-  attention(attention: Attention): void {
-    this.#tellInner({ type: "attention", ...attention });
-    // Clients that are attached here directly.
-    setImmediate(() => this.session.attention(attention));
-  }
-
-  titled(title: string): void {
-    this.session.title = title;
-    this.#tellInner({ type: "title", title });
-  }
 
   /** What programs ask of this process. */
   get ports(): ProgramPorts {

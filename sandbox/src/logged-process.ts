@@ -26,7 +26,9 @@ export type LoggedProcess = {
   readonly marks: SessionMarks | undefined;
 };
 
-export interface ProcessEvents extends SessionMarkEvents {
+export interface ProcessEvents {
+  /** What the output itself says. */
+  readonly notes: SessionMarkEvents;
   /** More output is in the log: called for each piece, before {@link appended} for all that was read at once. */
   committed(): void;
   appended(): void;
@@ -50,9 +52,9 @@ export function startLogged(
   const marks = wish.tty
     ? new SessionMarks(
         {
-          commandEnded: (end) => told()?.commandEnded(end),
-          attention: (attention) => told()?.attention(attention),
-          titled: (title) => told()?.titled(title),
+          commandEnded: (end) => told()?.notes.commandEnded(end),
+          attention: (attention) => told()?.notes.attention(attention),
+          titled: (title) => told()?.notes.titled(title),
         },
         () => performance.now(),
       )

@@ -1,0 +1,36 @@
+// Passes on what the output itself says: the end of a command, a call for attention, a title. Each is told behind that output.
+
+import type { InnerServer, ProcessSession } from "sandbox-stdio/core";
+import type { Attention } from "sandbox-stdio/programs";
+import type { CommandEnd } from "./marks/commands.ts";
+import type { SessionMarkEvents } from "./marks/session-marks.ts";
+
+export class OutputNotes implements SessionMarkEvents {
+  readonly #session: ProcessSession;
+  readonly #inner: () => InnerServer | undefined;
+
+  /** @param inner The newest inner hop. */
+  constructor(session: ProcessSession, inner: () => InnerServer | undefined) {
+    this.#session = session;
+    this.#inner = inner;
+  }
+
+  commandEnded(end: CommandEnd): void {
+    this.#tellInner({ type: "command_end", ...end });
+  }
+
+  attention(attention: Attention): void {
+    this.#tellInner({ type: "attention", ...attention });
+    // Clients that are attached here directly.
+    setImmediate(() => this.#session.attention(attention));
+  }
+
+  titled(title: string): void {
+    this.#session.title = title;
+    this.#tellInner({ type: "title", title });
+  }
+
+  #tellInner(message: Parameters<InnerServer["note"]>[0]): void {
+    setImmediate(() => this.#inner()?.note(message));
+  }
+}
