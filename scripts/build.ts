@@ -1,8 +1,8 @@
 // `npm run build`, and the first step of `npm start`: the page (packages/dashboard/dist) and the command line
-// (packages/sbx-cli/dist/sbx-stdio.js, one file). Starts nothing that stays.
+// (packages/sbx-cli/dist/sbx-stdio.js, and chunks beside it). Starts nothing that stays.
 import { type SpawnOptions, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { build, stop } from "esbuild";
 import { childEnv } from "../packages/local/src/env.ts";
 import { BIN, ROOT } from "../packages/local/src/paths.ts";
@@ -47,14 +47,17 @@ export async function buildBridge(): Promise<void> {
 const REQUIRE =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
-/** Bundles the command line. @throws {BuildError} */
+/** Bundles the command line: what a run does not need is in chunks that it does not read. @throws {BuildError} */
 export async function buildCli(): Promise<void> {
   const cli = join(ROOT, "packages/sbx-cli");
   try {
-    await build({
+    const { metafile } = await build({
       absWorkingDir: cli,
-      entryPoints: ["src/main.ts"],
-      outfile: "dist/sbx-stdio.js",
+      entryPoints: { "sbx-stdio": "src/main.ts" },
+      outdir: "dist",
+      chunkNames: "chunks/[name]-[hash]",
+      splitting: true,
+      metafile: true,
       bundle: true,
       platform: "node",
       format: "esm",
@@ -65,6 +68,9 @@ export async function buildCli(): Promise<void> {
       logLevel: "silent",
       legalComments: "none",
     });
+    const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
+    const chunks = join(cli, "dist/chunks");
+    for (const name of readdirSync(chunks)) if (!made.has(name)) rmSync(join(chunks, name));
   } catch (error) {
     throw new BuildError(`Cannot build the command line: ${error instanceof Error ? error.message : error}`);
   } finally {

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findChromium, findProgram } from "../packages/local/src/chromium.ts";
 import { BIN } from "../packages/local/src/paths.ts";
+import { findPexpectPython } from "../packages/local/src/python.ts";
 
 interface Prerequisite {
   readonly name: string;
@@ -44,6 +45,22 @@ const PREREQUISITES: readonly Prerequisite[] = [
   program("tmux", "the terminal tests"),
   program("zsh", "the tests of the shells' marks"),
   program("fish", "the tests of the shells' marks"),
+  program("curl", "the recipes of the command line"),
+  program("rsync", "the recipes of the command line"),
+  program("git", "the recipes of the command line"),
+  program("ssh", "the recipes of the command line", ["openssh-client"]),
+  {
+    name: "sshd",
+    purpose: "the recipes of the command line",
+    problem: () => (existsSync("/usr/sbin/sshd") ? undefined : "not at /usr/sbin/sshd"),
+    packages: ["openssh-server"],
+  },
+  {
+    name: "pexpect",
+    purpose: "the recipes of the command line",
+    problem: () => (findPexpectPython() === undefined ? "python3 can't import it" : undefined),
+    packages: ["python3-pexpect"],
+  },
   program("top", "the terminal tests", ["procps"]),
 ];
 

@@ -1,7 +1,8 @@
 // What programs ask of one process over the inner hop: its terminal's modes and screen, and its shell's commands.
 
 import type { OutputLog, ProgramPorts, Question } from "sandbox-stdio/core";
-import { type InputModes, inputModesOf, USUAL_MODES } from "sandbox-stdio/programs";
+import { type InputModes, inputModesOf, type TimeIndex, USUAL_MODES } from "sandbox-stdio/programs";
+import type { LoggedProcess } from "./logged-process.ts";
 import type { SessionMarks } from "./marks/session-marks.ts";
 import { withinLimit } from "./screen/screen-limit.ts";
 import { REPLAY_BYTES, type SessionScreen } from "./screen/session-screen.ts";
@@ -14,10 +15,15 @@ export class HostPorts implements ProgramPorts {
   readonly #log: OutputLog;
   readonly #screen: SessionScreen | undefined;
   readonly #marks: SessionMarks | undefined;
+  readonly #times: TimeIndex;
 
   /** @param screen Absent on pipes, as are the marks. */
-  constructor(log: OutputLog, screen: SessionScreen | undefined, marks: SessionMarks | undefined, called: () => void) {
+  constructor(
+    { log, screen, marks, times }: Pick<LoggedProcess, "log" | "screen" | "marks" | "times">,
+    called: () => void,
+  ) {
     this.#log = log;
+    this.#times = times;
     this.#screen = screen;
     this.#marks = marks;
     this.called = called;
@@ -30,7 +36,8 @@ export class HostPorts implements ProgramPorts {
   async answer(question: Question): Promise<Uint8Array | undefined> {
     if (question.about === "commands") {
       const { list = [], isMarked = false } = this.#marks?.commands ?? {};
-      return encode({ commands: list, next: this.#log.endOffset, isMarked });
+      const { marks, stepMs } = this.#times;
+      return encode({ commands: list, next: this.#log.endOffset, isMarked, times: { marks, stepMs } });
     }
     const { scrollback, runs, ansi } = question;
     const state = await this.#screen?.read({ scrollback, runs, ansi });

@@ -3,6 +3,7 @@
 
 import {
   type AttachQuery,
+  commandWords,
   Deadline,
   describePace,
   type ExitStatus,
@@ -176,8 +177,8 @@ export class SessionHost implements ProcessEvents {
 
   /** Whether a later client's `cmd` is this process. A client that names none takes what there is. */
   matches(query: AttachQuery): boolean {
-    const { cmd, args } = query.process;
-    return cmd === undefined || JSON.stringify([cmd, ...args]) === JSON.stringify(this.facts.cmd);
+    const words = commandWords(query.process);
+    return words === undefined || JSON.stringify(words) === JSON.stringify(this.facts.cmd);
   }
 
   /** Whether this process was started as `wish` says, in every respect (P2). */
@@ -228,6 +229,11 @@ export class SessionHost implements ProcessEvents {
 
   writable(): void {
     this.#writer.pump();
+    this.changed();
+  }
+
+  outputEnded(): void {
+    this.session.outputEnded();
     this.changed();
   }
 
@@ -283,8 +289,7 @@ export class SessionHost implements ProcessEvents {
 
   /** What programs ask of this process. */
   get ports(): ProgramPorts {
-    const { screen, marks } = this.#process;
-    return new HostPorts(this.session.log, screen, marks, () => this.#lifespan.called(performance.now()));
+    return new HostPorts(this.#process, () => this.#lifespan.called(performance.now()));
   }
 
   /** Forgets the session: its exit need not be told any more. */

@@ -2,14 +2,17 @@
 
 import {
   type AttachQuery,
+  commandWords,
   DEFAULT_COLS,
   DEFAULT_ROWS,
   type ExitStatus,
   MAX_FRAME_BYTES,
   OutputLog,
 } from "sandbox-stdio/core";
+import { TimeIndex } from "sandbox-stdio/programs";
 import { type SessionMarkEvents, SessionMarks } from "./marks/session-marks.ts";
-import { type ChildProcess, type StartFault, startProcess } from "./process/process.ts";
+import { type ChildProcess, type OutputSink, type StartFault, startProcess } from "./process/process.ts";
+import { connectTcp } from "./process/tcp.ts";
 import { SessionScreen } from "./screen/session-screen.ts";
 import { scripts, withMarks } from "./shell/integration.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -24,6 +27,8 @@ export type LoggedProcess = {
   /** Absent on pipes, as are the marks. */
   readonly screen: SessionScreen | undefined;
   readonly marks: SessionMarks | undefined;
+  /** When output came, by this machine's clock. */
+  readonly times: TimeIndex;
 };
 
 export interface ProcessEvents {
@@ -34,6 +39,8 @@ export interface ProcessEvents {
   appended(): void;
   /** The process takes input again. */
   writable(): void;
+  /** It puts out nothing more, and may still take input. */
+  outputEnded(): void;
   ended(status: ExitStatus): void;
 }
 
@@ -46,8 +53,9 @@ export function startLogged(
   surroundings: Surroundings,
   told: () => ProcessEvents | undefined,
 ): LoggedProcess | StartFault {
-  const cmd = wish.cmd ?? "bash";
+  const [cmd = "bash", ...args] = commandWords(wish) ?? [];
   const log = new OutputLog(size);
+  const times = new TimeIndex();
   const screen = wish.tty ? new SessionScreen(log) : undefined;
   const marks = wish.tty
     ? new SessionMarks(
@@ -62,36 +70,40 @@ export function startLogged(
   let reserved: Uint8Array = new Uint8Array(0);
   let readBytes = SMALL_READ_BYTES;
   const isMarking = wish.tty && wish.shellIntegration !== false;
-  const marking = isMarking ? withMarks(cmd, wish.args, surroundings.env, scripts()) : undefined;
-  const child = startProcess(
-    {
-      cmd,
-      args: marking?.args ?? wish.args,
-      env: { ...(marking?.env ?? surroundings.env) },
-      cwd: wish.cwd ?? surroundings.home,
-      tty: wish.tty,
-      ...size,
-      lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
-      ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
+  const marking = isMarking ? withMarks(cmd, args, surroundings.env, scripts()) : undefined;
+  const sink: OutputSink = {
+    reserve: () => {
+      reserved = log.reserve(readBytes);
+      return reserved;
     },
-    {
-      reserve: () => {
-        reserved = log.reserve(readBytes);
-        return reserved;
-      },
-      commit: (length, stream) => {
-        marks?.scan(reserved.subarray(0, length), log.endOffset);
-        readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
-        log.commit(length, stream);
-        told()?.committed();
-      },
-      flush: () => told()?.appended(),
+    commit: (length, stream) => {
+      times.note(log.endOffset, Date.now());
+      marks?.scan(reserved.subarray(0, length), log.endOffset);
+      readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
+      log.commit(length, stream);
+      told()?.committed();
     },
-    { onWritable: () => told()?.writable(), onExit: (status) => told()?.ended(status) },
-  );
+    flush: () => told()?.appended(),
+  };
+  const events = {
+    onWritable: () => told()?.writable(),
+    onOutputEnd: () => told()?.outputEnded(),
+    onExit: (status: ExitStatus) => told()?.ended(status),
+  };
+  const spec = {
+    cmd,
+    args: marking?.args ?? args,
+    env: { ...(marking?.env ?? surroundings.env) },
+    cwd: wish.cwd ?? surroundings.home,
+    tty: wish.tty,
+    ...size,
+    lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
+    ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
+  };
+  const child = wish.tcp === undefined ? startProcess(spec, sink, events) : connectTcp(wish.tcp, sink, events);
   if ("fault" in child) {
     screen?.close();
     return child;
   }
-  return { cmd: [cmd, ...wish.args], child, log, screen, marks };
+  return { cmd: [cmd, ...args], child, log, screen, marks, times };
 }

@@ -1,4 +1,4 @@
-// SECURITY.md names the tests that show what it says: each of them must exist.
+// SECURITY.md and the table of behaviours beside ssh name the tests that show what they say: each of them must exist.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,24 +11,42 @@ function namedTests(markdown: string): Named[] {
   return markdown.split("\n").flatMap((line) => {
     const [, attack, how, shownBy] = /^\| (.*) \| (.*) \| (.*) \|$/.exec(line) ?? [];
     if (attack === undefined || shownBy === undefined || how === "what stops it") return [];
-    let file = "";
-    const named: Named[] = [];
-    for (const [, path, name] of shownBy.matchAll(/`([^`]+\.test\.ts)`|"([^"]+)"/g)) {
-      if (path === undefined) named.push({ attack, file, name: name ?? "" });
-      else file = path;
-    }
-    return named.length > 0 ? named : [{ attack, file, name: "" }];
+    return testsOf(attack, shownBy);
+  });
+}
+
+function testsOf(attack: string, shownBy: string): Named[] {
+  let file = "";
+  const named: Named[] = [];
+  for (const [, path, name] of shownBy.matchAll(/`([^`]+\.test\.ts)`|"([^"]+)"/g)) {
+    if (path === undefined) named.push({ attack, file, name: (name ?? "").replaceAll("\\|", "|") });
+    else file = path;
+  }
+  return named.length > 0 ? named : [{ attack, file, name: "" }];
+}
+
+function missingOf(named: readonly Named[]): readonly Named[] {
+  return named.filter(({ file, name }) => {
+    const path = join(ROOT, file);
+    return file === "" || name === "" || !existsSync(path) || !isLiteral(readFileSync(path, "utf8"), name);
   });
 }
 
 test("every test that SECURITY.md names is there, and every attack in it has one", () => {
   const named = namedTests(readFileSync(join(ROOT, "SECURITY.md"), "utf8"));
   expect(named.length).toBeGreaterThan(60);
-  const missing = named.filter(({ file, name }) => {
-    const path = join(ROOT, file);
-    return file === "" || name === "" || !existsSync(path) || !isLiteral(readFileSync(path, "utf8"), name);
-  });
-  expect(missing).toEqual([]);
+  expect(missingOf(named)).toEqual([]);
+});
+
+test("each of forty behaviours beside ssh has a test that is there, and each difference a reason or a gain", () => {
+  const rows = readFileSync(join(ROOT, "docs/ssh-table.md"), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("| behaviour "))
+    // A bar within a cell is written with a backslash.
+    .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
+  expect(rows.length).toBeGreaterThanOrEqual(40);
+  expect(rows.filter((cells) => cells.length !== 5)).toEqual([]);
+  expect(missingOf(rows.flatMap(([behaviour = "", , , , shownBy = ""]) => testsOf(behaviour, shownBy)))).toEqual([]);
 });
 
 /** Whether it is a whole string of the source. */

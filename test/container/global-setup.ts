@@ -33,6 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     bridgeUrl: "",
     bridgeToken: "",
     sandboxesDir: "",
+    relayOrigin: "",
   });
   return async () => {
     await control.close();

@@ -23,6 +23,8 @@ declare module "vitest" {
       readonly dir: string;
       readonly sandboxesDir: string;
       readonly controlUrl: string;
+      /** The Worker behind a relay, whose connections tests can cut. */
+      readonly relayOrigin: string;
     };
   }
 }
@@ -31,17 +33,21 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
   const bridgePort = await anyFreePort();
+  const workerPort = await anyFreePort();
   const proxy = await BridgeProxy.listen(bridgePort);
+  const relay = await BridgeProxy.listen(workerPort);
+  const relayOrigin = relay.url.replace("127.0.0.1", "localhost");
   const cleanUp = async () => {
-    await proxy.close();
+    await Promise.all([proxy.close(), relay.close()]);
     if (process.env.SBX_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
     else console.log(`kept ${dir}`);
   };
   const system = await startSystem({
     dir,
-    ports: { bridge: bridgePort },
+    ports: { bridge: bridgePort, worker: workerPort },
     workerVars: {
       BRIDGE_URL: proxy.url,
+      ALLOWED_HOSTS: new URL(relayOrigin).host,
       ...WORKER_VARS,
       // The browsers' people are all of one tenant, and each of their tests has a sandbox of its own.
       ...(project.name === "browser" ? { LIMIT_SANDBOXES: "1000" } : {}),
@@ -53,7 +59,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   // What fails from then on fails for this reason.
   void system.failed.then((message) => console.error(message));
-  const control = await startControlServer(system, proxy);
+  const control = await startControlServer(system, proxy, relay);
   const { origin, issuerUrl, bridgeUrl, bridgeToken, sandboxesDir } = system;
   project.provide("system", {
     origin,
@@ -63,6 +69,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     dir,
     sandboxesDir,
     controlUrl: control.url,
+    relayOrigin,
   });
   return async () => {
     await control.close();

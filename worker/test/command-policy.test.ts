@@ -95,3 +95,13 @@ test("admins have lists of their own where either is set, and else everybody's",
   expect([isRefused(env, "git"), isRefused(env, "git", true), isRefused(env, "dd", true)]).toEqual([true, false, true]);
   expect(isRefused({ COMMAND_ALLOW: "bash" }, "git", true)).toBe(true);
 });
+
+test("a connection to a port is judged as the command tcp:PORT, and tcp:* is any of them", () => {
+  expect(isRefused({ COMMAND_ALLOW: "bash" }, "tcp:8080")).toBe(true);
+  expect(isRefused({ COMMAND_ALLOW: "bash,tcp:8080" }, "tcp:8080")).toBe(false);
+  expect(isRefused({ COMMAND_ALLOW: "bash,tcp:8080" }, "tcp:80")).toBe(true);
+  expect(isRefused({ COMMAND_ALLOW: "tcp:*" }, "tcp:80")).toBe(false);
+  expect(isRefused({ COMMAND_ALLOW: "tcp:*" }, "tcp:x")).toBe(true);
+  expect(isRefused({ COMMAND_BLOCK: "tcp:*" }, "tcp:80")).toBe(true);
+  expect(isRefused({ COMMAND_BLOCK: "tcp:80" }, "tcp:8080")).toBe(false);
+});

@@ -11,6 +11,9 @@ const queried = {
   count: (min: number, max: number) => z.coerce.number().int().min(min).max(max),
 };
 
+/** A year: longer than any output is kept. */
+const MAX_AGO_MS = 31_536_000_000;
+
 export const namedQuery = z.object({ incarnation });
 
 export const listQuery = z.object({ limit: queried.count(1, 1_000).default(100), after: z.string().optional() });
@@ -20,13 +23,18 @@ export const readQuery = z
     incarnation,
     from: queried.offset.optional(),
     tail: queried.offset.optional(),
+    since: z.iso.datetime({ offset: true }).optional(),
+    agoMs: queried.count(0, MAX_AGO_MS).optional(),
     to: queried.offset.optional(),
     maxBytes: queried.count(16, 1_048_576).default(65_536),
     waitMs: queried.count(0, 600_000).default(0),
     stream: z.enum(["all", "stdout", "stderr"]).default("all"),
     format: z.enum(["text", "base64", "plain"]).default("text"),
   })
-  .refine(({ from, tail }) => from === undefined || tail === undefined, "has both from and tail");
+  .refine(
+    ({ from, tail, since, agoMs }) => [from, tail, since, agoMs].filter((one) => one !== undefined).length <= 1,
+    "has more than one of from, tail, since and agoMs",
+  );
 
 export const readAnswer = z.object(outputRead);
 

@@ -102,6 +102,7 @@ export {
   type AttachQueryResult,
   type Attempt,
   attachParams,
+  commandWords,
   isName,
   type ProcessWish,
   parseAttachQuery,

@@ -35,6 +35,15 @@ describe("defaults", () => {
     ]);
   });
 
+  test("A13: tcp takes the place of a command, and of all that describes one", () => {
+    const { process } = read("tcp=8080");
+    expect([process.tcp, process.cmd, process.tty, process.delivery]).toEqual([8080, undefined, false, "lossless"]);
+    expect(attachParams({ process })).toContainEqual(["tcp", "8080"]);
+    for (const port of ["0", "65536", "8080x", "-1", "127.0.0.1:80"]) expect(parse(`tcp=${port}`).ok).toBe(false);
+    const others = ["cmd=ls", "arg=a", "env=A=b", "cwd=/", "linger=1", "tty=1", "role=viewer"];
+    for (const other of others) expect(parse(`tcp=80&${other}`)).toMatchObject({ ok: false });
+  });
+
   test("A10: what a client wants of its output is its own, and a later one that says nothing has said nothing", () => {
     expect([read("delivery=lossless").delivery, read("delivery=lossless").process.delivery]).toEqual([
       "lossless",

@@ -7,7 +7,7 @@ import { readName } from "./args/readers.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
 import { addTools } from "./args/tools.ts";
 import type { CliCommand, Defaults } from "./cli-command.ts";
-import { readFirstWord } from "./first-word.ts";
+import { isBare, readFirstWord, VERBS } from "./first-word.ts";
 import { usage } from "./outcome.ts";
 import { wordsAfterDashes } from "./process-args.ts";
 import { addSharing } from "./share-args.ts";
@@ -36,8 +36,8 @@ export function parseArgs(argv: readonly string[], version: string, defaults: De
   const done = (command: CliCommand) => {
     result = command;
   };
-  const words = { afterDashes: undefined as readonly string[] | undefined };
-  const program = describeProgram(version, words, defaults, done);
+  const words = { afterDashes: undefined as readonly string[] | undefined, saysAttach: argv[0] === "attach" };
+  const program = describeProgram(version, words, defaults, done, mayNameVerb(argv));
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => {
@@ -63,12 +63,22 @@ export function parseArgs(argv: readonly string[], version: string, defaults: De
   return result;
 }
 
-/** The whole of it: what help, the manual page and completions are made from. */
+/** Whether a verb may be among the words, or help is asked for, which names them all. */
+function mayNameVerb(argv: readonly string[]): boolean {
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  return own.some((word) => VERBS.includes(word) || word === "--help" || word === "-h") || isBare(argv[0] ?? "");
+}
+
+/**
+ * The whole of it: what help, the manual page and completions are made from.
+ * @param hasVerbs Whether the verbs are among it: describing them takes a while, and attaching needs none.
+ */
 export function describeProgram(
   version: string,
   words: Words,
   defaults: Defaults,
   done: (command: CliCommand) => void,
+  hasVerbs = true,
 ): Command {
   const program = new Command("sbx-stdio")
     .description("Attaches this terminal, or a pipeline, to a process in a sandbox.")
@@ -83,6 +93,7 @@ export function describeProgram(
     .action((url: string | undefined, rest: readonly string[]) => {
       done(attachOf(url, rest, program.opts<AttachFlags>(), words, defaults));
     });
+  if (!hasVerbs) return program;
   addAttachOptions(program.command("exec [url] [command...]"))
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
     .description(

@@ -6,7 +6,7 @@ import { Attachment } from "./attachment.ts";
 import type { AttachWish } from "./cli-command.ts";
 import { tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
-import { fitsAddress, startLong } from "./long-command.ts";
+import { fitsAddress } from "./long-command.ts";
 import type { Outcome } from "./outcome.ts";
 import { ResumePlace } from "./resume-place.ts";
 import { sizeOf, terminalStreams } from "./tty.ts";
@@ -25,6 +25,7 @@ export async function attach(wish: AttachWish, env: Environment): Promise<Outcom
     return run({ ...wish, cmd: undefined, args: [], env: [] }, true);
   const streams = wish.hasNoInput === true ? undefined : terminalStreams();
   const long = { ...wish, session, cmd: wish.cmd };
+  const { startLong } = await import("./start-long.ts");
   const attempt = keeper?.starting(session) ?? randomUUID();
   const rest = await startLong(long, streams !== undefined, streams && sizeOf(streams.output), attempt, token.token);
   return run({ ...rest, session: wish.session }, true);

@@ -87,17 +87,20 @@ export type RunCommand = Place & {
   readonly isJson: boolean;
 };
 
+/** Where a log is read from: an offset, a time in ISO 8601, or so many ms ago by the server's clock. */
+export type Since = { readonly offset: number } | { readonly since: string } | { readonly agoMs: number };
+
 export type LogsCommand = SessionPlace & {
   readonly kind: "logs";
   readonly follows: boolean;
   /** Lines. */
   readonly tail: number | undefined;
-  /** An offset. */
-  readonly since: number | undefined;
+  readonly since: Since | undefined;
 };
 
 export type CliCommand =
-  | { readonly kind: "attach"; readonly wish: AttachWish }
+  /** `isOffered`: what there is to attach to is offered first. */
+  | { readonly kind: "attach"; readonly wish: AttachWish; readonly isOffered?: boolean }
   | {
       readonly kind: "login";
       readonly endpoint: Endpoint | undefined;
@@ -125,10 +128,20 @@ export type CliCommand =
   | ({ readonly kind: "ssh-proxy"; readonly cmd: string; readonly args: readonly string[] } & Place)
   | { readonly kind: "ssh-config"; readonly words: readonly string[]; readonly host: string }
   | CopyCommand
+  | ForwardCommand
   /** `--help` or `--version`: text for standard output. */
   | { readonly kind: "show"; readonly text: string };
 
 export type CopyCommand = Place & { readonly kind: "cp"; readonly from: CopyEnd; readonly to: CopyEnd };
+export type ForwardCommand = Place & {
+  readonly kind: "forward";
+  /** Where it listens here; port 0: any that is free. */
+  readonly local: { readonly address: string; readonly port: number };
+  /** Of the sandbox. */
+  readonly port: number;
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+};
 /** A path here, or in the sandbox (`:PATH`). */
 export type CopyEnd = { readonly isRemote: boolean; readonly path: string };
 

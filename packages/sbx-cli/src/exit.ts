@@ -5,6 +5,8 @@ import tty from "node:tty";
 import v8 from "node:v8";
 import vm from "node:vm";
 
+/** Microseconds of work after which much may be hot: starting takes a tenth of it. */
+const MUCH_WORK_US = 1_000_000;
 const STANDARD_STREAMS = [0, 1, 2] as const;
 const terminals = STANDARD_STREAMS.filter((fd) => tty.isatty(fd));
 
@@ -26,15 +28,20 @@ export function letGoOfLostTerminals(): void {
 /**
  * Node's own `process.exit` waits for the threads that compile what has become hot, and one that has no room for its code
  * waits for the main thread to collect garbage, which it never does again: after much work one exit in a hundred hangs
- * (https://github.com/nodejs/node/issues/54918). So it is collected here, which lets them all go on and leaves room.
+ * (https://github.com/nodejs/node/issues/54918). So it is collected here, which lets them all go on and leaves room. A short run
+ * has made nothing hot, and is spared the time.
  */
 export function exit(code: number): never {
+  if (process.cpuUsage().user > MUCH_WORK_US) collectGarbage();
+  letGoOfLostTerminals();
+  process.exit(code);
+}
+
+function collectGarbage(): void {
   try {
     v8.setFlagsFromString("--expose-gc");
     vm.runInNewContext("gc()");
   } catch {
     // Another runtime than Node, which has no such function.
   }
-  letGoOfLostTerminals();
-  process.exit(code);
 }

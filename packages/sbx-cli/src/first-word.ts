@@ -2,8 +2,15 @@
 
 import { usage } from "./outcome.ts";
 
+/** Every verb, for a run that has none and need not describe them. */
+export const VERBS: readonly string[] =
+  `attach exec run read write wait screen commands signal ls sessions logs kill whoami doctor share tickets revoke login logout
+   context ssh-proxy ssh-config cp forward completion man version`.split(/\s+/);
+
 /** A word that no address looks like. */
 const BARE = /^[A-Za-z][\w-]*$/;
+
+export const isBare = (word: string) => BARE.test(word);
 
 /**
  * The words as commander is to read them: `attach` may be said, as the other commands are, and `help COMMAND` is

@@ -4,9 +4,12 @@ import process from "node:process";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { mcpServer, type ToolHost } from "@sbx/mcp";
 import { Command, CommanderError } from "commander";
-import { isName } from "sandbox-stdio/core";
+import { type PlaceFlags, placeOf } from "./args/place.ts";
+import { readName } from "./args/readers.ts";
+import type { Defaults } from "./cli-command.ts";
+import { readDefaults } from "./contexts.ts";
 import { tokenSource } from "./credentials.ts";
-import { type Endpoint, readEndpoint } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { Environment } from "./logins.ts";
 import { EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
 import { VERSION } from "./version.ts";
@@ -15,6 +18,7 @@ type McpWish = {
   readonly endpoint: Endpoint;
   readonly sandbox: string | undefined;
   readonly token: string | undefined;
+  readonly tokenCommand: string | undefined;
 };
 
 const HELP = `
@@ -24,7 +28,7 @@ An MCP host starts it and speaks JSON-RPC with it. For Claude Code:
 
 /** @param argv What follows the word "mcp". @throws {CliError} */
 export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
-  const wish = readWish(argv);
+  const wish = readWish(argv, readDefaults(env, process.cwd()));
   if (typeof wish === "string") {
     process.stdout.write(wish);
     return exitWith(EXIT.ok);
@@ -54,14 +58,19 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
 }
 
 /** @returns Text, where that was asked for. */
-function readWish(argv: readonly string[]): McpWish | string {
+function readWish(argv: readonly string[], defaults: Defaults): McpWish | string {
   let wish: McpWish | undefined;
   let shown = "";
   const command = new Command("sbx-stdio mcp")
     .description("serves the tools of a server's sandboxes to an MCP host, over standard input and output")
-    .argument("<url>", "the server: https://HOST")
-    .option("--sandbox <id>", "the one sandbox to work in (default: each call names its own)", readName)
+    .argument("[url]", "the server: https://HOST (default: the context's)")
+    .option(
+      "--sandbox <id>",
+      "the one sandbox to work in (default: the context's, else each call names its own)",
+      readName,
+    )
     .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)")
+    .option("--token-command <line>", "a shell's line that prints the access token")
     .addHelpText("after", HELP)
     .exitOverride()
     .configureOutput({
@@ -70,8 +79,10 @@ function readWish(argv: readonly string[]): McpWish | string {
       },
       writeErr: () => undefined,
     })
-    .action((url: string, { sandbox, token }: { sandbox?: string; token?: string }) => {
-      wish = { endpoint: readEndpoint(url), sandbox, token };
+    .action((url: string | undefined, { sandbox = defaults.sandbox, ...flags }: PlaceFlags) => {
+      // Which sandbox is left open where nothing says it: each call does then.
+      const { endpoint, token, tokenCommand } = placeOf(url, flags, defaults);
+      wish = { endpoint, sandbox, token, tokenCommand };
     });
   try {
     command.parse(argv, { from: "user" });
@@ -82,9 +93,4 @@ function readWish(argv: readonly string[]): McpWish | string {
   }
   if (wish === undefined) throw usage("which server? See sbx-stdio mcp --help");
   return wish;
-}
-
-function readName(text: string): string {
-  if (!isName(text)) throw usage(`"${text}" is no name of a sandbox`);
-  return text;
 }

@@ -9,7 +9,7 @@ import {
   StdioError,
   sandbox,
 } from "sandbox-stdio/client";
-import type { LogsCommand, Place, ProgramCommand, RunCommand } from "./cli-command.ts";
+import type { LogsCommand, Place, ProgramCommand, RunCommand, Since } from "./cli-command.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
 import { Printer } from "./print.ts";
@@ -238,9 +238,9 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
   const printer = new Printer();
   const session = sandboxOf(command, token).session(command.session);
   return asking(async () => {
-    let from = command.since;
+    let from = command.since === undefined ? undefined : await offsetOf(session, command.since);
     if (command.tail !== undefined) {
-      const { bytes, next } = await lastLines(session, command.tail, command.since ?? 0);
+      const { bytes, next } = await lastLines(session, command.tail, from ?? 0);
       await printer.print(bytes);
       from = next;
     }
@@ -255,6 +255,13 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
       from = answer.next;
     }
   });
+}
+
+async function offsetOf(session: SandboxSession, since: Since): Promise<number> {
+  if ("offset" in since) return since.offset;
+  // The fewest bytes that may be asked for: only where they begin matters.
+  const { from, gap } = await session.read({ ...since, maxBytes: 16, format: "base64" });
+  return gap?.from ?? from;
 }
 
 async function lastLines(

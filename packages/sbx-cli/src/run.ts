@@ -1,26 +1,23 @@
-// Which command does what. Reads no arguments of the process and does not end it.
+// Which command does what, each in a module that is read when it is asked for: most runs attach. Reads no arguments of the
+// process and does not end it.
 
 import fs from "node:fs";
 import { parseArgs } from "./args.ts";
 import { checkArguments } from "./arguments.ts";
 import { attach } from "./attach-command.ts";
-import type { CliCommand, Place } from "./cli-command.ts";
+import type { AttachWish, CliCommand, Place } from "./cli-command.ts";
 import { readDefaults, runContext } from "./contexts.ts";
-import { copy } from "./copy.ts";
 import { login, logout, tokenSource } from "./credentials.ts";
-import { diagnose } from "./doctor.ts";
 import type { Environment } from "./logins.ts";
 import { EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
 import { aside, Printer, print } from "./print.ts";
-import { runLogs, runProgram, runProgramVerb } from "./programs.ts";
 import { killSession, listSessions, sessionTable } from "./sessions.ts";
-import { runSharing } from "./sharing.ts";
 import { sshConfig, sshProxyWish } from "./ssh.ts";
 import { standardInput } from "./stdin.ts";
 import { readTicket } from "./ticket.ts";
+import { terminalStreams } from "./tty.ts";
 import { VERSION, versionText } from "./version.ts";
-import { whoAmI } from "./whoami.ts";
 
 const STDERR = 2;
 const WATCH_MS = 2_000;
@@ -36,23 +33,24 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
   const token = (place: Place) => tokenSource(place, env).token;
   switch (command.kind) {
     case "attach": {
-      const { wish } = command;
+      const wish = command.isOffered === true ? await chosen(command) : command.wish;
+      if (wish === undefined) return exitWith(EXIT.ok);
       const { ticketFrom } = wish;
       return attach(ticketFrom === undefined ? wish : { ...wish, ticket: await readTicket(ticketFrom) }, env);
     }
     case "show":
       return print(command.text);
     case "run":
-      return runProgram(command, token(command), standardInput());
+      return (await import("./programs.ts")).runProgram(command, token(command), standardInput());
     case "read":
     case "write":
     case "wait":
     case "screen":
     case "commands":
     case "signal":
-      return runProgramVerb(command, token(command), standardInput());
+      return (await import("./programs.ts")).runProgramVerb(command, token(command), standardInput());
     case "logs":
-      return runLogs(command, token(command));
+      return (await import("./programs.ts")).runLogs(command, token(command));
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;
@@ -60,15 +58,17 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
       await logout(env, command.endpoint);
       break;
     case "whoami":
-      return print(await whoAmI(command, await token(command)()));
+      return print(await (await import("./whoami.ts")).whoAmI(command, await token(command)()));
     case "doctor":
-      return diagnose(command, tokenSource(command, env));
+      return (await import("./doctor.ts")).diagnose(command, tokenSource(command, env));
     case "context":
       return print(runContext(command, env));
     case "sessions":
       return list(command, token(command));
     case "cp":
-      return copy(command, env);
+      return (await import("./copy.ts")).copy(command, env);
+    case "forward":
+      return (await import("./forward.ts")).forward(command, env);
     case "ssh-proxy":
       return attach(sshProxyWish(command), env);
     case "ssh-config":
@@ -82,6 +82,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "share":
     case "tickets":
     case "revoke": {
+      const { runSharing } = await import("./sharing.ts");
       const said = await runSharing(command, await token(command)());
       const outcome = await print(said.out);
       if (said.aside !== undefined) aside(said.aside);
@@ -89,6 +90,11 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     }
   }
   return exitWith(EXIT.ok);
+}
+
+async function chosen({ wish }: Extract<CliCommand, { kind: "attach" }>): Promise<AttachWish | undefined> {
+  const { offer } = await import("./offer.ts");
+  return offer(wish, tokenSource(wish, process.env).token, terminalStreams() !== undefined);
 }
 
 /** `--version --json`, which no command stands before. */

@@ -60,12 +60,32 @@ export async function ask(
   throw new CliError(messageOf(await response.text()) ?? `the server answered HTTP ${response.status}`);
 }
 
-const COLUMNS = ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "STARTED", "COMMAND"] as const;
+const COLUMNS = ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "AGE", "COMMAND"] as const;
+const AGE_UNITS = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "m"],
+  [1, "s"],
+] as const;
+
+/** How long ago a time was, in the largest unit of which there are two; empty where it is no time. */
+export function age(time: string, nowMs = Date.now()): string {
+  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(time)) / 1_000));
+  if (Number.isNaN(seconds)) return "";
+  const [length, unit] = AGE_UNITS.find(([one]) => seconds >= 2 * one) ?? [1, "s"];
+  return `${Math.floor(seconds / length)}${unit}`;
+}
+
+/** What of the list runs. */
+export function runningOf(answer: unknown): Record<string, unknown>[] {
+  const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
+  return list.filter(({ state }) => state === "running");
+}
 
 /** The list as lines of text; not `hasAll`: of what runs alone. Fields that the server left out are empty. */
 export function sessionTable(answer: unknown, hasAll = true): string {
   const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
-  const shown = hasAll ? list : list.filter(({ state }) => state === "running");
+  const shown = hasAll ? list : runningOf(answer);
   return table([COLUMNS, ...shown.map(rowOf)]);
 }
 
@@ -79,7 +99,7 @@ function rowOf(entry: Record<string, unknown>): string[] {
     entry.tty === true ? "pty" : "pipes",
     text(entry.clients),
     text(entry.offset),
-    text(entry.createdAt).replace(/\.\d+Z$/, "Z"),
+    age(text(entry.createdAt)),
     cmd,
   ];
 }

@@ -37,8 +37,8 @@ function unreadable(error: unknown): CliError {
   return new CliError(`cannot read the ticket: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** Byte by byte: what follows the line is the process's input. */
-async function firstLine(): Promise<string> {
+/** Of standard input, byte by byte: what follows the line is the process's input. */
+export async function firstLine(): Promise<string> {
   const line: number[] = [];
   const byte = Buffer.alloc(1);
   while (line.length < MAX_BYTES) {

@@ -614,9 +614,9 @@ describe("sessions and kill", () => {
     ]);
     await once(child.stdout ?? child, "data");
     const { stdout } = await runCli(["sessions", server.url, "--sandbox", "dev"]);
-    expect(stdout.split("\n").map((row) => row.replace(/\d{4}-\S+Z/, "TIME").split(/ {2,}/))).toEqual([
-      ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "STARTED", "COMMAND"],
-      ["build", "running", "pipes", "1", "3", "TIME", "sh -c 'echo hi; sleep 60'"],
+    expect(stdout.split("\n").map((row) => row.replace(/ \d+s /, " AGE ").split(/ {2,}/))).toEqual([
+      ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "AGE", "COMMAND"],
+      ["build", "running", "pipes", "1", "3", "AGE", "sh -c 'echo hi; sleep 60'"],
       [""],
     ]);
     const json = await runCli(["sessions", server.url, "--sandbox", "dev", "--json"]);

@@ -1,8 +1,9 @@
 // The words of the verbs of the HTTP interface, of contexts and of the small switches: what they mean.
 
 import { describe, expect, test } from "vitest";
-import { type CliCommand, parseArgs } from "../src/args.ts";
+import { type CliCommand, describeProgram, parseArgs } from "../src/args.ts";
 import type { Defaults } from "../src/cli-command.ts";
+import { VERBS } from "../src/first-word.ts";
 import { CliError } from "../src/outcome.ts";
 
 const URL = "https://h.example";
@@ -156,5 +157,52 @@ describe("switches", () => {
       to: { isRemote: true, path: "/w" },
     });
     expect(refusal(`cp ${URL} a b`)).toMatch(/colon/);
+  });
+});
+
+describe("forward, logs and attach", () => {
+  const local = (address: string, port: number) => ({ local: { address, port } });
+
+  test.each([
+    ["8080", { port: 8080, ...local("127.0.0.1", 8080) }],
+    ["9000:8080", { port: 8080, ...local("127.0.0.1", 9000) }],
+    ["0:8080", { port: 8080, ...local("127.0.0.1", 0) }],
+    [":8080", { port: 8080, ...local("127.0.0.1", 0) }],
+    ["0.0.0.0:9000:80", { port: 80, ...local("0.0.0.0", 9000) }],
+    ["[::1]:9000:80", { port: 80, ...local("::1", 9000) }],
+  ])("forward %s", (ports, expected) => {
+    expect(parse(`forward ${URL} ${ports}`)).toMatchObject({ kind: "forward", ...expected });
+    expect(parse(`forward ${ports}`, { server: URL })).toMatchObject({ kind: "forward", ...expected });
+  });
+
+  test.each(["0", "65536", "80:", "a:80", "1:2:3:4", "80 81"])("forward %s is wrong usage", (ports) => {
+    expect(refusal(`forward ${URL} ${ports}`)).toMatch(/\[LOCAL:\]PORT/);
+  });
+
+  test.each([
+    ["12", { offset: 12 }],
+    ["10m", { agoMs: 600_000 }],
+    ["1.5h", { agoMs: 5_400_000 }],
+    ["2026-11-23T10:00:00Z", { since: "2026-11-23T10:00:00.000Z" }],
+    ["2026-11-23T10:00:00+02:00", { since: "2026-11-23T08:00:00.000Z" }],
+  ])("logs --since %s", (since, expected) => {
+    expect(parse(`logs ${URL} --session s --since ${since}`)).toMatchObject({ kind: "logs", since: expected });
+  });
+
+  test("attach alone offers what there is; with an address, a session or a command there is nothing to ask", () => {
+    const isOffered = (words: string, defaults: Defaults = { server: URL }) => {
+      const command = parse(words, defaults);
+      return command.kind === "attach" && command.isOffered === true;
+    };
+    expect([isOffered("attach"), isOffered("attach --sandbox dev")]).toEqual([true, true]);
+    for (const words of ["attach --session s", "attach -- ls", `attach ${URL}`]) expect(isOffered(words)).toBe(false);
+    expect(isOffered("attach", { server: URL, session: "s" })).toBe(false);
+  });
+
+  test("the list of verbs is that of the description, so that a run without one need not describe them", () => {
+    const program = describeProgram("1", { afterDashes: undefined }, {}, () => undefined);
+    const described = program.commands.map((command) => command.name());
+    expect([...VERBS].sort()).toEqual(["attach", ...described].sort());
+    expect(parse(`--sandbox dev ${URL} -- ls`)).toMatchObject({ kind: "attach", wish: { sandbox: "dev", cmd: "ls" } });
   });
 });

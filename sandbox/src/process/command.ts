@@ -11,6 +11,8 @@ export type StartFault = {
     /** There is such a file, but the kernel won't run it: not a regular file, no permission, a bad interpreter, … */
     | "cmd_not_executable"
     | "bad_cwd"
+    /** Nothing listens on the TCP port that takes the process's place. */
+    | "connection_refused"
     /** The machine has no more processes, terminals, descriptors or memory. */
     | "start_failed";
   /** One line for a person, naming the command or directory. */

@@ -12,6 +12,7 @@ if (process.platform !== "linux") throw new Error(`Cannot run processes on ${pro
 const { symbols } = dlopen("libc.so.6", {
   __errno_location: { args: [], returns: pointer },
   close: { args: [i32], returns: i32 },
+  connect: { args: [i32, pointer, u32], returns: i32 },
   epoll_create1: { args: [i32], returns: i32 },
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
   epoll_wait: { args: [i32, pointer, i32, i32], returns: i32 },
@@ -20,6 +21,7 @@ const { symbols } = dlopen("libc.so.6", {
   fcntl: { args: [i32, i32, i64], returns: i32 },
   kill: { args: [i32, i32], returns: i32 },
   getsid: { args: [i32], returns: i32 },
+  getsockopt: { args: [i32, i32, i32, pointer, pointer], returns: i32 },
   // The third argument is a number or an address (see addressOf).
   ioctl: { args: [i32, u64, u64], returns: i32 },
   pipe2: { args: [pointer, i32], returns: i32 },
@@ -37,7 +39,10 @@ const { symbols } = dlopen("libc.so.6", {
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   ptsname_r: { args: [i32, pointer, u64], returns: i32 },
   read: { args: [i32, pointer, u64], returns: i32 },
+  setsockopt: { args: [i32, i32, i32, pointer, u32], returns: i32 },
+  shutdown: { args: [i32, i32], returns: i32 },
   sigfillset: { args: [pointer], returns: i32 },
+  socket: { args: [i32, i32, i32], returns: i32 },
   // Addresses go in as numbers (see addressOf); the kernel ignores the registers it has no use for.
   syscall: { args: [i64, i64, i64, i64, i64, i64], returns: i32 },
   tcgetattr: { args: [i32, pointer], returns: i32 },

@@ -6,6 +6,8 @@ import { createWaker, type Waker, type WakerKind } from "./waker.ts";
 
 export const READABLE = 0x001;
 export const WRITABLE = 0x004;
+/** The other end of a socket sends no more. Pipes and terminals have it among {@link BROKEN}. */
+export const HALF_CLOSED = 0x2000;
 /** What the kernel reports unasked: an error, or the other end is gone. */
 export const BROKEN = 0x008 | 0x010;
 

@@ -5,7 +5,9 @@ import { constants } from "node:os";
 import { errno, LibcError, libc } from "./libc.ts";
 import { poller, type Watch, WRITABLE } from "./poller.ts";
 
-const { EAGAIN, EINTR, EIO, EPIPE } = constants.errno;
+const { EAGAIN, ECONNREFUSED, ECONNRESET, EINTR, EIO, EPIPE, ETIMEDOUT } = constants.errno;
+/** Nobody can read what is written: a pipe, a terminal or a connection whose other end is gone. */
+const UNREAD: readonly number[] = [EPIPE, EIO, ECONNREFUSED, ECONNRESET, ETIMEDOUT];
 
 export class ProcessInput {
   readonly #fd: number;
@@ -40,7 +42,7 @@ export class ProcessInput {
       }
       const failure = count < 0 ? errno() : EAGAIN;
       if (failure === EINTR) continue;
-      if (failure === EPIPE || failure === EIO) {
+      if (UNREAD.includes(failure)) {
         this.close();
         return bytes.length;
       }
@@ -49,6 +51,11 @@ export class ProcessInput {
       break;
     }
     return taken;
+  }
+
+  /** Whether what is written is dropped. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** No more input; a pipe's reader sees its end. */

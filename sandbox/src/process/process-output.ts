@@ -4,7 +4,7 @@
 import { constants } from "node:os";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
-import { BROKEN, poller, READABLE, type Reader, type Watch } from "./poller.ts";
+import { BROKEN, HALF_CLOSED, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 
 /** Where output goes. It is read from the kernel into the memory that `reserve` hands out, with no copy in between. */
 export interface OutputSink {
@@ -25,7 +25,9 @@ export const FLUSH_BYTES = MAX_FRAME_BYTES;
 /** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
 const PROMPT_BYTES = 1_024;
 
-const { EAGAIN, EINTR, EIO } = constants.errno;
+const { EAGAIN, ECONNREFUSED, ECONNRESET, EINTR, EIO, ETIMEDOUT } = constants.errno;
+/** How a connection ends that its other side, or the way there, has broken. */
+const BROKEN_OFF: readonly number[] = [ECONNREFUSED, ECONNRESET, ETIMEDOUT];
 const POLLFD_BYTES = 8;
 const POLLIN = 0x001;
 const POLLHUP = 0x010;
@@ -34,7 +36,7 @@ export class ProcessOutput implements Reader {
   readonly #fd: number;
   readonly #stream: 1 | 2;
   readonly #sink: OutputSink;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (isBrokenOff: boolean) => void;
   readonly #watch: Watch;
   #unflushedBytes = 0;
   /** Nothing came for a moment: what comes now is awaited, and is not kept until all that follows it is read. */
@@ -46,13 +48,13 @@ export class ProcessOutput implements Reader {
   #lastByteAtMs = 0;
 
   /** Takes over `fd`, which is non-blocking. At its end it is closed, then `onEnd` called. */
-  constructor(fd: number, stream: 1 | 2, sink: OutputSink, onEnd: () => void) {
+  constructor(fd: number, stream: 1 | 2, sink: OutputSink, onEnd: (isBrokenOff: boolean) => void) {
     this.#fd = fd;
     this.#stream = stream;
     this.#sink = sink;
     this.#onEnd = onEnd;
-    this.#watch = poller().watch(fd, READABLE, (events) => {
-      if ((events & BROKEN) !== 0) this.#isEnding = true;
+    this.#watch = poller().watch(fd, READABLE | HALF_CLOSED, (events) => {
+      if ((events & (BROKEN | HALF_CLOSED)) !== 0) this.#isEnding = true;
       if (!this.#isHeld) poller().enqueue(this);
     });
   }
@@ -107,9 +109,10 @@ export class ProcessOutput implements Reader {
     if (failure === EAGAIN) return false;
     if (failure === EINTR) return true;
     if (failure === EIO && !this.#hasHungUp()) return true;
-    if (failure !== 0 && failure !== EIO) throw new LibcError("read a program's output", failure);
+    const isBrokenOff = BROKEN_OFF.includes(failure);
+    if (failure !== 0 && failure !== EIO && !isBrokenOff) throw new LibcError("read a program's output", failure);
     this.close();
-    this.#onEnd();
+    this.#onEnd(isBrokenOff);
     return false;
   }
 

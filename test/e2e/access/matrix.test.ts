@@ -151,9 +151,12 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     upgrade("stdio: look on", attach({ role: "viewer" }), stdio),
     upgrade("stdio: drive", attach({ role: "driver" }), stdio),
     upgrade("stdio: make", attach({ cmd: "cat" }), { ...stdio, ...none }),
+    // Nothing listens on that port.
+    upgrade("stdio: a port", attach({ tcp: "1" }), { ...stdio, ...none }),
     upgrade("plain: look on", attach({ role: "viewer" })),
     upgrade("plain: drive", attach({ role: "driver" })),
     upgrade("plain: make", attach({ cmd: "cat" }), none),
+    upgrade("plain: a port", attach({ tcp: "1" }), none),
   ],
   "GET /ws/terminal": [
     upgrade("addon: look on", ({ sandbox, session }) => addonPath(sandbox, { session, role: "viewer" })),

@@ -1,4 +1,5 @@
 // http.md 11: the verbs of the command line that have no connection of their own, over the whole system.
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli } from "../support/cli.ts";
 import { fresh, type Person, person } from "../support/system.ts";
@@ -138,4 +139,27 @@ test("ls shows what runs, --all the rest", async () => {
       .map((line) => line.split(" ")[0]);
   expect(names((await verb(who, "ls", [])).stdout)).toEqual([runs]);
   expect(names((await verb(who, "ls", ["--all"])).stdout).sort()).toEqual([runs, ended].sort());
+});
+
+test("D2a: logs --since prints what came since a time, of a process that runs and of one that has ended", async () => {
+  const who = await person();
+  const session = await started(who, "echo early; read x; echo late; read y");
+  await verb(who, "wait", ["--session", session, "--text", "early", "--from", "0"]);
+  // The index counts in seconds.
+  await delay(2_100);
+  const between = new Date().toISOString();
+  await delay(1_100);
+  await verb(who, "write", ["--session", session, "--text", "x\n"]);
+  await verb(who, "wait", ["--session", session, "--text", "late", "--from", "0"]);
+  const since = async (time: string) => (await verb(who, "logs", ["--session", session, "--since", time])).stdout;
+  const all = async () => [await since(between), await since("1h"), await since("0s"), await since("2000-01-01")];
+  const expected = ["late\n", "early\nlate\n", "", "early\nlate\n"];
+  await delay(1_100);
+  expect(await all()).toEqual(expected);
+  // Longer than a life of which no times are kept.
+  await delay(1_000);
+  await verb(who, "write", ["--session", session, "--eof"]);
+  await verb(who, "wait", ["--session", session, "--exit"]);
+  expect(await all()).toEqual(expected);
+  expect((await verb(who, "logs", ["--session", session, "--since", "soon"])).code).toBe(2);
 });

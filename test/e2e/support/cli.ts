@@ -31,8 +31,13 @@ export function cliEnv(who: Person | undefined): NodeJS.ProcessEnv {
 }
 
 /** Starts it with all three streams as pipes: the subcommand, if any, the server's address, and `words`. */
-export function startCli(who: Person | undefined, words: readonly string[], subcommand?: string): CliChild {
-  const address = subcommand === "logout" ? [] : [system.origin];
+export function startCli(
+  who: Person | undefined,
+  words: readonly string[],
+  subcommand?: string,
+  origin = system.origin,
+): CliChild {
+  const address = subcommand === "logout" ? [] : [origin];
   const args = [CLI, ...(subcommand === undefined ? [] : [subcommand]), ...address, ...words];
   const child = spawn(process.execPath, args, { env: cliEnv(who), stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => undefined); // It may end without reading all.

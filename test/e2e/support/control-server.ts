@@ -11,7 +11,11 @@ export interface ControlServer {
 }
 
 /** `POST URL/NAME` runs one of the actions below and answers its result as JSON. */
-export async function startControlServer(system: System, proxy: BridgeProxy): Promise<ControlServer> {
+export async function startControlServer(
+  system: System,
+  proxy: BridgeProxy,
+  relay: BridgeProxy,
+): Promise<ControlServer> {
   const actions: Readonly<Record<string, () => unknown>> = {
     pids: () => system.pids,
     "restart-worker": () => system.restartWorker(),
@@ -19,6 +23,7 @@ export async function startControlServer(system: System, proxy: BridgeProxy): Pr
     "kill-bridge": () => system.bridge.kill(),
     "start-bridge": () => system.bridge.start(),
     cut: () => proxy.cut(),
+    "cut-relay": () => relay.cut(),
     hold: () => proxy.hold(),
     release: () => proxy.release(),
     recorded: () => proxy.recorded.map((bytes) => bytes.toString("base64")),

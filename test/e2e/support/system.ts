@@ -43,6 +43,8 @@ export const killBridge = () => control<null>("kill-bridge");
 export const startBridge = () => control<null>("start-bridge");
 /** Breaks every connection between Worker and bridge; new ones are let through. */
 export const cutInnerHop = () => control<null>("cut");
+/** Breaks every connection that goes through the relay before the Worker. */
+export const cutRelay = () => control<null>("cut-relay");
 /** Lets new connections to the bridge wait until they are released. */
 export const holdInnerHop = () => control<null>("hold");
 export const releaseInnerHop = () => control<null>("release");

@@ -1,6 +1,6 @@
 // Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
 
-import { CLOSE, dialectNamed, LOST_REASON } from "sandbox-stdio/core";
+import { CLOSE, commandWords, dialectNamed, LOST_REASON } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "../session/session-store.ts";
 import type { AttachSpec } from "./attach-spec.ts";
@@ -69,9 +69,9 @@ export async function admit(
   if (query.offset !== undefined && query.offset !== 0) {
     return { code: CLOSE.badRequest, error: "bad_request", message: '"offset" other than 0 needs a "resume"' };
   }
-  const wanted = query.process;
-  if (record !== undefined && wanted.cmd !== undefined) {
-    const isSame = JSON.stringify([wanted.cmd, ...wanted.args]) === JSON.stringify(record.cmd);
+  const wanted = commandWords(query.process);
+  if (record !== undefined && wanted !== undefined) {
+    const isSame = JSON.stringify(wanted) === JSON.stringify(record.cmd);
     if (!isSame) {
       return { code: CLOSE.conflict, error: "conflict", message: `session "${spec.session}" runs another command` };
     }

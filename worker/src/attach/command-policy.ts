@@ -4,7 +4,10 @@
 import { CLOSE } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
 
-/** Variables of the Worker: commands, comma separated. Absent or empty: no such list. */
+/**
+ * Variables of the Worker: commands, comma separated. Absent or empty: no such list. `tcp:8080` is a connection to that port
+ * of the sandbox, `tcp:*` one to any.
+ */
 export interface CommandEnv {
   /** Only these may be started. An entry is compared with the whole `cmd` as it was asked for. */
   readonly COMMAND_ALLOW?: string;
@@ -30,9 +33,11 @@ export function commandRefusal(env: CommandEnv, cmd: string, isAdmin: boolean, l
   const hasOwnLists = isAdmin && Boolean(env.COMMAND_ALLOW_ADMIN || env.COMMAND_BLOCK_ADMIN);
   const allowed = list(hasOwnLists ? env.COMMAND_ALLOW_ADMIN : env.COMMAND_ALLOW);
   const blocked = list(hasOwnLists ? env.COMMAND_BLOCK_ADMIN : env.COMMAND_BLOCK);
-  const isBlocked = blocked.some((entry) => entry === cmd || (!entry.includes("/") && entry === baseName(cmd)));
+  const isPort = /^tcp:\d+$/.test(cmd);
+  const isNamed = (entry: string) => entry === cmd || (isPort && entry === "tcp:*");
+  const isBlocked = blocked.some((entry) => isNamed(entry) || (!entry.includes("/") && entry === baseName(cmd)));
   if (isBlocked) return refuse(cmd, "is on the list of commands that may not be started");
-  const isAllowed = allowed.length === 0 || allowed.includes("*") || allowed.includes(cmd);
+  const isAllowed = allowed.length === 0 || allowed.includes("*") || allowed.some(isNamed);
   if (!isAllowed) return refuse(cmd, "is not among those that may be");
   return line === undefined || blocked.length === 0 ? undefined : lineRefusal(line, blocked);
 }

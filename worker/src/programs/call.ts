@@ -37,6 +37,8 @@ export type Operation =
       readonly type: "read";
       readonly from?: number | undefined;
       readonly tail?: number | undefined;
+      /** Output that came at this time or later, as Date.now(). */
+      readonly sinceMs?: number | undefined;
       readonly to?: number | undefined;
       readonly maxBytes: number;
       readonly waitMs: number;

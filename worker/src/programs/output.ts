@@ -27,7 +27,8 @@ export async function readOutputRoute(request: Request, query: Query, reading: R
   if (accept.includes("text/event-stream")) return streamed(request, query, reading);
   const isBinary = accept.includes("application/octet-stream");
   const { target, callOf, waitUntil, enter, leave, abandon } = reading;
-  const { incarnation, format, ...range } = query;
+  const { incarnation, format, since, agoMs, ...range } = query;
+  const sinceMs = since === undefined ? agoMs && Date.now() - agoMs : Date.parse(since);
   if (query.waitMs > 0) {
     const refusal = await enter();
     if (refusal !== undefined) return respond(refusal);
@@ -35,7 +36,7 @@ export async function readOutputRoute(request: Request, query: Query, reading: R
   const deadlineMs = Date.now() + query.waitMs;
   const again = () => {
     const waitMs = Math.max(0, deadlineMs - Date.now());
-    return callOf({ type: "read", ...range, waitMs, format: isBinary ? "base64" : format }, incarnation);
+    return callOf({ type: "read", ...range, sinceMs, waitMs, format: isBinary ? "base64" : format }, incarnation);
   };
   const answer = askUntilAnswered(target, again).finally(leave);
   if (isBinary) return binary(await answer);
@@ -70,6 +71,11 @@ function headerOf(name: string): string {
 
 async function streamed(request: Request, query: Query, reading: Reading): Promise<Response> {
   const { target, callOf, waitUntil, enter, leave, abandon } = reading;
+  if (query.since !== undefined || query.agoMs !== undefined) {
+    return respond(
+      refused(400, "bad_request", "a stream begins at an offset: read once with a time, and stream from there"),
+    );
+  }
   const last = request.headers.get("Last-Event-ID");
   const place: EventPlace | undefined = last === null ? undefined : placeOf(last);
   if (last !== null && place === undefined) {

@@ -21,6 +21,7 @@ import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
+import { offsetAt } from "./operations/since.ts";
 import { conditionOf, wait } from "./operations/wait.ts";
 import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { Writes } from "./operations/write.ts";
@@ -134,7 +135,7 @@ export class ProgramCalls {
       case "run":
         return run(reached, call.session, operation, signal);
       case "read":
-        return read(reached, operation, signal);
+        return this.#read(reached, operation, signal);
       case "write": {
         const writerId = (writer: string) => this.#writerId(call, reached, writer);
         const hop = this.#at.keeper.hop.client;
@@ -161,6 +162,13 @@ export class ProgramCalls {
           writerId: (writer) => this.#writerId(call, reached, writer),
         });
     }
+  }
+
+  async #read(reached: Reached, operation: Extract<Operation, { type: "read" }>, signal: AbortSignal) {
+    const { sinceMs } = operation;
+    if (sinceMs === undefined) return read(reached, operation, signal);
+    const from = await offsetAt(reached, sinceMs, { ...this.#ports, record: this.#at.store.record });
+    return read(reached, { ...operation, from }, signal);
   }
 
   get #ports(): ProcessPorts {

@@ -1,7 +1,7 @@
 // The process that an attach asks for: whether its command may be started, how the bridge is asked for it, and its record when
 // it has been started.
 
-import { attachParams, type InnerHello, type ProcessWish } from "sandbox-stdio/core";
+import { attachParams, commandWords, type InnerHello, type ProcessWish } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { Refusal } from "../refusal.ts";
@@ -16,7 +16,8 @@ export type BridgeParams = (readonly [string, string])[];
 
 /** Why the process may not be started; undefined where it may. */
 export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
-  return commandRefusal(env, processOf(spec).cmd ?? DEFAULT_COMMAND, spec.who.isAdmin, spec.line);
+  const [cmd = DEFAULT_COMMAND] = commandWords(processOf(spec)) ?? [];
+  return commandRefusal(env, cmd, spec.who.isAdmin, spec.line);
 }
 
 /** Asks the bridge for a process that runs. @param offset Where output goes on; absent: where the bridge says. */
@@ -45,7 +46,7 @@ export function askedRecord(hello: InnerHello, spec: AttachSpec): SessionRecord 
 
 /** What a new session runs: as the query says, else as the route does. */
 function processOf({ query, command }: AttachSpec): ProcessWish {
-  if (query.process.cmd !== undefined || command === undefined) return query.process;
+  if (commandWords(query.process) !== undefined || command === undefined) return query.process;
   const [cmd, ...args] = command;
   return { ...query.process, cmd, args };
 }

@@ -8,6 +8,8 @@ import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
+/** Who runs for no longer has put out all at about the time of its start. */
+const SHORT_LIFE_MS = 5_000;
 
 export interface EndedPorts {
   readonly store: SessionStore;
@@ -43,7 +45,7 @@ export class EndedProcess {
       const { code, signal } = session.exit;
       audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });
     }
-    if (!session.isSettled || !this.#hasLast(record, session)) return false;
+    if (!session.isSettled || !this.#hasLast(record, session, nowMs)) return false;
     store.saveLog(session.log);
     if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
@@ -66,16 +68,19 @@ export class EndedProcess {
     }
   }
 
-  /** Whether what a terminal shows at its end, and its shell's commands, are here, or will not come. Asks for them once. */
-  #hasLast({ facts }: SessionRecord, session: RelaySession): boolean {
+  /** Whether what a terminal shows at its end, its shell's commands and when its output came are here, or will not come. */
+  #hasLast({ facts, createdAt }: SessionRecord, session: RelaySession, nowMs: number): boolean {
     const { store, changed } = this.#ports;
-    if (!facts.tty || !this.#hop.isOpen) return true;
+    // Of a process on pipes only times are kept, unless all came at about one.
+    const hasTimes = facts.tty || nowMs - Date.parse(createdAt) > SHORT_LIFE_MS;
+    if (!hasTimes || !this.#hop.isOpen) return true;
     if (this.#last?.session !== session) {
       const last = { session, isHere: false };
       this.#last = last;
       const keep = (name: "screen" | "commands", question: Question) =>
         askProcess(this.#hop.client, question).then((json) => json && store.keep(name, json));
-      void Promise.all([keep("screen", LAST_SCREEN), keep("commands", { about: "commands" })]).finally(() => {
+      const screen = facts.tty ? keep("screen", LAST_SCREEN) : undefined;
+      void Promise.all([screen, keep("commands", { about: "commands" })]).finally(() => {
         last.isHere = true;
         changed();
       });

@@ -117,7 +117,9 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
   mkdirSync(staging, { recursive: true });
-  for (const file of ["dist/sbx-stdio.js", "bin/sbx-stdio.js"]) cpSync(join(home, file), join(staging, file));
+  for (const file of ["dist/sbx-stdio.js", "dist/chunks", "bin/sbx-stdio.js"]) {
+    cpSync(join(home, file), join(staging, file), { recursive: true });
+  }
   chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
   writeJson(join(staging, "package.json"), {
     name: "sbx-stdio",

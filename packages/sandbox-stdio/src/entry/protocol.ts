@@ -5,6 +5,7 @@ export {
   type AttachQueryResult,
   type Attempt,
   attachParams,
+  commandWords,
   isName,
   type ProcessWish,
   parseAttachQuery,

@@ -10,6 +10,7 @@ export type SessionMessage = Extract<
     type:
       | "resize"
       | "exit"
+      | "output_end"
       | "answered"
       | "stdin_ack"
       | "error"
@@ -30,6 +31,9 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       session.exited({ code, ...(signal === undefined ? {} : { signal }) });
       return;
     }
+    case "output_end":
+      session.outputEnded();
+      return;
     case "answered":
       session.bridgeAnswered(message.offset);
       return;

@@ -117,7 +117,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
   send(message: ServerMessage): void {
     if (message.type === "exit") this.#tellTaken();
     // What a reader says of the log is the same on both hops.
-    if (message.type === "resize" || message.type === "gap" || message.type === "exit") this.#say(message);
+    const { type } = message;
+    if (type === "resize" || type === "gap" || type === "output_end" || type === "exit") this.#say(message);
   }
 
   sendOutput(frame: Uint8Array): void {

@@ -81,6 +81,10 @@ export type ReadQuery = {
   incarnation?: string;
   from?: number;
   tail?: number;
+  /** Output that came at this time or later: ISO 8601. */
+  since?: string;
+  /** Output of the last so many ms, by the server's clock. */
+  agoMs?: number;
   to?: number;
   maxBytes?: number;
   waitMs?: number;

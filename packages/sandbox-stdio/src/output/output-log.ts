@@ -34,6 +34,7 @@ export class OutputLog {
   #marks: SizeMark[] = [];
   #sizeAtStart: { cols: number; rows: number };
   #reserved = 0;
+  #hasOutputEnded = false;
 
   /**
    * @param capacityBytes A power of two, at least one frame.
@@ -91,6 +92,15 @@ export class OutputLog {
       this.commit(room.length, stream);
       done += room.length;
     }
+  }
+
+  /** Whether no byte will follow, though the process may still take input. */
+  get hasOutputEnded(): boolean {
+    return this.#hasOutputEnded;
+  }
+
+  markOutputEnd(): void {
+    this.#hasOutputEnded = true;
   }
 
   /** The PTY has this size from the next byte on. */

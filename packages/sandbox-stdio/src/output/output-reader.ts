@@ -171,6 +171,7 @@ export class OutputReader {
   /** Whether changes of size may have gone by unseen: over a gap, or in a log that has yet to reach this reader. */
   #isBlind: boolean;
   #hasExited = false;
+  #hasToldOutputEnd = false;
   #isAwaitingScreen = false;
   /**
    * Asks for a snapshot to go on with, which {@link showScreen} or {@link skipToTail} answers. Absent: a reader that fell
@@ -253,6 +254,10 @@ export class OutputReader {
       const item = this.#log.itemAt(this.#cursor);
       if (item.kind === "end") {
         this.blockedSinceMs = undefined;
+        if (this.#log.hasOutputEnded && !this.#hasToldOutputEnd) {
+          this.#hasToldOutputEnd = true;
+          peer.send({ type: "output_end", offset: this.#cursor });
+        }
         if (ending === undefined) return false;
         this.#hasExited = true;
         if (ending !== "lost") peer.send({ type: "exit", ...ending, offset: this.#cursor });

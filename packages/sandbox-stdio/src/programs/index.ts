@@ -1,5 +1,6 @@
 // What programs without a WebSocket need of a session (D, U, W, T), apart from sockets and clocks.
 
+export { MAX_TIME_MARKS, offsetSince, readTimeIndex, TimeIndex, type TimeMark } from "../output/time-index.ts";
 export { decodeUtf8 } from "../text/utf8-text.ts";
 export type { Attention } from "./attention.ts";
 export { type EncodedWrite, encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";

@@ -1,7 +1,7 @@
 // What the Durable Object tells the bridge of a process that a program starts without attaching (P1 to P4): in a body, so that
 // a command may be long. One writer, one reader, and the answer's shape.
 
-import { isName, type ProcessWish } from "../wire/attach-query.ts";
+import { commandWords, isName, type ProcessWish } from "../wire/attach-query.ts";
 import {
   DEFAULT_COLS,
   DEFAULT_ROWS,
@@ -105,9 +105,10 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
 }
 
 /** What makes two processes the same (P2), as one text. */
-export function processIdentity({ cmd, args, tty, cwd, env }: ProcessWish): string {
+export function processIdentity(wish: ProcessWish): string {
+  const { tty, cwd, env } = wish;
   const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([cmd ?? "bash", ...args, tty, cwd ?? "", variables]);
+  return JSON.stringify([...(commandWords(wish) ?? ["bash", ...wish.args]), tty, cwd ?? "", variables]);
 }
 
 /** What the bridge answers to an order. */

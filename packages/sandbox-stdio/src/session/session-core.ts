@@ -216,6 +216,13 @@ export abstract class SessionCore {
     this.outputSender.appended();
   }
 
+  /** The process puts out nothing more, and may still take input: told behind the last byte, on each connection (A13b). */
+  outputEnded(): void {
+    if (this.log.hasOutputEnded) return;
+    this.log.markOutputEnd();
+    this.appended();
+  }
+
   /** The client's socket takes output again. */
   drained(client: ClientRecord): void {
     this.outputSender.resume(client);

@@ -31,7 +31,15 @@ export type ProcessWish = {
   readonly shellIntegration?: boolean;
   /** Seconds for which output is awaited after the exit, from children that hold the pipes. */
   readonly linger?: number;
+  /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
+  readonly tcp?: number;
 };
+
+/** What the session is known to run; undefined where the query leaves that open. */
+export function commandWords({ cmd, args, tcp }: Pick<ProcessWish, "cmd" | "args" | "tcp">): string[] | undefined {
+  if (tcp !== undefined) return [`tcp:${tcp}`];
+  return cmd === undefined ? undefined : [cmd, ...args];
+}
 
 export type AttachQuery = {
   readonly sandbox: string;
@@ -130,7 +138,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const problem = findProblem(params);
   if (problem !== undefined) return { ok: false, detail: problem };
   const cmd = params.get("cmd") ?? undefined;
-  const tty = params.get("tty") === null ? cmd === undefined : params.get("tty") === "1";
+  const tty = params.get("tty") === null ? cmd === undefined && !params.get("tcp") : params.get("tty") === "1";
   const delivery = (params.get("delivery") ?? undefined) as Delivery | undefined;
   const session = params.get("session") ?? undefined;
   // Empty is as good as absent: a form or a script that has none.
@@ -141,6 +149,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const offset = integer(params, "offset");
   const stdin = params.get("stdin") === "new" ? "new" : integer(params, "stdin");
   const linger = integer(params, "linger");
+  const tcp = integer(params, "tcp");
   return {
     ok: true,
     query: {
@@ -160,6 +169,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
         keep: integer(params, "keep") ?? DEFAULT_KEEP_SECONDS,
         ...(params.get("shell_integration") === "0" ? { shellIntegration: false } : {}),
         ...(linger === undefined ? {} : { linger }),
+        ...(tcp === undefined ? {} : { tcp }),
       },
       ...(cols === undefined && rows === undefined
         ? {}
@@ -204,6 +214,7 @@ export function attachParams(
   add("keep", process?.keep);
   if (process?.shellIntegration === false) add("shell_integration", 0);
   add("linger", process?.linger);
+  add("tcp", process?.tcp);
   add("cols", query.size?.cols);
   add("rows", query.size?.rows);
   add("name", query.name);
@@ -252,6 +263,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["rows", 1, MAX_ROWS],
     ["keep", 0, MAX_KEEP_SECONDS],
     ["linger", 0, MAX_LINGER_SECONDS],
+    ["tcp", 1, 65_535],
     ["offset", 0, Number.MAX_SAFE_INTEGER],
     // Room for what comes after it: offsets stay safe integers.
     ["stdin", 0, 2 ** 52],
@@ -263,6 +275,12 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
   }
   if (!ATTEMPT.test(params.get("attempt") ?? "a.0")) return '"attempt" must be LIFE.NUMBER';
   if (params.get("ended") === "replace" && params.get("attempt") === null) return '"ended=replace" needs "attempt"';
+  if (params.get("tcp") !== null) {
+    const other = ["cmd", "arg", "env", "cwd", "linger"].find((name) => params.get(name) !== null);
+    if (other !== undefined) return `"tcp" connects to a port and starts nothing: leave out "${other}"`;
+    if (params.get("tty") === "1") return '"tcp" has no terminal: leave out "tty"';
+    if (params.get("role") === "viewer") return '"tcp" makes a connection, which a viewer may not';
+  }
   return findTextProblem(params);
 }
 

@@ -107,6 +107,8 @@ export type ServerMessage =
   | { readonly type: "gap"; readonly from: number; readonly to: number; readonly approximate?: boolean }
   | { readonly type: "stdin_ack"; readonly offset: number }
   | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
+  /** Nothing is put out after `offset`, and input is still taken: half of a TCP connection is closed (A13b). */
+  | { readonly type: "output_end"; readonly offset: number }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "join"; readonly participant: Participant }
   | { readonly type: "leave"; readonly id: string }
@@ -191,6 +193,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   gap: { from: isOffset, to: isOffset, "approximate?": isBoolean },
   stdin_ack: { offset: isOffset },
   exit: { code: isInteger(0, 255), "signal?": isString(32), offset: isOffset },
+  output_end: { offset: isOffset },
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   join: { participant: isParticipant },
   leave: { id: isId },

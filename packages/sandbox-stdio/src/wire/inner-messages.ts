@@ -113,6 +113,7 @@ export type InnerMessage =
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "gap"; readonly from: number; readonly to: number }
   | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
+  | { readonly type: "output_end"; readonly offset: number }
   | { readonly type: "stdin_ack"; readonly client: string; readonly offset: number }
   | { readonly type: "error"; readonly client: string; readonly code: string; readonly message: string }
   | { readonly type: "bye"; readonly code: number; readonly reason: string; readonly client?: string }
@@ -242,6 +243,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },
   exit: { ...EXIT_STATUS, offset: isOffset },
+  output_end: { offset: isOffset },
   stdin_ack: { client: isId, offset: isOffset },
   error: { client: isId, code: isMatch(/^\w{1,64}$/), message: isString(1024) },
   bye: { code: isInteger(1000, 4999), reason: isString(), "client?": isId },

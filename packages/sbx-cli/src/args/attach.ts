@@ -36,7 +36,11 @@ export type AttachFlags = PlaceFlags & {
 type EscapeChoice = "both" | "control" | "tilde" | "none";
 
 /** How the command line was split: what stands behind `--` is the command's. */
-export type Words = { readonly afterDashes: readonly string[] | undefined };
+export type Words = {
+  readonly afterDashes: readonly string[] | undefined;
+  /** Whether `attach` was said. */
+  readonly saysAttach?: boolean;
+};
 
 export function addAttachOptions(command: Command): Command {
   return addPlace(command)
@@ -79,7 +83,7 @@ export function attachOf(
   url: string | undefined,
   words: readonly string[],
   flags: AttachFlags,
-  { afterDashes }: Words,
+  { afterDashes, saysAttach = false }: Words,
   defaults: Defaults,
 ): CliCommand {
   const link = url === undefined ? undefined : readShareLink(url);
@@ -120,7 +124,10 @@ export function attachOf(
     ...(flags.keepKeys === true ? { keepsKeys: true } : {}),
     ...(flags.escape === undefined ? {} : { escapes: escapesOf(flags.escape) }),
   };
-  return { kind: "attach", wish };
+  // Nothing says to what: that is asked.
+  const isOffered =
+    saysAttach && url === undefined && wish.session === undefined && cmd === undefined && tickets.length === 0;
+  return { kind: "attach", wish, ...(isOffered ? { isOffered } : {}) };
 }
 
 function escapesOf(choice: EscapeChoice): Escapes {

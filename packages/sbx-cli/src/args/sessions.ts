@@ -1,7 +1,7 @@
 // The words of the commands about sessions and logins as a whole: ls, sessions, logs, kill, login, logout, whoami, doctor.
 
 import { type Command, InvalidArgumentError } from "commander";
-import type { Defaults } from "../cli-command.ts";
+import type { Defaults, Since } from "../cli-command.ts";
 import { readEndpoint } from "../endpoint.ts";
 import { addPlace, addSessionPlace, type PlaceFlags, placeOf, sessionPlaceOf } from "./place.ts";
 import { readWhole } from "./readers.ts";
@@ -24,8 +24,16 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     .description("print what a session has put out so far; never starts or stops anything")
     .option("-f, --follow", "go on as output comes, until the process has ended")
     .option("--tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
-    .option("--since <offset>", "from this byte on", readSince)
-    .action((url: string | undefined, flags: PlaceFlags & { follow?: boolean; tail?: number; since?: number }) => {
+    .option("--since <time-or-offset>", "what came since 10m, 2h or 2026-11-23T10:00; or from this byte on", readSince)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  sbx-stdio logs https://host --session web --tail 20 -f
+  sbx-stdio logs https://host --session web --since 10m
+`,
+    )
+    .action((url: string | undefined, flags: PlaceFlags & { follow?: boolean; tail?: number; since?: Since }) => {
       const { follow = false, tail, since } = flags;
       done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since });
     });
@@ -45,9 +53,15 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     .action((url: string | undefined, flags: PlaceFlags) => done({ kind: "doctor", ...placeOf(url, flags, defaults) }));
 }
 
-function readSince(value: string): number {
-  if (/^\d{1,16}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError("It must be an offset in bytes: the log has no times");
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function readSince(value: string): Since {
+  if (/^\d{1,15}$/.test(value)) return { offset: Number(value) };
+  const [, number, unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(value) ?? [];
+  if (number !== undefined) return { agoMs: Math.round(Number(number) * (UNITS[unit] ?? 1)) };
+  const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(time)) return { since: new Date(time).toISOString() };
+  throw new InvalidArgumentError("It must be a duration (10m), a time (2026-11-23T10:00) or an offset in bytes");
 }
 
 export function addLogin(program: Command, done: Done): void {

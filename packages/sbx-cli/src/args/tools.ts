@@ -9,7 +9,7 @@ import { readProcess } from "../process-args.ts";
 import { versionText } from "../version.ts";
 import type { Words } from "./attach.ts";
 import { addPlace, isAddress, type PlaceFlags, placeOf } from "./place.ts";
-import { readName } from "./readers.ts";
+import { readName, readPorts } from "./readers.ts";
 import type { Done } from "./verb-options.ts";
 
 export function addTools(program: Command, words: Words, defaults: Defaults, version: string, done: Done): void {
@@ -29,6 +29,7 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
       if (from.isRemote === to.isRemote) throw usage("one of FROM and TO is in the sandbox: begin it with a colon");
       done({ kind: "cp", ...placeOf(url, flags, defaults), from, to });
     });
+  addForward(program, defaults, done);
   program
     .command("completion")
     .description("print what makes a shell complete our words: source <(sbx-stdio completion bash)")
@@ -43,6 +44,37 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
     .description("print the version, and which protocol it speaks")
     .option("--json", "as JSON")
     .action((flags: { json?: boolean }) => done({ kind: "show", text: versionText(flags.json === true) }));
+}
+
+type ForwardFlags = PlaceFlags & { json?: boolean; verbose?: boolean };
+
+function addForward(program: Command, defaults: Defaults, done: Done): void {
+  addPlace(program.command("forward <words...>"))
+    .usage("[URL] [options] [[ADDRESS:]LOCAL:]PORT")
+    .description("listen here, and pass each connection on to a TCP port of the sandbox; cuts do not end it")
+    .option("--json", "say where it listens as JSON")
+    .option("--verbose", "say on standard error what goes on")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  sbx-stdio forward https://host --sandbox dev 8080        # http://127.0.0.1:8080 is the sandbox's port 8080
+  sbx-stdio forward https://host --sandbox dev 9000:5432   # here 9000, there 5432
+  sbx-stdio forward https://host --sandbox dev 0:5432      # here any port that is free
+`,
+    )
+    .action((given: readonly string[], { json = false, verbose = false, ...flags }: ForwardFlags) => {
+      const [url, ports] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
+      const [first, ...more] = ports;
+      if (first === undefined || more.length > 0) throw usage("forward takes one [LOCAL:]PORT");
+      done({
+        kind: "forward",
+        ...placeOf(url, flags, defaults),
+        ...readPorts(first),
+        isJson: json,
+        isVerbose: verbose,
+      });
+    });
 }
 
 function copyEnd(word: string): CopyEnd {

@@ -1,0 +1,66 @@
+// When output came: a sparse index of offsets and times, bounded however long a process runs. Its clock is the caller's.
+
+/** Output from `offset` on, up to the next mark's, came within a {@link TimeIndex.stepMs} from `atMs` on. */
+export type TimeMark = readonly [offset: number, atMs: number];
+
+/** More marks are halved, by doubling the step. */
+export const MAX_TIME_MARKS = 1_024;
+const FIRST_STEP_MS = 1_000;
+
+export class TimeIndex {
+  #marks: TimeMark[] = [];
+  #stepMs = FIRST_STEP_MS;
+
+  get stepMs(): number {
+    return this.#stepMs;
+  }
+
+  get marks(): readonly TimeMark[] {
+    return this.#marks;
+  }
+
+  /** Output has come whose first byte stands at `offset`. A clock that is set back marks nothing until it is where it was. */
+  note(offset: number, nowMs: number): void {
+    const last = this.#marks.at(-1);
+    if (last !== undefined && nowMs < last[1] + this.#stepMs) return;
+    this.#marks.push([offset, nowMs]);
+    if (this.#marks.length > MAX_TIME_MARKS) this.#thin();
+  }
+
+  #thin(): void {
+    this.#stepMs *= 2;
+    const kept: TimeMark[] = [];
+    for (const mark of this.#marks) {
+      const last = kept.at(-1);
+      if (last === undefined || mark[1] >= last[1] + this.#stepMs) kept.push(mark);
+    }
+    this.#marks = kept;
+  }
+}
+
+/**
+ * Where output begins that came at `sinceMs` or later: never behind the first such byte, and at most one step before it.
+ * @param end Where it ends.
+ */
+export function offsetSince(
+  { marks, stepMs }: Pick<TimeIndex, "marks" | "stepMs">,
+  sinceMs: number,
+  end: number,
+): number {
+  const later = marks.findIndex(([, atMs]) => atMs > sinceMs);
+  const index = (later < 0 ? marks.length : later) - 1;
+  const next = marks[index + 1]?.[0] ?? end;
+  const mark = marks[index];
+  if (mark === undefined) return marks[0]?.[0] ?? 0;
+  return sinceMs < mark[1] + stepMs ? mark[0] : next;
+}
+
+/** The bridge's answer may be anything. @returns undefined where it is no index. */
+export function readTimeIndex(value: unknown): Pick<TimeIndex, "marks" | "stepMs"> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { marks, stepMs } = value as { marks?: unknown; stepMs?: unknown };
+  if (!Array.isArray(marks) || marks.length > MAX_TIME_MARKS || typeof stepMs !== "number") return undefined;
+  const isMark = (mark: unknown): mark is TimeMark =>
+    Array.isArray(mark) && mark.length === 2 && mark.every((part) => Number.isSafeInteger(part) && part >= 0);
+  return marks.every(isMark) ? { marks, stepMs } : undefined;
+}

@@ -1,0 +1,87 @@
+// A port of the sandbox, here: listens, and gives each connection a way of its own that survives cuts.
+
+import { createServer, type Server, type Socket } from "node:net";
+import { attachParams } from "sandbox-stdio/core";
+import type { ForwardCommand } from "./cli-command.ts";
+import { tokenSource } from "./credentials.ts";
+import { within } from "./endings.ts";
+import { Forwarded } from "./forwarded.ts";
+import { isIgnoredFromStart } from "./ignored-signals.ts";
+import type { Environment } from "./logins.ts";
+import { CliError, type Outcome } from "./outcome.ts";
+import { oneLine } from "./plain-text.ts";
+import { aside, Printer } from "./print.ts";
+import { Connector } from "./socket.ts";
+
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const FAREWELL_MS = 1_000;
+
+/** Runs until a signal ends it. @throws {CliError} Where it can't listen. */
+export async function forward(command: ForwardCommand, env: Environment): Promise<Outcome> {
+  const { endpoint, sandbox, local, port, isJson, isVerbose } = command;
+  const token = tokenSource(command, env);
+  // Asked for once before anybody connects: without a login there is nothing to wait for.
+  await token.token();
+  const query = attachParams({ sandbox, process: { args: [], env: [], tcp: port }, ended: "replace", isUnnamed: true });
+  const connector = new Connector({ attachUrl: endpoint.attachUrl, token: token.token });
+  const open = new Set<Forwarded>();
+  let lost = 0;
+  const accept = (socket: Socket): void => {
+    const number = `${socket.remoteAddress}:${socket.remotePort}`;
+    const detail = (text: string) => void (isVerbose && aside(`${number}: ${oneLine(text)}`));
+    detail("connected");
+    const forwarded: Forwarded = new Forwarded({
+      ...{ socket, connector, token, query, onDetail: detail },
+      onLost: (isLost) => {
+        lost += isLost ? 1 : -1;
+        if (isLost && lost === 1) aside("connection lost, reconnecting…");
+        if (!isLost && lost === 0) aside("reconnected, nothing lost");
+      },
+      onEnd: (fault) => {
+        open.delete(forwarded);
+        if (fault !== undefined) aside(oneLine(fault));
+        detail("closed");
+      },
+    });
+    open.add(forwarded);
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, accept);
+  const bound = await listen(server, local);
+  const ended = endingSignal(env);
+  const printer = new Printer();
+  await printer.print(
+    isJson
+      ? `${JSON.stringify({ address: bound.address, port: bound.port, sandbox, remotePort: port })}\n`
+      : `${hostAndPort(bound)} is port ${port} of sandbox ${sandbox}\n`,
+  );
+  const signal = await ended;
+  server.close();
+  for (const forwarded of [...open]) forwarded.stop();
+  await within(FAREWELL_MS, connector.closed(FAREWELL_MS));
+  return { kind: "signal", signal };
+}
+
+type Bound = { readonly address: string; readonly port: number };
+
+function hostAndPort({ address, port }: Bound): string {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+function listen(server: Server, { address, port }: Bound): Promise<Bound> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EADDRINUSE" ? "the port is taken" : error.message;
+      reject(new CliError(`cannot listen on ${hostAndPort({ address, port })}: ${why}`));
+    });
+    server.listen(port, address, () => {
+      const bound = server.address();
+      if (typeof bound === "object" && bound !== null) resolve(bound);
+    });
+  });
+}
+
+function endingSignal(env: Environment): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ENDING) process.once(signal, () => void (isIgnoredFromStart(signal, env) || resolve(signal)));
+  });
+}

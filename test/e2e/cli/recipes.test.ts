@@ -1,0 +1,229 @@
+// The recipes of docs/cli.md, by the real programs, while their connections are cut on both hops: trees and sums are equal.
+import { execFile, execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BIN, ROOT } from "../../../packages/local/src/paths.ts";
+import { CLI, cliEnv, exitCode, startCli } from "../support/cli.ts";
+import { whileCut } from "../support/cutting.ts";
+import { type Person, person, system } from "../support/system.ts";
+import { makeTree, treeOf } from "../support/trees.ts";
+import { MOVING_MS, within } from "../support/wait.ts";
+
+const scratch = mkdtempSync(join(system.dir, "recipes-"));
+const RESUMED = /resumed after [\d.]+ s, nothing lost/;
+
+let who: Person;
+beforeAll(async () => {
+  who = await person();
+});
+
+/** Runs a program here, with the command line's environment; its standard error tells of the cuts. */
+async function local(program: string, ...words: string[]) {
+  return promisify(execFile)(program, words, { env: cliEnv(who), cwd: scratch });
+}
+
+describe("through ssh-proxy, with OpenSSH's own server in the sandbox", () => {
+  const config = join(scratch, "ssh_config");
+
+  beforeAll(() => {
+    for (const name of ["host", "user"]) {
+      execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(scratch, name)]);
+    }
+    const server = join(scratch, "sshd_config");
+    // OpenSSH's server looks for it where root starts it.
+    if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
+    writeFileSync(
+      server,
+      `HostKey ${join(scratch, "host")}
+AuthorizedKeysFile ${join(scratch, "user.pub")}
+StrictModes no
+UsePAM no
+PermitRootLogin yes
+PidFile none
+Subsystem sftp internal-sftp
+`,
+    );
+    const proxy = `${process.execPath} ${CLI} ssh-proxy ${system.relayOrigin} -- /usr/sbin/sshd -i -f ${server}`;
+    writeFileSync(
+      config,
+      `Host sandbox
+  ProxyCommand ${proxy}
+  User ${userInfo().username}
+  IdentityFile ${join(scratch, "user")}
+  IdentitiesOnly yes
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+`,
+    );
+    chmodSync(config, 0o600);
+  });
+
+  test("rsync copies a tree in and out", { timeout: MOVING_MS }, async () => {
+    const [here, there, back] = ["rsync-here", "rsync-there", "rsync-back"].map((name) => join(scratch, name));
+    makeTree(here ?? "", 1);
+    const rsync = (from: string, to: string) => local("rsync", "-a", "-e", `ssh -F ${config}`, `${from}/`, to);
+    const first = await whileCut(who, rsync(here ?? "", `sandbox:${there}`));
+    expect(treeOf(there ?? "")).toEqual(treeOf(here ?? ""));
+    expect(first.result.stderr).toMatch(RESUMED);
+    await whileCut(who, rsync(`sandbox:${there}`, back ?? ""));
+    expect(treeOf(back ?? "")).toEqual(treeOf(here ?? ""));
+  });
+
+  test("git clones and pushes", { timeout: MOVING_MS }, async () => {
+    const [origin, work] = [join(scratch, "origin"), join(scratch, "work")];
+    const git = (...words: string[]) => {
+      const identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", `core.sshCommand=ssh -F ${config}`];
+      return local("git", ...identity, ...words);
+    };
+    makeTree(origin, 2);
+    await git("init", "-q", origin);
+    await git("-C", origin, "add", "-A");
+    await git("-C", origin, "commit", "-q", "-m", "all");
+    const cloned = await whileCut(who, git("clone", "-q", `sandbox:${origin}`, work));
+    expect(cloned.result.stderr).toMatch(RESUMED);
+    // git keeps no empty folders.
+    const without = [".git", "empty"];
+    expect(treeOf(work, without)).toEqual(treeOf(origin, without));
+    makeTree(join(work, "more"), 3, 1_000_000);
+    await git("-C", work, "add", "-A");
+    await git("-C", work, "commit", "-q", "-m", "more");
+    await whileCut(who, git("-C", work, "push", "-q", "origin", "HEAD:refs/heads/pushed"));
+    const head = async (folder: string, name: string) => (await git("-C", folder, "rev-parse", name)).stdout;
+    expect(await head(origin, "pushed")).toBe(await head(work, "HEAD"));
+    await git("-C", origin, "fsck", "--strict");
+  });
+
+  test("scp copies a folder out", { timeout: MOVING_MS }, async () => {
+    const [there, here] = [join(scratch, "scp-there"), join(scratch, "scp-here")];
+    makeTree(there, 4);
+    await whileCut(who, local("scp", "-q", "-r", "-F", config, `sandbox:${there}`, here));
+    // scp follows links.
+    const without = ["link"];
+    expect(treeOf(here, without)).toEqual(treeOf(there, without));
+  });
+
+  test("ssh runs a command, and its code is the command's", async () => {
+    const ssh = local("ssh", "-F", config, "sandbox", "echo out; echo err >&2; exit 7");
+    await expect(ssh).rejects.toMatchObject({ code: 7, stdout: "out\n", stderr: expect.stringContaining("err\n") });
+  });
+});
+
+describe("through pipes", () => {
+  test("tar goes in and out", { timeout: MOVING_MS }, async () => {
+    const [here, there, back] = ["tar-here", "tar-there", "tar-back"].map((name) => join(scratch, name)) as [
+      string,
+      string,
+      string,
+    ];
+    makeTree(here, 5);
+    for (const folder of [there, back]) mkdirSync(folder);
+    const sbx = (words: string) => `"${process.execPath}" "${CLI}" ${system.relayOrigin} -- ${words}`;
+    const into = await whileCut(who, local("sh", "-c", `tar cC "${here}" . | ${sbx(`tar xC "${there}"`)}`));
+    expect(treeOf(there)).toEqual(treeOf(here));
+    expect(into.result.stderr).toMatch(RESUMED);
+    await whileCut(who, local("sh", "-c", `${sbx(`tar cC "${there}" .`)} | tar xC "${back}"`));
+    expect(treeOf(back)).toEqual(treeOf(here));
+  });
+
+  const clients: Client[] = [];
+  afterAll(() => Promise.all(clients.map((client) => client.close())));
+
+  test("the official MCP client talks to a server in the sandbox", { timeout: MOVING_MS }, async () => {
+    const server = join(ROOT, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    const client = new Client({ name: "test", version: "1" });
+    clients.push(client);
+    const args = [CLI, "--quiet", system.relayOrigin, "--", process.execPath, server, "stdio"];
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args,
+        env: cliEnv(who) as Record<string, string>,
+        stderr: "ignore",
+      }),
+    );
+    const echoed = async () => {
+      const answers: unknown[] = [];
+      for (let i = 0; i < 40; i += 1) {
+        const { content } = await client.callTool({
+          name: "echo",
+          arguments: { message: `${i} ${"ü".repeat(20_000)}` },
+        });
+        answers.push((content as { text: string }[])[0]?.text);
+      }
+      return answers;
+    };
+    const { result, cuts } = await whileCut(who, echoed());
+    expect(result).toEqual(Array.from({ length: 40 }, (_one, i) => `Echo: ${i} ${"ü".repeat(20_000)}`));
+    expect(cuts).toBeGreaterThan(0);
+  });
+
+  test("a language server answers an editor's requests", { timeout: MOVING_MS }, async () => {
+    // TypeScript's own compiler is one.
+    const child = startCli(who, ["--quiet", "--", join(BIN, "tsc"), "--lsp", "--stdio"], undefined, system.relayOrigin);
+    const over = exitCode(child);
+    const file = join(scratch, "lsp", "main.ts");
+    mkdirSync(join(scratch, "lsp"));
+    writeFileSync(file, "");
+    let heard = Buffer.alloc(0);
+    const waiting = new Map<number, (answer: unknown) => void>();
+    child.stdout.on("data", (chunk: Buffer) => {
+      heard = Buffer.concat([heard, chunk]);
+      for (;;) {
+        const end = heard.indexOf("\r\n\r\n");
+        const length = Number(/Content-Length: (\d+)/.exec(heard.subarray(0, Math.max(0, end)).toString())?.[1]);
+        if (end < 0 || heard.length < end + 4 + length) return;
+        const message = JSON.parse(heard.subarray(end + 4, end + 4 + length).toString()) as {
+          id?: number;
+          method?: string;
+          result?: unknown;
+        };
+        heard = heard.subarray(end + 4 + length);
+        // What the server asks of an editor is answered with nothing.
+        if (message.method !== undefined && message.id !== undefined) say({ id: message.id, result: null });
+        else if (message.id !== undefined) waiting.get(message.id)?.(message.result);
+      }
+    });
+    const say = (message: object) => {
+      const text = JSON.stringify({ jsonrpc: "2.0", ...message });
+      child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    };
+    let lastId = 0;
+    const ask = (method: string, params: object) => {
+      lastId += 1;
+      const id = lastId;
+      say({ id, method, params });
+      return new Promise<unknown>((resolve) => waiting.set(id, resolve));
+    };
+    const uri = `file://${file}`;
+    const session = async () => {
+      await ask("initialize", { processId: null, rootUri: null, capabilities: {} });
+      say({ method: "initialized", params: {} });
+      const lines = Array.from({ length: 2_000 }, (_one, i) => `export const value${i} = ${i};`).join("\n");
+      say({
+        method: "textDocument/didOpen",
+        params: { textDocument: { uri, languageId: "typescript", version: 1, text: lines } },
+      });
+      const hovers: string[] = [];
+      for (const line of [0, 7, 1_999]) {
+        const hover = await ask("textDocument/hover", { textDocument: { uri }, position: { line, character: 14 } });
+        hovers.push(JSON.stringify(hover));
+      }
+      const symbols = (await ask("textDocument/documentSymbol", { textDocument: { uri } })) as unknown[];
+      await ask("shutdown", {});
+      say({ method: "exit" });
+      return { hovers, symbols: symbols.length };
+    };
+    const { result, cuts } = await whileCut(who, session());
+    expect(result.symbols).toBe(2_000);
+    for (const [i, line] of [0, 7, 1_999].entries()) expect(result.hovers[i]).toContain(`const value${line}: ${line}`);
+    expect(cuts).toBeGreaterThan(0);
+    child.stdin.end();
+    expect(await within("the server's exit", over)).toBe(0);
+  });
+});
