@@ -43,7 +43,12 @@ test("each of forty behaviours beside ssh has a test that is there, and each dif
     .split("\n")
     .filter((line) => line.startsWith("| ") && !line.startsWith("| behaviour "))
     // A bar within a cell is written with a backslash.
-    .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    );
   expect(rows.length).toBeGreaterThanOrEqual(40);
   expect(rows.filter((cells) => cells.length !== 5)).toEqual([]);
   expect(missingOf(rows.flatMap(([behaviour = "", , , , shownBy = ""]) => testsOf(behaviour, shownBy)))).toEqual([]);

