@@ -5,6 +5,7 @@ import { setLogLevel } from "./src/log.ts";
 import { hideMemory, receiveSecret } from "./src/secret.ts";
 import { startBridge } from "./src/server.ts";
 import { readSettings } from "./src/settings.ts";
+import { warmUp } from "./src/warm-up.ts";
 
 const secret = receiveSecret(process.env);
 const settings = secret.ok ? readSettings(process.env, secret.token) : secret;
@@ -17,6 +18,7 @@ setLogLevel(settings.settings.logLevel);
 const bridge = startBridge(settings.settings);
 // One line of JSON, so that whoever started it on port 0 can read where it listens.
 console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));
+void warmUp();
 
 let isStopping = false;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {

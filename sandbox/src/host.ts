@@ -77,6 +77,16 @@ export class SessionHost implements ProcessEvents {
     return host;
   }
 
+  /** Over a process that is there already. */
+  static over(
+    names: HostNames,
+    wish: ProcessWish,
+    process: LoggedProcess,
+    onEnd: (host: SessionHost) => void,
+  ): SessionHost {
+    return new SessionHost(names, wish, process, onEnd, undefined, undefined);
+  }
+
   private constructor(
     names: HostNames,
     wish: ProcessWish,

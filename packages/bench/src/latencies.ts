@@ -18,6 +18,8 @@ const ECHO_IN_FLOOD = ["sh", "-c", `stty raw -echo; yes ${"0123456789".repeat(6)
 const STOPPED_BYTES = 8_000_000;
 const ALONE = ", without it";
 
+/** A server that was started just now is still compiling itself: nobody types so soon after a container's start. */
+const STARTED_MS = 1_000;
 /** What one shell takes to end is not to be measured as another's beginning. */
 const TEARDOWN_MS = 10;
 /** Where an echo takes a second and more, fewer of them have to do. */
@@ -39,6 +41,7 @@ export async function connectToPrompt(subject: Subject, share = 1): Promise<Resu
 
 /** A keystroke to a program on a raw terminal and back. */
 export async function echoIdle(subject: Subject, share = 1): Promise<Result> {
+  await pause(STARTED_MS);
   const terminal = await readyCat(subject);
   const times = await echoes(terminal, scaled(1_000, share, 100));
   terminal.close();

@@ -33,8 +33,13 @@ async function byFunction(name: SubjectName, measure: Measure, share: number, di
   try {
     const inspected = subject.servers.find(({ inspector }) => inspector !== undefined);
     const stop = inspected?.inspector === undefined ? undefined : await startProfiler(inspected.inspector);
+    const before = subject.servers.map(countsOf);
     const native = await Promise.all(subject.servers.map((server) => sampleNativeFunctions(server, dir)));
     tables.push(rowsOf(await measure(subject, share)));
+    subject.servers.forEach((server, i) => {
+      const now = Object.entries(countsOf(server)).map(([what, n]) => `${what} ${n - (before[i]?.[what] ?? 0)}`);
+      tables.push(`${server.name}: ${now.join(", ")}`);
+    });
     for (const end of native) if (end !== undefined) tables.push(await end());
     if (stop !== undefined) tables.push(`workerd:\n${functionTable(await stop())}`);
   } finally {
@@ -51,16 +56,11 @@ async function byFunction(name: SubjectName, measure: Measure, share: number, di
 async function bySystemCall(name: SubjectName, measure: Measure, share: number, dir: string): Promise<string[]> {
   const subject = await startSubject(name);
   try {
-    const before = subject.servers.map(countsOf);
     const traces = await Promise.all(subject.servers.map((server) => countSystemCalls(server, dir)));
     await measure(subject, share);
-    const counts = subject.servers.map((server, i) => {
-      const now = Object.entries(countsOf(server)).map(([what, n]) => `${what} ${n - (before[i]?.[what] ?? 0)}`);
-      return `${server.name}: ${now.join(", ")}`;
-    });
     const tables: string[] = [];
     for (const end of traces) if (end !== undefined) tables.push(await end());
-    return [...counts, ...tables];
+    return tables;
   } finally {
     await subject.stop();
   }
