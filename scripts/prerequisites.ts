@@ -62,6 +62,7 @@ const PREREQUISITES: readonly Prerequisite[] = [
     packages: ["python3-pexpect"],
   },
   program("top", "the terminal tests", ["procps"]),
+  program("rz", "the tests of file transfers", ["lrzsz"]),
 ];
 
 const missing = (): Prerequisite[] => PREREQUISITES.filter(({ problem }) => problem() !== undefined);

@@ -1,6 +1,6 @@
 // K5, K6: what a client is sent that can't be told who answers.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { encodeFrame, type Hello, type ServerMessage } from "../src/index.ts";
 import { QueryGate } from "../src/server/query-gate.ts";
 import { hello } from "./hello.ts";
@@ -48,6 +48,62 @@ test("offsets go on after a gap", () => {
   const gap: ServerMessage = { type: "gap", from: 1, to: 100 };
   const handOver: ServerMessage = { type: "answerer", id: "other", offset: 103 };
   expect(run({}, "a", gap, handOver, "\x1b[c", "\x1b[c")).toEqual(["\x01a", "", "", "\x01\x1b[c", ""]);
+});
+
+describe("K6b: a file transfer by ZMODEM", () => {
+  const answerer = { id: "other", offset: 0 };
+  const begin = "rz\r**\x18B00";
+  const end = "**\x18B08";
+  const queries = "\x05\x1b[6n\x1bZ\xc2\x9a\xe3\x80";
+
+  test("passes whole, to its end, to a client that is not the answerer", () => {
+    expect(run({ answerer }, `\x05a${begin}${queries}${end}b\x05`)).toEqual([`\x01a${begin}${queries}${end}b`]);
+    expect(run({ answerer }, `${begin}`, "\x1b", "\xe3\x80", `${end}\x05`, "\x05")).toEqual([
+      `\x01${begin}`,
+      "\x01\x1b",
+      "\x01\xe3\x80",
+      `\x01${end}`,
+      "",
+    ]);
+    expect(run({ answerer }, "**\x18B01", queries)).toEqual(["\x01**\x18B01", `\x01${queries}`]);
+  });
+
+  test("waits for nothing, whoever answers", () => {
+    expect(run({}, `${begin}\x1b[`, "6")).toEqual([`\x01${begin}\x1b[`, "\x016"]);
+  });
+
+  test("ends when it is given up, where output is missing, and where no block goes on for so long", () => {
+    const cancel = "\x18".repeat(5);
+    expect(run({ answerer }, begin, `\x05${cancel}\x05`)).toEqual([`\x01${begin}`, `\x01\x05${cancel}`]);
+    const gap: ServerMessage = { type: "gap", from: begin.length, to: 100 };
+    expect(run({ answerer }, begin, gap, "a\x05")).toEqual([`\x01${begin}`, "", "\x01a"]);
+    const block = "\x05".repeat(8_192);
+    expect(run({ answerer }, begin, block, "\x05a")).toEqual([`\x01${begin}`, `\x01${block}`, "\x01a"]);
+    expect(run({ answerer }, begin, `\x18k${block}`, "\x18k\x05")).toEqual([
+      `\x01${begin}`,
+      `\x01\x18k${block.slice(1)}`,
+      "\x01\x18k",
+    ]);
+  });
+
+  test("begins with no replay, no other header, and not without its stars", () => {
+    expect(run({ live: begin.length, answerer }, `${begin}a\x05`)).toEqual([`\x01${begin}a`]);
+    for (const other of ["*\x18B00", "**\x18B02", "**B00", "**\x18C00"])
+      expect(run({ answerer }, `${other}\x05a`)).toEqual([`\x01${other}a`]);
+  });
+
+  test("is found over any frames", () => {
+    const pieces = [`a\x05*`, "**\x18B0", `0${queries}\x18`, `*\x18\x18${queries}*`, "*\x18", "B", "08", "\x05b"];
+    const all = pieces.join("");
+    const [whole] = run({ answerer }, all);
+    expect(whole).toBe(`\x01${all.replace("\x05", "").slice(0, -3)}8b`);
+    const joined = (...steps: string[]) =>
+      run({ answerer }, ...steps)
+        .map((out) => out.slice(1))
+        .join("");
+    expect(`\x01${joined(...pieces)}`).toBe(whole);
+    expect(`\x01${joined(...all)}`).toBe(whole);
+  });
 });
 
 test("D11: a piece of a character that stock xterm.js would lose waits for the next output", () => {

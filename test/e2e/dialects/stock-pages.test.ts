@@ -1,20 +1,28 @@
-// What pages are made of that others have written, as it is: xterm.js with its AttachAddon. Pastes of real sizes come through
-// byte for byte.
+// What pages are made of that others have written, as it is: xterm.js with its AttachAddon, and zmodem.js with the real rz and
+// sz of lrzsz. Pastes and files of real sizes come through byte for byte.
 import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import addonAttach from "@xterm/addon-attach";
 import { Terminal } from "@xterm/headless";
-import { afterAll, describe, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
+import zmodem, { type Session } from "zmodem.js";
 import { connect } from "../support/client.ts";
 import { addonPath } from "../support/foreign-routes.ts";
 import { fresh, type Person, person, system } from "../support/system.ts";
 import { within } from "../support/wait.ts";
 
 const MIB = 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+const dir = mkdtempSync(join(tmpdir(), "sbx-zmodem-"));
 const sockets: WebSocket[] = [];
 
 afterAll(() => {
   for (const socket of sockets) socket.terminate();
+  rmSync(dir, { recursive: true, force: true });
 });
 
 const sum = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
@@ -71,5 +79,87 @@ describe("a paste of 4 MiB into xterm.js with its AttachAddon comes through whol
     screen.input(text);
     await watcher.output(`${sum(text)}  -`);
     await shows(screen, sum(text));
+  });
+});
+
+/** A page's terminal with zmodem.js before it, as its readme says. */
+function withZmodem(socket: WebSocket, prefix: string, isOutput: (bytes: Buffer) => Buffer | undefined) {
+  const screen = terminal();
+  const detected = new Promise<Session>((resolve) => {
+    const sentry = new zmodem.Sentry({
+      to_terminal: (bytes) => screen.write(Uint8Array.from(bytes)),
+      on_detect: (detection) => resolve(detection.confirm()),
+      on_retract: () => undefined,
+      sender: (bytes) => socket.send(Buffer.concat([Buffer.from(prefix), Uint8Array.from(bytes)])),
+    });
+    socket.on("message", (bytes: Buffer, isBinary) => {
+      const output = isBinary ? isOutput(bytes) : undefined;
+      if (output !== undefined) sentry.consume(output);
+    });
+  });
+  const type = (text: string) => socket.send(Buffer.from(prefix + text));
+  return { screen, type, session: within("zmodem on the line", detected) };
+}
+
+type Route = readonly [name: string, open: (who: Person, sandbox: string) => Promise<ReturnType<typeof withZmodem>>];
+const ROUTES: readonly Route[] = [
+  [
+    "a plain client",
+    async (who, sandbox) =>
+      withZmodem(await dial(who, `/attach?sandbox=${sandbox}&session=main`), "", (bytes) => bytes.subarray(1)),
+  ],
+  [
+    "ttyd's route",
+    async (who, sandbox) => {
+      const socket = await dial(who, `/terminal/${sandbox}/ws`, "tty");
+      const page = withZmodem(socket, "0", (bytes) => (bytes[0] === 0x30 ? bytes.subarray(1) : undefined));
+      socket.send(Buffer.from('{"AuthToken":"","columns":80,"rows":24}'));
+      return page;
+    },
+  ],
+];
+
+describe("K6b: a file of 3 MiB comes through whole, beside a client that answers queries", () => {
+  /** A page on a shell script, which waits for a key of its. */
+  async function pageAt([, open]: Route, text: string) {
+    const [who, sandbox] = [await person(), fresh("box")];
+    const arg = ["-c", `cd ${dir}; read go; ${text}`];
+    // Lossless: in a live session the answerer alone would pace, and a slow page might get a gap.
+    const process = { tty: 1, cmd: "sh", arg, delivery: "lossless" };
+    const answerer = await connect(who, { sandbox, session: "main", ...process });
+    await answerer.hello();
+    const page = await open(who, sandbox);
+    page.type("\r");
+    return { ...page, answerer };
+  }
+
+  test.each(ROUTES)("on %s, up by rz", async (...route) => {
+    const name = fresh("file");
+    const page = await pageAt(route, `rz -b -y; sha256sum < ${name}`);
+    const session = await page.session;
+    expect(session.type).toBe("send");
+    const bytes = randomBytes(3 * MIB);
+    const transfer = await within("the offer", session.send_offer({ name, size: bytes.length }));
+    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) transfer?.send(bytes.subarray(at, at + CHUNK_BYTES));
+    await within("the file's end", transfer?.end() ?? Promise.reject(new Error("It was skipped")), 60_000);
+    await within("the end of rz", session.close(), 60_000);
+    await shows(page.screen, sum(bytes));
+    expect(sum(readFileSync(join(dir, name)))).toBe(sum(bytes));
+  });
+
+  test.each(ROUTES)("on %s, down by sz", async (...route) => {
+    const name = fresh("file");
+    const bytes = randomBytes(3 * MIB);
+    writeFileSync(join(dir, name), bytes);
+    const page = await pageAt(route, `exec sz -b ${name}`);
+    const session = await page.session;
+    expect(session.type).toBe("receive");
+    const received = new Promise<readonly Uint8Array[]>((resolve) => {
+      session.on("offer", (offer) => void offer.accept().then(resolve));
+    });
+    session.start();
+    expect(sum(Buffer.concat(await within("the file", received, 60_000)))).toBe(sum(bytes));
+    // The page has said that it has all; lrzsz then ends without the "OO" that zmodem.js waits for.
+    expect(await page.answerer.message("exit")).toMatchObject({ code: 0 });
   });
 });

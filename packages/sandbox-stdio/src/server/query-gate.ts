@@ -1,17 +1,23 @@
 // Stands before a client that can't be told who answers terminal queries, and takes those out of its output that are not its
-// own: all of the replay, and while it is not the answerer (K6). What is left is cut so that the stock terminal behind such a
-// client loses no character (D11). Follows what the session tells; knows no dialect.
+// own: all of the replay, and while it is not the answerer (K6), but none out of a file transfer (K6b). What is left is cut so
+// that the stock terminal behind such a client loses no character (D11). Follows what the session tells; knows no dialect.
 
 import { AnswererHistory } from "../terminal/answerer-history.ts";
+import { FileTransfers } from "../terminal/file-transfers.ts";
 import { QueryFilter } from "../terminal/query-filter.ts";
 import { SplitCharacters } from "../text/split-characters.ts";
 import { STREAM_STDOUT } from "../wire/constants.ts";
 import type { ServerMessage } from "../wire/control.ts";
 
+const NO_BYTES = new Uint8Array(0);
+
 export class QueryGate {
   #answerers: AnswererHistory | undefined;
   #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false);
   readonly #characters: SplitCharacters;
+  readonly #transfers = new FileTransfers();
+  /** What ends before this is replay: a transfer in it is over. */
+  #live = 0;
   /** Offset of the next output byte. */
   #offset = 0;
 
@@ -30,12 +36,14 @@ export class QueryGate {
         // Pipes carry bytes, not a terminal's output: nothing is ever taken out of them.
         if (message.tty) this.#answerers = new AnswererHistory(message.you.id, message.live, message.answerer);
         this.#offset = message.offset;
+        this.#live = message.live;
         return undefined;
       case "answerer":
         this.#answerers?.note(message, this.#offset);
         return undefined;
       case "gap":
         this.#offset = message.to;
+        this.#transfers.reset();
         return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.breakOff()]);
       case "resize":
         // Its bytes were written in the size before.
@@ -50,6 +58,28 @@ export class QueryGate {
   /** @returns The frame to send instead, `frame` itself where nothing is left out of it; undefined where nothing is left. */
   pass(frame: Uint8Array): Uint8Array | undefined {
     if (this.#answerers === undefined) return frame;
+    const bytes = frame.subarray(1);
+    const replayed = Math.min(bytes.length, Math.max(0, this.#live - this.#offset));
+    if (replayed === bytes.length) return this.#draw(frame);
+    const type = frame[0] ?? STREAM_STDOUT;
+    const parts = replayed === 0 ? [] : [this.#draw(frame.subarray(0, 1 + replayed))?.subarray(1) ?? NO_BYTES];
+    for (const piece of this.#transfers.cut(replayed === 0 ? bytes : bytes.subarray(replayed))) {
+      const isWhole = piece.bytes.length === bytes.length;
+      if (piece.isTransfer) {
+        this.#offset += piece.bytes.length;
+        if (isWhole) return frame;
+        parts.push(piece.bytes);
+      } else {
+        const drawn = this.#draw(isWhole ? frame : (frameOf(type, [piece.bytes]) ?? frame));
+        if (isWhole) return drawn;
+        parts.push(drawn?.subarray(1) ?? NO_BYTES);
+      }
+    }
+    return frameOf(type, parts);
+  }
+
+  /** As {@link pass}, of what is a terminal's. */
+  #draw(frame: Uint8Array): Uint8Array | undefined {
     const bytes = frame.subarray(1);
     const parts = this.#filter.filter(bytes, this.#offset);
     this.#offset += bytes.length;
@@ -68,6 +98,7 @@ export class QueryGate {
 
   /** @returns Output that redraws the screen: it stands for everything before it, and does not count. */
   redraw(snapshot: Uint8Array): Uint8Array {
+    this.#transfers.reset();
     const before = [this.#characters.flush(), this.#filter.breakOff()];
     const screen = new QueryFilter(() => false);
     const parts = [...before, ...screen.filter(snapshot, 0), screen.flush()];

@@ -1,0 +1,92 @@
+// File transfers by ZMODEM (rz, sz) in a terminal's output: which bytes of it are a file's and no terminal's. Knows where a
+// transfer begins and ends, and nothing of what it carries.
+
+import { indexOrEnd } from "./plain-scan.ts";
+
+/** Begins a header, escapes a byte, and gives up a transfer. It is CAN: whatever the terminal was reading ends with it. */
+const ZDLE = 0x18;
+const STAR = 0x2a;
+/** A header in hexadecimal: two stars, ZDLE, these, and the second digit of its type. */
+const HEX_HEADER = [0x42, 0x30] as const;
+const ZRQINIT = 0x30;
+const ZRINIT = 0x31;
+const ZFIN = 0x38;
+const CANCELS = 5;
+/** A block has at most so many bytes, and ZDLE stands at its end. */
+const MAX_BLOCK_BYTES = 8_192;
+
+export type OutputPiece = { readonly bytes: Uint8Array; readonly isTransfer: boolean };
+
+export class FileTransfers {
+  #isTransfer = false;
+  /** Bytes of a header that have been read from its ZDLE on. */
+  #header = 0;
+  /** Two at most, at the end of what has been read. */
+  #stars = 0;
+  #cancels = 0;
+  /** Bytes since the last ZDLE. */
+  #run = 0;
+
+  /** @returns The bytes in order, as views: what a transfer carries, and what is for the terminal. `bytes` itself if undivided. */
+  cut(bytes: Uint8Array): readonly OutputPiece[] {
+    const pieces: OutputPiece[] = [];
+    let from = 0;
+    for (let i = 0; i < bytes.length; ) {
+      const wasTransfer = this.#isTransfer;
+      i = this.#header > 0 ? this.#inHeader(bytes, i) : this.#toHeader(bytes, i);
+      if (this.#isTransfer === wasTransfer) continue;
+      if (i > from) pieces.push({ bytes: bytes.subarray(from, i), isTransfer: wasTransfer });
+      from = i;
+    }
+    this.#stars = this.#starsBefore(bytes, bytes.length);
+    if (from === 0) return [{ bytes, isTransfer: this.#isTransfer }];
+    if (from < bytes.length) pieces.push({ bytes: bytes.subarray(from), isTransfer: this.#isTransfer });
+    return pieces;
+  }
+
+  /** Bytes are missing here: what follows is the terminal's. */
+  reset(): void {
+    this.#isTransfer = false;
+    this.#header = 0;
+    this.#stars = 0;
+    this.#cancels = 0;
+  }
+
+  /** Reads up to the next ZDLE. @returns Where to read on. */
+  #toHeader(bytes: Uint8Array, from: number): number {
+    const at = indexOrEnd(bytes, ZDLE, from);
+    if (this.#isTransfer && this.#run + at - from > MAX_BLOCK_BYTES) {
+      this.#isTransfer = false;
+      return from + MAX_BLOCK_BYTES - this.#run;
+    }
+    this.#run += at - from;
+    if (at > from) this.#cancels = 0;
+    if (at === bytes.length) return at;
+    this.#run = 0;
+    this.#cancels += 1;
+    if (this.#cancels === CANCELS) this.#isTransfer = false;
+    if (this.#starsBefore(bytes, at) === 2) this.#header = 1;
+    return at + 1;
+  }
+
+  #inHeader(bytes: Uint8Array, at: number): number {
+    const byte = bytes[at];
+    const wanted = HEX_HEADER[this.#header - 1];
+    if (wanted !== undefined && byte !== wanted) {
+      this.#header = 0;
+      return at;
+    }
+    this.#header = wanted === undefined ? 0 : this.#header + 1;
+    if (wanted === undefined) this.#isTransfer = this.#isTransfer ? byte !== ZFIN : byte === ZRQINIT || byte === ZRINIT;
+    this.#cancels = 0;
+    this.#run = 0;
+    return at + 1;
+  }
+
+  /** @returns Two at most. */
+  #starsBefore(bytes: Uint8Array, at: number): number {
+    let stars = 0;
+    while (stars < 2 && bytes[at - 1 - stars] === STAR) stars += 1;
+    return stars === at ? Math.min(2, stars + this.#stars) : stars;
+  }
+}
