@@ -28,14 +28,23 @@ export type SessionListing = {
   readonly title?: string;
 };
 
+/** How much of sessions that have ended is kept (X5). */
+const KEPT_BYTES = 64 * 1024 * 1024;
+/** What such a session costs besides its output, about. */
+const SESSION_BYTES = 20 * 1024;
+
 export class Registry {
   readonly #settings: BridgeSettings;
+  readonly #keptBytes: number;
   readonly #hosts = new Map<string, SessionHost>();
+  /** Those whose process has ended, in that order. */
+  readonly #ended = new Set<SessionHost>();
   /** Since when there has been no session, by the clock of `performance`. */
   #emptySinceMs = performance.now();
 
-  constructor(settings: BridgeSettings) {
+  constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
     this.#settings = settings;
+    this.#keptBytes = keptBytes;
   }
 
   get hosts(): IterableIterator<SessionHost> {
@@ -102,6 +111,7 @@ export class Registry {
       query,
       around,
       (host) => {
+        this.#ended.delete(host);
         const key = keyOf(host.names.sandbox, host.names.session);
         if (this.#hosts.get(key) !== host) return;
         this.#hosts.delete(key);
@@ -113,8 +123,24 @@ export class Registry {
     replacing();
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
     log.info(`session ${names.label}/${names.session} started`);
-    void started.exited.then((exit) => log.info(`session ${names.label}/${names.session} ended: ${endOf(exit)}`));
+    void started.exited.then((exit) => {
+      log.info(`session ${names.label}/${names.session} ended: ${endOf(exit)}`);
+      if (this.#hosts.get(keyOf(names.sandbox, names.session)) !== started) return;
+      this.#ended.add(started);
+      this.#forgetEarliest();
+    });
     return { ok: true, host: started };
+  }
+
+  /** Makes room, if too much is kept of ended sessions. Where somebody is attached, the end may still have to be told. */
+  #forgetEarliest(): void {
+    const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
+    let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
+    for (const host of kept) {
+      if (bytes <= this.#keptBytes) return;
+      bytes -= keptBytesOf(host);
+      host.remove();
+    }
   }
 
   /** Of one sandbox: all, or the one of this name. */
@@ -123,6 +149,10 @@ export class Registry {
       names.sandbox === sandbox && (session === undefined || names.session === session);
     return [...this.#hosts.values()].filter(isAsked).map(listingOf);
   }
+}
+
+function keptBytesOf({ session: { log } }: SessionHost): number {
+  return SESSION_BYTES + log.endOffset - log.startOffset;
 }
 
 export function listingOf(host: SessionHost): SessionListing {

@@ -1,0 +1,43 @@
+// How much the bridge keeps of sessions that have ended.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseOrder } from "sandbox-stdio/programs";
+import { expect, onTestFinished, test } from "vitest";
+import { Registry } from "../src/registry.ts";
+import { readSettings } from "../src/settings.ts";
+
+const MIB = 1024 * 1024;
+
+test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotten, no other ones", async () => {
+  const root = mkdtempSync(join(tmpdir(), "bridge-registry-"));
+  const read = readSettings({ SANDBOX_ROOT: root, HOST: "127.0.0.1", PORT: "0" }, "a secret of this test only");
+  if (!read.ok) throw new Error(read.problem);
+  const registry = new Registry(read.settings, 3 * MIB);
+  onTestFinished(async () => {
+    for (const host of [...registry.hosts]) {
+      await host.kill();
+      host.remove();
+    }
+    rmSync(root, { recursive: true, force: true });
+  });
+  const start = (session: string, script: string) => {
+    const wish = { cmd: "sh", args: ["-c", script], env: [], tty: false, mode: "collaborative", keep: 60 };
+    const order = parseOrder(
+      JSON.stringify({ label: "box", session, ...wish, keepExited: 0, stdin: "", isStdinEnded: true }),
+    );
+    if ("detail" in order) throw new Error(order.detail);
+    const found = registry.order({ sandbox: "box", label: "box", session }, order);
+    if (!found.ok) throw new Error(found.detail);
+    return found.host;
+  };
+  start("running", `head -c ${MIB} /dev/zero; exec sleep 1000`);
+  const names = Array.from({ length: 8 }, (_, i) => `ended-${i}`);
+  for (const name of names) await start(name, `head -c ${MIB} /dev/zero`).exited;
+  expect(registry.list("box").map(({ session }) => session)).toEqual(["running", "ended-6", "ended-7"]);
+  // Small ones cost something, too.
+  for (let i = 0; i < 160; i += 1) await start(`small-${i}`, "true").exited;
+  expect(registry.list("box").length).toBeLessThanOrEqual(1 + (3 * MIB) / (20 * 1024));
+  expect(registry.find("box", "small-159")?.state).toBe("exited");
+});
