@@ -11,8 +11,11 @@ import { innerSocket, outerSocket, type SocketData } from "./sockets.ts";
 
 /** After so many the runtime has compiled most of it: twice as many made no key cheaper. */
 export const KEYS = 300;
-/** In one turn of the loop: somebody who connects meanwhile waits for a few milliseconds at most. */
-const KEYS_A_TURN = 5;
+/** Whoever the bridge was started for connects first, and is not to wait for this. */
+const BEGIN_MS = 500;
+/** So many at a time, and then a pause: half a millisecond in six, so that nobody who connects meanwhile notices. */
+const KEYS_A_TURN = 2;
+const PAUSE_MS = 5;
 /** A client acknowledges what it has drawn every so many keys. */
 const KEYS_AN_ACK = 10;
 const KEY = Uint8Array.of(0x78);
@@ -27,20 +30,21 @@ type Way = {
 
 /** @param heard Given what the clients would be sent. @returns Resolves when it is over. */
 export function warmUp(heard: Heard = ignore): Promise<void> {
-  const ways = [direct(heard), relayed(heard)];
   const { promise, resolve } = Promise.withResolvers<void>();
+  let ways: Way[] = [];
   let left = KEYS;
   const turn = (): void => {
+    if (ways.length === 0) ways = [direct(heard), relayed(heard)];
     for (let i = 0; i < KEYS_A_TURN; i += 1) for (const way of ways) way.type();
     left -= KEYS_A_TURN;
     if (left > 0) {
-      setImmediate(turn);
+      setTimeout(turn, PAUSE_MS).unref();
       return;
     }
     for (const way of ways) way.end();
     resolve();
   };
-  setImmediate(turn);
+  setTimeout(turn, BEGIN_MS).unref();
   return promise;
 }
 

@@ -19,7 +19,7 @@ const STOPPED_BYTES = 8_000_000;
 const ALONE = ", without it";
 
 /** A server that was started just now is still compiling itself: nobody types so soon after a container's start. */
-const STARTED_MS = 1_000;
+const STARTED_MS = 2_000;
 /** What one shell takes to end is not to be measured as another's beginning. */
 const TEARDOWN_MS = 10;
 /** Where an echo takes a second and more, fewer of them have to do. */
