@@ -5,13 +5,14 @@ import type { AttachEnv } from "./attach/attach-route.ts";
 import type { AddressObject } from "./limits/address-object.ts";
 import type { TenantObject } from "./limits/tenant-object.ts";
 import type { McpEnv } from "./mcp/routes.ts";
+import type { MetricsEnv } from "./metrics/report.ts";
 import type { PageEnv } from "./page.ts";
 import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { SessionEnv } from "./session/session-parts.ts";
 
 /** Of the routes and objects of sessions, whoever's Worker they stand in. */
-export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv {
+export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv, MetricsEnv {
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly TENANT: DurableObjectNamespace<TenantObject>;
   readonly ADDRESS: DurableObjectNamespace<AddressObject>;

@@ -9,5 +9,5 @@ const stdio = makeStdio(ours, nativeContainers);
 // What a container's traffic goes through, where EGRESS_ALLOW restricts it.
 export { EgressProxy } from "./sandbox/native/egress-proxy.ts";
 export { Sandbox } from "./sandbox/native/sandbox.ts";
-export const { SessionObject, TenantObject, AddressObject, SandboxDirectory } = stdio;
+export const { SessionObject, TenantObject, AddressObject, SandboxDirectory, CounterObject } = stdio;
 export default { fetch: stdio.fetch };

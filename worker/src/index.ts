@@ -8,6 +8,6 @@ const stdio = createStdio(ours);
 
 // What the SDK sends a container's traffic through, where EGRESS_ALLOW restricts it.
 export { ContainerProxy } from "@cloudflare/sandbox";
-export const { SessionObject, TenantObject, AddressObject, SandboxDirectory } = stdio;
+export const { SessionObject, TenantObject, AddressObject, SandboxDirectory, CounterObject } = stdio;
 export class Sandbox extends stdio.withStdio(UsualSandbox) {}
 export default { fetch: stdio.fetch };

@@ -1,6 +1,7 @@
 // How a request is refused: one line of JSON, or, for a client that can't see an HTTP refusal, a WebSocket that says why.
 
 import { CLOSE, clipUtf8, type DialectRoute, dialectNamed, httpStatusOf, type Retry } from "sandbox-stdio/core";
+import { countRefusal } from "./metrics/refusal-counts.ts";
 
 /** How a client is answered. */
 export type Answering = {
@@ -25,6 +26,7 @@ export type Refusal = {
 
 /** Refuses in the way that the client's route has for it. */
 export function refuseUpgrade(client: Answering, refusal: Refusal): Response {
+  countRefusal(refusal.code);
   if (client.refusal === "status") return refuseHttp(refusal);
   const pair = new WebSocketPair();
   pair[1].accept();

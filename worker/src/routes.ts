@@ -12,6 +12,8 @@ import { revocationRoutes } from "./limits/revocation-route.ts";
 import { requireLogLevel } from "./log-level.ts";
 import { gatewayRoutes } from "./mcp/gateway-routes.ts";
 import type { McpTools } from "./mcp/routes.ts";
+import { metricsRoutes } from "./metrics/metrics-route.ts";
+import { reportRefusals } from "./metrics/refusals.ts";
 import { openApiRoute } from "./programs/openapi-route.ts";
 import { programRoutes } from "./programs/routes.ts";
 import { readEgress } from "./sandbox/egress.ts";
@@ -32,9 +34,12 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
     requireLogLevel(c.env);
     readEgress(c.env);
     await next();
+    reportRefusals(c.env, Date.now(), (promise) => c.executionCtx.waitUntil(promise));
   });
 
-  app.get("/healthz", (c) => c.json({ ok: true }));
+  // Only what is above: each object, issuer or container that it asked would cost something, and anybody may ask.
+  app.get("/healthz", (c) => c.json({ ok: true, checked: ["host", "settings"] }));
+  app.route("/", metricsRoutes);
   app.route("/", terminalRoutes);
   app.route("/", attachRoutes);
   app.route("/", openApiRoute);

@@ -8,6 +8,7 @@ import type { StdioEnv } from "./env.ts";
 import { AddressObject } from "./limits/address-object.ts";
 import { TenantObject } from "./limits/tenant-object.ts";
 import type { McpTools } from "./mcp/routes.ts";
+import { CounterObject } from "./metrics/counter-object.ts";
 import { stdioRoutes } from "./routes.ts";
 import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
 import { SandboxDirectory } from "./sandbox/directory.ts";
@@ -33,7 +34,7 @@ export type StdioOptions<Env> = {
   readonly bindings?: Readonly<Partial<Record<(typeof BINDINGS)[number], string>>>;
 };
 
-const BINDINGS = ["Sandbox", "SESSION", "TENANT", "ADDRESS", "DIRECTORY"] as const;
+const BINDINGS = ["Sandbox", "SESSION", "TENANT", "ADDRESS", "DIRECTORY", "COUNTERS"] as const;
 
 export type StdioParts<Env> = {
   /** Answers a request whose path begins with the prefix; 404 to every other. */
@@ -43,6 +44,8 @@ export type StdioParts<Env> = {
   readonly TenantObject: typeof TenantObject;
   readonly AddressObject: typeof AddressObject;
   readonly SandboxDirectory: typeof SandboxDirectory;
+  /** Needs a binding, `COUNTERS`, only where `/metrics` is to be read. */
+  readonly CounterObject: typeof CounterObject;
   /** The Worker's environment with the settings and the names of the bindings. */
   readonly complete: (env: object) => StdioEnv;
 };
@@ -100,6 +103,7 @@ export function makeStdio<Env extends object>(options: StdioOptions<Env>, contai
       }
     },
     SandboxDirectory,
+    CounterObject,
     complete,
   };
 }

@@ -10,4 +10,6 @@ export const WORKER_VARS = {
   LIMIT_SESSIONS: "10000",
   // A webhook's receiver is on this machine.
   WEBHOOK_LOOPBACK: "1",
+  METRICS_TOKEN: "the metrics token of tests",
+  METRICS_SECONDS: "3",
 } as const;

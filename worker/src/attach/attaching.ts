@@ -11,13 +11,17 @@ import {
 } from "sandbox-stdio/core";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import type { LifeEnv } from "../life.ts";
 import { countRefused, giveBack } from "../limits/entry-limits.ts";
 import type { AddressesEnv, TenantsEnv } from "../limits/limit-calls.ts";
 import { log } from "../log.ts";
+import type { Counts } from "../metrics/counts.ts";
+import { countRefusal } from "../metrics/refusal-counts.ts";
 import { type Refusal, refuseUpgrade, retryOf } from "../refusal.ts";
 import { type Connections, RESTARTED } from "../session/connections.ts";
 import type { Lifetimes } from "../session/lifetimes.ts";
 import type { SessionKeeper } from "../session/session-keeper.ts";
+import { noteSession } from "../session/session-life.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { UnnamedSession } from "../session/unnamed.ts";
 import type { TtydProxy } from "../terminal/proxy.ts";
@@ -28,7 +32,7 @@ import { kindOf } from "./grant.ts";
 import type { ResumeSigner } from "./resume.ts";
 
 export interface AttachingPorts {
-  readonly env: BridgeEnv & AddressesEnv & TenantsEnv;
+  readonly env: BridgeEnv & AddressesEnv & LifeEnv & TenantsEnv;
   readonly store: SessionStore;
   readonly keeper: SessionKeeper;
   readonly signer: ResumeSigner;
@@ -37,6 +41,7 @@ export interface AttachingPorts {
   readonly lifetimes: Lifetimes;
   readonly unnamed: UnnamedSession;
   readonly ttyds: TtydProxy;
+  readonly counts: Counts;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
   /** Resolves when a session that is being forgotten is. */
@@ -122,6 +127,7 @@ export class Attaching {
       else {
         const { code, message, retryAfterSeconds } = outcome.refusal;
         this.#noteRefused(spec, outcome.refusal);
+        countRefusal(code);
         connection.bye(code, message, retryOf(outcome.refusal), retryAfterSeconds);
       }
     } finally {
@@ -157,7 +163,7 @@ export class Attaching {
     admission: Admission,
     session: RelaySession,
   ): Promise<void> {
-    const { keeper, signer, tickets, audit, lifetimes, unnamed } = this.#ports;
+    const { keeper, signer, tickets, audit, lifetimes, unnamed, counts } = this.#ports;
     const { who, query } = spec;
     const { incarnation } = session.facts;
     const id = this.#idOf(spec, admission, session);
@@ -175,7 +181,7 @@ export class Attaching {
       return;
     }
     const { acknowledges, canResume, holdsAlone } = connection.dialect;
-    const request: AttachRequest = {
+    const wish: AttachRequest = {
       ...{ id, resume, acknowledges, canResume, holdsAlone },
       name: query.name || who.name || `guest-${id.slice(0, 4)}`,
       role: query.role,
@@ -188,10 +194,17 @@ export class Attaching {
       ...placeOf(query),
     };
     const undo = audit?.admitted(connection, id, spec.actor);
-    const refused = connection.attach(session, request);
+    const refused = connection.attach(session, wish);
     if (refused !== undefined) this.#ports.waitUntil(countRefused(this.#ports.env, spec.pass, refused.retry));
     if (connection.client === undefined) undo?.();
-    else unnamed.attached();
+    else {
+      unnamed.attached();
+      counts.add("attaches");
+      const { record } = this.#ports.store;
+      const { request } = spec.pass;
+      if (record !== undefined) noteSession(this.#ports.env, "client.attached", record, { request });
+      if (admission.isResume) counts.add("resumes");
+    }
     lifetimes.tick(Date.now());
     this.#ports.changed();
   }

@@ -1,6 +1,7 @@
 // Who asks, as a request says it; and refusals that no session's audit can hold, since they came before one was reached: a line of JSON each in the Worker's log.
 
 import type { Identity } from "../auth/identity.ts";
+import { requestId } from "../request-id.ts";
 import type { Actor, Place } from "./record.ts";
 
 /** Characters of a text that whoever asks may have written. */
@@ -32,6 +33,7 @@ export function logRefused(
       error: fault.code,
       message: clipped(fault.message),
       address: addressOf(request),
+      request: requestId(request),
       ...(identity === undefined ? {} : { tenant: identity.tenantValue, user: identity.subject }),
     }),
   );

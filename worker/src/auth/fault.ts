@@ -2,6 +2,7 @@
 // Knows nothing of tokens, cookies or routes.
 
 import { log } from "../log.ts";
+import { countRefusal } from "../metrics/refusal-counts.ts";
 
 /** Every reason, with its HTTP status. 401: authenticate (again). 403: known, not allowed. 429: later. 503: not the client's fault. */
 export const FAULT_STATUS = {
@@ -92,6 +93,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** The HTTP answer to a fault: one line of JSON, never cached. Logs it by `logFault`. */
 export function refusal(fault: AuthFault): Response {
+  countRefusal(4000 + fault.status);
   logFault(fault);
   const headers = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
   // RFC 6750 §3.1: no error code where the request had no credential at all.

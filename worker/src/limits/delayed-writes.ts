@@ -7,18 +7,21 @@ const MAX_KEYS = 128;
 
 export class DelayedWrites {
   readonly #storage: DurableObjectStorage;
+  readonly #delayMs: number;
   /** undefined: to be deleted. */
   readonly #pending = new Map<string, unknown>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param delayMs How long what is remembered waits for more. */
+  constructor(storage: DurableObjectStorage, delayMs = DELAY_MS) {
     this.#storage = storage;
+    this.#delayMs = delayMs;
   }
 
   put(key: string, value: unknown): void {
     this.#pending.set(key, value);
     // An object with a timer is not put to sleep before it has fired.
-    this.#timer ??= setTimeout(() => this.#flush(), DELAY_MS);
+    this.#timer ??= setTimeout(() => this.#flush(), this.#delayMs);
   }
 
   delete(key: string): void {

@@ -10,6 +10,7 @@ import { tenantKey } from "../auth/names.ts";
 import type { ProjectQuestion, ProjectUser } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import type { Refusal } from "../refusal.ts";
+import { requestId } from "../request-id.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
 import { addressKey } from "./address-object.ts";
 import type {
@@ -27,6 +28,8 @@ import type { RevocableGrant } from "./revocation.ts";
 export type Pass = {
   /** The connection's id, where it takes up a place at its address. */
   readonly connection: string;
+  /** Which request it came with, for the log. */
+  readonly request?: string;
   readonly address: string;
   /** The tenant whose session it is: its object's name. */
   readonly homeKey: string;
@@ -92,7 +95,7 @@ export async function pass(
     return {
       ...said,
       pass: {
-        ...{ connection, address, homeKey, ...admission },
+        ...{ connection, request: requestId(request), address, homeKey, ...admission },
         ...(ownKey === undefined ? {} : { ownKey }),
         ...(uncounted === undefined ? {} : { uncounted }),
       },

@@ -14,6 +14,7 @@ import { readEntrySettings } from "../auth/way.ts";
 import { addressKey } from "../limits/address-object.ts";
 import { addressOf, type EntryEnv, type Pass, pass } from "../limits/entry-limits.ts";
 import type { Refusal } from "../refusal.ts";
+import { requestId } from "../request-id.ts";
 
 export type Authorized = {
   readonly identity: Identity;
@@ -44,7 +45,12 @@ export async function authorized(
     project,
     who: grantOfToken(identity, request.headers.get("Origin") ?? ""),
     actor: actorOf(request, identity, project.user),
-    pass: { connection: crypto.randomUUID(), address: addressKey(addressOf(request)), homeKey },
+    pass: {
+      connection: crypto.randomUUID(),
+      request: requestId(request),
+      address: addressKey(addressOf(request)),
+      homeKey,
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 // The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
 
 import { CLOSE, type Frame, type ServerSocket, type SocketQueue } from "sandbox-stdio/core";
+import type { Counts } from "../metrics/counts.ts";
 import type { Unheard, UnheardPool } from "./unheard.ts";
 
 /** Above this a socket has enough queued, where the runtime can tell. */
@@ -24,6 +25,7 @@ export interface SocketEvents {
 
 export class ClientSockets {
   readonly #ctx: DurableObjectState;
+  readonly #counts: Counts;
   /** Sockets on which something came that the runtime did not answer by itself. */
   readonly #heard = new WeakSet<WebSocket>();
   /** Sockets that live no longer than this object. */
@@ -34,8 +36,9 @@ export class ClientSockets {
   readonly #sentBytes = new WeakMap<WebSocket, number>();
 
   /** @param pool Shared by all who share this memory; absent where nothing is to be limited. */
-  constructor(ctx: DurableObjectState, pool: UnheardPool | undefined) {
+  constructor(ctx: DurableObjectState, pool: UnheardPool | undefined, counts: Counts) {
     this.#ctx = ctx;
+    this.#counts = counts;
     this.#pool = TELLS_QUEUE ? undefined : pool;
   }
 
@@ -116,6 +119,7 @@ export class ClientSockets {
     quietly(() => {
       socket.send(frame);
       const bytes = typeof frame === "string" ? queuedBytes(socket) - before : frame.length;
+      this.#counts.add("sent_bytes", bytes);
       if (TELLS_QUEUE) this.#sentBytes.set(socket, (this.#sentBytes.get(socket) ?? 0) + bytes);
     });
   }

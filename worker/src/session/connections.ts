@@ -15,6 +15,7 @@ import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Pass } from "../limits/entry-limits.ts";
 import type { Limits } from "../limits/limits.ts";
 import { log } from "../log.ts";
+import type { Counts } from "../metrics/counts.ts";
 import { type Refusal, sayBye, upgradeHeaders } from "../refusal.ts";
 import { ClientSockets, quietly, type SocketEvents } from "./client-sockets.ts";
 import type { SessionTrace } from "./session-trace.ts";
@@ -28,6 +29,7 @@ export interface ConnectionsPorts {
   readonly limits: Limits;
   readonly watches: Watches;
   readonly trace: SessionTrace;
+  readonly counts: Counts;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
   /** A client has shown a fresh token. */
@@ -50,7 +52,7 @@ export class Connections implements SocketEvents {
   /** Tells every socket that outlived an earlier life of this object `bye` 1012: none of its input is held here (H7). */
   constructor(ctx: DurableObjectState, ports: ConnectionsPorts) {
     this.#ports = ports;
-    this.#sockets = new ClientSockets(ctx, sharedPool(ports.limits.unheardBytes));
+    this.#sockets = new ClientSockets(ctx, sharedPool(ports.limits.unheardBytes), ports.counts);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
     for (const socket of ctx.getWebSockets()) {
       quietly(() => sayBye(socket, ctx.getTags(socket)[0] ?? "plain", RESTARTED));
@@ -96,6 +98,7 @@ export class Connections implements SocketEvents {
     const frame = typeof message === "string" ? message : new Uint8Array(message);
     const connection = this.#connections.get(socket);
     this.#ports.trace.heard(socket, frame);
+    this.#ports.counts.add("received_bytes", frame.length);
     try {
       connection?.receive(frame, Date.now());
     } catch (error) {

@@ -13,6 +13,7 @@ import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upst
 import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Limits } from "../limits/limits.ts";
+import type { Counts } from "../metrics/counts.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { AttentionCaller } from "../webhooks/attention-caller.ts";
@@ -40,6 +41,7 @@ export interface KeeperPorts {
   readonly limits: Limits;
   /** Absent where no audit is kept. */
   readonly audit: SessionAudit | undefined;
+  readonly counts: Counts;
   /** This session's name among the tenant's. */
   readonly sessionKey: string;
   waitUntil(promise: Promise<unknown>): void;
@@ -187,6 +189,12 @@ export class SessionKeeper {
 
   /** Forgets the session, and tells those who are on it. */
   async remove(record: SessionRecord): Promise<void> {
+    const { exit, lostAtMs } = this.#ports.store.record ?? record;
+    if (exit === undefined && lostAtMs === undefined) {
+      const { log, exit: told } = this.#session ?? {};
+      const more = { ...(told === undefined ? {} : { code: told.code }), bytes: log?.endOffset ?? record.offset };
+      noteSession(this.#ports.env, "session.exited", record, more);
+    }
     this.#drop({ code: CLOSE.notFound, error: "not_found", message: "the session was ended" });
     await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record.homeKey)]);
   }
@@ -211,13 +219,13 @@ export class SessionKeeper {
   }
 
   /** A process has been started: it is the session's from here on. */
-  begin(record: SessionRecord, { actor }: Pick<AttachSpec, "actor">, asked: ProcessWish): SessionRecord {
+  begin(record: SessionRecord, { actor, pass }: Pick<AttachSpec, "actor" | "pass">, asked: ProcessWish): SessionRecord {
     const { store, audit, waitUntil } = this.#ports;
     store.record = record;
     const { incarnation, tty } = record.facts;
     audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
-    noteSession(this.#ports.env, "session.started", record);
+    noteSession(this.#ports.env, "session.started", record, { request: pass.request });
     return record;
   }
 

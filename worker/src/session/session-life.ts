@@ -6,8 +6,10 @@ import type { SessionRecord } from "./session-store.ts";
 export function noteSession(
   env: LifeEnv,
   event: LifeEvent,
-  { sandboxKey: sandbox, facts: { session, incarnation }, createdAt }: SessionRecord,
-  more: Pick<LifeFacts, "code" | "bytes"> = {},
+  { homeKey: tenant, sandboxKey: sandbox, facts: { session, incarnation }, createdAt }: SessionRecord,
+  more: Pick<LifeFacts, "request" | "code" | "bytes"> = {},
 ): void {
-  noteLife(env, event, { sandbox, session, incarnation, ms: Date.now() - Date.parse(createdAt), ...more });
+  const { request, ...rest } = more;
+  const ms = Date.now() - Date.parse(createdAt);
+  noteLife(env, event, { request, tenant, sandbox, session, incarnation, ms, ...rest });
 }

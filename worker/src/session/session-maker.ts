@@ -13,6 +13,7 @@ import {
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Limits } from "../limits/limits.ts";
+import type { Counts } from "../metrics/counts.ts";
 import { keptState } from "../programs/operations/ask-process.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
@@ -24,6 +25,7 @@ export interface MakerPorts {
   readonly limits: Limits;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
+  readonly counts: Counts;
   /** Absent if the session is not traced. */
   trace(): Trace | undefined;
 }
@@ -61,7 +63,7 @@ export class SessionMaker {
   }
 
   #make(facts: SessionRecord["facts"], log: OutputLog, begun: Begun): RelaySession {
-    const { audit, limits, trace } = this.#ports;
+    const { audit, limits, trace, counts } = this.#ports;
     const upstream =
       audit === undefined ? this.#upstream : new AuditedUpstream(this.#upstream, audit, begun.holder ?? "");
     return new RelaySession({
@@ -70,6 +72,13 @@ export class SessionMaker {
       log,
       upstream: tracedUpstream(upstream, trace()),
       recorder: audit,
+      observer: {
+        acknowledged: (ms) => counts.observe("ack", ms),
+        gap: (bytes) => {
+          counts.add("gaps");
+          counts.add("gap_bytes", bytes);
+        },
+      },
       now: () => Date.now(),
       maxClients: limits.clients,
       keptPlaces: Math.floor(limits.clients * KEPT_SHARE),

@@ -72,12 +72,15 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   // ---- What is due ---------------------------------------------------------------------------------------------
 
   #changed(): void {
-    const { store, keeper, attaching, programs, unwatched, alarm } = this.#parts;
+    const { store, keeper, attaching, programs, unwatched, alarm, metrics } = this.#parts;
     const { session } = keeper;
     const isUnattended = session?.isAttended !== true && !attaching.isUnderWay;
     const isDeserted = isUnattended && !programs.isActive && !unwatched.isLooking;
     if (session?.hasEnded === true) {
-      if (keeper.storeExit(session, Date.now())) void alarm.set();
+      if (keeper.storeExit(session, Date.now())) {
+        metrics.flush(Date.now());
+        void alarm.set();
+      }
       if (isDeserted && store.record?.isTransient === true) this.#forget();
     } else if (isDeserted) {
       const isForgotten = store.record?.endsUnattended === true;
@@ -85,6 +88,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       const isSeen = session === undefined || isForgotten || keeper.looks.isDone(session, Date.now());
       if (session !== undefined && isSeen) {
         keeper.letGo(session);
+        metrics.flush(Date.now());
         unwatched.begin(Date.now());
         void alarm.set();
       }
@@ -106,14 +110,18 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   #nextTickMs(nowMs: number): number {
-    const { connections, keeper } = this.#parts;
+    const { connections, keeper, metrics } = this.#parts;
     const { hop, session, looks } = keeper;
-    return earliest([hop.nextTickMs, session?.nextTickMs, looks.nextTickMs(session), connections.nextTickMs(nowMs)]);
+    return earliest([
+      ...[hop.nextTickMs, session?.nextTickMs, looks.nextTickMs(session), connections.nextTickMs(nowMs)],
+      metrics.nextTickMs,
+    ]);
   }
 
   #tick(nowMs: number): void {
-    const { connections, renewals, keeper } = this.#parts;
+    const { connections, renewals, keeper, metrics } = this.#parts;
     try {
+      metrics.tick(nowMs);
       connections.tick(nowMs);
       this.ctx.waitUntil(renewals.askIssuers(nowMs));
       keeper.hop.tick(nowMs);
@@ -192,9 +200,10 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   async #remove(record: SessionRecord): Promise<void> {
-    const { store, keeper, tickets, audit, alarm } = this.#parts;
+    const { store, keeper, tickets, audit, alarm, metrics } = this.#parts;
     const removed = keeper.remove(record);
     store.clear();
+    metrics.flush(Date.now());
     tickets.clear();
     await audit?.flush();
     await alarm.set();

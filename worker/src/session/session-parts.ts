@@ -11,6 +11,7 @@ import type { AddressesEnv } from "../limits/limit-calls.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { type LogEnv, log } from "../log.ts";
 import { McpGateway } from "../mcp/gateway.ts";
+import { SessionMetrics } from "../metrics/session-metrics.ts";
 import { ProgramCalls } from "../programs/program-calls.ts";
 import { type TtydEnv, TtydProxy } from "../terminal/proxy.ts";
 import { SessionTickets } from "../tickets/session-tickets.ts";
@@ -55,6 +56,16 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const store = new SessionStore(storage);
   const tickets = new SessionTickets(storage);
   const watches = new Watches(limits);
+  const metrics = new SessionMetrics({
+    ...{ env, sessionKey, waitUntil },
+    sandboxKey: () => store.record?.sandboxKey ?? "",
+    clients: () => {
+      const { record } = store;
+      if (record === undefined || record.exit !== undefined || record.lostAtMs !== undefined) return undefined;
+      return keeper.session?.attachedCount ?? 0;
+    },
+  });
+  const { counts } = metrics;
   const { lifetimes } = watches;
   const trace = new SessionTrace(env);
   const trail = new AuditTrail(storage);
@@ -81,12 +92,12 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     sandbox: () => store.record?.facts.sandbox,
   });
   const keeper: SessionKeeper = new SessionKeeper({
-    ...{ env, store, limits, audit, sessionKey, waitUntil, changed },
+    ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed },
     trace: () => trace.trace,
     isCalled: () => programs.isActive || unwatched.isLooking,
   });
   const connections = new Connections(ctx, {
-    ...{ limits, watches, trace, audit, ended, changed, heard },
+    ...{ limits, watches, trace, counts, audit, ended, changed, heard },
     auth: (connection, token) => waitUntil(renewals.auth(connection, token)),
     closedByClient: () => {
       const isLast = (keeper.session?.attachedCount ?? 0) === 0;
@@ -105,11 +116,11 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   });
   const attaching = new Attaching({
     ...{ env, store, keeper, signer, tickets, connections, lifetimes },
-    ...{ unnamed, ttyds, audit, ending, waitUntil, changed },
+    ...{ unnamed, ttyds, counts, audit, ending, waitUntil, changed },
   });
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ keeper, connections, programs, mcp, attaching, unwatched },
+    ...{ keeper, connections, programs, mcp, attaching, unwatched, metrics },
   };
 }

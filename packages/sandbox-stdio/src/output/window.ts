@@ -42,9 +42,18 @@ type Flight = {
   readonly isClear: boolean;
 };
 
+/** Told what is counted of a client that acknowledges. Called while output is sent: it must be quick. */
+export interface OutputObserver {
+  /** The client has acknowledged output after so long, less the delay that it may take. */
+  acknowledged(ms: number): void;
+  /** The client does not get so many bytes. */
+  gap(bytes: number): void;
+}
+
 export class Window implements Flow {
   readonly maxBytes: number;
   readonly #isViewer: boolean;
+  readonly #observer: OutputObserver | undefined;
   #bytes: number;
   #acked: number;
   /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
@@ -72,7 +81,8 @@ export class Window implements Flow {
   #isDraining = false;
 
   /** @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts. */
-  constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver") {
+  constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver", observer?: OutputObserver) {
+    this.#observer = observer;
     this.maxBytes = maxBytes;
     this.#isViewer = role === "viewer";
     this.#acked = acked;
@@ -133,6 +143,7 @@ export class Window implements Flow {
   /** The bytes from `from` to `to` will never be sent. What was sent before them is still in flight. */
   skipped(from: number, to: number): void {
     this.#gaps.push({ from, to });
+    this.#observer?.gap(to - from);
   }
 
   /** One that is longer than the window may be all that is in flight. */
@@ -198,6 +209,7 @@ export class Window implements Flow {
     const wasDelayed = count < ACK_BYTES;
     const { sentAt, isClear } = wasDelayed ? first : last;
     const roundTripMs = Math.max(0, nowMs - sentAt - (wasDelayed ? ACK_DELAY_MS : 0));
+    this.#observer?.acknowledged(roundTripMs);
     const memoryMs = Math.max(ROUND_TRIP_MEMORY_MS, ROUND_TRIP_MEMORY_ROUNDS * this.#leastRoundTripMs);
     const isStale = nowMs - this.#leastRoundTripAt > memoryMs;
     if (roundTripMs <= this.#leastRoundTripMs || (isClear && isStale)) {

@@ -25,6 +25,8 @@ export interface GreeterPorts {
   context(): AttachContext;
   /** Whether the client's greeting must wait until the process is held for it. */
   needsHold(client: ClientRecord): boolean;
+  /** @see SessionCore.secondsLeft */
+  secondsLeft(): number | undefined;
 }
 
 export class Greeter {
@@ -69,6 +71,8 @@ export class Greeter {
     peer.send(helloOf(client, request, greeting, screen, this.#ports.context()));
     // Another life of this client may have asked for that.
     if (recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
+    const seconds = this.#ports.secondsLeft();
+    if (seconds !== undefined && client.acknowledges) peer.send({ type: "stopping", seconds });
     greeting.phase = "greeted";
     outputSender.start(client, reader, screen, facts.tty);
   }

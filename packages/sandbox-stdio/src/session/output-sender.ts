@@ -11,7 +11,7 @@ import {
   RatedFlow,
 } from "../output/output-reader.ts";
 import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-requests.ts";
-import { Window } from "../output/window.ts";
+import { type OutputObserver, Window } from "../output/window.ts";
 import { CLOSE, LOST_REASON, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
 import type { ClientRecord } from "./client-record.ts";
@@ -36,6 +36,7 @@ export interface OutputSenderPorts {
   readonly reuseFrames: boolean;
   /** @see SessionOptions.plainBytesPerSecond */
   readonly plainBytesPerSecond: number | undefined;
+  readonly observer: OutputObserver | undefined;
   /** How the process ended, where it has; for a client, where it may be told that now. */
   ending(client?: ClientRecord): Ending | undefined;
   /** Whether the process waits for somebody. */
@@ -62,7 +63,7 @@ export class OutputSender {
   /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
   readerAt(offset: number, client: Reading, peer: Peer, screen?: SnapshotFrame): OutputReader {
     const flow = client.acknowledges
-      ? new Window(offset, MAX_WINDOW_BYTES, client.role)
+      ? new Window(offset, MAX_WINDOW_BYTES, client.role, this.#ports.observer)
       : new RatedFlow(offset, this.#ports.now(), this.#ports.plainBytesPerSecond);
     return new OutputReader(this.#ports.log, this.#frames, offset, flow, peer, screen);
   }
@@ -97,6 +98,11 @@ export class OutputSender {
     const reader = new OutputReader(this.#ports.log, this.#frames, offset, flow, peer);
     this.#links.add(reader);
     return reader;
+  }
+
+  /** Whether a reader that is no client gets all output. */
+  get hasLinks(): boolean {
+    return this.#links.size > 0;
   }
 
   removeLink(link: OutputReader): void {

@@ -9,10 +9,12 @@ import { CLOSE } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { Delivery } from "../wire/terms.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
+import { earlier } from "./earlier.ts";
 import type { RemotePeer } from "./presence.ts";
 import { SessionCore } from "./session-core.ts";
 import type { AttachRequest, AttachResult, SessionOptions } from "./session-types.ts";
 import { fittedSize } from "./terminal-size.ts";
+import { UnattendedBudget } from "./unattended-budget.ts";
 
 /** A client that the Durable Object has attached. */
 export type RemoteRequest = AttachRequest & {
@@ -23,9 +25,12 @@ export type RemoteRequest = AttachRequest & {
 
 export class ProcessSession extends SessionCore {
   #size: TerminalSize;
+  readonly #unattended: UnattendedBudget;
 
   constructor(options: SessionOptions) {
     super(options, { holdsProcess: true, repeatsEof: false });
+    const rate = options.unattendedBytesPerSecond ?? Number.POSITIVE_INFINITY;
+    this.#unattended = new UnattendedBudget(rate, this.log.endOffset, this.now());
     this.#size = this.log.sizeAt(this.log.endOffset);
   }
 
@@ -124,7 +129,21 @@ export class ProcessSession extends SessionCore {
   /** Whether the process is to be held: asked after output, acknowledgements and whenever somebody comes or goes. */
   get shouldHold(): boolean {
     // The log must not run away from a snapshot that is being made.
-    return this.pace.shouldHold || this.snapshots.isAsked;
+    return this.pace.shouldHold || this.snapshots.isAsked || this.#isBudgetSpent();
+  }
+
+  override get nextTickMs(): number | undefined {
+    return earlier(super.nextTickMs, this.#unattended.nextMs);
+  }
+
+  /** Whether nobody reads what it writes, and it has written enough for now. */
+  #isBudgetSpent(): boolean {
+    const { endOffset } = this.log;
+    if (!this.hasEnded && !this.outputSender.hasLinks && this.pacer === undefined) {
+      return this.#unattended.isSpent(endOffset, this.now());
+    }
+    this.#unattended.attended(endOffset);
+    return false;
   }
 
   // ---- What SessionCore asks -----------------------------------------------------------------------------------

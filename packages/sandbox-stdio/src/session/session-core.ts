@@ -40,6 +40,7 @@ export abstract class SessionCore {
   protected readonly commands: ClientCommands;
   readonly #parts: SessionParts;
   #ending: Ending | undefined;
+  #stopsAtMs: number | undefined;
   /** What the program calls its terminal (OSC 0 and 2); "" where it has not. */
   title = "";
 
@@ -54,6 +55,7 @@ export abstract class SessionCore {
       keyboardMoved: () => this.keyboardMoved(),
       inputSettled: (client) => this.inputSettled(client),
       needsHold: (client) => this.needsHold(client),
+      secondsLeft: () => this.secondsLeft,
     });
     this.facts = facts;
     this.log = log;
@@ -233,6 +235,21 @@ export abstract class SessionCore {
     for (const client of this.members.all) {
       if (client.acknowledges) client.greeted?.peer.send({ type: "attention", ...attention });
     }
+  }
+
+  /** The machine of the process goes away: all who are here, and who come from now on, are told how long there is (X8). */
+  stopping(seconds: number): void {
+    if (this.hasEnded) return;
+    this.#stopsAtMs = this.now() + seconds * 1000;
+    for (const client of this.members.all) {
+      if (client.acknowledges) client.greeted?.peer.send({ type: "stopping", seconds });
+    }
+  }
+
+  /** How long there is until the process is ended, where its machine goes away. */
+  get secondsLeft(): number | undefined {
+    if (this.#stopsAtMs === undefined || this.hasEnded) return undefined;
+    return Math.max(0, Math.ceil((this.#stopsAtMs - this.now()) / 1000));
   }
 
   /** The answer to a request of the session's source; undefined: none can be had. Also taken when nobody asked. */

@@ -36,6 +36,8 @@ export interface SessionPorts {
   inputSettled(client: ClientRecord): void;
   /** Whether the client's greeting must wait until the process is held for it. */
   needsHold(client: ClientRecord): boolean;
+  /** @see SessionCore.secondsLeft */
+  secondsLeft(): number | undefined;
 }
 
 export type SessionParts = ReturnType<typeof makeParts>;
@@ -65,6 +67,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     now,
     reuseFrames: options.reuseFrames,
     plainBytesPerSecond: options.plainBytesPerSecond,
+    observer: options.observer,
     ending: (client) => {
       // Its acknowledgements come before the exit, and those wait for the record (I10).
       const isAwaited = client?.acknowledges === true && recorder?.isBehind(client.id) === true;
@@ -134,6 +137,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     now,
     context,
     needsHold: (client) => ports.needsHold(client),
+    secondsLeft: () => ports.secondsLeft(),
   });
   return {
     ...{ clients, keyboard, pace, snapshots, answererChoice, outputSender, inputReceiver },

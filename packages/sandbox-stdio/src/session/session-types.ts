@@ -4,6 +4,7 @@ import type { InputEntry } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
 import type { Snapshot } from "../output/snapshot.ts";
 import type { SnapshotSource } from "../output/snapshot-requests.ts";
+import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attempt } from "../wire/attach-query.ts";
 import type { SignalName } from "../wire/constants.ts";
@@ -107,6 +108,9 @@ export type SessionOptions = {
   readonly lastScreen?: Snapshot | undefined;
   /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link RelaySession.recorded}. */
   readonly recorder?: InputRecorder | undefined;
+  readonly observer?: OutputObserver | undefined;
+  /** Beside the process: what it may write in a second while nobody reads it. Absent: as much as it likes. */
+  readonly unattendedBytesPerSecond?: number | undefined;
 };
 
 /** How the hops differ in what the parts do. */

@@ -1,0 +1,51 @@
+// How much a process may write that nobody reads (W14): so many bytes a second, and some at once. Told the time; knows no process.
+
+/** What may come at once, in seconds of the rate: the end of a build does not wait. */
+const BURST_SECONDS = 16;
+/** Once spent, the process is held for so long: stopping and starting it costs more than its output. */
+const PAUSE_MS = 100;
+
+export class UnattendedBudget {
+  readonly #bytesPerSecond: number;
+  #bytes: number;
+  #atMs: number;
+  /** Output before this offset is accounted for. */
+  #offset: number;
+  #pausedUntilMs: number | undefined;
+
+  /** @param bytesPerSecond Infinity for no limit. */
+  constructor(bytesPerSecond: number, offset: number, nowMs: number) {
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#bytes = bytesPerSecond * BURST_SECONDS;
+    this.#offset = offset;
+    this.#atMs = nowMs;
+  }
+
+  /** Somebody reads: what was written until now costs nothing, and the process goes on. */
+  attended(offset: number): void {
+    this.#offset = offset;
+    this.#pausedUntilMs = undefined;
+  }
+
+  /** Whether the process is to be held, with its output at `offset` and nobody who reads it. */
+  isSpent(offset: number, nowMs: number): boolean {
+    if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return false;
+    const most = this.#bytesPerSecond * BURST_SECONDS;
+    this.#bytes = Math.min(most, this.#bytes + ((nowMs - this.#atMs) / 1000) * this.#bytesPerSecond);
+    this.#bytes -= offset - this.#offset;
+    this.#atMs = nowMs;
+    this.#offset = offset;
+    if (this.#pausedUntilMs !== undefined && nowMs < this.#pausedUntilMs) return true;
+    this.#pausedUntilMs = this.#bytes >= 0 ? undefined : nowMs + Math.max(PAUSE_MS, this.#msUntilZero);
+    return this.#pausedUntilMs !== undefined;
+  }
+
+  /** When to ask again; undefined while the process is not held for this. */
+  get nextMs(): number | undefined {
+    return this.#pausedUntilMs;
+  }
+
+  get #msUntilZero(): number {
+    return (-this.#bytes / this.#bytesPerSecond) * 1000;
+  }
+}

@@ -1,0 +1,53 @@
+// The way of counts from where they were counted to the one object that adds them up, and to a data set of Analytics Engine.
+
+import { log } from "../log.ts";
+import type { Sums } from "./counts.ts";
+
+export interface MetricsEnv {
+  /** One object of it adds everything up. Absent: nothing is reported. */
+  readonly COUNTERS?: DurableObjectNamespace<CounterCalls>;
+  /** Secret, 16 characters or more: who has it reads `/metrics`. Without it nothing is reported. */
+  readonly METRICS_TOKEN?: string;
+  /** How often a session reports at most. */
+  readonly METRICS_SECONDS?: string;
+  /** A Workers Analytics Engine data set. */
+  readonly METRICS?: AnalyticsEngineDataset;
+}
+
+export type Report = {
+  readonly sums: Sums;
+  /** Of a session: its key, and how many clients are attached; undefined once its process does not run any more. */
+  readonly session?: { readonly key: string; readonly clients: number | undefined };
+};
+
+export interface CounterCalls extends Rpc.DurableObjectBranded {
+  report(report: Report): void;
+  /** The text of `/metrics`. */
+  read(): string;
+}
+
+/** The name of the object. */
+export const COUNTER = "counts";
+const DEFAULT_SECONDS = 60;
+/** The same as of other secrets. */
+const MIN_TOKEN_CHARACTERS = 16;
+
+/** Whether somebody reads what is reported. */
+export function isCounted({ COUNTERS, METRICS_TOKEN = "" }: MetricsEnv): boolean {
+  return COUNTERS !== undefined && METRICS_TOKEN.length >= MIN_TOKEN_CHARACTERS;
+}
+
+export function intervalMs({ METRICS_SECONDS = "" }: MetricsEnv): number {
+  const seconds = Number(METRICS_SECONDS);
+  return 1000 * (seconds > 0 ? seconds : DEFAULT_SECONDS);
+}
+
+/** Never fails: counts that don't arrive are missing, and the log says so. */
+export async function report(env: MetricsEnv, told: Report): Promise<void> {
+  if (!isCounted(env)) return;
+  try {
+    await env.COUNTERS?.getByName(COUNTER).report(told);
+  } catch (error) {
+    log.warn("counts could not be reported:", error);
+  }
+}
