@@ -16,18 +16,27 @@ if (!settings.ok) {
 hideMemory();
 setLogLevel(settings.settings.logLevel);
 const bridge = startBridge(settings.settings);
-// One line of JSON, so that whoever started it on port 0 can read where it listens.
-console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));
-void warmUp();
 
-let isStopping = false;
+let isDraining = false;
+/** How often we were told to stop. */
+let told = 0;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   process.on(signal, () => {
     // Never 0, not even when asked to stop: the sandbox's image takes that for a command that has done its work, and keeps
     // a container that nobody can reach.
     const code = 128 + constants.signals[signal];
-    if (isStopping) process.exit(code);
-    isStopping = true;
-    void bridge.stop().finally(() => process.exit(code));
+    const { stopSeconds } = settings.settings;
+    told += 1;
+    // Only SIGTERM comes from a platform that gives time, and only the first one: to ask again is to mean it.
+    const drained = told === 1 && signal === "SIGTERM" && stopSeconds > 0 ? bridge.drain(stopSeconds) : undefined;
+    if (told > 2 || (told === 2 && !isDraining)) process.exit(code);
+    isDraining = drained !== undefined;
+    void Promise.resolve(drained)
+      .then(() => bridge.stop())
+      .finally(() => process.exit(code));
   });
 }
+
+// One line of JSON, so that whoever started it on port 0 can read where it listens: from here on signals are heeded.
+console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));
+void warmUp();

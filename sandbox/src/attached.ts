@@ -11,6 +11,10 @@ export class Attached {
     return this.#inner;
   }
 
+  get isAnybody(): boolean {
+    return this.#inner !== undefined || this.#connections.size > 0;
+  }
+
   add(connection: ServerConnection): void {
     this.#connections.add(connection);
   }

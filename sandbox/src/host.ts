@@ -30,6 +30,7 @@ import type { StartFault } from "./process/process.ts";
 import { ProcessControl } from "./process-control.ts";
 import type { SessionScreen } from "./screen/session-screen.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { ToldExit } from "./told-exit.ts";
 
 /** How a process is started that no client attaches to at once. */
 export type Unattended = {
@@ -50,6 +51,7 @@ export class SessionHost implements ProcessEvents {
   readonly attempt: string | undefined;
   readonly notes: OutputNotes;
   readonly #control: ProcessControl;
+  readonly exitTold = new ToldExit();
   readonly #process: LoggedProcess;
   readonly #writer: InputWriter;
   /** Absent on pipes. */
@@ -73,7 +75,7 @@ export class SessionHost implements ProcessEvents {
     let host: SessionHost | undefined;
     const process = startLogged(query, surroundings, () => host);
     if ("fault" in process) return process;
-    host = new SessionHost(names, query.process, process, onEnd, surroundings.trace, unattended);
+    host = new SessionHost(names, query.process, process, onEnd, surroundings, unattended);
     return host;
   }
 
@@ -92,7 +94,7 @@ export class SessionHost implements ProcessEvents {
     wish: ProcessWish,
     process: LoggedProcess,
     onEnd: (host: SessionHost) => void,
-    trace: Trace | undefined,
+    { trace, unattendedBytesPerSecond }: Surroundings,
     unattended: Unattended | undefined,
   ) {
     const { child, log, screen, cmd } = process;
@@ -117,6 +119,7 @@ export class SessionHost implements ProcessEvents {
       log,
       now: () => performance.now(),
       reuseFrames: true, // Bun's send copies before it returns.
+      unattendedBytesPerSecond,
       isAwaited: unattended === undefined || wish.delivery === "lossless",
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
       upstream: tracedUpstream(this.#upstream(), trace),
@@ -200,6 +203,7 @@ export class SessionHost implements ProcessEvents {
 
   addConnection(connection: ServerConnection): void {
     this.#attached.add(connection);
+    if (this.#lifespan.hasExited) this.exitTold.tell();
     this.changed();
   }
 
@@ -211,6 +215,7 @@ export class SessionHost implements ProcessEvents {
   /** @param asked The offset that the session object goes on from. */
   setInner(inner: InnerServer, asked: number | undefined): void {
     this.#attached.setInner(inner, this.facts, asked);
+    if (this.#lifespan.hasExited) this.exitTold.tell();
     this.changed();
   }
 
@@ -252,7 +257,9 @@ export class SessionHost implements ProcessEvents {
     this.#control.ended(status);
     this.trace?.(`ended: ${JSON.stringify(status)}, the log ends at ${this.session.log.endOffset}`);
     this.#writer.close();
+    const isTold = this.#attached.isAnybody; // Their connections close as they are told.
     this.session.exited(status);
+    if (isTold) this.exitTold.tell();
     this.changed();
   }
 
@@ -305,6 +312,7 @@ export class SessionHost implements ProcessEvents {
   /** Forgets the session: its exit need not be told any more. */
   remove(): void {
     this.#isRemoved = true;
+    this.exitTold.tell();
     this.#deadline.stop();
     this.#answers?.close();
     this.#process.screen?.close();

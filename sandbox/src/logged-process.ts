@@ -70,7 +70,8 @@ export function startLogged(
   let reserved: Uint8Array = new Uint8Array(0);
   let readBytes = SMALL_READ_BYTES;
   const isMarking = wish.tty && wish.shellIntegration !== false;
-  const marking = isMarking ? withMarks(cmd, args, surroundings.env, scripts()) : undefined;
+  const directory = isMarking ? scripts() : undefined;
+  const marking = directory === undefined ? undefined : withMarks(cmd, args, surroundings.env, directory);
   const sink: OutputSink = {
     reserve: () => {
       reserved = log.reserve(readBytes);

@@ -30,6 +30,12 @@ export class OutputNotes implements SessionMarkEvents {
     this.#tellInner({ type: "title", title });
   }
 
+  /** The bridge was told to stop: what still runs after so many seconds is ended. Nothing in the output says it. */
+  stopping(seconds: number): void {
+    this.#session.stopping(seconds);
+    this.#inner()?.note({ type: "stopping", seconds });
+  }
+
   #tellInner(message: Parameters<InnerServer["note"]>[0]): void {
     setImmediate(() => this.#inner()?.note(message));
   }

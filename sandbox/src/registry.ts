@@ -10,7 +10,11 @@ import { environmentOf, homeOf } from "./surroundings.ts";
 
 export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
-  | { readonly ok: false; readonly fault: "not_found" | "conflict" | StartFault["fault"]; readonly detail: string };
+  | {
+      readonly ok: false;
+      readonly fault: "not_found" | "conflict" | "stopping" | StartFault["fault"];
+      readonly detail: string;
+    };
 
 /** What `GET /sessions` says of one. */
 export type SessionListing = {
@@ -39,6 +43,8 @@ export class Registry {
   readonly #hosts = new Map<string, SessionHost>();
   /** Those whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
+  /** When what still runs is ended, by the clock of `performance`; undefined while the bridge was not told to stop. */
+  #stopsAtMs: number | undefined;
   /** Since when there has been no session, by the clock of `performance`. */
   #emptySinceMs = performance.now();
 
@@ -51,9 +57,25 @@ export class Registry {
     return this.#hosts.values();
   }
 
-  /** For how many milliseconds there has been no session at all; 0 while there is one. */
+  /** For how many milliseconds there has been no process, and no exit that is still to be told to somebody; 0 while there is one. */
   get idleMs(): number {
-    return this.#hosts.size > 0 ? 0 : Math.round(performance.now() - this.#emptySinceMs);
+    let sinceMs = this.#emptySinceMs;
+    for (const { exitTold } of this.#hosts.values()) {
+      if (exitTold.atMs === undefined) return 0;
+      sinceMs = Math.max(sinceMs, exitTold.atMs);
+    }
+    return Math.round(performance.now() - sinceMs);
+  }
+
+  /** Starts nothing from here on; what runs has so many seconds. */
+  close(seconds: number): void {
+    this.#stopsAtMs = performance.now() + seconds * 1000;
+  }
+
+  /** How many seconds there are until what still runs is ended; undefined while the bridge was not told to stop. */
+  get secondsLeft(): number | undefined {
+    if (this.#stopsAtMs === undefined) return undefined;
+    return Math.max(0, Math.ceil((this.#stopsAtMs - performance.now()) / 1000));
   }
 
   find(sandbox: string, session: string): SessionHost | undefined {
@@ -101,11 +123,19 @@ export class Registry {
     unattended?: Unattended,
     replacing: () => void = () => undefined,
   ): FindResult {
-    const home = homeOf(this.#settings, names.sandbox, names.label);
+    const { secondsLeft } = this;
+    if (secondsLeft !== undefined) {
+      const detail = `the sandbox stops within ${secondsLeft} s: nothing new is started in it, and a new one takes its place`;
+      return { ok: false, fault: "stopping", detail };
+    }
+    const home = this.#homeOf(names);
+    if (home === undefined) {
+      return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
+    }
     const env = environmentOf(this.#settings, home, query.process);
-    const { childUser: user } = this.#settings;
+    const { childUser: user, unattendedBytesPerSecond } = this.#settings;
     const trace = sessionTrace(this.#settings.trace, names.label, names.session);
-    const around = { env, home, trace, ...(user === undefined ? {} : { user }) };
+    const around = { env, home, trace, unattendedBytesPerSecond, ...(user === undefined ? {} : { user }) };
     const started = SessionHost.start(
       names,
       query,
@@ -140,6 +170,15 @@ export class Registry {
       if (bytes <= this.#keptBytes) return;
       bytes -= keptBytesOf(host);
       host.remove();
+    }
+  }
+
+  #homeOf({ sandbox, label }: HostNames): string | undefined {
+    try {
+      return homeOf(this.#settings, sandbox, label);
+    } catch (error) {
+      log.error("a sandbox's directory can't be made:", error);
+      return undefined;
     }
   }
 

@@ -19,9 +19,15 @@ const MAX_MESSAGE_BYTES = MAX_FED_FRAME_BYTES + 1024 * 1024;
 const STOP_PATIENCE_MS = 4_000;
 /** How long after that what was said last may take to go out. */
 const LAST_WORDS_MS = 1_000;
+const LOOK_MS = 20;
 
 export type Bridge = {
   readonly url: string;
+  /**
+   * Says to all who are attached that there are so many seconds, starts nothing more, and resolves once no process runs and
+   * every exit was told to somebody, or the time is over. {@link Bridge.stop} is still to be called.
+   */
+  drain(seconds: number): Promise<void>;
   /** Ends all sessions, tells their clients, and stops serving: within 6 seconds, whatever a process does. */
   stop(): Promise<void>;
 };
@@ -57,6 +63,17 @@ export function startBridge(settings: BridgeSettings): Bridge {
   });
   return {
     url: `http://${server.hostname}:${server.port}`,
+    drain: async (seconds) => {
+      registry.close(seconds);
+      const running = [...registry.hosts].filter((host) => host.state === "running");
+      for (const host of running) host.notes.stopping(seconds);
+      log.info(`told to stop: ${running.length} sessions have ${seconds} s`);
+      // An exit that nobody was here for is fetched by the session's object before long.
+      await atMost(seconds * 1000, Promise.all([...registry.hosts].map((host) => host.exitTold.told)));
+      // What a session object asks about the end, it asks before it lets go.
+      const isAsked = () => [...registry.hosts].some((host) => host.state === "exited" && host.isHeld);
+      for (let ms = 0; ms < LAST_WORDS_MS && isAsked(); ms += LOOK_MS) await Bun.sleep(LOOK_MS);
+    },
     stop: async () => {
       isStopping = true;
       const hosts = [...registry.hosts];

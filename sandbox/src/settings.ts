@@ -3,6 +3,12 @@
 import { LOG_LEVELS, type LogLevel, readLogLevel } from "sandbox-stdio/core";
 import { type ChildUser, readChildUser } from "./child-user.ts";
 
+/** No platform waits longer after its SIGTERM. */
+const MAX_STOP_SECONDS = 3_600;
+
+/** Beyond what any job says that somebody reads later; little enough for the rest of a container to have its processor. */
+const UNATTENDED_BYTES_PER_SECOND = 1024 * 1024;
+
 export type BridgeSettings = {
   readonly hostname: string;
   readonly port: number;
@@ -14,6 +20,10 @@ export type BridgeSettings = {
   readonly workspace: string;
   /** Whose processes are started, where that is not the bridge's own user. */
   readonly childUser?: ChildUser;
+  /** How long processes may run on after SIGTERM; 0: they are ended at once. */
+  readonly stopSeconds: number;
+  /** What a process may write in a second while nobody reads it; infinity for no limit. */
+  readonly unattendedBytesPerSecond: number;
   readonly logLevel: LogLevel;
   /** Of which sessions a trace is printed; absent: of none. */
   readonly trace?: string;
@@ -33,6 +43,18 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
   if (!child.ok) return child;
   const logLevel = readLogLevel(env.LOG_LEVEL);
   if (logLevel === undefined) return { ok: false, problem: `LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}` };
+  const stopSeconds = Number(env.STOP_SECONDS || "0");
+  if (!(stopSeconds >= 0 && stopSeconds <= MAX_STOP_SECONDS)) {
+    return {
+      ok: false,
+      problem: `STOP_SECONDS must be a number from 0 to ${MAX_STOP_SECONDS}, not "${env.STOP_SECONDS}"`,
+    };
+  }
+  const unattended = Number(env.UNATTENDED_BYTES_PER_SECOND || UNATTENDED_BYTES_PER_SECOND);
+  if (!(unattended >= 0)) {
+    const given = env.UNATTENDED_BYTES_PER_SECOND;
+    return { ok: false, problem: `UNATTENDED_BYTES_PER_SECOND must be a number of bytes, or 0, not "${given}"` };
+  }
   const sandboxRoot = env.SANDBOX_ROOT;
   return {
     ok: true,
@@ -41,6 +63,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
       port,
       token,
       workspace: env.STDIO_WORKSPACE ?? "/workspace",
+      stopSeconds,
+      unattendedBytesPerSecond: unattended === 0 ? Number.POSITIVE_INFINITY : unattended,
       logLevel,
       ...(env.STDIO_TRACE === undefined ? {} : { trace: env.STDIO_TRACE }),
       ...(child.user === undefined ? {} : { childUser: child.user }),

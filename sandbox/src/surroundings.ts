@@ -13,12 +13,22 @@ export type Surroundings = {
   /** Absent: the bridge's own user. */
   readonly user?: ChildUser;
   readonly trace?: Trace | undefined;
+  /** What the process may write in a second while nobody reads it. Absent: as much as it likes. */
+  readonly unattendedBytesPerSecond?: number;
 };
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */
 const PRIVATE_PREFIX = "STDIO_";
 const ABOUT_TERMINALS = ["TERM", "COLORTERM"] as const;
-const OWN = new Set(["PORT", "HOST", "SANDBOX_ROOT", "CHILD_USER", "LOG_LEVEL"]);
+const OWN = new Set([
+  "PORT",
+  "HOST",
+  "SANDBOX_ROOT",
+  "CHILD_USER",
+  "LOG_LEVEL",
+  "STOP_SECONDS",
+  "UNATTENDED_BYTES_PER_SECOND",
+]);
 
 /** @param label A readable name for the directory; `sandbox` is the qualified one. */
 export function homeOf(settings: BridgeSettings, sandbox: string, label: string): string {

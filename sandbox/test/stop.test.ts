@@ -2,45 +2,54 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const TOKEN = "a secret of this test only";
 
 type Message = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-let child: ChildProcess;
+let child: ChildProcess | undefined;
 let url = "";
 let root = "";
 
-beforeEach(async () => {
+beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "bridge-stop-"));
+  return start();
+});
+
+async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  child?.kill("SIGKILL");
   const entry = join(import.meta.dirname, "../stdio-ws.ts");
   child = spawn(process.execPath, [entry], {
-    env: { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", STDIO_TOKEN: TOKEN, SANDBOX_ROOT: root },
+    env: { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", STDIO_TOKEN: TOKEN, SANDBOX_ROOT: root, ...more },
     stdio: ["ignore", "pipe", "inherit"],
   });
   if (child.stdout === null) throw new Error("The bridge has no stdout");
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
   url = (JSON.parse(line) as { listening: string }).listening;
-});
+}
 
 afterEach(() => {
-  child.kill("SIGKILL");
+  child?.kill("SIGKILL");
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Runs `script` on pipes and waits for its first output. */
-async function attach(script: string) {
-  const query = new URLSearchParams([
-    ["cmd", "bash"],
-    ["arg", "-c"],
-    ["arg", script],
-    ["tty", "0"],
-  ]);
+/** Runs `script` on pipes, or without one attaches to what there is, and waits for its first output. */
+async function attach(script: string, session?: string) {
+  const query = new URLSearchParams(session === undefined ? {} : { session });
+  if (script !== "") {
+    const process = [
+      ["cmd", "bash"],
+      ["arg", "-c"],
+      ["arg", script],
+      ["tty", "0"],
+    ] as const;
+    for (const [name, value] of process) query.append(name, value);
+  }
   const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
     protocols: ["stdio.v1"],
     headers: { Authorization: `Bearer ${TOKEN}` },
@@ -58,6 +67,7 @@ async function attach(script: string) {
 
 /** Sends the signal. @returns How the bridge ended, and after how many milliseconds. */
 async function stop(signal: NodeJS.Signals) {
+  if (child === undefined) throw new Error("No bridge runs");
   const from = performance.now();
   child.kill(signal);
   const [code] = (await once(child, "exit")) as [number | null];
@@ -134,3 +144,117 @@ test("output that goes on for ever after the process does not keep the bridge", 
   expect(client.messages.at(-1)).toMatchObject({ type: "bye", code: 1001, retry: "after" });
   expect(await client.closed).toBe(1001);
 });
+
+describe("with STOP_SECONDS", () => {
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  const told = (messages: readonly Message[]) => messages.filter(({ type }) => type === "stopping");
+
+  test("X8: on SIGTERM people are told how long there is, a job ends by itself, and then the bridge does", async () => {
+    await start({ STOP_SECONDS: "600" });
+    const go = join(root, "go");
+    const client = await attach(`echo ready; while [ ! -e ${go} ]; do sleep 0.02; done; echo saved; exit 3`, "job");
+    const stopped = stop("SIGTERM");
+    await until(() => told(client.messages).length === 1);
+    expect(told(client.messages)).toEqual([{ type: "stopping", seconds: 600 }]);
+    // Nothing new is started, and what there is can be attached to.
+    const refused = await fetch(`${url}/attach?cmd=true`, {
+      headers: { ...headers, Upgrade: "websocket", Connection: "Upgrade" },
+    });
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      {
+        error: "stopping",
+        message: expect.stringMatching(/^the sandbox stops within (600|599) s: nothing new is started/),
+      },
+    ]);
+    const order = {
+      label: "x",
+      session: "new",
+      cmd: "true",
+      args: [],
+      env: [],
+      tty: false,
+      mode: "collaborative",
+      keep: 60,
+      keepExited: 60,
+      stdin: "",
+      isStdinEnded: true,
+    };
+    const ordered = await fetch(`${url}/sessions`, { method: "POST", headers, body: JSON.stringify(order) });
+    expect([ordered.status, ((await ordered.json()) as { error: string }).error]).toEqual([503, "stopping"]);
+    const late = await attach("", "job");
+    expect(told(late.messages)).toHaveLength(1);
+    writeFileSync(go, "");
+    expect((await stopped).code).toBe(143);
+    for (const { messages, closed } of [client, late]) {
+      expect(messages.at(-1)).toEqual({ type: "exit", code: 3, offset: 12 });
+      expect(await closed).toBe(1000);
+    }
+  });
+
+  test("X8: what still runs when the time is over is ended as ever", async () => {
+    await start({ STOP_SECONDS: "1" });
+    const client = await attach("echo ready; sleep 600");
+    expect((await stop("SIGTERM")).code).toBe(143);
+    expect(client.messages.at(-1)).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
+  });
+
+  test("X8: a bridge without sessions ends at once, and a second SIGTERM ends what runs", async () => {
+    await start({ STOP_SECONDS: "600" });
+    expect((await stop("SIGTERM")).code).toBe(143);
+    await start({ STOP_SECONDS: "600" });
+    const client = await attach("echo ready; sleep 600");
+    const stopped = stop("SIGTERM");
+    await until(() => told(client.messages).length === 1);
+    child?.kill("SIGTERM");
+    expect((await stopped).code).toBe(143);
+    expect(client.messages.at(-1)).toMatchObject({ type: "exit", signal: "SIGHUP" });
+  });
+
+  test("X8: an exit that nobody was here for keeps the bridge until somebody has come for it", async () => {
+    await start({ STOP_SECONDS: "600" });
+    const go = join(root, "go");
+    const order = {
+      label: "x",
+      session: "job",
+      cmd: "bash",
+      args: ["-c", `while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`],
+      env: [],
+      tty: false,
+      mode: "collaborative",
+      keep: 60,
+      keepExited: 60,
+      stdin: "",
+      isStdinEnded: true,
+    };
+    const ordered = await fetch(`${url}/sessions`, { method: "POST", headers, body: JSON.stringify(order) });
+    expect(ordered.status).toBe(201);
+    const idle = async () =>
+      ((await (await fetch(`${url}/sessions`, { headers })).json()) as { idleMs: number }).idleMs;
+    const stopped = stop("SIGTERM");
+    writeFileSync(go, "");
+    const state = async () =>
+      ((await (await fetch(`${url}/sessions`, { headers })).json()) as { sessions: { state: string }[] }).sessions[0]
+        ?.state;
+    await until(async () => (await state()) === "exited");
+    expect(await idle()).toBe(0);
+    const socket = new WebSocket(`${url.replace("http", "ws")}/attach?session=job`, {
+      protocols: ["stdio.v1"],
+      headers,
+    });
+    const exit = await new Promise<unknown>((resolve) => {
+      socket.addEventListener("message", ({ data }) => {
+        if (typeof data === "string" && (JSON.parse(data) as Message).type === "exit") resolve(JSON.parse(data));
+      });
+    });
+    expect(exit).toEqual({ type: "exit", code: 3, offset: 0 });
+    expect((await stopped).code).toBe(143);
+  });
+});
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const limit = Date.now() + 20_000; !(await isSo()); ) {
+    if (Date.now() > limit) throw new Error("Waited 20 s in vain");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -87,6 +87,42 @@ test("a job that ended with nobody there has its output and exit, although its c
   expect(await (await api(who, `${path}/output?from=0`)).json()).toMatchObject({ output: "early\nlate\n" });
 });
 
+test("on a disk that is full sessions go on and start, no output is lost, and programs are told", async () => {
+  const who = await person();
+  const container = await containerOf(who);
+  const before = await connect(who, { session: fresh("s"), cmd: "cat" });
+  await before.hello();
+  // Its own /tmp and /workspace, so that nothing else of this machine is filled.
+  const mount =
+    "for d in /tmp /workspace; do mkdir -p $d && mount -t tmpfs -o size=64k tmpfs $d && cat /dev/zero > $d/full; done";
+  await docker(
+    "exec",
+    "--privileged",
+    container,
+    "sh",
+    "-c",
+    `(${mount}) 2>/dev/null; df --output=avail /tmp /workspace`,
+  );
+  before.type("still here\n");
+  expect(await before.output("still here\n")).toBe("still here\n");
+  // The scripts of marks find no place: a shell comes up without them, and is what people clean up with.
+  const shell = await connect(who, { session: fresh("s") });
+  await shell.output("# ");
+  shell.type("echo x > /workspace/y; seq 20000; rm /tmp/full && echo cleaned\n");
+  await shell.until("the end", () => shell.text().includes("\r\ncleaned\r\n"));
+  expect(shell.text()).toContain("No space left on device");
+  expect(shell.text()).toContain(Array.from({ length: 20_000 }, (_, i) => `${i + 1}\r\n`).join(""));
+  const upload = await connect(who, { session: fresh("s"), ...sh("cat > /workspace/upload") });
+  await upload.hello();
+  upload.type("x".repeat(10_000));
+  upload.say({ type: "eof", offset: 10_000 });
+  expect(Number((await upload.message("exit")).code)).toBeGreaterThan(0);
+  expect(upload.text(2)).toContain("No space left on device");
+  const records = await auditOf(who, (await upload.hello()).session as string);
+  expect(records.filter(({ type }) => type === "input").length).toBeGreaterThan(0);
+  expect(await isRunning(container)).toBe(true);
+});
+
 /** What the kernel has counted: read outside of the container, where a reader is not among those that it may end. */
 async function memoryEvents(container: string): Promise<string> {
   const pid = await docker("inspect", "--format", "{{.State.Pid}}", container);

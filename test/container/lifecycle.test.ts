@@ -48,7 +48,8 @@ test("a Worker that is killed here finds none of its containers again: who comes
   // The platform has the object's container at hand after a restart; the local runtime names containers after its own process.
   expect(await isRunning(container)).toBe(true);
   expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
-  const next = await connect(who, { session, cmd: "cat" });
+  const attempt = `${fresh("life").replace("-", "")}.0`;
+  const next = await connect(who, { session, cmd: "cat", ended: "replace", attempt });
   expect((await next.hello()).incarnation).not.toBe(incarnation);
 });
 
@@ -72,6 +73,10 @@ test("a killed container's clients are told that the process is lost, and none i
   expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
   await ended(container);
   const others = await runningContainers();
+  // A viewer is shown what is left, and starts nothing either.
+  const viewer = await connect(who, { session, role: "viewer" });
+  expect((await viewer.end()).bye).toEqual(PROCESS_LOST);
+  expect(await runningContainers()).toEqual(others);
   // Who starts something anew gets a new process, in a new container.
   const next = await connect(who, {
     session,
@@ -105,23 +110,31 @@ test("the session of a killed container that nobody watched is listed as lost, w
   expect((await api(who, path)).status).toBe(404);
 });
 
-test("a container told to stop tells its clients how their processes ended, and ends itself", async () => {
+test("X8: a container told to stop says how long there is; a job gets the time, and the rest is ended after it", async () => {
   const who = await person();
   const container = await containerOf(who);
   const shell = await connect(who, { session: fresh("s") });
   const job = await connect(who, { session: fresh("s"), ...sh("echo ready; sleep 600") });
+  const short = await connect(who, { session: fresh("s"), ...sh("echo ready; read go; echo saved; exit 3") });
   await shell.output("# ");
   await job.output("ready");
+  await short.output("ready");
   const from = performance.now();
   await docker("kill", "--signal", "SIGTERM", container);
+  for (const client of [shell, job, short]) {
+    expect(await client.message("stopping")).toEqual({ type: "stopping", seconds: 5 });
+  }
+  console.log(`container told to stop: ${Math.round(performance.now() - from)} ms until its clients were told`);
+  const refusal = await refusedSocket(who, { session: fresh("s"), cmd: "true" });
+  expect(refusal.bye).toMatchObject({ code: 4503, reason: expect.stringMatching(/^the sandbox stops within \d s: /) });
+  short.type("\n");
+  expect(await short.message("exit")).toEqual({ type: "exit", code: 3, offset: 12 });
   expect(await shell.message("exit")).toMatchObject({ code: 129, signal: "SIGHUP" });
   expect(await job.message("exit")).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
-  console.log(`container told to stop: ${Math.round(performance.now() - from)} ms until both clients were told`);
   await ended(container);
-  expect(performance.now() - from).toBeLessThan(6_000);
 });
 
-test("a container told to stop ends within 6 seconds although a process ignores it", async () => {
+test("a container told to stop ends although a process ignores it", async () => {
   const who = await person();
   const container = await containerOf(who);
   const client = await connect(who, {
@@ -129,11 +142,9 @@ test("a container told to stop ends within 6 seconds although a process ignores 
     ...sh("trap '' HUP TERM; echo ready; while :; do sleep 1; done"),
   });
   await client.output("ready");
-  const from = performance.now();
   await docker("kill", "--signal", "SIGTERM", container);
   expect(await client.message("exit")).toMatchObject({ code: 137, signal: "SIGKILL" });
   await ended(container);
-  expect(performance.now() - from).toBeLessThan(6_000);
 });
 
 test("a bridge that is killed from inside takes its container with it: the next client gets a new one", async () => {
@@ -159,6 +170,9 @@ test("a container whose last session is gone goes to sleep; one with a process t
   const other = await connect(idle, { session, ...sh(`touch ${mark}; echo ready; sleep 600`) });
   await other.output("ready");
   const idleContainer = await containerWith(mark);
+  // An exit that was told holds no container, although the bridge keeps it for ten minutes.
+  const ending = await connect(idle, { session: fresh("s"), cmd: "true" });
+  await ending.end();
   await watched.leave();
   await other.leave();
   expect((await api(idle, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);

@@ -9,6 +9,7 @@ import { sleepAfterMs, staysMs } from "../src/sandbox/sleep.ts";
 import { cannotStart, START_WAITS_MS, StartAttempts, type StartFailure } from "../src/sandbox/start-attempts.ts";
 
 const real = env as unknown as Env;
+const ENDED = { session: "s", incarnation: "i", state: "exited", offset: 0 };
 const SESSION = { session: "s", incarnation: "i", state: "running", offset: 0 };
 
 test.each([
@@ -28,6 +29,21 @@ test.each([
   ["a bridge that stops is not told to a second time", { status: 503, text: "stopping" }, 1_000],
   ["a stranger keeps nothing", { status: 404, text: "no" }, 0],
   ["a session keeps it", { status: 200, text: JSON.stringify({ sessions: [SESSION], idleMs: 0 }) }, 1_000],
+  [
+    "an exit that is still to be told keeps it",
+    { status: 200, text: JSON.stringify({ sessions: [ENDED], idleMs: 0 }) },
+    1_000,
+  ],
+  [
+    "an exit that was told: the rest of the time",
+    { status: 200, text: JSON.stringify({ sessions: [ENDED], idleMs: 400 }) },
+    600,
+  ],
+  [
+    "an exit, by an older bridge that does not say",
+    { status: 200, text: JSON.stringify({ sessions: [ENDED] }) },
+    1_000,
+  ],
   ["none for a while: the rest of the time", { status: 200, text: '{"sessions":[],"idleMs":400}' }, 600],
   ["none for long enough", { status: 200, text: '{"sessions":[],"idleMs":1000}' }, 0],
   ["none, by an older bridge that does not say for how long", { status: 200, text: '{"sessions":[]}' }, 0],

@@ -50,6 +50,8 @@ function noticeText(notice: Notice, words: Texts["notice"]): string {
       return words.refused(notice.message);
     case "expiring":
       return words.expiring(notice.seconds);
+    case "stopping":
+      return words.stopping(notice.seconds);
     case "started-over":
       return words.startedOver(notice.reason);
     case "approximate":

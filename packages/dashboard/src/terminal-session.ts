@@ -16,6 +16,7 @@ import { ENGLISH, type Texts } from "./texts.ts";
 export type Notice =
   | { readonly kind: "error"; readonly message: string }
   | { readonly kind: "expiring"; readonly seconds: number }
+  | { readonly kind: "stopping"; readonly seconds: number }
   | { readonly kind: "started-over"; readonly reason: string }
   | { readonly kind: "approximate" };
 
@@ -199,6 +200,7 @@ export class TerminalSession {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
     else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
     else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
+    else if (message.type === "stopping") this.#notice({ kind: "stopping", seconds: message.seconds });
     else if (message.type === "expiring") {
       this.#notice({ kind: "expiring", seconds: Math.round(message.seconds) });
     }

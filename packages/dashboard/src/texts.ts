@@ -1,7 +1,7 @@
 // Every text that the page or the component shows, in English. Another language, or other words, replace any of them: see
 // textsWith. What the server says (the reason of a refusal, the message of an error) comes from the server. Pure.
 
-import { PARTICIPANT_WORDS } from "sandbox-stdio/core";
+import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
 
 const number = new Intl.NumberFormat("en");
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
@@ -87,6 +87,7 @@ export const ENGLISH = {
     dismiss: "Dismiss",
     refused: (message: string) => `Refused: ${message}`,
     expiring: (seconds: number) => `The login ends in ${seconds} s: log in again in another tab to stay connected`,
+    stopping: (seconds: number) => stoppingWords(seconds),
     startedOver: (reason: string) => `What was here before is gone (${reason}): started over`,
     approximate: "There was more output than could be followed: the screen may not be exact until it is drawn anew",
     unsent: (keys: number) => `${count(keys, "key")} typed while disconnected: not sent`,

@@ -287,6 +287,14 @@ describe("a login that runs out", () => {
   });
 });
 
+test("X8: that the sandbox stops is told with the time that is left, and the screen stays in use", async () => {
+  const page = await browser.attached();
+  const [connection] = browser.server.process("main").connections;
+  connection?.send({ type: "stopping", seconds: 840 });
+  await page.page.getByText("The sandbox stops in 14 min: what still runs then is ended").waitFor();
+  expect(browser.server.attaches).toHaveLength(1);
+});
+
 describe("who may", () => {
   test("a person who is not logged in is offered to, and would come back here", async () => {
     browser.server.user = undefined;

@@ -32,6 +32,7 @@ export {
   type ParticipantWords,
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry, type RetryDecision } from "./client/retry.ts";
+export { stoppingWords } from "./client/stopping-words.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
 export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";

@@ -10,6 +10,7 @@ import {
   participantsOf,
   type ServerMessage,
   StdioClient,
+  stoppingWords,
 } from "sandbox-stdio/core";
 import { againCommand } from "./again-command.ts";
 import { attachQuery } from "./attach-query.ts";
@@ -27,7 +28,7 @@ import { Output } from "./output.ts";
 import { PipeFront } from "./pipe-front.ts";
 import { safeJson } from "./plain-text.ts";
 import type { ResumePlace } from "./resume-place.ts";
-import { errorWords, refusalWords, startFailureCode } from "./server-words.ts";
+import { errorWords, expiryWords, refusalWords, startFailureCode } from "./server-words.ts";
 import { SignalRelay } from "./signals.ts";
 import { Connector } from "./socket.ts";
 import { noInput, standardInput } from "./stdin.ts";
@@ -218,28 +219,24 @@ export class Attachment {
   #message(message: ServerMessage): void {
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (this.#front instanceof TerminalFront) this.#front.company.message(message);
-    switch (message.type) {
-      case "error":
-        if (message.code === "stdin_closed") {
-          this.#front?.inputClosed();
-          this.#notices.detail(message.message);
-          return;
-        }
-        // A pipeline's next bytes would be refused as well, without end.
-        if (message.code === "not_stdin_holder" && this.#front instanceof PipeFront && !this.#mayType)
-          this.#front.inputClosed();
-        this.#notices.say(errorWords(message));
-        return;
-      case "secret":
-        // Asked for by an earlier run; that it is not to be had is said in an error.
-        if (message.on) this.#notices.say(SECRET_ON);
-        return;
-      case "expiring":
-        this.#expiring(message.seconds);
-        return;
-      default:
-        this.#notices.detail(`the server says ${safeJson(message)}`);
+    if (message.type === "error") this.#error(message);
+    else if (message.type === "expiring") this.#expiring(message.seconds);
+    else if (message.type === "stopping") this.#notices.say(stoppingWords(message.seconds));
+    else if (message.type !== "secret") this.#notices.detail(`the server says ${safeJson(message)}`);
+    // Asked for by an earlier run; that it is not to be had is said in an error.
+    else if (message.on) this.#notices.say(SECRET_ON);
+  }
+
+  #error(error: Extract<ServerMessage, { type: "error" }>): void {
+    if (error.code === "stdin_closed") {
+      this.#front?.inputClosed();
+      this.#notices.detail(error.message);
+      return;
     }
+    // A pipeline's next bytes would be refused as well, without end.
+    if (error.code === "not_stdin_holder" && this.#front instanceof PipeFront && !this.#mayType)
+      this.#front.inputClosed();
+    this.#notices.say(errorWords(error));
   }
 
   get #mayType(): boolean {
@@ -248,8 +245,7 @@ export class Attachment {
 
   #expiring(seconds: number): void {
     if (!this.#token.isRenewable || this.#wish.ticket !== undefined) {
-      const what = this.#wish.ticket === undefined ? "the access token" : "access to the session";
-      this.#notices.say(`${what} runs out in ${seconds} s`);
+      this.#notices.say(expiryWords(seconds, this.#wish.ticket !== undefined));
       return;
     }
     renewInTime(

@@ -42,6 +42,10 @@ function adviceFor(reason: string, hasTicket: boolean): string {
   return /ask for another/.test(reason) ? "" : " (ask whoever shared it for another)";
 }
 
+export function expiryWords(seconds: number, hasTicket: boolean): string {
+  return `${hasTicket ? "access to the session" : "the access token"} runs out in ${seconds} s`;
+}
+
 export function errorWords({ code, message }: ErrorMessage): string {
   // Of what this program asks for, only taking the keyboard is refused with so little.
   const isTake = code === "not_allowed" && message === "not allowed";

@@ -1,9 +1,10 @@
 // Switches the marks of command boundaries on (C2): how a shell is started so that it reads our script beside the user's own
 // files. Nothing of the user's is written to; the scripts lie in a directory of ours.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { log } from "../log.ts";
 import bashScript from "./stdio.bash" with { type: "text" };
 import fishScript from "./stdio.fish" with { type: "text" };
 import zshScript from "./zshenv.zsh" with { type: "text" };
@@ -17,6 +18,17 @@ const PLAIN_OPTION = /^(-[il]{1,2}|--login|--interactive)$/;
 /** Writes the scripts where every user's shell can read them. @returns The directory. */
 export function writeScripts(parent = tmpdir()): string {
   const directory = mkdtempSync(join(parent, "stdio-shell-"));
+  try {
+    fill(directory);
+  } catch (error) {
+    // Half of them would be read, and each further shell would leave another half.
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+  return directory;
+}
+
+function fill(directory: string): void {
   const zsh = join(directory, "zsh");
   mkdirSync(zsh);
   const scripts: readonly (readonly [string, string])[] = [
@@ -26,15 +38,20 @@ export function writeScripts(parent = tmpdir()): string {
   ];
   for (const [path, text] of scripts) writeFileSync(path, text, { mode: 0o644 });
   for (const path of [directory, zsh]) chmodSync(path, 0o755);
-  return directory;
 }
 
 let written: string | undefined;
 
-/** Where the scripts lie: written at the first need, and again if somebody has tidied up. */
-export function scripts(): string {
-  if (written === undefined || !existsSync(join(written, "zsh", ".zshenv"))) written = writeScripts();
-  return written;
+/** Where the scripts lie: written at the first need, and again if somebody has tidied up. Undefined where the disk takes none. */
+export function scripts(): string | undefined {
+  try {
+    if (written === undefined || !existsSync(join(written, "zsh", ".zshenv"))) written = writeScripts();
+    return written;
+  } catch (error) {
+    // A shell without marks is better than none: with a disk that is full, it is what people clean up with.
+    log.warn("shells start without marks, since their scripts could not be written:", error);
+    return undefined;
+  }
 }
 
 /**

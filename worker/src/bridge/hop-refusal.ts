@@ -12,8 +12,9 @@ export function refusalOf(outcome: HopOutcome): Refusal {
     const message = outcome.status === 422 ? `${outcome.error}: ${outcome.message}` : outcome.message;
     return { code: code ?? CLOSE.internal, error: outcome.error, message };
   }
-  const { message, retryAfterSeconds } =
-    outcome.kind === "unreachable" ? outcome : { message: "", retryAfterSeconds: 1 };
+  const { message, retryAfterSeconds, isStopping } =
+    outcome.kind === "unreachable" ? outcome : { message: "", retryAfterSeconds: 1, isStopping: false };
+  if (isStopping === true) return { code: CLOSE.unavailable, error: "stopping", message, retryAfterSeconds };
   return {
     code: CLOSE.unavailable,
     error: "unavailable",

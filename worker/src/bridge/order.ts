@@ -16,6 +16,8 @@ export type OrderOutcome =
 const PATIENCE_MS = 150_000;
 const BODY_PATIENCE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 3;
+/** A new container takes the place of one that was told to stop. */
+const STOPPING_RETRY_SECONDS = 10;
 /** What the bridge says no with, by its status. */
 const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: CLOSE.cannotStart };
 
@@ -50,6 +52,9 @@ async function outcomeOf(response: Response): Promise<OrderOutcome> {
   }
   const code = REFUSALS[status];
   const said = readSaid(body.text);
+  if (said?.error === "stopping") {
+    return { ok: false, refusal: { code: CLOSE.unavailable, ...said, retryAfterSeconds: STOPPING_RETRY_SECONDS } };
+  }
   if (code === undefined || said === undefined) {
     console.warn(`the bridge did not start a process (${status}): ${body.text.slice(0, 1_000)}`);
     return unreachable(`status ${status}`);

@@ -34,6 +34,8 @@ export type AttachOutcome =
       readonly retryAfterSeconds: number;
       /** Whether the platform itself has asked to wait that long. */
       readonly isAskedToWait?: true;
+      /** A bridge was told to stop, and starts nothing more. */
+      readonly isStopping?: true;
     };
 
 /**
@@ -124,6 +126,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   // The client is told the message; what the platform says beyond it stays in the log.
   log.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
   const retryAfter = response.headers.get("Retry-After");
+  if (said.error === "stopping") return { kind: "unreachable", message, retryAfterSeconds: 10, isStopping: true };
   if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.
     const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;

@@ -12,17 +12,29 @@ import { type BridgeSecretEnv, containerToken } from "./secret.ts";
 export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv {
   /** How long a container with no session left is kept: seconds, or a number with s, m or h. Default: 10m. */
   readonly SLEEP_AFTER?: string;
+  /** How many seconds processes may run on after a container was told to stop. Default: 840. */
+  readonly STOP_SECONDS?: string;
+  /** What a process may write in a second while nobody reads it. Default: 1 MiB; 0: no limit. */
+  readonly UNATTENDED_BYTES_PER_SECOND?: string;
   /** Under the `durable_object` policy: the size of a container, `lite` or `standard-1` to `standard-4`. Default: standard-1. */
   readonly CONTAINER_SIZE?: string;
 }
 
+/** The platform ends a container 15 minutes after its SIGTERM. A minute of them is for ending, and telling. */
+const DEFAULT_STOP_SECONDS = "840";
 /** How long whatever listens in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
 
 /** What the bridge is started with. @throws {AuthFault} `misconfigured`. */
 export async function bridgeEnvironment(env: SandboxEnv, id: DurableObjectId): Promise<Record<string, string>> {
-  const { LOG_LEVEL = "", STDIO_TRACE = "" } = env;
-  return { LOG_LEVEL, STDIO_TRACE, STDIO_TOKEN: await containerToken(env, id) };
+  const { LOG_LEVEL = "", STDIO_TRACE = "", STOP_SECONDS = "", UNATTENDED_BYTES_PER_SECOND = "" } = env;
+  return {
+    LOG_LEVEL,
+    STDIO_TRACE,
+    UNATTENDED_BYTES_PER_SECOND,
+    STOP_SECONDS: STOP_SECONDS || DEFAULT_STOP_SECONDS,
+    STDIO_TOKEN: await containerToken(env, id),
+  };
 }
 
 /** @returns undefined where no bridge answers in time. */

@@ -21,12 +21,15 @@ export function staysMs(answer: BridgeAnswer | undefined, afterMs: number): numb
   if (answer?.text === undefined || answer.status >= 500) return afterMs;
   // A stranger in the bridge's place keeps nothing.
   if (answer.status !== 200) return 0;
-  if ((parseListings(answer.text)?.length ?? 0) > 0) return afterMs;
-  return Math.max(0, afterMs - idleMsOf(answer.text));
+  // An exit that somebody was told is kept in the bridge for a while, and holds no container: the session's object has it.
+  const sessions = parseListings(answer.text) ?? [];
+  if (sessions.some(({ state }) => state === "running")) return afterMs;
+  const idleMs = idleMsOf(answer.text) ?? (sessions.length > 0 ? 0 : Number.POSITIVE_INFINITY);
+  return Math.max(0, afterMs - idleMs);
 }
 
-/** For how long the bridge has had no session. One of an older image does not say: it is taken for long enough. */
-function idleMsOf(text: string): number {
+/** For how long nothing in the container is anybody's. A bridge of an older image does not say. */
+function idleMsOf(text: string): number | undefined {
   const { idleMs } = JSON.parse(text) as { idleMs?: unknown };
-  return typeof idleMs === "number" && idleMs >= 0 ? idleMs : Number.POSITIVE_INFINITY;
+  return typeof idleMs === "number" && idleMs >= 0 ? idleMs : undefined;
 }

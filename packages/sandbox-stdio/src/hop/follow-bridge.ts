@@ -16,6 +16,7 @@ export type SessionMessage = Extract<
       | "error"
       | "command_end"
       | "attention"
+      | "stopping"
       | "title"
       | "no_snapshot";
   }
@@ -56,6 +57,9 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       session.attention(attention);
       return;
     }
+    case "stopping":
+      session.stopping(message.seconds);
+      return;
     case "title":
       session.title = message.title;
       return;

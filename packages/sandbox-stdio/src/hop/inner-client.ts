@@ -46,6 +46,7 @@ const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
   "error",
   "bye",
   "attention",
+  "stopping",
   "title",
   "command_end",
 ]);

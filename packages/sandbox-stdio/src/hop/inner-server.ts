@@ -39,6 +39,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
   open(process: ProcessFacts, asked: number | undefined): void {
     const offset = Math.max(asked ?? 0, this.#session.log.startOffset);
     this.#say(greetingOf(this.#session, process, offset, this.#programs.isMarked));
+    const seconds = this.#session.secondsLeft;
+    if (seconds !== undefined) this.#say({ type: "stopping", seconds });
     this.#link = this.#session.addLink(offset, this);
     this.#session.linkDrained(this.#link);
   }
@@ -79,8 +81,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (!this.#isClosed) this.#say({ type: "answered", offset });
   }
 
-  /** A command of a shell has ended, the program wants attention, or calls its terminal otherwise. */
-  note(message: Extract<InnerMessage, { type: "command_end" | "attention" | "title" }>): void {
+  /** What the far end is told as it comes, and nothing follows from here. */
+  note(message: Extract<InnerMessage, { type: "command_end" | "attention" | "stopping" | "title" }>): void {
     if (!this.#isClosed) this.#say(message);
   }
 

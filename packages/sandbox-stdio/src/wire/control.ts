@@ -119,6 +119,8 @@ export type ServerMessage =
   /** What a program has typed, as a person is shown it. */
   | { readonly type: "typed"; readonly id: string; readonly text: string }
   | { readonly type: "expiring"; readonly seconds: number }
+  /** The machine of the process goes away: what still runs after so many seconds is ended (X8). */
+  | { readonly type: "stopping"; readonly seconds: number }
   /** Whether this client's input is secret from here on, where it may not know. */
   | { readonly type: "secret"; readonly on: boolean }
   | { readonly type: "error"; readonly code: string; readonly message: string }
@@ -203,6 +205,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   typed: { id: isId, text: isString(512) },
   attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },
   expiring: { seconds: isNumber },
+  stopping: { seconds: isNumber },
   secret: { on: isBoolean },
   error: { code: isString(64), message: isString() },
   pong: {},

@@ -148,6 +148,8 @@ export type InnerMessage =
   | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
   /** The program wants attention: what precedes `offset` says so. */
   | ({ readonly type: "attention" } & Attention)
+  /** The bridge was told to stop: it ends what still runs after so many seconds, and starts nothing more. */
+  | { readonly type: "stopping"; readonly seconds: number }
   /** The program calls its terminal otherwise from now on. */
   | { readonly type: "title"; readonly title: string }
   /** There will be none this time. */
@@ -283,6 +285,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "body?": isString(4096),
     offset: isOffset,
   },
+  stopping: { seconds: isInteger(0, 86_400) },
   title: { title: isString(MAX_TITLE_BYTES) },
   no_snapshot: {},
   pong: {},

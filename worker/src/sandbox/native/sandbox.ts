@@ -2,6 +2,7 @@
 // lets the container sleep when its sessions are gone. It holds nothing while the container runs: an alarm wakes it.
 
 import { DurableObject } from "cloudflare:workers";
+import { parseListings } from "sandbox-stdio/core";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { type LifeEvent, noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
@@ -87,6 +88,10 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     const { container, storage } = this.ctx;
     if (container?.running !== true) return;
     if (storage.kv.get(STOPPING) === true) {
+      // A session that was made just before has its time (STOP_SECONDS).
+      const { text = "" } = (await this.askBridge({ ask: "sessions" })) ?? {};
+      const isBusy = parseListings(text)?.some(({ state }) => state === "running") === true;
+      if (isBusy) return storage.setAlarm(Date.now() + STOP_PATIENCE_MS);
       log.warn(`container ${this.ctx.id} was told to stop and did not: it is ended`);
       return container.destroy();
     }

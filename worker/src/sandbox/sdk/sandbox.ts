@@ -97,12 +97,12 @@ export function withStdio<Base extends SandboxClass>(
       const sandbox = this.ctx.id.name ?? String(this.ctx.id);
       try {
         await this.startAndWaitForPorts({ ports: BRIDGE_PORT, cancellationOptions: START_PATIENCE });
-        noteLife(this.env, "container.started", { sandbox, ms: Date.now() - from });
+        noteLife(this.#env, "container.started", { sandbox, ms: Date.now() - from });
         return undefined;
       } catch (error) {
         log.warn(`container ${this.ctx.id} did not start:`, error);
         const { why, exitCode } = endOf(error);
-        noteLife(this.env, "container.failed", {
+        noteLife(this.#env, "container.failed", {
           sandbox,
           ms: Date.now() - from,
           ...(exitCode === undefined ? {} : { code: exitCode }),
@@ -119,7 +119,7 @@ export function withStdio<Base extends SandboxClass>(
       const stays = staysMs(await this.askBridge({ ask: "sessions" }), sleepAfterMs(this.#env.SLEEP_AFTER));
       // A bridge that is gone takes its container along.
       if (stays > 0 && this.isRunning()) return;
-      noteLife(this.env, "container.slept", { sandbox: this.ctx.id.name ?? String(this.ctx.id) });
+      noteLife(this.#env, "container.slept", { sandbox: this.ctx.id.name ?? String(this.ctx.id) });
       await super.onActivityExpired();
     }
   }
