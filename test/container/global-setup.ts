@@ -21,6 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       ...WORKER_VARS,
       // Soon enough to be waited for.
       SLEEP_AFTER: "3s",
+      STOP_SECONDS: "5",
     },
   });
   const control = await startControlServer(system);
@@ -48,6 +49,8 @@ async function startControlServer(system: ContainerSystem): Promise<{ url: strin
   const actions = new Map<string, () => Promise<void>>([
     ["restart-worker", () => system.restartWorker()],
     ["remove-containers", () => system.removeContainers()],
+    // A bridge that ends takes its container with it, and the sessions.
+    ["restart-bridge", () => system.removeContainers()],
     // What the bridge says is held back anyhow in a new sandbox, while its container starts.
     ["hold", async () => undefined],
     ["release", async () => undefined],

@@ -2,11 +2,13 @@
 // that the Worker's code registers; one that nothing is asked of fails.
 import { DIALECT_ROUTES } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
+import { sandboxKey } from "../../../worker/src/auth/names.ts";
 import { connect } from "../support/client.ts";
 import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/foreign-routes.ts";
-import { http, type Kind, kinds, type Place, type Question, rpc, upgrade } from "../support/matrix.ts";
+import { http, type Kind, kinds, type Place, post, type Question, rpc, upgrade } from "../support/matrix.ts";
+import { callTool, closeClients, mcpClient } from "../support/mcp.ts";
 import { routesOfCode } from "../support/routes-of-code.ts";
-import { fresh, type Person } from "../support/system.ts";
+import { fresh, type Person, person, restartBridge, system } from "../support/system.ts";
 
 const AT = "/api/sandboxes/:sandbox/sessions";
 const HELLO = '{"type":"ping"}';
@@ -31,6 +33,7 @@ const none = { about: "none" } as const;
 /** What is asked of each route. */
 const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   "GET /healthz": [http("GET", () => "/healthz")],
+  "GET /metrics": [http("GET", () => "/metrics")],
   "GET /api/openapi.json": [http("GET", () => "/api/openapi.json")],
   "GET /.well-known/oauth-protected-resource": [http("GET", () => "/.well-known/oauth-protected-resource")],
   "GET /.well-known/oauth-protected-resource/mcp": [http("GET", () => "/.well-known/oauth-protected-resource/mcp")],
@@ -251,4 +254,62 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
     }
   }
   await expect(`${HEAD}\n${lines.join("\n")}\n`).toMatchFileSnapshot("../../../docs/matrix.md");
+});
+
+/** What runs in the bridge under these names. */
+async function running(owner: Person, sandboxes: readonly string[]): Promise<string[]> {
+  const tenant = { issuer: system.issuerUrl, tenantClaim: "org_id", tenantValue: owner.org } as const;
+  const headers = { Authorization: `Bearer ${system.bridgeToken}` };
+  const lists = await Promise.all(
+    sandboxes.map(async (name) => {
+      const query = new URLSearchParams({ sandbox: await sandboxKey(tenant, name) });
+      const response = await fetch(`${system.bridgeUrl}/sessions?${query}`, { headers });
+      return ((await response.json()) as { sessions: { session: string }[] }).sessions;
+    }),
+  );
+  return lists.flat().map(({ session }) => session);
+}
+
+test("X7a: a viewer starts nothing by any route, dialect or tool, where a session was lost or never was", async () => {
+  const { owner, kinds: everybody } = await kinds();
+  const lost = { sandbox: fresh("box"), session: "main" };
+  const sandboxes = [lost.sandbox, ptyBox(lost)];
+  const client = await connect(owner, { ...lost, cmd: "cat", tty: 1 });
+  await client.hello();
+  await shared(owner, ptyBox(lost));
+  const made = await post(owner, `${session(lost)}/share`, { guests: true, role: "viewer" });
+  const { ticket } = (await made.json()) as { ticket: string };
+  expect(await running(owner, sandboxes)).toEqual(["main", "main"]);
+  await restartBridge();
+  expect(await running(owner, sandboxes)).toEqual([]);
+
+  const isViewer = ({ name }: Kind) => name === "viewer";
+  const asViewer: Kind = { name: "driver as viewer", show: async () => ({ query: { token: owner.token } }) };
+  const byLink: Kind = { name: "guest link", show: async () => ({ query: { ticket } }) };
+  for (const [route, questions] of Object.entries(QUESTIONS)) {
+    for (const question of questions) {
+      const looksOn = question.what?.includes("look on") === true;
+      const askers = [...everybody.filter(isViewer), byLink, ...(looksOn ? [asViewer] : [])];
+      for (const place of [lost, { ...lost, session: fresh("none") }]) {
+        await Promise.all(
+          askers.map(async ({ show }) =>
+            question.ask(await show(place), question.about === "pty" ? { ...place, sandbox: ptyBox(place) } : place),
+          ),
+        );
+        expect([route, question.what, await running(owner, sandboxes)]).toEqual([route, question.what, []]);
+      }
+    }
+  }
+  const replacing = { ended: "replace", attempt: `${fresh("life").replace("-", "")}.0`, role: "viewer" };
+  const looking = await connect(owner, { ...lost, ...replacing });
+  expect((await looking.end()).code).toBe(4404);
+
+  const viewer = await person({ org: owner.org, scope: "sandbox:connect" });
+  const tools = await mcpClient(viewer, "/mcp", "legacy");
+  const more = { command: "true", text: "x", until: { exit: true }, signal: "SIGCONT", do: "take", timeoutMs: 0 };
+  for (const { name } of (await tools.listTools()).tools) {
+    await callTool(tools, name, { ...lost, ...more });
+    expect([name, await running(owner, sandboxes)]).toEqual([name, []]);
+  }
+  await closeClients();
 });

@@ -11,7 +11,6 @@ import {
 } from "../support/client.ts";
 import { loginCookie } from "../support/login.ts";
 import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
 
 interface Share {
   readonly id: string;
@@ -226,13 +225,6 @@ describe("a share ticket", () => {
       ["\u0410l\u0456ce (2)", "guest", expect.stringMatching(/^guest:/)],
       ["Somebody else", "person", alice.sub],
     ]);
-    await restartWorker();
-    // Kind and name are the bridge's to tell to the object's next life.
-    const back = await until("an attach", () => connect(alice, { session, name: "ALICE" }).catch(() => undefined));
-    const hello = await back.hello();
-    expect((hello.you as { name: string }).name).toMatch(/^ALICE \(\d\)$/);
-    const names = (hello.participants as { name: string; kind: string }[]).map(({ name, kind }) => [name, kind]);
-    expect(names).toContainEqual(["Alice", "person"]);
   });
 
   test("is listed, and gone from the list when it was revoked: whom it let in is out within a second", async () => {
