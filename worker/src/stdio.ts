@@ -9,6 +9,7 @@ import { AddressObject } from "./limits/address-object.ts";
 import { TenantObject } from "./limits/tenant-object.ts";
 import type { McpTools } from "./mcp/routes.ts";
 import { CounterObject } from "./metrics/counter-object.ts";
+import { placed } from "./placement.ts";
 import { stdioRoutes } from "./routes.ts";
 import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
 import { SandboxDirectory } from "./sandbox/directory.ts";
@@ -62,7 +63,7 @@ export function makeStdio<Env extends object>(options: StdioOptions<Env>, contai
     if (whole === undefined) {
       const own = env as Readonly<Record<string, unknown>>;
       const bound = Object.fromEntries(BINDINGS.map((name) => [name, own[bindings[name] ?? name]]));
-      whole = { ...own, ...bound, ...settings, ROUTES_PREFIX: prefix } as unknown as StdioEnv;
+      whole = placed({ ...own, ...bound, ...settings, ROUTES_PREFIX: prefix } as unknown as StdioEnv);
       completed.set(env, whole);
       outer.set(whole, env as Env);
     }
