@@ -32,6 +32,8 @@ test.each([
   [{ OAUTH_CLIENT_ID: "other" }, /OAUTH_CLIENT_ID must be in OAUTH_AUDIENCE/],
   [{ BRIDGE_URL: "http://127.0.0.1:8080" }, /BRIDGE_URL must be empty/],
   [{ SLEEP_AFTER: "soon" }, /SLEEP_AFTER must be seconds, or a number with s, m or h, not "soon"/],
+  [{ STOP_SECONDS: "900" }, /STOP_SECONDS must be a number from 0 to 890, not "900"/],
+  [{ STOP_SECONDS: "soon" }, /STOP_SECONDS must be a number/],
   [{ SLEEP_AFTER: 600 }, /SLEEP_AFTER must be a text/],
 ])("with %j the problem is told", (change, problem) => {
   const problems = settingProblems({ ...GOOD, ...change });

@@ -50,7 +50,7 @@ async function startControlServer(system: ContainerSystem): Promise<{ url: strin
     ["restart-worker", () => system.restartWorker()],
     ["remove-containers", () => system.removeContainers()],
     // A bridge that ends takes its container with it, and the sessions.
-    ["restart-bridge", () => system.removeContainers()],
+    ["restart-bridge", () => system.killContainers()],
     // What the bridge says is held back anyhow in a new sandbox, while its container starts.
     ["hold", async () => undefined],
     ["release", async () => undefined],

@@ -42,6 +42,8 @@ export interface ContainerSystem {
   restartWorker(): Promise<void>;
   /** Removes the sandboxes' containers, as if their machines were gone. */
   removeContainers(): Promise<void>;
+  /** Kills the sandboxes' containers, as a bridge that crashes does. */
+  killContainers(): Promise<void>;
   /** Ends everything, and removes the containers and what wrangler called their image. */
   stop(): Promise<void>;
 }
@@ -99,6 +101,11 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     for (const name of ours)
       await docker("rm", "--force", name).catch((error) => isGone(error) || Promise.reject(error));
   };
+  const killContainers = async (): Promise<void> => {
+    const ours = (await containers()).filter((name) => !before.containers.includes(name) && !name.endsWith("-proxy"));
+    const hasEnded = (error: unknown) => /is not running|No such container/.test(String(error));
+    for (const name of ours) await docker("kill", name).catch((error) => hasEnded(error) || Promise.reject(error));
+  };
   const stop = async (): Promise<void> => {
     await worker.stop();
     await issuer.close();
@@ -114,7 +121,15 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     await stop();
     throw error;
   }
-  return { origin, issuerUrl: issuer.url, dir, restartWorker: () => worker.restart(), removeContainers, stop };
+  return {
+    origin,
+    issuerUrl: issuer.url,
+    dir,
+    restartWorker: () => worker.restart(),
+    removeContainers,
+    killContainers,
+    stop,
+  };
 }
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");

@@ -16,6 +16,9 @@ export const SECRETS: Readonly<Record<string, string>> = {
 /** Long enough for every secret that is checked when it is used. */
 const ANY_SECRET = "x".repeat(64);
 
+/** A few seconds of 15 minutes are for ending what still runs. */
+const MAX_STOP_SECONDS = 890;
+
 /** `wrangler deploy --var NAME:value` and `--dry-run`, `--containers-rollout=none` among its arguments. */
 export function readArguments(args: readonly string[]): {
   vars: Record<string, string>;
@@ -60,6 +63,11 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
   const sleepAfter = texts.SLEEP_AFTER ?? "";
   if (sleepAfter !== "" && !/^\d+[smh]?$/.test(sleepAfter)) {
     problems.push(`SLEEP_AFTER must be seconds, or a number with s, m or h, not "${sleepAfter}"`);
+  }
+  const stopSeconds = Number(texts.STOP_SECONDS ?? "");
+  if (!(stopSeconds >= 0 && stopSeconds <= MAX_STOP_SECONDS)) {
+    const why = "the platform ends a container 15 minutes after its SIGTERM";
+    problems.push(`STOP_SECONDS must be a number from 0 to ${MAX_STOP_SECONDS}, not "${texts.STOP_SECONDS}": ${why}`);
   }
   return problems;
 }
