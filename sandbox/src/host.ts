@@ -86,7 +86,7 @@ export class SessionHost implements ProcessEvents {
     process: LoggedProcess,
     onEnd: (host: SessionHost) => void,
   ): SessionHost {
-    return new SessionHost(names, wish, process, onEnd, undefined, undefined);
+    return new SessionHost(names, wish, process, onEnd, {}, undefined);
   }
 
   private constructor(
@@ -94,7 +94,7 @@ export class SessionHost implements ProcessEvents {
     wish: ProcessWish,
     process: LoggedProcess,
     onEnd: (host: SessionHost) => void,
-    { trace, unattendedBytesPerSecond }: Surroundings,
+    { trace, unattendedBytesPerSecond }: Pick<Surroundings, "trace" | "unattendedBytesPerSecond">,
     unattended: Unattended | undefined,
   ) {
     const { child, log, screen, cmd } = process;
