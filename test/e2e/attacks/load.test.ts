@@ -1,7 +1,8 @@
 // Clients and programs that want too much: each is held to its limit, and the next client is served.
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { connect as dial, type Socket } from "node:net";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deflateRawSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
@@ -139,6 +140,8 @@ describe("a frame of 32 MiB", () => {
   test.each(SERVERS)("ends its connection with 1009, and %s keeps none of it", async (name, options) => {
     const { workerd, bridge } = await servers();
     await expectServed(options);
+    const log = join(system.dir, "logs", `${name === "the bridge" ? "bridge" : "worker"}.log`);
+    const logged = readFileSync(log).length;
     const grown = await growthDuring(name === "the bridge" ? [bridge] : workerd, async () => {
       // At most 32 MiB are a message for the runtime, and ours to refuse; more is refused at the frame's head.
       for (const bytes of [32 * MIB, 32 * MIB, 32 * MIB, 33 * MIB, 33 * MIB]) {
@@ -148,6 +151,7 @@ describe("a frame of 32 MiB", () => {
     console.log(`${name}: grown by ${Math.round(grown / MIB)} MiB at most`);
     expect(grown).toBeLessThan(200 * MIB);
     await expectServed(options);
+    expect(readFileSync(log, "utf8").slice(logged)).not.toMatch(/uncaught/i);
   });
 });
 

@@ -43,7 +43,7 @@ export async function belongingsOf(site: Site, who: Person, sandbox: string) {
   const spent = (await post("/api/tickets", { sandbox, session, role: "viewer" })).ticket ?? "";
   await (await connect(undefined, { ticket: spent }, { tokenIn: "nowhere", ...serverOf(site) })).leave();
   const elsewhere = (await post("/api/tickets", { sandbox, session }, { Origin: ORIGIN })).ticket ?? "";
-  const kept = await post(`${path}/share`, { role: "viewer", guests: true });
+  const kept = await post(`${path}/share`, { role: "viewer", guests: true, seconds: 80_000 });
   const revoked = await post(`${path}/share`, { role: "driver", guests: true });
   const outcome = await call(site, who, `${path}/tickets/${revoked.id}`, { method: "DELETE" });
   if (outcome.status !== 204) throw new Error(`Not revoked: ${outcome.status}`);

@@ -27,6 +27,7 @@ describe("places", () => {
     expect(find({ "Sec-WebSocket-Protocol": "bearer.a.b.c,tty" })).toEqual({ source: "subprotocol", value: "a.b.c" });
     expect(find({ Cookie: `x=1;  ${COOKIE}=ab+/c== ; y=2` })).toEqual({ source: "cookie", value: "ab+/c==" });
     expect(find({}, "?token=a.b.c")).toEqual({ source: "query", value: "a.b.c" });
+    expect(find({}, "?access_token=a.b.c")).toEqual({ source: "query", value: "a.b.c" });
   });
 
   test("the header comes before the subprotocol, that before the cookie, that before the query", () => {
