@@ -1,6 +1,7 @@
 // The measurements in the order of the table, and who is left out of which.
 
 import * as amounts from "./amounts.ts";
+import { shortCommand } from "./command-line.ts";
 import * as latencies from "./latencies.ts";
 import type { Result } from "./measuring.ts";
 import type { Subject, SubjectName } from "./subjects.ts";
@@ -25,6 +26,7 @@ export const MEASURES: readonly Measure[] = [
   amounts.stalledReader,
   amounts.idleSessions,
   amounts.fanOut,
+  shortCommand,
 ];
 
 /** Those that a short look makes: what takes long, or says nothing when it is short, is left to the whole table. */
@@ -41,6 +43,7 @@ export const QUICK_MEASURES: readonly Measure[] = [
 const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [amounts.fanOut, PEERS], // They have one viewer each.
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
+  [shortCommand, ["bridge", "bridge floor", "path floor", "node-pty"]], // They have no command line.
   [latencies.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
 ]);
 

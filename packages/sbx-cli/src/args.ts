@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from "commander";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./args/attach.ts";
+import { addMcpWords } from "./args/mcp.ts";
 import { addPrograms } from "./args/programs.ts";
 import { readName } from "./args/readers.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
@@ -108,5 +109,7 @@ export function describeProgram(
   addSharing(program, readName, done);
   addLogin(program, done);
   addTools(program, words, defaults, version, done);
+  // Read by itself (run.ts); here for help, the manual page and completions.
+  addMcpWords(program.command("mcp"));
   return program;
 }

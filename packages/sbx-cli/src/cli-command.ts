@@ -132,7 +132,13 @@ export type CliCommand =
   /** `--help` or `--version`: text for standard output. */
   | { readonly kind: "show"; readonly text: string };
 
-export type CopyCommand = Place & { readonly kind: "cp"; readonly from: CopyEnd; readonly to: CopyEnd };
+export type CopyCommand = Place & {
+  readonly kind: "cp";
+  readonly from: CopyEnd;
+  readonly to: CopyEnd;
+  /** Whether what is there already, with the same size and time, is left out. */
+  readonly isResumed: boolean;
+};
 export type ForwardCommand = Place & {
   readonly kind: "forward";
   /** Where it listens here; port 0: any that is free. */

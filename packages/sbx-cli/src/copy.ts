@@ -1,46 +1,127 @@
 // Files and folders in and out: tar here, tar there, and the lossless pipes between them.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import fs from "node:fs";
 import path from "node:path";
 import type { CopyCommand } from "./cli-command.ts";
+import { bytesOf, listFolder, missing, parseListing } from "./copy-listing.ts";
+import { CopyProgress } from "./copy-progress.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 
-/** Starts this program again, with tar as its command: so a copy survives cuts as every pipeline does. */
-export async function copy(
-  { endpoint, sandbox, token, tokenCommand, from, to }: CopyCommand,
-  env: Environment,
-): Promise<Outcome> {
+/** Starts this program again, with a script as its command: so a copy survives cuts as every pipeline does. */
+type Remote = (script: string, args: readonly string[], hasInput: boolean) => ChildProcess;
+
+/**
+ * As `cp -r`: into TO where that is a folder or ends in a slash, else FROM gets TO's name, once it is whole: until then it is in
+ * a folder beside it, where a copy that resumes finds it.
+ */
+export async function copy(command: CopyCommand, env: Environment): Promise<Outcome> {
+  const { endpoint, sandbox, token, tokenCommand } = command;
   const words = [endpoint.httpBase, "--sandbox", sandbox, "--no-tty"];
   if (tokenCommand !== undefined) words.push("--token-command", tokenCommand);
   // Other users of this machine see arguments, and not the environment.
   const childEnv = { ...env, ...(token === undefined ? {} : { SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin }) };
-  const remote = (script: string, args: readonly string[], stdio: "in" | "out") =>
+  const remote: Remote = (script, args, hasInput) =>
     spawn(process.execPath, [...ownWords(), ...words, "--", "sh", "-c", script, "sh", ...args], {
       env: childEnv,
-      stdio: stdio === "in" ? ["pipe", "inherit", "inherit"] : ["ignore", "pipe", "inherit"],
+      stdio: [hasInput ? "pipe" : "ignore", "pipe", "inherit"],
     });
-  const [near, far] = from.isRemote
-    ? [
-        spawn("tar", ["xf", "-", "-C", to.path], { stdio: ["pipe", "inherit", "inherit"] }),
-        remote(PACK, [from.path], "out"),
-      ]
-    : [
-        spawn("tar", ["cf", "-", "-C", path.dirname(path.resolve(from.path)), path.basename(path.resolve(from.path))], {
-          stdio: ["ignore", "pipe", "inherit"],
-        }),
-        remote(UNPACK, [to.path], "in"),
-      ];
-  const [source, sink] = from.isRemote ? [far, near] : [near, far];
+  return command.from.isRemote ? copyOut(command, remote) : copyIn(command, remote);
+}
+
+// ---- In ----------------------------------------------------------------------------------------------------------
+
+/** `$t` is where it goes, `$d` where it lands, `$n` its name. */
+const LAND = `t=$1 n=$2
+case $t in /*) ;; *) t=$PWD/$t ;; esac
+if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1; else d=$(dirname -- "$t")/.$(basename -- "$t").sbx-cp into=; fi
+mkdir -p -- "$d" && cd -- "$d" || exit
+`;
+const LIST = `[ ! -e "./$n" ] || find "./$n" -type f -exec stat -c '%s %Y %n' {} +`;
+const UNPACK = `tar xf - || exit
+[ -n "$into" ] || { mv -- "./$n" "$t" && rmdir -- "$d"; }`;
+
+async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Promise<Outcome> {
+  const source = path.resolve(from.path);
+  const [folder, name] = [path.dirname(source), path.basename(source)];
+  if (!fs.existsSync(source)) throw new CliError(`cannot copy ${from.path}: there is no such file`);
+  const here = listFolder(folder, name);
+  const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, [to.path, name], false))) : undefined;
+  const names = there === undefined ? undefined : missing(here, there);
+  const tar = spawn("tar", ["cf", "-", "-C", folder, ...packed(name, names)], { stdio: ["pipe", "pipe", "inherit"] });
+  give(tar, names);
+  const far = remote(LAND + UNPACK, [to.path, name], true);
+  return carry(tar, far, new CopyProgress(bytesOf(here, names)), far);
+}
+
+// ---- Out ---------------------------------------------------------------------------------------------------------
+
+const SOURCE = `cd -- "$(dirname -- "$1")" || exit
+n=$(basename -- "$1")
+`;
+const PACK = 'exec tar cf - "./$n"';
+const PACK_SOME = "exec tar cf - --no-recursion --null -T -";
+const LIST_ALL = `${LIST} && find "./$n" ! -type f -exec stat -c '0 -1 %n' {} +`;
+
+async function copyOut({ from, to, isResumed }: CopyCommand, remote: Remote): Promise<Outcome> {
+  const name = path.posix.basename(from.path) || ".";
+  const target = path.resolve(to.path);
+  const isInto = name === "." || to.path.endsWith("/") || fs.statSync(target, { throwIfNoEntry: false })?.isDirectory();
+  const landing = isInto ? target : path.join(path.dirname(target), `.${path.basename(target)}.sbx-cp`);
+  fs.mkdirSync(landing, { recursive: true });
+  const there = isResumed ? parseListing(await textOf(remote(SOURCE + LIST_ALL, [from.path], false))) : undefined;
+  const names = there === undefined ? undefined : missing(there, listFolder(landing, name));
+  const far = remote(SOURCE + (names === undefined ? PACK : PACK_SOME), [from.path], names !== undefined);
+  give(far, names);
+  const near = spawn("tar", ["xf", "-", "-C", landing], { stdio: ["pipe", "inherit", "inherit"] });
+  const outcome = await carry(far, near, new CopyProgress(there && bytesOf(there, names)), far);
+  if (!isInto && outcome.kind === "exit" && outcome.code === EXIT.ok) {
+    fs.renameSync(path.join(landing, name), target);
+    fs.rmdirSync(landing);
+  }
+  return outcome;
+}
+
+// ---- Both --------------------------------------------------------------------------------------------------------
+
+/** Words for a tar that packs it all, or what its standard input names. */
+function packed(name: string, names: readonly string[] | undefined): readonly string[] {
+  return names === undefined ? [`./${name}`] : ["--no-recursion", "--null", "-T", "-"];
+}
+
+function give(tar: ChildProcess, names: readonly string[] | undefined): void {
+  tar.stdin?.on("error", () => undefined); // Its end tells why.
+  if (names !== undefined || tar.spawnargs[0] === "tar")
+    tar.stdin?.end((names ?? []).map((one) => `${one}\0`).join(""));
+}
+
+/** @param far The one of the two that is in the sandbox: its code counts first. */
+async function carry(
+  source: ChildProcess,
+  sink: ChildProcess,
+  progress: CopyProgress,
+  far: ChildProcess,
+): Promise<Outcome> {
+  const near = far === source ? sink : source;
   if (source.stdout !== null && sink.stdin !== null) source.stdout.pipe(sink.stdin);
+  source.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
+  sink.stdout?.resume();
   sink.stdin?.on("error", () => undefined); // Its end tells why.
-  const [nearCode, farCode] = await Promise.all([exitOf(near), exitOf(far)]);
+  const [farCode, nearCode] = await Promise.all([exitOf(far), exitOf(near)]);
+  progress.end();
   if (farCode !== EXIT.ok) return exitWith(farCode);
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
 }
 
-const PACK = 'cd -- "$(dirname -- "$1")" && exec tar cf - -- "$(basename -- "$1")"';
-const UNPACK = 'mkdir -p -- "$1" && exec tar xf - -C "$1"';
+/** What it prints. @throws {CliError} Where it fails: it has said why. */
+async function textOf(child: ChildProcess): Promise<string> {
+  const chunks: Buffer[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const code = await exitOf(child);
+  if (code !== EXIT.ok) throw new CliError("cannot find out what has been copied already", code);
+  return Buffer.concat(chunks).toString("utf8");
+}
 
 /** How this program is started again: a compiled one is its own runtime. */
 function ownWords(): string[] {

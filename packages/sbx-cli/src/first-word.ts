@@ -5,7 +5,7 @@ import { usage } from "./outcome.ts";
 /** Every verb, for a run that has none and need not describe them. */
 export const VERBS: readonly string[] =
   `attach exec run read write wait screen commands signal ls sessions logs kill whoami doctor share tickets revoke login logout
-   context ssh-proxy ssh-config cp forward completion man version`.split(/\s+/);
+   context mcp ssh-proxy ssh-config cp forward completion man version`.split(/\s+/);
 
 /** A word that no address looks like. */
 const BARE = /^[A-Za-z][\w-]*$/;

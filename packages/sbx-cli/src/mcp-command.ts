@@ -4,8 +4,8 @@ import process from "node:process";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { mcpServer, type ToolHost } from "@sbx/mcp";
 import { Command, CommanderError } from "commander";
+import { addMcpWords } from "./args/mcp.ts";
 import { type PlaceFlags, placeOf } from "./args/place.ts";
-import { readName } from "./args/readers.ts";
 import type { Defaults } from "./cli-command.ts";
 import { readDefaults } from "./contexts.ts";
 import { tokenSource } from "./credentials.ts";
@@ -20,11 +20,6 @@ type McpWish = {
   readonly token: string | undefined;
   readonly tokenCommand: string | undefined;
 };
-
-const HELP = `
-An MCP host starts it and speaks JSON-RPC with it. For Claude Code:
-  claude mcp add sandbox -- sbx-stdio mcp https://host --sandbox dev
-`;
 
 /** @param argv What follows the word "mcp". @throws {CliError} */
 export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
@@ -61,17 +56,7 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
 function readWish(argv: readonly string[], defaults: Defaults): McpWish | string {
   let wish: McpWish | undefined;
   let shown = "";
-  const command = new Command("sbx-stdio mcp")
-    .description("serves the tools of a server's sandboxes to an MCP host, over standard input and output")
-    .argument("[url]", "the server: https://HOST (default: the context's)")
-    .option(
-      "--sandbox <id>",
-      "the one sandbox to work in (default: the context's, else each call names its own)",
-      readName,
-    )
-    .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)")
-    .option("--token-command <line>", "a shell's line that prints the access token")
-    .addHelpText("after", HELP)
+  const command = addMcpWords(new Command("sbx-stdio mcp"))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {

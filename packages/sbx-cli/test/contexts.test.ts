@@ -84,3 +84,33 @@ describe("what is made from the description", () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { version: "0.1.0", protocol: "stdio.v1" }]);
   });
 });
+
+test("mcp takes its server, its sandbox and its token's command from the context", async () => {
+  const env = cleanEnv();
+  delete env.SBX_TOKEN;
+  const words = ["context", "set", "work", server.url, "--sandbox", "dev", "--token-command", "echo told >&2; exit 3"];
+  await runCli(words, "", env);
+  const failed = await runCli(["mcp"], "", env);
+  expect([failed.code, failed.stderr]).toEqual([255, "sbx-stdio: the token command failed: told\n"]);
+  const { stdout } = await runCli(["mcp", "--token", TOKEN], listTools(), env);
+  const answer = JSON.parse(stdout.split("\n")[1] ?? "") as {
+    result: { tools: { inputSchema: { properties: object } }[] };
+  };
+  // Where the sandbox is fixed, no tool asks for it.
+  for (const tool of answer.result.tools) expect(tool.inputSchema.properties).not.toHaveProperty("sandbox");
+});
+
+function listTools(): string {
+  const initialize = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  };
+  return [
+    { jsonrpc: "2.0", id: 1, method: "initialize", params: initialize },
+    { jsonrpc: "2.0", method: "notifications/initialized" },
+    { jsonrpc: "2.0", id: 2, method: "tools/list" },
+  ]
+    .map((message) => `${JSON.stringify(message)}\n`)
+    .join("");
+}

@@ -1,11 +1,9 @@
 // The command line in the system that people have: commands of any length, scripts that run many, nohup, copies.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
-import { CLI, type CliChild, cliEnv, exitCode, runCli, startCli } from "../support/cli.ts";
+import { CLI, type CliChild, cliEnv, exitCode, runCli } from "../support/cli.ts";
 import { isAlive } from "../support/processes.ts";
 import { fresh, person, system } from "../support/system.ts";
 import { until, within } from "../support/wait.ts";
@@ -46,22 +44,6 @@ test("started with nohup it outlives its terminal's SIGHUP, and so does the proc
   child.stdin.end("on\n");
   expect([await within("the exit", ended), stdout]).toEqual([0, `pid=${pid}.\non\n`]);
   expect(isAlive(pid)).toBe(false);
-});
-
-test("cp copies a folder in and out, byte for byte", async () => {
-  const who = await person();
-  const here = mkdtempSync(join(system.dir, "cp-"));
-  const folder = join(here, "folder");
-  mkdirSync(join(folder, "inner"), { recursive: true });
-  const bytes = Buffer.from(new Random(3).bytes(300_000));
-  writeFileSync(join(folder, "inner", "a b.bin"), bytes);
-  const copy = (from: string, to: string) => exitCode(startCli(who, [from, to], "cp"));
-  expect(await copy(folder, ":copied")).toBe(0);
-  const sum = await runCli(who, ["--", "sha256sum", "copied/folder/inner/a b.bin"]);
-  expect(sum.stdout.split(" ")[0]).toBe(createHash("sha256").update(bytes).digest("hex"));
-  mkdirSync(join(here, "back"));
-  expect(await copy(":copied/folder", join(here, "back"))).toBe(0);
-  expect(readFileSync(join(here, "back", "folder", "inner", "a b.bin")).equals(bytes)).toBe(true);
 });
 
 test("doctor says that every step is good, and which one is not", async () => {

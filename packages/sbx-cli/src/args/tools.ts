@@ -17,17 +17,18 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
   addSsh(program, words, defaults, done);
   addPlace(program.command("cp <words...>"))
     .usage("[URL] [options] FROM TO")
-    .description("copy a file or a folder in or out: a path in the sandbox begins with a colon")
+    .description("copy a file or a folder in or out, as cp -r: a path in the sandbox begins with a colon")
+    .option("--resume", "leave out files that are there with the same size and time: after a copy that was killed")
     .addHelpText(
       "after",
       "\nExamples:\n  sbx-stdio cp https://host --sandbox dev src :/workspace\n  sbx-stdio cp https://host :/workspace/report.txt .\n",
     )
-    .action((given: readonly string[], flags: PlaceFlags) => {
+    .action((given: readonly string[], { resume = false, ...flags }: PlaceFlags & { resume?: boolean }) => {
       const [url, ends] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
       const [from, to] = ends.map(copyEnd);
       if (from === undefined || to === undefined || ends.length > 2) throw usage("cp takes FROM and TO");
       if (from.isRemote === to.isRemote) throw usage("one of FROM and TO is in the sandbox: begin it with a colon");
-      done({ kind: "cp", ...placeOf(url, flags, defaults), from, to });
+      done({ kind: "cp", ...placeOf(url, flags, defaults), from, to, isResumed: resume });
     });
   addForward(program, defaults, done);
   program

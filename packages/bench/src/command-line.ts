@@ -1,0 +1,67 @@
+// The command line as scripts use it: how long a command takes that does nothing, on Node and compiled, beside ssh in the same run,
+// and how much memory it holds while it is attached.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildBinary } from "../../../scripts/binaries.ts";
+import { buildCli } from "../../../scripts/build.ts";
+import { ROOT } from "../../local/src/paths.ts";
+import type { Result } from "./measuring.ts";
+import { median, scaled } from "./numbers.ts";
+import type { Subject } from "./subjects.ts";
+
+/** Before these what is read from the disk is not in memory, and the sandbox may not run. */
+const WARM_RUNS = 3;
+
+/** A program and its words, up to those of the command. */
+type Front = { readonly program: string; readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv };
+
+let built: Promise<string> | undefined;
+
+/** Only of what has a command line: the whole path, and ssh. */
+export async function shortCommand(subject: Subject, share = 1): Promise<Result> {
+  const { ssh, url, headers } = subject.spec(["true"]);
+  const runs = scaled(30, share, 5);
+  if (ssh !== undefined) {
+    const front = { program: "ssh", words: ssh, env: process.env };
+    return { "a command that does nothing, ms": await timed(front, runs), "... memory, MB": await memory(front) };
+  }
+  built ??= buildCli().then(() => buildBinary("linux-x64"));
+  const compiled = await built;
+  const words = [url, "--sandbox", "bench", "--"];
+  const env = { ...process.env, SBX_TOKEN: (headers.Authorization ?? "").replace(/^Bearer /, "") };
+  const bundle = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");
+  const onNode = { program: process.execPath, words: [bundle, ...words], env };
+  const alone = { program: compiled, words, env };
+  return {
+    "a command that does nothing, ms": await timed(onNode, runs),
+    "... memory, MB": await memory(onNode),
+    "... compiled, ms": await timed(alone, runs),
+    "... compiled, memory, MB": await memory(alone),
+  };
+}
+
+async function timed({ program, words, env }: Front, runs: number): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < WARM_RUNS + runs; run += 1) {
+    const before = performance.now();
+    const child = spawn(program, [...words, "true"], { env, stdio: "ignore" });
+    const [code] = (await once(child, "close")) as [number | null];
+    if (code !== 0) throw new Error(`${program} ended with ${code}`);
+    if (run >= WARM_RUNS) times.push(performance.now() - before);
+  }
+  return median(times);
+}
+
+/** The most that it has held by the time at which it has carried a byte each way. */
+async function memory({ program, words, env }: Front): Promise<number> {
+  const child = spawn(program, [...words, "cat"], { env, stdio: ["pipe", "pipe", "ignore"] });
+  child.stdin.write("x");
+  await once(child.stdout, "data");
+  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+  child.stdin.end();
+  await once(child, "close");
+  return (Number(kilobytes) * 1024) / 1e6;
+}

@@ -1,0 +1,93 @@
+// cp: files and folders in and out, over cuts, with odd names, and gone on with after a kill.
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { exitCode, startCli } from "../support/cli.ts";
+import { whileCut } from "../support/cutting.ts";
+import { type Person, person, system } from "../support/system.ts";
+import { makeTree, treeOf } from "../support/trees.ts";
+import { MOVING_MS, until } from "../support/wait.ts";
+
+const copy = (who: Person, ...words: string[]) => exitCode(startCli(who, words, "cp", system.relayOrigin));
+const scratch = () => mkdtempSync(join(system.dir, "cp-"));
+
+test("cp copies a folder in and out over cuts, whatever its names are", { timeout: MOVING_MS }, async () => {
+  const who = await person();
+  const here = scratch();
+  makeTree(join(here, "tree"), 6);
+  const into = await whileCut(who, copy(who, join(here, "tree"), `:${here}/there/`));
+  expect(into.result).toBe(0);
+  expect(treeOf(join(here, "there/tree"))).toEqual(treeOf(join(here, "tree")));
+  const back = await whileCut(who, copy(who, `:${here}/there/tree`, `${here}/back/`));
+  expect(back.result).toBe(0);
+  expect(treeOf(join(here, "back/tree"))).toEqual(treeOf(join(here, "tree")));
+});
+
+test("cp gives a file the name that is asked for, in and out, and leaves nothing beside it", async () => {
+  const who = await person();
+  const here = scratch();
+  for (const name of ["-rf", "a b", "ünï'\""]) {
+    writeFileSync(join(here, name), `this is ${name}`);
+    expect(await copy(who, join(here, name), `:${here}/there/new ${name}`)).toBe(0);
+    expect(await copy(who, `:${here}/there/new ${name}`, `${here}/back-${name}`)).toBe(0);
+    expect(readFileSync(join(here, `back-${name}`), "utf8")).toBe(`this is ${name}`);
+  }
+  expect(readdirSync(join(here, "there")).sort()).toEqual(["new -rf", "new a b", "new ünï'\""].sort());
+  expect(readdirSync(here).filter((name) => name.includes("sbx-cp"))).toEqual([]);
+});
+
+test("cp of what is not there fails, here and there", async () => {
+  const who = await person();
+  const here = scratch();
+  expect(await copy(who, join(here, "none"), ":x")).toBe(255);
+  expect(await copy(who, `:${here}/none`, join(here, "x"))).not.toBe(0);
+});
+
+test("cp --resume leaves out what is there with the same size and time, and mends the rest", async () => {
+  const who = await person();
+  const here = scratch();
+  const source = join(here, "tree");
+  makeTree(source, 7, 100_000);
+  for (const [from, to, there] of [
+    [source, `:${here}/in/`, join(here, "in/tree")],
+    [`:${source}`, `${here}/out/`, join(here, "out/tree")],
+  ] as const) {
+    mkdirSync(join(there, ".."), { recursive: true });
+    expect(await copy(who, from, to)).toBe(0);
+    const { size, mtime } = statSync(join(there, "run.sh"));
+    writeFileSync(join(there, "run.sh"), "x".repeat(size));
+    utimesSync(join(there, "run.sh"), mtime, mtime);
+    truncateSync(join(there, "large.bin"), 50_000);
+    rmSync(join(there, "odd"), { recursive: true });
+    expect(await copy(who, "--resume", from, to)).toBe(0);
+    const [expected, found] = [treeOf(source), treeOf(there)];
+    expect(readFileSync(join(there, "run.sh"), "utf8")).toBe("x".repeat(size));
+    expect({ ...found, "run.sh": "" }).toEqual({ ...expected, "run.sh": "" });
+  }
+});
+
+test("a cp that is killed leaves no whole-looking copy, and --resume finishes it", { timeout: MOVING_MS }, async () => {
+  const who = await person();
+  const here = scratch();
+  makeTree(join(here, "tree"), 8, 30_000_000);
+  const child = startCli(who, [join(here, "tree"), `:${here}/there`], "cp");
+  const over = exitCode(child);
+  await until("the large file to come", () =>
+    statSync(join(here, ".there.sbx-cp/tree/large.bin"), { throwIfNoEntry: false }),
+  );
+  child.kill("SIGKILL");
+  await over;
+  expect(statSync(join(here, "there"), { throwIfNoEntry: false })).toBeUndefined();
+  expect(await copy(who, "--resume", join(here, "tree"), `:${here}/there`)).toBe(0);
+  expect(treeOf(join(here, "there"))).toEqual(treeOf(join(here, "tree")));
+});

@@ -1,0 +1,152 @@
+// The compiled program at a terminal, driven by tmux in bash and zsh, and by pexpect: what is typed and seen, and the terminal
+// as it was found after every kind of death.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findPexpectPython } from "../../../packages/local/src/python.ts";
+import { buildBinary } from "../../../scripts/binaries.ts";
+import { cliEnv, runCli } from "../support/cli.ts";
+import { cutRelay, fresh, type Person, person, system } from "../support/system.ts";
+import { Tmux } from "../support/tmux.ts";
+import { until } from "../support/wait.ts";
+
+const scratch = mkdtempSync(join(system.dir, "interactive-"));
+const SHELL = "--cmd bash --arg --norc --arg --noprofile --arg -i --env 'PS1=remote$ '";
+/** What a full-screen program switches on: another screen, the mouse, bracketed paste, no cursor. */
+const MODES = "\\033[?1049h\\033[?1000h\\033[?2004h\\033[?25l";
+
+let binary = "";
+let who: Person;
+beforeAll(async () => {
+  who = await person();
+  binary = await buildBinary("linux-x64", scratch);
+});
+
+describe.each([
+  ["bash", ""],
+  ["zsh", "PS1='zsh$ ' exec zsh -f"],
+])("in %s", (shell, start) => {
+  let terminal: Tmux;
+  const prompt = shell === "zsh" ? /^zsh\$$/ : /^local\$$/;
+  const pidFile = join(scratch, `pid-${shell}`);
+
+  beforeAll(async () => {
+    terminal = new Tmux(100, 30, { ...cliEnv(who), SBX: binary, AT: system.relayOrigin, PID: pidFile });
+    await terminal.endsWith(/^local\$$/);
+    if (start !== "") terminal.type(start, "Enter");
+    await terminal.endsWith(prompt);
+  });
+  afterAll(() => terminal.close());
+
+  /** A remote shell in the foreground, with the modes of a full-screen program. @returns Our own process id. */
+  async function begin(session: string): Promise<number> {
+    writeFileSync(pidFile, "");
+    const line = `sh -c 'echo $$ > $PID; exec $SBX $AT --session ${session} ${SHELL.replaceAll("'", '"')}'`;
+    terminal.type(`clear; stty -g > ${scratch}/before; ${line}`, "Enter");
+    await terminal.endsWith(/^remote\$$/);
+    terminal.type(`printf '${MODES}'`, "Enter");
+    await until("the other screen", () => terminal.value("#{alternate_on}") === "1");
+    return Number(readFileSync(pidFile, "utf8"));
+  }
+
+  /** The local shell is back, and its terminal is as it was. */
+  async function isAsFound(): Promise<void> {
+    await terminal.endsWith(prompt);
+    terminal.type(`stty -g > ${scratch}/after; echo checked`, "Enter");
+    await terminal.shows(/^checked$/);
+    const read = (name: string) => readFileSync(join(scratch, name), "utf8");
+    expect(read("after")).toBe(read("before"));
+  }
+
+  const flags = () => terminal.value("#{alternate_on} #{mouse_any_flag} #{cursor_flag}");
+
+  test.each(["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"] as const)(
+    "%s gives the terminal back as it was",
+    async (signal) => {
+      const pid = await begin(fresh("s"));
+      process.kill(pid, signal);
+      await until("the screen of before", () => terminal.value("#{alternate_on}") === "0");
+      await isAsFound();
+      expect(flags()).toBe("0 0 1");
+    },
+  );
+
+  test("a session that is ended from elsewhere gives the terminal back as it was", async () => {
+    const session = fresh("s");
+    await begin(session);
+    expect((await runCli(who, ["--session", session], "", "kill")).code).toBe(0);
+    await until("the screen of before", () => terminal.value("#{alternate_on}") === "0");
+    await isAsFound();
+    expect(flags()).toBe("0 0 1");
+  });
+
+  test("after kill -9 the shell has its lines and echo again, and the session is there to come back to", async () => {
+    const session = fresh("s");
+    const pid = await begin(session);
+    process.kill(pid, "SIGKILL");
+    await until("the end", () => /Killed|killed/.test(terminal.screen().join("\n")));
+    // Nobody could switch off what the program had switched on: reset does.
+    terminal.type(`printf '\\033[?1049l\\033[?1000l\\033[?2004l\\033[?25h'`, "Enter");
+    await isAsFound();
+    terminal.type(`clear; $SBX $AT --session ${session}`, "Enter");
+    await until("the program's screen", () => terminal.value("#{alternate_on}") === "1");
+    terminal.type("", "C-]");
+    await isAsFound();
+  });
+
+  test("a cut in the middle is said, and the shell goes on", async () => {
+    terminal.type(`clear; $SBX $AT --session ${fresh("s")} ${SHELL}`, "Enter");
+    await terminal.endsWith(/^remote\$$/);
+    await cutRelay();
+    await terminal.shows(/resumed after .* nothing lost/);
+    terminal.type("echo $((6 * 7))", "Enter");
+    await terminal.shows(/^42$/);
+    terminal.type("exit", "Enter");
+    await terminal.endsWith(prompt);
+  });
+
+  test("attach alone lists what runs, and a number chooses", async () => {
+    const session = fresh("choice");
+    await runCli(who, ["--detach", "--tty", "--session", session, "--", "sh", "-c", "echo chosen; read x"], "", "run");
+    terminal.type("clear; SBX_URL=$AT $SBX attach", "Enter");
+    const [, number = ""] = await terminal.shows(new RegExp(`^ *(\\d+) +${session} .*read x`));
+    await terminal.shows(/^attach to which\?/);
+    terminal.type(number, "Enter");
+    await terminal.shows(/^chosen/);
+    terminal.type("x", "Enter");
+    await terminal.endsWith(prompt);
+    terminal.type("clear; SBX_URL=$AT $SBX attach < /dev/null; echo code=$?", "Enter");
+    await terminal.shows(/^code=2$/);
+  });
+});
+
+test("pexpect drives a shell through it, over a cut", async () => {
+  const python = findPexpectPython();
+  if (python === undefined) throw new Error("No python3 has pexpect: install python3-pexpect");
+  const script = `
+import os, pexpect, sys, urllib.request
+child = pexpect.spawn(os.environ["SBX"], sys.argv[1:], encoding="utf-8", timeout=40, dimensions=(24, 90))
+child.expect_exact("remote$ ")
+child.sendline("stty size")
+child.expect_exact("24 90")
+for i in range(5):
+    if i == 2:
+        urllib.request.urlopen(urllib.request.Request(os.environ["CUT"], method="POST")).read()
+        child.expect("resumed after .* nothing lost")
+    child.sendline("echo sum=$((%d * 1000))" % i)
+    child.expect_exact("sum=%d" % (i * 1000))
+child.sendline("read -s secret; echo len=\${#secret}")
+child.sendline("tell nobody")
+child.expect_exact("len=11")
+child.sendeof()
+child.expect(pexpect.EOF)
+child.close()
+print("code", child.exitstatus)
+`;
+  const words = [system.relayOrigin, "--cmd", "bash", "--arg", "--norc", "--arg", "-i", "--env", "PS1=remote$ "];
+  const env = { ...cliEnv(who), SBX: binary, CUT: `${system.controlUrl}/cut-relay`, TERM: "xterm-256color" };
+  const { stdout } = await promisify(execFile)(python, ["-c", script, ...words], { env });
+  expect(stdout).toBe("code 0\n");
+});
