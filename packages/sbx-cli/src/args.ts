@@ -4,7 +4,6 @@ import { Command, CommanderError } from "commander";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./args/attach.ts";
 import { addMcpWords } from "./args/mcp.ts";
 import { addPrograms } from "./args/programs.ts";
-import { readName } from "./args/readers.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
 import { addTools } from "./args/tools.ts";
 import type { CliCommand, Defaults } from "./cli-command.ts";
@@ -106,7 +105,7 @@ export function describeProgram(
     });
   addPrograms(program, words, defaults, done);
   addSessions(program, defaults, done);
-  addSharing(program, readName, done);
+  addSharing(program, defaults, done);
   addLogin(program, done);
   addTools(program, words, defaults, version, done);
   // Read by itself (run.ts); here for help, the manual page and completions.

@@ -19,13 +19,13 @@ export function listFolder(folder: string, name: string): Listing {
   return found;
 }
 
-/** What `stat -c '%s %Y %n'` prints. A name with a line break is read as another, which is nowhere: it is copied again. */
+/** What find prints of each as `SIZE SECONDS PATH`, with a NUL behind it: a name may hold anything else. */
 export function parseListing(text: string): Listing {
-  const lines = text.split("\n").flatMap((line) => {
-    const [, bytes, seconds, name] = /^(\d+) (-?\d+) (.+)$/.exec(line) ?? [];
+  const entries = text.split("\0").flatMap((entry) => {
+    const [, bytes, seconds, name] = /^(\d+) (-?\d+)(?:\.\d+)? ([\s\S]+)$/.exec(entry) ?? [];
     return name === undefined ? [] : [[name, { bytes: Number(bytes), seconds: Number(seconds) }] as const];
   });
-  return new Map(lines);
+  return new Map(entries);
 }
 
 /** What of `wanted` is not among `had` with the same size and time. */

@@ -38,7 +38,8 @@ case $t in /*) ;; *) t=$PWD/$t ;; esac
 if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1; else d=$(dirname -- "$t")/.$(basename -- "$t").sbx-cp into=; fi
 mkdir -p -- "$d" && cd -- "$d" || exit
 `;
-const LIST = `[ ! -e "./$n" ] || find "./$n" -type f -exec stat -c '%s %Y %n' {} +`;
+/** GNU's find, as the tar that packs by names has to be GNU's. */
+const LIST = `[ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0'`;
 const UNPACK = `tar xf - || exit
 [ -n "$into" ] || { mv -- "./$n" "$t" && rmdir -- "$d"; }`;
 
@@ -62,7 +63,7 @@ n=$(basename -- "$1")
 `;
 const PACK = 'exec tar cf - "./$n"';
 const PACK_SOME = "exec tar cf - --no-recursion --null -T -";
-const LIST_ALL = `${LIST} && find "./$n" ! -type f -exec stat -c '0 -1 %n' {} +`;
+const LIST_ALL = `find "./$n" -type f -printf '%s %T@ %p\\0' -o -printf '0 -1 %p\\0'`;
 
 async function copyOut({ from, to, isResumed }: CopyCommand, remote: Remote): Promise<Outcome> {
   const name = path.posix.basename(from.path) || ".";

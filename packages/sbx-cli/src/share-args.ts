@@ -2,49 +2,39 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { MAX_CLIENTS, type Role } from "sandbox-stdio/core";
-import { readEndpoint } from "./endpoint.ts";
+import { addSessionPlace, isAddress, type PlaceFlags, sessionPlaceOf } from "./args/place.ts";
+import type { Defaults } from "./cli-command.ts";
+import { usage } from "./outcome.ts";
 import { MAX_SHARE_SECONDS, type ShareCommand } from "./sharing.ts";
 
 type ShareFlags = { role: Role; seconds?: number; guests?: boolean; maxClients?: number; json?: boolean };
-type PlaceFlags = { sandbox: string; session: string; token?: string };
 
-/** @param readName Reads the name of a sandbox or session. */
-export function addSharing(
-  program: Command,
-  readName: (value: string) => string,
-  done: (command: ShareCommand) => void,
-): void {
-  const aboutSession = (name: string, what: string) =>
-    program
-      .command(name)
-      .description(what)
-      .option("--sandbox <id>", "the sandbox", readName, "default")
-      .requiredOption("--session <name>", "the session", readName)
-      .option("--token <token>", "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)");
-  const place = (url: string, { sandbox, session, token }: PlaceFlags) => ({
-    endpoint: readEndpoint(url),
-    sandbox,
-    session,
-    token,
-  });
-  aboutSession("share <url>", "make a link by which others come to a session")
+export function addSharing(program: Command, defaults: Defaults, done: (command: ShareCommand) => void): void {
+  const aboutSession = (name: string, what: string) => addSessionPlace(program.command(name)).description(what);
+  aboutSession("share [url]", "make a link by which others come to a session")
     .addOption(new Option("--role <role>", "what they may do there").choices(["viewer", "driver"]).default("viewer"))
     .option("--seconds <n>", "how long the link is good (default: a day)", readSeconds)
     .option("--guests", "for people who are not logged in, too")
     .option("--max-clients <n>", "how many may be there by it at a time (default: 16)", readClients)
     .option("--json", "as the server says it")
-    .action((url: string, flags: PlaceFlags & ShareFlags) => {
+    .action((url: string | undefined, flags: PlaceFlags & ShareFlags) => {
       const { role, seconds, guests = false, maxClients, json = false } = flags;
-      done({ kind: "share", ...place(url, flags), role, seconds, guests, maxClients, isJson: json });
+      const place = sessionPlaceOf(url, flags, defaults);
+      done({ kind: "share", ...place, role, seconds, guests, maxClients, isJson: json });
     });
-  aboutSession("tickets <url>", "list the links to a session that are good now")
+  aboutSession("tickets [url]", "list the links to a session that are good now")
     .option("--json", "as the server says it")
-    .action((url: string, flags: PlaceFlags & { json?: boolean }) => {
-      done({ kind: "tickets", ...place(url, flags), isJson: flags.json === true });
+    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
+      done({ kind: "tickets", ...sessionPlaceOf(url, flags, defaults), isJson: flags.json === true });
     });
-  aboutSession("revoke <url> <id>", "take a link back: whoever came by it is put out").action(
-    (url: string, id: string, flags: PlaceFlags) => done({ kind: "revoke", ...place(url, flags), id }),
-  );
+  aboutSession("revoke <words...>", "take a link back: whoever came by it is put out")
+    .usage("[URL] [options] ID")
+    .action((given: readonly string[], flags: PlaceFlags) => {
+      const [url, ids] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
+      const [id, ...more] = ids;
+      if (id === undefined || more.length > 0) throw usage("revoke takes the ID of one link: see sbx-stdio tickets");
+      done({ kind: "revoke", ...sessionPlaceOf(url, flags, defaults), id });
+    });
 }
 
 function readSeconds(value: string): number {

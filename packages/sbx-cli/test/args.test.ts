@@ -259,7 +259,7 @@ describe("sharing", () => {
       ["share", ...where, "--role", "admin"],
       "option '--role <role>' argument 'admin' is invalid. Allowed choices are viewer, driver",
     ],
-    [["revoke", ...where], "missing required argument 'id'"],
+    [["revoke", ...where], "revoke takes the ID of one link: see sbx-stdio tickets"],
   ])("%j is refused", (argv, message) => expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 }));
 
   test("attach may be said, and a link is an address that says which session, as whom, and by what right", () => {

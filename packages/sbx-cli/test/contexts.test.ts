@@ -93,11 +93,11 @@ test("mcp takes its server, its sandbox and its token's command from the context
   const failed = await runCli(["mcp"], "", env);
   expect([failed.code, failed.stderr]).toEqual([255, "sbx-stdio: the token command failed: told\n"]);
   const { stdout } = await runCli(["mcp", "--token", TOKEN], listTools(), env);
-  const answer = JSON.parse(stdout.split("\n")[1] ?? "") as {
-    result: { tools: { inputSchema: { properties: object } }[] };
-  };
-  // Where the sandbox is fixed, no tool asks for it.
-  for (const tool of answer.result.tools) expect(tool.inputSchema.properties).not.toHaveProperty("sandbox");
+  type Tool = { inputSchema: { properties: Record<string, unknown> } };
+  const answer = JSON.parse(stdout.split("\n")[1] ?? "") as { result: { tools: Tool[] } };
+  const sandboxes = answer.result.tools.map((tool) => tool.inputSchema.properties.sandbox);
+  expect(new Set(sandboxes.map((one) => JSON.stringify(one))).size).toBe(1);
+  expect(sandboxes[0]).toMatchObject({ const: "dev" });
 });
 
 function listTools(): string {

@@ -199,6 +199,14 @@ describe("forward, logs and attach", () => {
     expect(isOffered("attach", { server: URL, session: "s" })).toBe(false);
   });
 
+  test("sharing takes its place from the context, as every verb does", () => {
+    const defaults = { server: URL, sandbox: "dev", session: "main", tokenCommand: "print-token" };
+    const place = { sandbox: "dev", session: "main", tokenCommand: "print-token" };
+    expect(parse("share", defaults)).toMatchObject({ kind: "share", ...place });
+    expect(parse("tickets", defaults)).toMatchObject({ kind: "tickets", ...place });
+    expect(parse("revoke id-1", defaults)).toMatchObject({ kind: "revoke", id: "id-1", ...place });
+  });
+
   test("the list of verbs is that of the description, so that a run without one need not describe them", () => {
     const program = describeProgram("1", { afterDashes: undefined }, {}, () => undefined);
     const described = program.commands.map((command) => command.name());
