@@ -28,6 +28,8 @@ export interface RealmKnobs {
   idClaims?: Record<string, unknown>;
   /** False: no ID token is given. */
   idToken?: boolean;
+  /** True: refresh tokens are given, which count once. */
+  refresh?: boolean;
   /** What its Project Service (`PROJECT_SERVICE_URL` is the realm's own address) answers to everybody. Default: 401. */
   validate?: { status: number; body: unknown };
   /** The `scope` of the token answer; none by default. */

@@ -21,6 +21,8 @@ interface Realm {
   knobs: RealmKnobs;
   readonly counts: RealmCounts;
   readonly codes: Map<string, URLSearchParams>;
+  /** Each counts once. */
+  readonly refreshTokens: Set<string>;
 }
 
 /** Starts the issuer on a free port of 127.0.0.1. */
@@ -89,6 +91,10 @@ export async function startTestIssuer(): Promise<TestIssuer> {
   }
 
   async function token(realm: Realm, form: URLSearchParams, response: ServerResponse): Promise<void> {
+    if (form.get("grant_type") === "refresh_token") {
+      const isKnown = realm.refreshTokens.delete(form.get("refresh_token") ?? "");
+      return isKnown ? issue(realm, form, null, response) : json(response, 400, { error: "invalid_grant" });
+    }
     const code = form.get("code") ?? "";
     const asked = realm.codes.get(code);
     realm.codes.delete(code);
@@ -102,17 +108,28 @@ export async function startTestIssuer(): Promise<TestIssuer> {
       asked.get("redirect_uri") === form.get("redirect_uri") &&
       asked.get("client_id") === form.get("client_id");
     if (!fits) return json(response, 400, { error: "invalid_grant" });
+    return issue(realm, form, asked.get("nonce"), response);
+  }
+
+  async function issue(
+    realm: Realm,
+    form: URLSearchParams,
+    nonce: string | null,
+    response: ServerResponse,
+  ): Promise<void> {
     const { accessToken = "jwt", claims, idToken = true, idClaims, scope } = realm.knobs;
     const client = form.get("client_id") ?? "";
     const exp = Math.floor(Date.now() / 1000) + 3600;
     const common = { iss: realm.issuer, aud: client, sub: LOGIN_SUBJECT, exp, ...claims };
-    const nonce = asked.get("nonce");
+    const refreshToken = `rt_${randomBytes(24).toString("hex")}`;
+    if (realm.knobs.refresh) realm.refreshTokens.add(refreshToken);
     const person = { name: "Alice", email: "alice@example.test" };
     return json(response, 200, {
       token_type: "Bearer",
       access_token: accessToken === "jwt" ? await sign({ ...common, client_id: client }) : `at_${"0".repeat(48)}`,
-      ...(idToken && { id_token: await sign({ ...common, ...person, nonce, ...idClaims }) }),
+      ...(idToken && { id_token: await sign({ ...common, ...person, ...(nonce !== null && { nonce }), ...idClaims }) }),
       ...(scope !== undefined && { scope }),
+      ...(realm.knobs.refresh && { refresh_token: refreshToken }),
     });
   }
 
@@ -137,7 +154,13 @@ export async function startTestIssuer(): Promise<TestIssuer> {
 }
 
 function newRealm(issuer: string): Realm {
-  return { issuer, knobs: {}, counts: { jwks: 0, introspect: 0, token: 0, validate: 0 }, codes: new Map() };
+  return {
+    issuer,
+    knobs: {},
+    counts: { jwks: 0, introspect: 0, token: 0, validate: 0 },
+    codes: new Map(),
+    refreshTokens: new Set(),
+  };
 }
 
 async function newKey(kid: string): Promise<JWK> {

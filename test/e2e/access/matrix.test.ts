@@ -52,6 +52,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   "GET /callback": [http("GET", () => "/callback?code=x&state=y")],
   "POST /logout": [http("POST", () => "/logout")],
   "GET /api/me": [http("GET", () => "/api/me")],
+  "POST /api/me/renew": [http("POST", () => "/api/me/renew")],
   [`GET ${AT}`]: [http("GET", sessions)],
   [`GET ${AT}/:session`]: [http("GET", session), { ...http("GET", session), ...none, what: "that is not there" }],
   [`PUT ${AT}/:session`]: [

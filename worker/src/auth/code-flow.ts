@@ -11,9 +11,9 @@ export interface IssuedTokens {
   readonly idToken?: string;
   /** The scopes that were granted, where the issuer says so. */
   readonly scope?: string;
+  /** What can be exchanged for the next tokens. */
+  readonly refreshToken?: string;
 }
-
-const SCOPE = "openid profile email";
 
 /** 256 random bits, as text for URLs. */
 export function randomText(): string {
@@ -27,7 +27,7 @@ export async function authorizeUrl(pending: PendingLogin, settings: AuthSettings
   url.searchParams.set("response_type", "code");
   url.searchParams.set("client_id", clientId(settings));
   url.searchParams.set("redirect_uri", redirectUri(settings));
-  url.searchParams.set("scope", SCOPE);
+  url.searchParams.set("scope", settings.loginScope);
   url.searchParams.set("state", pending.state);
   url.searchParams.set("nonce", pending.nonce);
   url.searchParams.set("code_challenge", base64url(new Uint8Array(digest)));
@@ -39,21 +39,32 @@ export async function authorizeUrl(pending: PendingLogin, settings: AuthSettings
  * Exchanges a code for tokens.
  * @throws {AuthFault} `login_failed` when the issuer refuses, `issuer_unreachable` when it does not answer.
  */
-export async function exchangeCode(code: string, verifier: string, settings: AuthSettings): Promise<IssuedTokens> {
-  const { status, body } = await askIssuer(settings.tokenUri, {
+export function exchangeCode(code: string, verifier: string, settings: AuthSettings): Promise<IssuedTokens> {
+  return tokensFor(settings, {
     grant_type: "authorization_code",
     code,
     redirect_uri: redirectUri(settings),
     client_id: clientId(settings),
     code_verifier: verifier,
   });
-  const { access_token, id_token, scope } = body;
+}
+
+/** Exchanges a refresh token, which many issuers take once, for the next tokens. @throws {AuthFault} As `exchangeCode`. */
+export function refreshTokens(refreshToken: string, settings: AuthSettings): Promise<IssuedTokens> {
+  const client_id = clientId(settings);
+  return tokensFor(settings, { grant_type: "refresh_token", refresh_token: refreshToken, client_id });
+}
+
+async function tokensFor({ tokenUri }: AuthSettings, form: Record<string, string>): Promise<IssuedTokens> {
+  const { status, body } = await askIssuer(tokenUri, form);
+  const { access_token, id_token, refresh_token, scope } = body;
   if (status !== 200 || typeof access_token !== "string") {
     throw new AuthFault("login_failed", "The issuer refused the login", { cause: `status ${status}` });
   }
   return {
     accessToken: access_token,
     ...(typeof id_token === "string" && { idToken: id_token }),
+    ...(typeof refresh_token === "string" && { refreshToken: refresh_token }),
     ...(typeof scope === "string" && { scope }),
   };
 }

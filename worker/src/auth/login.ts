@@ -1,4 +1,4 @@
-// The browser's login, as routes to be mounted at the root: /login, /callback, /logout, /api/me.
+// The browser's login, as routes to be mounted at the root: /login, /callback, /logout, /api/me and its renewal.
 // No answer holds a token; the page learns who it is and nothing that opens a door.
 
 import { type Context, Hono } from "hono";
@@ -6,7 +6,7 @@ import { html } from "hono/html";
 import { actorOf } from "../audit/worker-log.ts";
 import { revocableOf } from "../limits/revocation.ts";
 import { identityOfSession } from "./authenticate.ts";
-import { authorizeUrl, clientId, exchangeCode, type IssuedTokens, randomText } from "./code-flow.ts";
+import { authorizeUrl, clientId, exchangeCode, type IssuedTokens, randomText, refreshTokens } from "./code-flow.ts";
 import { cookieValue } from "./cookie.ts";
 import { AuthFault, logFault, refusal } from "./fault.ts";
 import { type IdentifyEnv, identify, requireUnrevoked } from "./identify.ts";
@@ -15,6 +15,7 @@ import { verifyJwt } from "./jwt.ts";
 import { tenantKey } from "./names.ts";
 import { requireAllowedHost, requirePublicOrigin } from "./origin.ts";
 import { beginLogin, endLogin, loginCookieName, openLogin, type PendingLogin } from "./pending-login.ts";
+import { beginRenewal, endRenewal, openRenewal, type Renewal, renewableUntilMs, renewalCookieName } from "./renewal.ts";
 import { beginSession, endSession, openSession, type Session, sessionCookieName } from "./session.ts";
 import { type AuthSettings, readAuthSettings } from "./settings.ts";
 import { isJwtShaped } from "./token-shape.ts";
@@ -34,30 +35,52 @@ loginRoutes.post("/logout", (c) =>
   asJson(c, async (settings) => {
     requirePublicOrigin(c.req.raw, settings);
     await endLoginHere(c, settings);
-    c.header("Set-Cookie", endSession(settings));
+    c.header("Set-Cookie", endSession(settings), { append: true });
+    c.header("Set-Cookie", endRenewal(settings), { append: true });
     return c.body(null, 204);
   }),
 );
 
 loginRoutes.get("/api/me", (c) =>
-  asJson(c, async () => {
+  asJson(c, async (settings) => {
+    const renewal = await renewalOf(c, settings);
     try {
       const { identity } = await identify(c.req.raw, c.env);
-      const { subject, email, name, scopes, expiresAt } = identity;
-      const sandboxScopes = [...scopes].filter((scope) => scope.startsWith("sandbox:")).sort();
-      const until = new Date(expiresAt * 1000).toISOString();
-      return c.json({ authenticated: true, subject, name, email, scopes: sandboxScopes, expiresAt: until });
+      return c.json(meOf(identity, renewal, settings));
     } catch (error) {
       if (!(error instanceof AuthFault)) throw error;
       if (error.code === "revoked") {
         return c.json({ authenticated: false, error: error.code, message: error.message }, error.status);
       }
       // Not to be logged in is an answer here, not an error.
-      if (error.status === 401) return c.json({ authenticated: false });
+      if (error.status === 401) return c.json({ authenticated: false, ...(renewal && { renewable: true }) });
       throw error;
     }
   }),
 );
+
+loginRoutes.post("/api/me/renew", (c) =>
+  asJson(c, async (settings) => {
+    requirePublicOrigin(c.req.raw, settings);
+    const renewal = await renewalOf(c, settings);
+    if (renewal === undefined) throw new AuthFault("bad_session", "The login can't be renewed, log in again");
+    return c.json(meOf(await renewLogin(c, renewal, settings), renewal, settings));
+  }),
+);
+
+/** What of an identity a page is told, and whether the page may renew it. */
+function meOf(identity: Identity, renewal: Renewal | undefined, { homeSandbox: home }: AuthSettings) {
+  const { subject, email, name, scopes, expiresAt } = identity;
+  const sandboxScopes = [...scopes].filter((scope) => scope.startsWith("sandbox:")).sort();
+  const until = new Date(expiresAt * 1000).toISOString();
+  const me = { authenticated: true, subject, name, email, scopes: sandboxScopes, expiresAt: until };
+  return { ...me, ...(renewal && { renewable: true }), ...(home && { home }) };
+}
+
+async function renewalOf(c: LoginContext, settings: AuthSettings): Promise<Renewal | undefined> {
+  const cookie = cookieValue(c.req.raw, renewalCookieName(settings));
+  return cookie === undefined ? undefined : openRenewal(cookie, settings);
+}
 
 /**
  * Ends the cookie's login for every copy of the cookie, and the connections that rest on it.
@@ -68,6 +91,8 @@ async function endLoginHere(c: LoginContext, settings: AuthSettings): Promise<vo
   if (cookie === undefined) return;
   let session: Session;
   let identity: Identity;
+  // A copy of the cookie that renews it may be used for as long.
+  const renewableUntil = renewableUntilMs(settings);
   try {
     session = await openSession(cookie, settings);
     identity = await identityOfSession(session, settings);
@@ -76,7 +101,7 @@ async function endLoginHere(c: LoginContext, settings: AuthSettings): Promise<vo
     throw error;
   }
   const tenant = c.env.TENANT.getByName(await tenantKey(identity));
-  const login = { kind: "login", value: session.id, untilMs: session.expiresAt } as const;
+  const login = { kind: "login", value: session.id, untilMs: Math.max(session.expiresAt, renewableUntil) } as const;
   await tenant.revoke(login, actorOf(c.req.raw, identity));
 }
 
@@ -115,34 +140,71 @@ async function finishLogin(c: LoginContext, settings: AuthSettings): Promise<Res
   }
   if (error !== undefined || !code) throw new AuthFault("login_failed", "The issuer refused the login");
   const tokens = await exchangeCode(code, pending.verifier, settings);
-  const session = await sessionFrom(tokens, pending.nonce, c.env, settings);
-  c.header("Set-Cookie", await beginSession(session, settings), { append: true });
+  const { session } = await sessionFrom(tokens, { id: crypto.randomUUID(), nonce: pending.nonce }, c.env, settings);
+  await keep(c, session, tokens.refreshToken, settings);
   return c.redirect(pending.returnTo);
 }
 
+/** Sets the cookies of a login. One that can't be renewed leaves none of an earlier login's behind. */
+async function keep(
+  c: LoginContext,
+  session: Session,
+  refreshToken: string | undefined,
+  settings: AuthSettings,
+): Promise<void> {
+  c.header("Set-Cookie", await beginSession(session, settings), { append: true });
+  const { id: loginId, userId, scope, email, name } = session;
+  const who = { loginId, userId, ...(scope && { scope }), ...(email && { email }), ...(name && { name }) };
+  const renewal = refreshToken && (await beginRenewal({ ...who, refreshToken }, settings));
+  if (renewal) c.header("Set-Cookie", renewal, { append: true });
+  else if (cookieValue(c.req.raw, renewalCookieName(settings)) !== undefined) {
+    c.header("Set-Cookie", endRenewal(settings), { append: true });
+  }
+}
+
+/**
+ * Renews a login without its person: with the refresh token that the cookie holds, under the login's own id, so that logging
+ * out ends it with everything that rests on it.
+ * @throws {AuthFault} `login_failed`, `revoked`, `issuer_unreachable`.
+ */
+async function renewLogin(c: LoginContext, renewal: Renewal, settings: AuthSettings): Promise<Identity> {
+  const tokens = await refreshTokens(renewal.refreshToken, settings);
+  const { session, identity } = await sessionFrom(tokens, { id: renewal.loginId, renewal }, c.env, settings);
+  await keep(c, session, tokens.refreshToken ?? renewal.refreshToken, settings);
+  return identity;
+}
+
+/** What a login is made of: the id that ends it, and the nonce of a fresh one or the renewal that goes before. */
+type LoginParts = { readonly id: string; readonly nonce?: string; readonly renewal?: Renewal };
+
 async function sessionFrom(
   tokens: IssuedTokens,
-  nonce: string,
+  { id, nonce, renewal }: LoginParts,
   env: IdentifyEnv,
   settings: AuthSettings,
-): Promise<Omit<Session, "id">> {
-  const { accessToken, idToken, scope } = tokens;
+): Promise<{ readonly session: Session; readonly identity: Identity }> {
+  const { accessToken, idToken } = tokens;
   // An opaque access token would have to be asked about again and again; the ID token proves itself.
   const token = isJwtShaped(accessToken) ? accessToken : (idToken ?? accessToken);
-  const identity = await verifyToken(token, settings);
-  const person = idToken === undefined ? identity : await verifyIdToken(idToken, nonce, settings);
-  if (person.subject !== identity.subject) {
+  const verified = await verifyToken(token, settings);
+  const person = idToken === undefined ? verified : await verifyIdToken(idToken, nonce, settings);
+  if (person.subject !== verified.subject || (renewal !== undefined && renewal.userId !== verified.subject)) {
     throw new AuthFault("login_failed", "The issuer's tokens are of two different people");
   }
-  await requireUnrevoked(env, identity, identity.subject, revocableOf(identity));
-  return {
-    userId: identity.subject,
+  // What the issuer leaves out when it renews is as it was (RFC 6749, 6).
+  const { scope, email, name } = { ...renewal, ...person, ...(tokens.scope && { scope: tokens.scope }) };
+  const session = {
+    id,
+    userId: verified.subject,
     accessToken: token,
-    expiresAt: identity.expiresAt * 1000,
+    expiresAt: verified.expiresAt * 1000,
     ...(scope !== undefined && { scope }),
-    ...(person.email !== undefined && { email: person.email }),
-    ...(person.name !== undefined && { name: person.name }),
+    ...(email !== undefined && { email }),
+    ...(name !== undefined && { name }),
   };
+  const identity = await identityOfSession(session, settings);
+  await requireUnrevoked(env, identity, identity.subject, revocableOf(identity));
+  return { session, identity };
 }
 
 interface Person {
@@ -151,11 +213,13 @@ interface Person {
   readonly name?: string;
 }
 
-async function verifyIdToken(idToken: string, nonce: string, settings: AuthSettings): Promise<Person> {
+/** @param nonce Absent: the token was renewed, and need not name the one that its login began with. */
+async function verifyIdToken(idToken: string, nonce: string | undefined, settings: AuthSettings): Promise<Person> {
   const { jwksUri } = settings;
   const audience = [clientId(settings)];
   const claims = await verifyJwt(idToken, { issuers: acceptedIssuers(settings.issuer), audience, jwksUri });
-  if (claims.nonce !== nonce) throw new AuthFault("bad_login", "The issuer's token is of another login");
+  if (nonce !== undefined && claims.nonce !== nonce)
+    throw new AuthFault("bad_login", "The issuer's token is of another login");
   // The tenant is the access token's matter, and an ID token may lack its claim.
   return identityFrom(claims, { issuer: settings.issuer });
 }

@@ -27,11 +27,14 @@ export function sessionCookieName({ publicOrigin }: Pick<AuthSettings, "publicOr
 }
 
 /**
- * The `Set-Cookie` value that begins a session.
+ * The `Set-Cookie` value that begins a session, or goes on with the one of the same id.
  * @throws {AuthFault} `login_failed` when the token is too long for a cookie.
  */
-export async function beginSession(session: Omit<Session, "id">, settings: SessionSettings): Promise<string> {
-  const value = await seal({ ...session, id: crypto.randomUUID() }, settings.sessionSecret);
+export async function beginSession(
+  session: Omit<Session, "id"> & Partial<Session>,
+  settings: SessionSettings,
+): Promise<string> {
+  const value = await seal({ id: crypto.randomUUID(), ...session }, settings.sessionSecret);
   const maxAgeSeconds = Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1000));
   return setCookie(sessionCookieName(settings), value, maxAgeSeconds, settings.publicOrigin);
 }

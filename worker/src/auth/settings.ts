@@ -29,6 +29,12 @@ export interface AuthEnv extends EntryEnv {
   OAUTH_AUDIENCE?: string;
   /** The client that the browser login uses. Without it there is no browser login. */
   OAUTH_CLIENT_ID?: string;
+  /** What the browser login asks for, space separated. Default: `openid profile email`. */
+  OAUTH_LOGIN_SCOPE?: string;
+  /** How many hours a login by browser can be renewed after it was last; 0: never. Default: 12. */
+  LOGIN_RENEW_HOURS?: string;
+  /** The sandbox that the page opens where its address names none. Default: `default`. */
+  HOME_SANDBOX?: string;
   /** `sub` (default) or `org_id`. */
   TENANT_CLAIM?: string;
   /** Space separated `sandbox:*` scopes of a token that carries none. Default: none. */
@@ -44,6 +50,9 @@ export interface AuthSettings extends VerifyOptions, EntrySettings {
   /** Never empty. */
   readonly audience: readonly string[];
   readonly clientId: string | undefined;
+  readonly loginScope: string;
+  readonly renewHours: number;
+  readonly homeSandbox: string | undefined;
   readonly tenantClaim: TenantClaim;
   readonly defaultScopes: readonly string[];
 }
@@ -83,6 +92,9 @@ function parseAuthSettings(env: AuthEnv): AuthSettings {
     audience,
     resource: `${entry.publicOrigin}/mcp`,
     clientId,
+    loginScope: env.OAUTH_LOGIN_SCOPE || "openid profile email",
+    renewHours: readRenewHours(env.LOGIN_RENEW_HOURS || "12"),
+    homeSandbox: env.HOME_SANDBOX || undefined,
     tenantClaim: readTenantClaim(env.TENANT_CLAIM || "sub"),
     defaultScopes: readDefaultScopes(env.DEFAULT_SCOPES),
   };
@@ -107,6 +119,12 @@ function readUrl(name: string, value: string): string {
   const url = URL.parse(value);
   if (!url || !isTrustworthy(url)) throw misconfigured(`${name} must be an https URL, or http on loopback`);
   return value;
+}
+
+function readRenewHours(value: string): number {
+  // A revocation is remembered for longer than the longest of these.
+  if (!/^\d{1,3}$/.test(value)) throw misconfigured("LOGIN_RENEW_HOURS must be a number of hours from 0 to 999");
+  return Number(value);
 }
 
 function readTenantClaim(value: string): TenantClaim {

@@ -6,57 +6,21 @@ import { loginRoutes, returnTarget } from "../../src/auth/login.ts";
 import { tenantKey } from "../../src/auth/names.ts";
 import { openLogin } from "../../src/auth/pending-login.ts";
 import { readAuthSettings } from "../../src/auth/settings.ts";
+import { Browser } from "./browser.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
-import { newRealm, ORIGIN, OTHER_CLIENT, type Realm, seconds } from "./realm.ts";
+import { newRealm, ORIGIN, OTHER_CLIENT, seconds } from "./realm.ts";
 
 afterEach(restoreClock);
 
 // Mounted as the Worker mounts it.
 const app = new Hono().route("/", loginRoutes);
 
-/** A browser: it keeps cookies for the public origin and follows no redirect by itself. */
-class Browser {
-  readonly realm: Realm;
-  readonly cookies = new Map<string, string>();
-
-  constructor(realm: Realm) {
-    this.realm = realm;
-  }
-
-  async request(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    if (cookie !== "") headers.set("Cookie", cookie);
-    const response = await app.request(new URL(path, ORIGIN).href, { ...init, headers }, this.realm.env);
-    for (const line of response.headers.getSetCookie()) {
-      const [pair = "", ...attributes] = line.split("; ");
-      const equals = pair.indexOf("=");
-      if (attributes.includes("Max-Age=0")) this.cookies.delete(pair.slice(0, equals));
-      else this.cookies.set(pair.slice(0, equals), pair.slice(equals + 1));
-    }
-    return response;
-  }
-
-  /** Goes to /login and to the issuer; the address at which the issuer sends the browser back. */
-  async throughIssuer(path = "/login"): Promise<string> {
-    const atIssuer = (await this.request(path)).headers.get("Location") ?? "";
-    expect(atIssuer.startsWith(`${this.realm.issuer}/oauth/authorize?`)).toBe(true);
-    const response = await fetch(atIssuer, { redirect: "manual" });
-    await response.text();
-    return response.headers.get("Location") ?? "";
-  }
-
-  async me(): Promise<unknown> {
-    return (await this.request("/api/me")).json();
-  }
-}
-
 const SESSION = "__Host-sbx_session";
 const LOGIN = "__Host-sbx_login";
 
 describe("a login", () => {
   test("ends with a session, at the path where it began", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     const response = await browser.request(await browser.throughIssuer("/login?return_to=%2Fs%2Fdev%3Fa%3D1%23top"));
     expect([response.status, response.headers.get("Location")]).toEqual([302, `${ORIGIN}/s/dev?a=1#top`]);
     expect([...browser.cookies.keys()]).toEqual([SESSION]);
@@ -73,7 +37,7 @@ describe("a login", () => {
   test("with an opaque access token keeps the ID token, and the scopes that were granted", async () => {
     const realm = newRealm();
     await realm.set({ accessToken: "opaque", scope: "openid sandbox:exec" });
-    const browser = new Browser(realm);
+    const browser = new Browser(app, realm);
     expect((await browser.request(await browser.throughIssuer())).status).toBe(302);
     expect(await browser.me()).toMatchObject({ subject: "alice", scopes: ["sandbox:connect", "sandbox:exec"] });
     expect(await realm.counts()).toEqual({ jwks: 1, introspect: 0, token: 1, validate: 0 });
@@ -83,13 +47,13 @@ describe("a login", () => {
     const realm = newRealm();
     const answer = { active: true, client_id: OTHER_CLIENT, sub: "alice", exp: seconds(60), scope: "sandbox:admin" };
     await realm.set({ accessToken: "opaque", idToken: false, opaque: { [`at_${"0".repeat(48)}`]: answer } });
-    const browser = new Browser(realm);
+    const browser = new Browser(app, realm);
     expect((await browser.request(await browser.throughIssuer())).status).toBe(302);
     expect(await browser.me()).toMatchObject({ scopes: ["sandbox:admin", "sandbox:connect", "sandbox:exec"] });
   });
 
   test("sends a fresh state, nonce and S256 challenge, and nothing secret", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     const urls: URL[] = [];
     for (let i = 0; i < 2; i++) urls.push(new URL((await browser.request("/login")).headers.get("Location") ?? ""));
     for (const { searchParams } of urls) {
@@ -115,7 +79,7 @@ describe("a login", () => {
   });
 
   test("is out of reach of scripts, is over in ten minutes, and is not cached", async () => {
-    const response = await new Browser(newRealm()).request("/login");
+    const response = await new Browser(app, newRealm()).request("/login");
     expect(response.headers.get("Set-Cookie")).toMatch(
       /^__Host-sbx_login=[\w+/=]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
     );
@@ -149,7 +113,7 @@ describe("a callback is refused", () => {
   }
 
   test("with another state, and the login that is under way goes on", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     const back = new URL(await browser.throughIssuer());
     const forged = new URL(back);
     forged.searchParams.set("state", "A".repeat(43));
@@ -162,10 +126,10 @@ describe("a callback is refused", () => {
 
   test("in a browser that did not begin the login: nobody is logged in as someone else", async () => {
     const realm = newRealm();
-    const attacker = new Browser(realm);
+    const attacker = new Browser(app, realm);
     const back = await attacker.throughIssuer();
-    await expectRefused(new Browser(realm), back, 400, "bad_login");
-    const victim = new Browser(realm);
+    await expectRefused(new Browser(app, realm), back, 400, "bad_login");
+    const victim = new Browser(app, realm);
     await victim.throughIssuer();
     await expectRefused(victim, back, 400, "bad_login");
     expect(await realm.counts()).toMatchObject({ token: 0 });
@@ -173,7 +137,7 @@ describe("a callback is refused", () => {
 
   test("the second time", async () => {
     const realm = newRealm();
-    const browser = new Browser(realm);
+    const browser = new Browser(app, realm);
     const back = await browser.throughIssuer();
     await browser.request(back);
     expect((await browser.request(back)).status).toBe(400);
@@ -181,14 +145,14 @@ describe("a callback is refused", () => {
   });
 
   test("after ten minutes", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     const back = await browser.throughIssuer();
     advanceClock(600_000);
     await expectRefused(browser, back, 400, "bad_login");
   });
 
   test("with a session's cookie in the place of the login's", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     await browser.request(await browser.throughIssuer());
     const session = browser.cookies.get(SESSION) ?? "";
     browser.cookies.clear();
@@ -205,7 +169,7 @@ describe("a callback is refused", () => {
   });
 
   test("with the login's cookie in the place of the session's", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     await browser.request("/login");
     const login = browser.cookies.get(LOGIN) ?? "";
     browser.cookies.clear();
@@ -215,22 +179,22 @@ describe("a callback is refused", () => {
 
   test("with a code that the issuer did not give for this login", async () => {
     const realm = newRealm();
-    const other = new URL(await new Browser(realm).throughIssuer());
-    const browser = new Browser(realm);
+    const other = new URL(await new Browser(app, realm).throughIssuer());
+    const browser = new Browser(app, realm);
     const back = new URL(await browser.throughIssuer());
     back.searchParams.set("code", other.searchParams.get("code") ?? "");
     await expectRefused(browser, back.href, 401, "login_failed");
   });
 
   test("when it names another issuer", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     const back = new URL(await browser.throughIssuer());
     back.searchParams.set("iss", "https://elsewhere.example");
     await expectRefused(browser, back.href, 401, "wrong_issuer");
   });
 
   test("when the person refused, and nothing of the address is shown", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     const back = new URL(await browser.throughIssuer());
     back.searchParams.delete("code");
     back.searchParams.set("error", "<script>access_denied</script>");
@@ -253,19 +217,19 @@ describe("a callback is refused", () => {
   test.each(claims)("with a code %s", async (_, common, idClaims, status, code) => {
     const realm = newRealm();
     await realm.set({ claims: common, idClaims });
-    const browser = new Browser(realm);
+    const browser = new Browser(app, realm);
     await expectRefused(browser, await browser.throughIssuer(), status, code);
   });
 
   test("when the token has no tenant", async () => {
     const realm = newRealm();
-    const browser = new Browser({ ...realm, env: { ...realm.env, TENANT_CLAIM: "org_id" } });
+    const browser = new Browser(app, { ...realm, env: { ...realm.env, TENANT_CLAIM: "org_id" } });
     await expectRefused(browser, await browser.throughIssuer(), 403, "no_tenant");
   });
 
   test("when the issuer fails", async () => {
     const realm = newRealm();
-    const browser = new Browser(realm);
+    const browser = new Browser(app, realm);
     const back = await browser.throughIssuer();
     await realm.set({ down: true });
     await expectRefused(browser, back, 503, "issuer_unreachable");
@@ -277,7 +241,7 @@ test("a login of somebody who was revoked is none", async () => {
   const tenant = { issuer: realm.issuer, tenantClaim: "sub", tenantValue: "alice" } as const;
   const by = { tenant: "alice", user: "admin", address: "" };
   await realm.env.TENANT.getByName(await tenantKey(tenant)).revoke({ kind: "sub", value: "alice" }, by);
-  const browser = new Browser(realm);
+  const browser = new Browser(app, realm);
   const response = await browser.request(await browser.throughIssuer());
   expect([response.status, await response.text()]).toEqual([401, expect.stringContaining("(revoked)")]);
   expect([...browser.cookies.keys()]).toEqual([]);
@@ -285,7 +249,7 @@ test("a login of somebody who was revoked is none", async () => {
 
 describe("logout", () => {
   test("from our own page ends the session", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     await browser.request(await browser.throughIssuer());
     const response = await browser.request("/logout", { method: "POST", headers: { Origin: ORIGIN } });
     expect([response.status, browser.cookies.size]).toEqual([204, 0]);
@@ -294,9 +258,9 @@ describe("logout", () => {
 
   test("ends the login for every copy of its cookie, for good, and no other login of the person", async () => {
     const realm = newRealm();
-    const [browser, other] = [new Browser(realm), new Browser(realm)];
+    const [browser, other] = [new Browser(app, realm), new Browser(app, realm)];
     for (const one of [browser, other]) await one.request(await one.throughIssuer());
-    const copy = new Browser(realm);
+    const copy = new Browser(app, realm);
     for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
     expect(await copy.me()).toMatchObject({ authenticated: true });
     await browser.request("/logout", { method: "POST", headers: { Origin: ORIGIN } });
@@ -315,7 +279,7 @@ describe("logout", () => {
     const realm = newRealm();
     const answer = { active: true, client_id: OTHER_CLIENT, sub: "alice", exp: seconds(600) };
     await realm.set({ accessToken: "opaque", idToken: false, opaque: { [`at_${"0".repeat(48)}`]: answer } });
-    const browser = new Browser(realm);
+    const browser = new Browser(app, realm);
     await browser.request(await browser.throughIssuer());
     await realm.set({ down: true });
     advanceClock(61_000);
@@ -324,7 +288,7 @@ describe("logout", () => {
   });
 
   test("from another page, or by a link, does nothing", async () => {
-    const browser = new Browser(newRealm());
+    const browser = new Browser(app, newRealm());
     await browser.request(await browser.throughIssuer());
     for (const headers of [{ Origin: "https://evil.example" }, {}]) {
       const response = await browser.request("/logout", { method: "POST", headers });
