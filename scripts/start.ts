@@ -59,6 +59,7 @@ async function run(signal: AbortSignal): Promise<void> {
     dir: claim,
     keysDir: dir,
     ports: { worker: port, issuer: await issuerPort(dir, port) },
+    workerVars: { HOME_SANDBOX: "dev" },
     accessTokens: process.env.SBX_ACCESS_TOKENS === "opaque" ? "opaque" : "jwt",
     onRevival: (line) => console.log(line),
     signal,

@@ -31,7 +31,7 @@ test("a reload brings back the same screen, colours and all, and the same proces
   await tab.shows(`${pid} in /tmp`);
 });
 
-test("a reload after more than 64 KiB of output brings back the screen, and as much of the scrollback as fits", async () => {
+test("a reload after more than 64 KiB of output brings back the screen, and all the scrollback that the log holds", async () => {
   const { tab } = await browser.shell();
   await tab.run("clear; seq 9000 22000");
   await tab.shows("22000");
@@ -43,9 +43,7 @@ test("a reload after more than 64 KiB of output brings back the screen, and as m
   await tab.state("attached");
   await tab.shows("22000");
   await tab.prompt();
-  const again = await tab.lines();
-  expect(again.length).toBeGreaterThan(500);
-  expect(again).toEqual(lines.slice(-again.length));
+  expect(await tab.lines()).toEqual(lines);
   // And it is live.
   await tab.run("tput cols; echo $((6 * 7))");
   await tab.shows("42");

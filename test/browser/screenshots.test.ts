@@ -49,7 +49,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 /** A shell with something to look at, and a prompt as people have it. */
 async function furnished(sandbox: string, query = "") {
-  const shell = await browser.shell({ sandbox, viewport: SIZE, renderer: "auto", query });
+  const shell = await browser.shell({ sandbox, viewport: SIZE, renderer: "webgl", query });
   const { tab, directory } = shell;
   for (const name of ["docs", "src"]) mkdirSync(join(directory, name));
   writeFileSync(join(directory, "greet.ts"), GREET);

@@ -20,6 +20,18 @@ const CONTENT_SECURITY_POLICY = [
   "object-src 'none'",
 ].join("; ");
 
+/** For a person who has mistyped an address. */
+const NOTHING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing here</title>
+<meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark;font:16px system-ui}
+body{max-width:26rem;margin:20vh auto;padding:0 16px}</style>
+<h1>Nothing here</h1><p>There is no page at this address. <a href="/">Open a terminal</a></p></html>`;
+
+const NOTHING_HEADERS = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  Vary: "Accept",
+};
+
 export async function page(request: Request, env: PageEnv): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return nothingAt(request);
@@ -27,6 +39,10 @@ export async function page(request: Request, env: PageEnv): Promise<Response> {
   const asset = await env.ASSETS.fetch(request);
   if (asset.status === 404) return nothingAt(request);
   const response = new Response(asset.body, asset);
+  // Their names change with what is in them.
+  if (new URL(request.url).pathname.startsWith("/assets/")) {
+    response.headers.set("Cache-Control", "public, max-age=31536000, immutable");
+  }
   response.headers.set("Content-Security-Policy", CONTENT_SECURITY_POLICY);
   response.headers.set("Referrer-Policy", "no-referrer");
   response.headers.set("X-Content-Type-Options", "nosniff");
@@ -34,7 +50,11 @@ export async function page(request: Request, env: PageEnv): Promise<Response> {
   return response;
 }
 
-function nothingAt({ method, url }: Request): Response {
+function nothingAt(request: Request): Response {
+  const { method, url } = request;
+  if (request.headers.get("Accept")?.includes("text/html")) {
+    return new Response(NOTHING, { status: 404, headers: NOTHING_HEADERS });
+  }
   const message = `no ${method} ${new URL(url).pathname}: the page is at /`;
   return refuseHttp({ code: CLOSE.notFound, error: "not_found", message });
 }

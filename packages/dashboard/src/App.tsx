@@ -47,9 +47,28 @@ export function App({ page, onDebug }: AppProps) {
           <p className="sbx-fine">{words.onlyIfTrusted}</p>
         </Card>
       );
+    case "closed": {
+      const { sandbox, session } = state.address;
+      return (
+        <Card title={words.closed} text={words.closedText(`${sandbox} / ${session}`)}>
+          <button type="button" className="sbx-button sbx-primary" onClick={() => page.open()}>
+            {words.openAgain}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => page.newSession()}>
+            {words.newSession}
+          </button>
+        </Card>
+      );
+    }
     case "ready":
       return <TerminalPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
   }
+}
+
+/** In the window of a login that is done. */
+export function LoggedIn() {
+  const words = useTexts().page;
+  return <Card title={words.name} text={words.loggedIn} />;
 }
 
 function wishWords({ kind, text }: Wish, words: Texts["page"]): string {
@@ -66,6 +85,7 @@ function TerminalPage(props: {
 }) {
   const { page, state, onDebug } = props;
   const { address, user, rights } = state;
+  const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const [isSharing, setSharing] = useState(false);
   const [title, setTitle] = useState("");
   useEffect(() => {
@@ -83,6 +103,10 @@ function TerminalPage(props: {
         isAdmin={rights.isAdmin}
         {...(rights.mayRenew ? { freshCredential: (role) => page.freshCredential(address, role) } : {})}
         onLogin={() => page.login()}
+        onClose={() => page.close()}
+        isReader={preferences.isReader}
+        onReader={(isReader) => page.preferences.set({ isReader })}
+        warnsOnClose={preferences.warnsOnClose}
         onTitle={setTitle}
         {...(rights.mayShare ? { onShare: () => setSharing(true) } : {})}
         {...(rights.mayStartAnother ? { onNewSession: () => page.newSession() } : {})}

@@ -26,13 +26,23 @@ export type PeopleBarProps = {
   readonly obstacle: string | undefined;
   /** Whether the keyboard can be taken without asking. */
   readonly isAdmin: boolean;
+  /** Whether the session was made here: from a holder that has vanished, the keyboard can be taken. */
+  readonly isCreator: boolean;
   readonly onShare: (() => void) | undefined;
+  /** A button was pressed: what is typed next is for the process. */
+  readonly onDone: () => void;
 };
 
-export function ParticipantsBar({ room, state, obstacle, isAdmin, onShare }: PeopleBarProps) {
+export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onShare, onDone }: PeopleBarProps) {
   const words = useTexts().people;
   const people = state?.people;
   const colours = coloursOf(people?.participants ?? []);
+  const done =
+    <Of extends unknown[]>(act: (...of: Of) => void) =>
+    (...of: Of) => {
+      act(...of);
+      onDone();
+    };
   return (
     <section className="sbx-people" aria-label={words.label}>
       <ul className="sbx-who" aria-label={words.who}>
@@ -42,7 +52,7 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, onShare }: Peo
             people={people}
             participant={participant}
             colour={colours[i] ?? 0}
-            onGive={obstacle === undefined ? (id) => room?.give(id) : undefined}
+            onGive={obstacle === undefined ? done((id: string) => room?.give(id)) : undefined}
           />
         ))}
       </ul>
@@ -53,7 +63,13 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, onShare }: Peo
       {people === undefined ? null : (
         <Keyboard people={people} obstacle={obstacle} refusedKeys={state?.refusedKeys ?? 0}>
           {obstacle === undefined && room !== undefined ? (
-            <KeyboardButtons room={room} people={people} hasAsked={state?.hasAsked ?? false} isAdmin={isAdmin} />
+            <KeyboardButtons
+              room={room}
+              done={done}
+              people={people}
+              hasAsked={state?.hasAsked ?? false}
+              mayTake={isAdmin || (isCreator && state?.hasAsked === true)}
+            />
           ) : null}
         </Keyboard>
       )}
@@ -186,22 +202,25 @@ function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
 
 type KeyboardButtonsProps = {
   readonly room: ParticipantsModel;
+  readonly done: (act: () => void) => () => void;
   readonly people: Participants;
   readonly hasAsked: boolean;
-  readonly isAdmin: boolean;
+  readonly mayTake: boolean;
 };
 
-function KeyboardButtons({ room, people, hasAsked, isAdmin }: KeyboardButtonsProps) {
+function KeyboardButtons({ room, done, people, hasAsked, mayTake }: KeyboardButtonsProps) {
   const words = useTexts().keyboard;
   const keyboard = keyboardStateOf(people);
   if (keyboard === "yours") {
-    return <Button words={words.release} title={words.releaseTitle} act={() => room.release()} />;
+    return <Button words={words.release} title={words.releaseTitle} act={done(() => room.release())} />;
   }
   if (keyboard === "free") {
-    return <Button words={words.takeIt} title={words.takeItTitle} act={() => room.ask()} isPrimary />;
+    return <Button words={words.takeIt} title={words.takeItTitle} act={done(() => room.ask())} isPrimary />;
   }
   if (yieldsKeyboard(people)) {
-    return <Button words={words.takeItWith(TAKE_KEY)} title={words.yieldTitle} act={() => room.ask()} isPrimary />;
+    return (
+      <Button words={words.takeItWith(TAKE_KEY)} title={words.yieldTitle} act={done(() => room.ask())} isPrimary />
+    );
   }
   if (keyboard !== "taken") return null;
   return (
@@ -209,10 +228,10 @@ function KeyboardButtons({ room, people, hasAsked, isAdmin }: KeyboardButtonsPro
       <Button
         words={hasAsked ? words.askAgain : words.ask}
         title={hasAsked ? words.askAgainTitle : words.askTitle}
-        act={() => room.ask()}
+        act={done(() => room.ask())}
         isPrimary={!hasAsked}
       />
-      {isAdmin ? <Button words={words.takeOver} title={words.takeOverTitle} act={() => room.take()} /> : null}
+      {mayTake ? <Button words={words.takeOver} title={words.takeOverTitle} act={done(() => room.take())} /> : null}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// Over the terminal where there is nothing to see: why, and what helps.
+// Why the session can't be reached, and what helps: over the terminal where nothing was ever on it, else in the corner.
 
 import type { Remedy, Status } from "./status.ts";
 import { useTexts } from "./texts-context.ts";
@@ -7,13 +7,15 @@ type RefusalCardProps = {
   readonly status: Status;
   readonly remedies: readonly Remedy[];
   readonly onRemedy: (remedy: Remedy) => void;
+  /** Whether there is work on the screen: nothing covers that. */
+  readonly hasBegun: boolean;
 };
 
-export function RefusalCard({ status, remedies, onRemedy }: RefusalCardProps) {
+export function RefusalCard({ status, remedies, onRemedy, hasBegun }: RefusalCardProps) {
   const words = useTexts().remedy;
   return (
-    <div className="sbx-veil">
-      <div className="sbx-card" role="alert">
+    <div className={hasBegun ? "sbx-corner" : "sbx-veil"}>
+      <div className={hasBegun ? "sbx-toast sbx-refusal" : "sbx-card"} role="alert">
         <h1>{status.words}</h1>
         <p>{status.detail}</p>
         {remedies.map((remedy, i) => (

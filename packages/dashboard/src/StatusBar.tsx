@@ -25,7 +25,7 @@ export type StatusBarProps = {
 
 export function StatusBar(props: StatusBarProps) {
   const { status } = props;
-  const { bar: words, remedy: remedyWords, status: statusWords } = useTexts();
+  const { bar: words, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
   return (
     <footer className="sbx-bar" data-tone={status.tone}>
       <span className="sbx-dot" aria-hidden="true" />
@@ -38,6 +38,7 @@ export function StatusBar(props: StatusBarProps) {
       {props.remedies.map((remedy) => (
         <button type="button" className="sbx-button" key={remedy} onClick={() => props.onRemedy(remedy)}>
           {remedyWords[remedy]}
+          {remedy === "again" || remedy === "close" ? <kbd> {keys[remedy]}</kbd> : null}
         </button>
       ))}
       <span className="sbx-link">{props.link}</span>

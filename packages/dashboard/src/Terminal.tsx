@@ -19,15 +19,17 @@ import {
   useSyncExternalStore,
 } from "react";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
+import { warnOnClose } from "./departure.ts";
 import type { GuardState } from "./guard.ts";
 import { takesKeyboard } from "./hand-over-key.ts";
+import { NO_MODIFIERS } from "./modifiers.ts";
 import { ParticipantsBar } from "./ParticipantsBar.tsx";
 import type { ParticipantsState } from "./participants-model.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import { RefusalCard } from "./RefusalCard.tsx";
 import { StatusBar } from "./StatusBar.tsx";
 import { obstacleWords, type Remedy } from "./status.ts";
-import { ClipboardToast, Notices, Requests, Toasts } from "./Toasts.tsx";
+import { ClipboardToast, ExpiringToast, Notices, Requests, Toasts } from "./Toasts.tsx";
 import { TouchKeys } from "./TouchKeys.tsx";
 import { dataOf, peopleDataOf } from "./terminal-data.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
@@ -45,7 +47,8 @@ export function Terminal(props: TerminalProps) {
   const stage = useRef<HTMLDivElement>(null);
   const [live, setLive] = useState<TerminalSession>();
   const view = useSyncExternalStore(live?.subscribe ?? neverChanges, live?.getView ?? noView);
-  const [isScreenReaderMode, setScreenReaderMode] = useState(false);
+  const [ownReader, setOwnReader] = useState(false);
+  const isScreenReaderMode = props.isReader ?? ownReader;
   const room = useSyncExternalStore(live?.room.subscribe ?? neverChanges, live?.room.getState ?? noRoom);
   const guard = useSyncExternalStore(live?.guard.subscribe ?? neverChanges, live?.guard.getState ?? noGuard);
   const section = useRef<HTMLElement>(null);
@@ -95,15 +98,28 @@ export function Terminal(props: TerminalProps) {
   const named = useEffectEvent((text: string) => props.onTitle?.(text));
   useEffect(() => named(title), [title]);
 
-  const status = useStatus(view, new URL(wsUrl, location.href).searchParams.has("ticket"), texts);
-  const can = { retry: true, login: props.onLogin !== undefined, new: props.onNewSession !== undefined };
+  const isByLink = new URL(wsUrl, location.href).searchParams.has("ticket");
+  const status = useStatus(view, isByLink, texts);
+  const can = {
+    retry: true,
+    login: props.onLogin !== undefined,
+    // A link is for the process that it was made for.
+    again: !isByLink,
+    new: props.onNewSession !== undefined,
+    close: props.onClose !== undefined,
+  };
   const remedies = status.remedies.filter((remedy) => can[remedy]);
   const remedy = (which: Remedy) => {
     if (which === "login") props.onLogin?.();
     else if (which === "new") props.onNewSession?.();
+    else if (which === "close") props.onClose?.();
+    else if (which === "again") live?.connection.startAgain();
     else live?.connection.retryNow();
     live?.screen.focus();
   };
+
+  const isAtWork = props.warnsOnClose === true && view?.hasTyped === true && view.client.phase !== "ended";
+  useEffect(() => (isAtWork ? warnOnClose() : undefined), [isAtWork]);
 
   // A button that was pressed goes, and would take the keyboard with it.
   const focus = () => live?.screen.focus();
@@ -131,7 +147,9 @@ export function Terminal(props: TerminalProps) {
         aria-label={texts.terminal.label}
         ref={section}
         onKeyDownCapture={(event) => {
-          if (live === undefined || !takesKeyboard(event.nativeEvent, live.room)) return;
+          const atEnd = status.name === "exited" ? remedyOfKey(event.nativeEvent) : undefined;
+          if (atEnd !== undefined && can[atEnd]) remedy(atEnd);
+          else if (live === undefined || !takesKeyboard(event.nativeEvent, live.room)) return;
           event.preventDefault();
           event.stopPropagation();
         }}
@@ -147,7 +165,9 @@ export function Terminal(props: TerminalProps) {
             state={room}
             obstacle={obstacle}
             isAdmin={props.isAdmin ?? false}
+            isCreator={view?.client.phase === "attached" && view.client.hello.creator === true}
             onShare={props.onShare}
+            onDone={focus}
           />
         ) : null}
         <div className="sbx-stage-area" style={ground}>
@@ -164,13 +184,35 @@ export function Terminal(props: TerminalProps) {
                   }}
                 />
               )}
+              {view.loginEndsAtMs === undefined ? null : (
+                <ExpiringToast
+                  endsAtMs={view.loginEndsAtMs}
+                  onLogin={
+                    props.freshCredential === undefined || props.onLogin === undefined
+                      ? undefined
+                      : () => remedy("login")
+                  }
+                />
+              )}
               <Notices view={view} onDismiss={dismiss} />
             </Toasts>
           )}
           {guard?.question === undefined ? null : <QuestionDialog question={guard.question} onAnswer={answer} />}
-          {status.name === "refused" ? <RefusalCard status={status} remedies={remedies} onRemedy={remedy} /> : null}
+          {status.name === "refused" ? (
+            <RefusalCard status={status} remedies={remedies} onRemedy={remedy} hasBegun={view?.hasBegun ?? false} />
+          ) : null}
         </div>
-        {bars.keys ? <TouchKeys onPress={(text) => live?.screen.press(text)} /> : null}
+        {bars.keys ? (
+          <TouchKeys
+            modifiers={view?.modifiers ?? NO_MODIFIERS}
+            hasSelection={view?.hasSelection ?? false}
+            mayType={!isReadOnly}
+            onPress={(text) => live?.screen.press(text)}
+            onModifiers={(modifiers) => live?.setModifiers(modifiers)}
+            onPaste={() => void live?.guard.pasteClipboard().then(focus)}
+            onCopy={() => live?.screen.copy()}
+          />
+        ) : null}
         {bars.status ? (
           <StatusBar
             status={status}
@@ -189,7 +231,8 @@ export function Terminal(props: TerminalProps) {
             }}
             isScreenReaderMode={isScreenReaderMode}
             onScreenReaderMode={(isOn) => {
-              setScreenReaderMode(isOn);
+              setOwnReader(isOn);
+              props.onReader?.(isOn);
               focus();
             }}
           >
@@ -199,6 +242,13 @@ export function Terminal(props: TerminalProps) {
       </section>
     </TextsContext>
   );
+}
+
+/** What a key in the terminal does after the end of the process. */
+function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }: globalThis.KeyboardEvent) {
+  const isInTerminal = target instanceof Element && target.closest(".xterm") !== null;
+  if (!isInTerminal || ctrlKey || altKey || metaKey || shiftKey || repeat) return undefined;
+  return key === "Enter" ? "again" : key === "Escape" ? "close" : undefined;
 }
 
 /** Ctrl+F6 leads from the terminal, which takes every other key, to the buttons around it; it and Escape lead back. */

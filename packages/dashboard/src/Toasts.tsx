@@ -1,7 +1,7 @@
 // What comes up in the corner over the terminal and waits for no answer: notices, requests for the keyboard, what a program
 // wants on the clipboard. Over it, so that its size does not change. None of them takes the focus.
 
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useReducer } from "react";
 import { nameOf } from "sandbox-stdio/core";
 import { preview } from "./clipboard.ts";
 import type { ClipboardWish } from "./guard.ts";
@@ -48,14 +48,14 @@ function noticeText(notice: Notice, words: Texts["notice"]): string {
   switch (notice.kind) {
     case "error":
       return words.refused(notice.message);
-    case "expiring":
-      return words.expiring(notice.seconds);
     case "stopping":
       return words.stopping(notice.seconds);
     case "started-over":
       return words.startedOver(notice.reason);
     case "approximate":
       return words.approximate;
+    case "shortened":
+      return words.shortened;
   }
 }
 
@@ -90,6 +90,40 @@ export function Requests({ room, state, onDone }: RequestsProps) {
       </section>
     );
   });
+}
+
+type ExpiringToastProps = {
+  readonly endsAtMs: number;
+  /** undefined: there is no login by this page. */
+  readonly onLogin: (() => void) | undefined;
+};
+
+/** The login ends soon and does not renew itself. Counts down, which is not read out. */
+export function ExpiringToast({ endsAtMs, onLogin }: ExpiringToastProps) {
+  const { notice, remedy, status } = useTexts();
+  const [, look] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const timer = setInterval(look, 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.ceil((endsAtMs - performance.now()) / 1000));
+  return (
+    <section className="sbx-toast sbx-expiring" aria-label={notice.expiring}>
+      <p>
+        <span role="status">{notice.expiring}</span> <span className="sbx-seconds">{status.seconds(seconds)}</span>
+      </p>
+      {onLogin === undefined ? null : (
+        <>
+          <p>{notice.expiringAdvice}</p>
+          <div className="sbx-answers">
+            <button type="button" className="sbx-button sbx-primary" onClick={onLogin}>
+              {remedy.login}
+            </button>
+          </div>
+        </>
+      )}
+    </section>
+  );
 }
 
 type ClipboardToastProps = { readonly wish: ClipboardWish; readonly onAnswer: (isYes: boolean) => void };

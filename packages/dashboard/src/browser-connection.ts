@@ -10,6 +10,7 @@ import {
   followParticipants,
   mayType,
   type Participants,
+  PUT_ASIDE_CODE,
   participantsOf,
   type ServerMessage,
   StdioClient,
@@ -44,6 +45,9 @@ export type BrowserConnectionEvents = ClientEvents & {
   refused(bytes: Uint8Array): void;
 };
 
+/** No code was received. */
+const CLOSED_ABNORMALLY = 1006;
+
 export class BrowserConnection {
   readonly #options: BrowserConnectionOptions;
   readonly #listeners = new Set<Partial<BrowserConnectionEvents>>();
@@ -55,6 +59,9 @@ export class BrowserConnection {
   /** Whether the client that is attaching uses no place from before: there is nothing to fall back to. */
   #isSecondChance = false;
   readonly #stopWatching = new AbortController();
+  #socket: ClientSocket | undefined;
+  /** Gives up the connection that there is, which is known to be gone. */
+  #drop: (reason: string) => void = () => undefined;
 
   constructor(options: BrowserConnectionOptions) {
     this.#options = options;
@@ -93,6 +100,12 @@ export class BrowserConnection {
     this.#attach(resume);
     const options = { signal: this.#stopWatching.signal };
     window.addEventListener("online", () => this.#hurry(), options);
+    // Else nobody would notice before a ping goes unanswered.
+    // Nobody can tell a reload from the end: the session keeps the place for as long as a reload takes.
+    window.addEventListener("pagehide", () => this.#putAside(), options);
+    window.addEventListener("pageshow", ({ persisted }) => persisted && this.retryNow(), options);
+    const { offline } = this.#options.words ?? ENGLISH.connection;
+    window.addEventListener("offline", () => this.#drop(offline), options);
     document.addEventListener(
       "visibilitychange",
       () => document.visibilityState === "visible" && this.#hurry(),
@@ -104,6 +117,11 @@ export class BrowserConnection {
   retryNow(): void {
     if (this.state.phase === "ended" && !this.#isLeft) void this.#options.resumes?.claim().then((r) => this.#attach(r));
     else this.#client?.retryNow();
+  }
+
+  /** Starts the session's command anew, under the same name, where its process has ended. */
+  startAgain(): void {
+    if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, true);
   }
 
   /** Leaves the session, which lives on. Nothing is reported afterwards. */
@@ -169,6 +187,11 @@ export class BrowserConnection {
     return offset < (this.#client?.hello?.live ?? 0);
   }
 
+  #putAside(): void {
+    this.#socket?.close(PUT_ASIDE_CODE);
+    this.#client?.suspend();
+  }
+
   /** @param isStart Whether a process that has ended makes way for a new one. */
   #attach(resume: string | undefined, isStart = false): void {
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
@@ -180,9 +203,18 @@ export class BrowserConnection {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
           if (protocols === undefined) return refuseAtOnce(events, words.badCredential);
-          const wish = isStart ? new Map([...query, ["ended", "replace"]]) : query;
+          const wish = new Map(query);
+          if (isStart) wish.set("ended", "replace");
+          // After a reload the screen is empty: all that the log holds, where it holds everything.
+          if (resume !== undefined && client.hello === undefined) wish.set("offset", "0");
           const address = attachAddress(url, location.href, wish, this.#size ?? size?.());
-          return openSocket(address, protocols, events, words.unreachable);
+          const socket = openSocket(address, protocols, events, words.unreachable);
+          this.#socket = socket;
+          this.#drop = (reason) => {
+            socket.abort();
+            events.closed(CLOSED_ABNORMALLY, reason);
+          };
+          return socket;
         },
         setTimer,
         now: () => performance.now(),

@@ -87,11 +87,26 @@ export class Guard {
     this.#listeners.clear();
   }
 
+  /** Pastes what is on the clipboard, which the browser may ask about. @returns Whether it let the page have it. */
+  async pasteClipboard(): Promise<boolean> {
+    try {
+      this.#paste(await navigator.clipboard.readText());
+      return true;
+    } catch {
+      // The browser's own settings forbid it, or a person does.
+      return false;
+    }
+  }
+
   #pasted(event: ClipboardEvent): void {
     if (event.clipboardData === null) return;
     event.preventDefault();
     event.stopPropagation();
-    const text = cleanPaste(event.clipboardData.getData("text/plain"));
+    this.#paste(event.clipboardData.getData("text/plain"));
+  }
+
+  #paste(pasted: string): void {
+    const text = cleanPaste(pasted);
     if (text === "") return;
     const isHarmless = this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text) || !this.#mayType();
     if (isHarmless) this.#terminal.paste(text);

@@ -2,20 +2,31 @@
 
 import "./page.css";
 import { createRoot } from "react-dom/client";
-import { App } from "./App.tsx";
+import { App, LoggedIn } from "./App.tsx";
+import { LOGIN_DONE } from "./login.ts";
 import { Page } from "./page.ts";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("Cannot draw the page: index.html has no #root");
 
+const isLoginWindow = location.search === LOGIN_DONE;
+// The window of a login has done its work; a browser that does not let it close itself says so.
+if (isLoginWindow) window.close();
+
 const page = new Page();
 createRoot(root).render(
-  <App
-    page={page}
-    onDebug={({ screen, connection }) => {
-      Object.assign(window, { sbx: { terminal: screen.terminal, client: connection } });
-    }}
-  />,
+  isLoginWindow ? (
+    <LoggedIn />
+  ) : (
+    <App
+      page={page}
+      onDebug={({ screen, connection }) => {
+        Object.assign(window, { sbx: { terminal: screen.terminal, client: connection } });
+      }}
+    />
+  ),
 );
-window.addEventListener("hashchange", () => page.fragmentChanged());
-void page.start();
+if (!isLoginWindow) {
+  window.addEventListener("hashchange", () => page.fragmentChanged());
+  void page.start();
+}

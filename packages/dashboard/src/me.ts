@@ -8,25 +8,42 @@ export type Me =
       readonly scopes: readonly string[];
       /** When the login ends, in milliseconds since 1970; NaN where it is not said. */
       readonly expiresAtMs: number;
+      readonly isRenewable: boolean;
+      /** The sandbox to begin in, where the server names one. */
+      readonly home: string | undefined;
     }
-  | { readonly kind: "anonymous" }
+  /** Renewable: the login has run out, and the server renews it if it is asked to. */
+  | { readonly kind: "anonymous"; readonly isRenewable: boolean }
   | { readonly kind: "unreachable"; readonly reason: string };
 
 /** Asks `/api/me`. Never throws. */
 export async function fetchMe(): Promise<Me> {
   try {
     const response = await fetch("/api/me", { headers: { Accept: "application/json" }, cache: "no-store" });
-    if (response.status === 401) return { kind: "anonymous" };
+    if (response.status === 401) return { kind: "anonymous", isRenewable: false };
     const answer: unknown = await response.json();
     if (!response.ok) return { kind: "unreachable", reason: textOf(answer, "message") ?? `HTTP ${response.status}` };
-    if (!isRecord(answer) || answer.authenticated !== true) return { kind: "anonymous" };
+    const isRenewable = isRecord(answer) && answer.renewable === true;
+    if (!isRecord(answer) || answer.authenticated !== true) return { kind: "anonymous", isRenewable };
     const subject = textOf(answer, "subject") ?? "";
     const name = textOf(answer, "name") ?? textOf(answer, "email") ?? subject;
     const scopes = Array.isArray(answer.scopes) ? answer.scopes.filter((scope) => typeof scope === "string") : [];
-    return { kind: "known", key: subject, name, scopes, expiresAtMs: Date.parse(textOf(answer, "expiresAt") ?? "") };
+    const expiresAtMs = Date.parse(textOf(answer, "expiresAt") ?? "");
+    const home = textOf(answer, "home");
+    return { kind: "known", key: subject, name, scopes, expiresAtMs, isRenewable, home };
   } catch (error) {
     // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
     return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Has the server renew the login. Never throws. @returns Whether it has. */
+export async function renewLogin(): Promise<boolean> {
+  try {
+    return (await fetch("/api/me/renew", { method: "POST", cache: "no-store" })).ok;
+  } catch {
+    // fetch rejects where nobody answers: it may work the next time.
+    return false;
   }
 }
 

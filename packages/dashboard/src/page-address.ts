@@ -13,7 +13,7 @@ export type PageAddress = {
   readonly search: string;
   /** What the link would run or change; empty where it only opens a shell or what is there already. */
   readonly wishes: readonly Wish[];
-  readonly renderer: "auto" | "dom";
+  readonly renderer: "auto" | "dom" | "webgl";
   readonly isDebug: boolean;
 };
 
@@ -43,16 +43,30 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
     attachUrl: `/attach?${attach}`,
     search: `?${params}`,
     wishes: wishesOf(attach),
-    renderer: params.get("renderer") === "dom" ? "dom" : "auto",
+    renderer: rendererOf(params.get("renderer")),
     isDebug: params.get("debug") === "1",
   };
 }
 
-/** The same address with another session. */
+function rendererOf(wish: string | null): PageAddress["renderer"] {
+  return wish === "dom" || wish === "webgl" ? wish : "auto";
+}
+
+/** The address of a shell of its own in the same sandbox: what one command failed at, the next session does not repeat. */
 export function withSession(search: string, session: string): string {
   const params = new URLSearchParams(search);
+  for (const name of PASSED_ON) if (name !== "name") params.delete(name);
   params.set("session", session);
   return `?${params}`;
+}
+
+/** The address where the page names neither sandbox nor session: the last one, else the sandbox that the server calls home. */
+export function homeSearch(search: string, last: string | undefined, home: string | undefined): string {
+  const params = new URLSearchParams(search);
+  if (["sandbox", "session", "cmd"].some((name) => params.has(name))) return search;
+  const to = new URLSearchParams(last ?? (home === undefined ? "" : `sandbox=${encodeURIComponent(home)}`));
+  for (const [name, value] of params) to.set(name, value);
+  return to.size === 0 ? search : `?${to}`;
 }
 
 /** A name that nobody else has: 40 random bits, in letters and digits that can't be mistaken for each other. */

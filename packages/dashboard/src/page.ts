@@ -2,8 +2,10 @@
 // asks for. No React.
 
 import type { Role } from "sandbox-stdio/core";
-import { fetchMe, loginAddress, logout } from "./me.ts";
-import { type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
+import { Login } from "./login.ts";
+import { loginAddress, logout } from "./me.ts";
+import { homeSearch, type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
+import { localStorageIfAllowed, PreferenceStore } from "./preferences.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 import { keptTicket, takeTicket } from "./share-link.ts";
 import { attachTicket, type Place } from "./sharing.ts";
@@ -14,6 +16,8 @@ export type PageState =
   | { readonly phase: "unreachable"; readonly reason: string }
   /** The address wants something run. Any page may have led here, so a person has to agree. */
   | { readonly phase: "confirming"; readonly address: PageAddress }
+  /** A person has closed it, and could open it again. */
+  | { readonly phase: "closed"; readonly address: PageAddress }
   | {
       readonly phase: "ready";
       readonly address: PageAddress;
@@ -33,11 +37,16 @@ export type Rights = {
   readonly mayStartAnother: boolean;
 };
 
-type User = { readonly name: string; readonly key: string; readonly scopes: readonly string[] };
+type User = {
+  readonly name: string;
+  readonly key: string;
+  readonly scopes: readonly string[];
+  /** The sandbox to begin in, where the server names one. */
+  readonly home?: string | undefined;
+};
 
 const CONFIRMED = "sbx.confirmed";
-/** A login that ends sooner than this is the one that runs out: the server warns a minute before. */
-const WORTH_MS = 90_000;
+const LAST = "sbx.last.";
 
 export class Page {
   #state: PageState = { phase: "asking" };
@@ -46,6 +55,9 @@ export class Page {
   #ticket: string | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #storage = sessionStorageIfAllowed();
+  readonly #login = new Login(navigator.locks);
+  readonly #local = localStorageIfAllowed();
+  readonly preferences = new PreferenceStore(this.#local);
 
   readonly getState = (): PageState => this.#state;
 
@@ -59,7 +71,7 @@ export class Page {
     // Before anything else: what stands in the address bar is seen, copied and kept in the history.
     this.#takeTicket();
     this.#set({ phase: "asking" });
-    const me = await fetchMe();
+    const me = await this.#login.now();
     if (me.kind === "unreachable") this.#set({ phase: "unreachable", reason: me.reason });
     else if (me.kind === "known") this.#open(me);
     // Whether guests may come is for the server to say, which knows the ticket.
@@ -79,22 +91,33 @@ export class Page {
     this.#show(this.#state.address);
   }
 
-  /** A session of a new name, for the same command. */
+  /** Leaves the session to itself. */
+  close(): void {
+    if (this.#state.phase === "ready") this.#set({ phase: "closed", address: this.#state.address });
+  }
+
+  /** Comes back to the session that was closed. */
+  open(): void {
+    if (this.#state.phase === "closed") this.#show(this.#state.address);
+  }
+
+  /** A session of a new name, with a shell. */
   newSession(): void {
     history.replaceState(null, "", withSession(location.search, randomSessionName()));
     this.#open(this.#user);
   }
 
+  /** Beside what is on the page, where there is something on it. */
   login(): void {
-    location.assign(loginAddress(location));
+    const isUsed = this.#state.phase === "ready" && this.#state.user !== undefined;
+    if (!isUsed || !this.#login.open()) location.assign(loginAddress(location));
   }
 
-  /** What renews a connection whose token runs out: undefined as long as the person has not logged in again. */
+  /** What renews a connection whose token runs out: undefined as long as the login can't be renewed and nobody has logged in. */
   async freshCredential(place: Place, role: Role): Promise<string | undefined> {
-    const me = await fetchMe();
+    const me = await this.#login.fresh();
     // Another person in this browser is not this connection's.
-    if (me.kind !== "known" || me.key !== this.#user?.key || !(me.expiresAtMs > Date.now() + WORTH_MS))
-      return undefined;
+    if (me === undefined || me.key !== this.#user?.key) return undefined;
     const answer = await attachTicket(place, role);
     return answer.ok ? answer.value : undefined;
   }
@@ -112,7 +135,9 @@ export class Page {
 
   #open(user: User | undefined): void {
     this.#user = user;
-    const address = readPageAddress(location.search, randomSessionName, this.#ticket);
+    const isOwn = this.#ticket === undefined && user !== undefined;
+    const search = isOwn ? homeSearch(location.search, this.#last(user), user.home) : location.search;
+    const address = readPageAddress(search, randomSessionName, this.#ticket);
     // So that a reload, or a bookmark, comes back to the same session.
     if (address.search !== location.search) history.replaceState(null, "", address.search + location.hash);
     const isConfirmed = this.#storage?.getItem(CONFIRMED) === address.attachUrl;
@@ -134,7 +159,17 @@ export class Page {
       mayRenew: isOwn,
       mayStartAnother: isOwn,
     };
+    if (isOwn && user !== undefined) this.#remember(user, address);
     this.#set({ phase: "ready", address, user: user?.name, resumes, rights });
+  }
+
+  /** Where this person was last, in this browser: the query without what it would run. */
+  #last(user: User): string | undefined {
+    return this.#local?.getItem(LAST + user.key) ?? undefined;
+  }
+
+  #remember(user: User, { sandbox, session }: Place): void {
+    this.#local?.setItem(LAST + user.key, `${new URLSearchParams({ sandbox, session })}`);
   }
 
   #set(state: PageState): void {

@@ -12,13 +12,15 @@ export type SessionFacts = {
   readonly resumedAtMs: number | undefined;
   /** Whether output was lost on the way back. */
   readonly hasMissedOutput: boolean;
+  /** Whether the browser says that it has no network. */
+  readonly isOffline?: boolean;
 };
 
 /** One word for the state, as `data-state` shows it. */
 export type StateName = "connecting" | "starting" | "attached" | "waiting" | "asleep" | "exited" | "refused" | "left";
 
 export type Tone = "busy" | "good" | "warn" | "bad" | "calm";
-export type Remedy = "retry" | "login" | "new";
+export type Remedy = "retry" | "login" | "again" | "new" | "close";
 
 export type Status = {
   readonly name: StateName;
@@ -49,7 +51,9 @@ export function describe(facts: SessionFacts, nowMs: number, isByLink = false, t
     case "attached":
       return describeAttached(facts, nowMs, words);
     case "waiting":
-      return describeWaiting(client, nowMs, words);
+      return facts.isOffline === true && client.retryAtMs !== undefined
+        ? { ...say("waiting", "warn", words.offline, ["retry"]), detail: client.reason }
+        : describeWaiting(client, nowMs, words);
     case "ended":
       return describeEnd(client.end, isByLink, texts);
   }
@@ -80,7 +84,7 @@ function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"], isByL
   if (end.kind === "refused") return describeRefusal(end.code, end.reason, isByLink, texts.refusal);
   const { exited, killed } = texts.status;
   const words = end.signal === undefined ? exited(end.code) : killed(end.signal, end.code);
-  return say("exited", end.code === 0 ? "calm" : "bad", words, ["new"]);
+  return say("exited", end.code === 0 ? "calm" : "bad", words, ["again", "new", "close"]);
 }
 
 /** Why a session takes no input from anybody here, in a few words; undefined where it does. */
@@ -121,17 +125,26 @@ function describeRefusal(code: number, reason: string, isByLink: boolean, words:
     case CLOSE.forbidden:
       return refuse(words.forbidden, words.forbiddenAdvice, "login");
     case CLOSE.notFound:
-      return refuse(words.gone, words.goneAdvice, "new");
+      return refuse(words.gone, words.goneAdvice, "again", "new");
     case CLOSE.conflict:
       return refuse(words.conflict, words.conflictAdvice, "retry", "new");
     case CLOSE.cannotStart:
-      return refuse(words.cannotStart, words.cannotStartAdvice, "new");
+      return { ...refuse(words.cannotStart, words.cannotStartAdvice, "new"), detail: notStarted(reason, words) };
     case CLOSE.policy:
     case CLOSE.tooBig:
       return refuse(words.misunderstood, words.misunderstoodAdvice, "retry");
     default:
       return refuse(words.other(code), "", "retry", "new");
   }
+}
+
+/** "cmd_not_found: nvim" as a sentence; any other reason as the server has it. */
+function notStarted(reason: string, words: Texts["refusal"]): string {
+  const [, code = "", name = ""] = /^([a-z_]+): (.+)$/s.exec(reason) ?? [];
+  const why = Object.hasOwn(words.cannotStartWhy, code)
+    ? words.cannotStartWhy[code as keyof typeof words.cannotStartWhy](name)
+    : sentence(reason);
+  return `${why} ${words.cannotStartAdvice}`.trim();
 }
 
 function say(name: StateName, tone: Tone, words: string, remedies: readonly Remedy[] = []): Status {

@@ -56,6 +56,8 @@ export class StdioAddon implements ITerminalAddon {
   #epoch = 0;
   /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
   #isPipe = false;
+  /** What is made of each key before it is sent: with a modifier that stays pressed, say. */
+  madeOfKey: (text: string) => string = (text) => text;
 
   /** @param look How the terminal shall look; without it, its own options stay as they are. */
   constructor(link: TerminalLink, look?: Look) {
@@ -196,7 +198,9 @@ export class StdioAddon implements ITerminalAddon {
       if (isOurs && this.#link.mayType) this.#link.type(this.#encoder.encode(text));
       return;
     }
-    this.#type(this.#encoder.encode(this.#isPipe ? text.replaceAll("\r", "\n") : text), REPORT.test(text));
+    const isReport = REPORT.test(text);
+    const key = isReport ? text : this.madeOfKey(text);
+    this.#type(this.#encoder.encode(this.#isPipe ? key.replaceAll("\r", "\n") : key), isReport);
   }
 
   /** Keys that can't be sent are told to the person; a mouse that moves meanwhile is nobody's loss. */

@@ -32,6 +32,7 @@ export class TerminalLook {
   readonly #stopWatching = new AbortController();
   #look: Look;
   #isReadOnly = false;
+  #scale = 1;
 
   /** Dresses the terminal at once. */
   constructor(terminal: Terminal, look: Look) {
@@ -51,6 +52,17 @@ export class TerminalLook {
     this.#apply();
   }
 
+  get scale(): number {
+    return this.#scale;
+  }
+
+  /** Draws the type so many times as large as it was asked for. */
+  set scale(scale: number) {
+    if (scale === this.#scale) return;
+    this.#scale = scale;
+    this.#apply();
+  }
+
   dispose(): void {
     this.#stopWatching.abort();
   }
@@ -62,7 +74,7 @@ export class TerminalLook {
     changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursor });
     const type = {
       fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
-      fontSize: font.size ?? 14,
+      fontSize: (font.size ?? 14) * this.#scale,
       lineHeight: font.lineHeight ?? 1,
       letterSpacing: font.letterSpacing ?? 0,
       fontWeight: font.weight ?? "normal",

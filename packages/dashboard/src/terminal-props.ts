@@ -6,6 +6,7 @@ import type { Role } from "sandbox-stdio/core";
 import type { ResumeStore } from "./resume-store.ts";
 import type { Font } from "./terminal-look.ts";
 import type { TerminalSession } from "./terminal-session.ts";
+import type { RendererWish } from "./terminal-view.ts";
 import type { OwnTexts } from "./texts.ts";
 import type { Scheme } from "./theme.ts";
 
@@ -30,8 +31,8 @@ export type TerminalProps = {
   readonly session?: string;
   /** Where the place in the session is kept over a reload; read once, when the terminal is mounted. */
   readonly resumes?: ResumeStore;
-  /** `auto` (WebGL with fallback) or `dom`. */
-  readonly renderer?: "auto" | "dom";
+  /** `auto` (WebGL, where a graphics card draws it), `dom`, or `webgl` in any case. */
+  readonly renderer?: RendererWish;
   /** Whether this person may take the keyboard without asking (scope `sandbox:admin`). The server decides. */
   readonly isAdmin?: boolean;
   /** Asked, again and again, when the token runs out: a fresh one, or a ticket made with one; undefined as long as there is none. */
@@ -41,6 +42,13 @@ export type TerminalProps = {
   /** What the buttons "Log in" and "New session" do; where one is missing, its button is too. */
   readonly onLogin?: () => void;
   readonly onNewSession?: () => void;
+  /** What the button "Close", and Escape after the end of the process, does; without it there is none. */
+  readonly onClose?: () => void;
+  /** Whether the browser is to ask before it closes a page in which somebody typed into a process that still runs. */
+  readonly warnsOnClose?: boolean;
+  /** Whether a screen reader follows the output, and who is to hear of a change; without them, the component keeps that. */
+  readonly isReader?: boolean;
+  readonly onReader?: (isOn: boolean) => void;
   /** The process names its window. */
   readonly onTitle?: (title: string) => void;
   /** Called with what is behind the component, once it is mounted: for debugging and tests. */

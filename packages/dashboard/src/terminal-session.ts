@@ -4,21 +4,24 @@
 import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
 import { Guard } from "./guard.ts";
+import { type Modifiers, NO_MODIFIERS, withModifiers } from "./modifiers.ts";
 import { ParticipantsModel } from "./participants-model.ts";
 import { Renewal } from "./renewal.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
 import type { Look } from "./terminal-look.ts";
-import { type Renderer, TerminalView } from "./terminal-view.ts";
+import { type Renderer, type RendererWish, TerminalView } from "./terminal-view.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
+import { watchFingers } from "./touch.ts";
 
 /** Something to tell beside the state: the newest of each kind. */
 export type Notice =
   | { readonly kind: "error"; readonly message: string }
-  | { readonly kind: "expiring"; readonly seconds: number }
   | { readonly kind: "stopping"; readonly seconds: number }
   | { readonly kind: "started-over"; readonly reason: string }
-  | { readonly kind: "approximate" };
+  | { readonly kind: "approximate" }
+  /** What was printed before this page came is not all here. */
+  | { readonly kind: "shortened" };
 
 export type View = SessionFacts & {
   readonly sandbox: string;
@@ -33,6 +36,15 @@ export type View = SessionFacts & {
   readonly title: string;
   /** Where the link under the pointer leads. */
   readonly link: string | undefined;
+  /** When the login ends that this connection rests on, by the page's clock; undefined: not soon, or it renews itself. */
+  readonly loginEndsAtMs: number | undefined;
+  /** Whether there was ever something on the screen, which nothing may cover. */
+  readonly hasBegun: boolean;
+  /** Whether somebody has typed here. */
+  readonly hasTyped: boolean;
+  /** Which modifiers stay pressed for the next key. */
+  readonly modifiers: Modifiers;
+  readonly hasSelection: boolean;
   readonly missedBytes: number;
   /** Keys that were pressed while nothing could be sent, since the last that was. */
   readonly unsentKeys: number;
@@ -46,7 +58,7 @@ export type View = SessionFacts & {
 export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "words"> & {
   readonly look?: Look | undefined;
   readonly texts?: Texts | undefined;
-  readonly renderer?: "auto" | "dom" | undefined;
+  readonly renderer?: RendererWish | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
 };
@@ -58,6 +70,9 @@ export class TerminalSession {
   readonly room: ParticipantsModel;
   /** What a person is asked before it happens. */
   readonly guard: Guard;
+  readonly #renewal: Renewal | undefined;
+  readonly #stopWatching = new AbortController();
+  readonly #stopFingers: () => void;
   #view: View;
   readonly #listeners = new Set<() => void>();
   /** Whether the view is there: a screen speaks up while it is being made. */
@@ -83,7 +98,10 @@ export class TerminalSession {
     const { freshCredential } = options;
     if (freshCredential !== undefined) {
       const ask = () => freshCredential(this.connection.client?.hello?.you.role ?? "viewer");
-      new Renewal(this.connection, ask, () => this.#forget("expiring"));
+      this.#renewal = new Renewal(this.connection, ask, {
+        needed: (seconds) => this.#loginEndsIn(seconds),
+        renewed: () => this.#change({ loginEndsAtMs: undefined }),
+      });
     }
     const { terminal } = this.screen;
     const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
@@ -100,6 +118,12 @@ export class TerminalSession {
       renderer: "dom",
       title: "",
       link: undefined,
+      loginEndsAtMs: undefined,
+      hasBegun: false,
+      isOffline: !navigator.onLine,
+      hasTyped: false,
+      modifiers: NO_MODIFIERS,
+      hasSelection: false,
       missedBytes: 0,
       unsentKeys: 0,
       isSecret: false,
@@ -108,6 +132,14 @@ export class TerminalSession {
     };
     this.#isMade = true;
     const addon = new StdioAddon(this.connection);
+    addon.madeOfKey = (text) => {
+      const { modifiers } = this.#view;
+      // They stay for one key.
+      if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
+      return withModifiers(text, modifiers);
+    };
+    terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
+    this.#stopFingers = watchFingers(terminal, stage);
     terminal.loadAddon(addon);
     this.guard = new Guard(
       terminal,
@@ -119,14 +151,25 @@ export class TerminalSession {
     this.connection.subscribe({
       state: (client) => this.#stateChanged(client),
       gap: (from, to, isApproximate) => {
+        const { client } = this.#view;
+        if (client.phase === "attached" && !client.isResumed && to <= client.hello.offset) {
+          this.#notice({ kind: "shortened" });
+          return;
+        }
         this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
         if (isApproximate) this.#notice({ kind: "approximate" });
       },
       message: (message) => this.#told(message),
       discarded: (bytes) => this.#unsent(countKeys(bytes)),
-      typed: () => this.#view.unsentKeys > 0 && this.#change({ unsentKeys: 0 }),
+      typed: () => {
+        if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
+      },
       startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
     });
+    const { signal } = this.#stopWatching;
+    for (const event of ["online", "offline"]) {
+      window.addEventListener(event, () => this.#change({ isOffline: !navigator.onLine }), { signal });
+    }
     // A process that this attach creates starts with the size that it will have.
     void this.screen.ready.then(() => this.connection.start());
   }
@@ -144,6 +187,10 @@ export class TerminalSession {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
   }
 
+  setModifiers(modifiers: Modifiers): void {
+    this.#change({ modifiers });
+  }
+
   setSecret(isSecret: boolean): void {
     this.connection.setSecret(isSecret);
     this.#change({ isSecret: this.connection.isSecret });
@@ -152,6 +199,9 @@ export class TerminalSession {
   /** Leaves the session and takes the terminal off the page. */
   dispose(): void {
     this.#listeners.clear();
+    this.#renewal?.dispose();
+    this.#stopWatching.abort();
+    this.#stopFingers();
     this.connection.leave();
     this.guard.dispose();
     this.screen.dispose();
@@ -176,12 +226,12 @@ export class TerminalSession {
 
   #stateChanged(client: ClientState): void {
     if (client.phase !== "attached") {
-      this.#change({ client });
+      this.#change({ client, loginEndsAtMs: undefined });
       return;
     }
     const { isResumed, hello } = client;
     if (hello.approximate === true) this.#notice({ kind: "approximate" });
-    const change: Partial<View> = { client, upstream: "running" };
+    const change: Partial<View> = { client, upstream: "running", hasBegun: true, loginEndsAtMs: undefined };
     // A gap of this greeting is told after its state.
     if (!isResumed) this.#change(change);
     else {
@@ -201,17 +251,15 @@ export class TerminalSession {
     else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
     else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
     else if (message.type === "stopping") this.#notice({ kind: "stopping", seconds: message.seconds });
-    else if (message.type === "expiring") {
-      this.#notice({ kind: "expiring", seconds: Math.round(message.seconds) });
-    }
+    else if (message.type === "expiring" && this.#renewal === undefined) this.#loginEndsIn(message.seconds);
   }
 
   #notice(notice: Notice): void {
     this.#change({ notices: [...this.#view.notices.filter(({ kind }) => kind !== notice.kind), notice] });
   }
 
-  #forget(kind: Notice["kind"]): void {
-    this.#change({ notices: this.#view.notices.filter((notice) => notice.kind !== kind) });
+  #loginEndsIn(seconds: number): void {
+    this.#change({ loginEndsAtMs: performance.now() + seconds * 1000 });
   }
 
   #change(change: Partial<View>): void {

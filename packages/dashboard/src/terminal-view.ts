@@ -8,15 +8,19 @@ import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
+import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
 import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
+import { parseUnseen } from "./unseen-writes.ts";
 
 export type Renderer = "webgl" | "dom";
+/** `webgl`: also where the processor draws it. */
+export type RendererWish = "auto" | Renderer;
 export type Cells = { readonly cols: number; readonly rows: number };
 
 export type TerminalViewOptions = {
-  /** `auto`: WebGL, and the DOM where there is none or its context is lost. */
-  readonly renderer: "auto" | "dom";
+  /** `auto`: WebGL, and the DOM where there is none, the processor draws it, or its context is lost. */
+  readonly renderer: RendererWish;
   /** What a screen reader calls it. */
   readonly label: string;
   readonly look: Look;
@@ -40,6 +44,9 @@ const SCROLLBAR_PX = 14;
 /** A PTY follows the window within a round trip: only what stays different for longer is framed. */
 const FRAME_DELAY_MS = 300;
 
+/** Smaller type can't be read: the rest is scrolled to. */
+const MIN_SCALE = 0.35;
+
 export class TerminalView {
   readonly terminal: Terminal;
   readonly #stage: HTMLElement;
@@ -48,6 +55,8 @@ export class TerminalView {
   readonly #look: TerminalLook;
   readonly #disposables: IDisposable[] = [];
   #fits: Cells | undefined;
+  /** The size of a cell, in pixels, while it was that of the type that was asked for. */
+  #cell = { width: 0, height: 0 };
   #renderer: Renderer = "dom";
   /** Settled once the renderer is chosen: its cells have their own size, and so do as many of them as fit. */
   readonly ready: Promise<void>;
@@ -82,6 +91,7 @@ export class TerminalView {
     limitWork(terminal);
     parseOnAfterFaults(terminal, reportError);
     parseInSlices(terminal, () => performance.now());
+    parseUnseen(terminal);
     // Programs ask at their start what a terminal is, and xterm.js does not say.
     terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
       if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);
@@ -94,7 +104,8 @@ export class TerminalView {
     this.#disposables.push(terminal.onResize(() => this.#resized()));
     this.#measure();
     if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
-    this.ready = renderer === "auto" ? this.#useWebgl() : Promise.resolve();
+    this.ready =
+      renderer === "webgl" || (renderer === "auto" && !hasSoftwareGl()) ? this.#useWebgl() : Promise.resolve();
     const observer = new ResizeObserver(() => this.#measureSoon());
     observer.observe(stage);
     this.#disposables.push({ dispose: () => observer.disconnect() });
@@ -120,6 +131,7 @@ export class TerminalView {
 
   /** Other type is of another size, and so do as many cells fit. */
   set look(look: Look) {
+    this.#look.scale = 1;
     this.#look.look = look;
     this.#measureSoon();
   }
@@ -136,6 +148,14 @@ export class TerminalView {
 
   focus(): void {
     this.terminal.focus();
+  }
+
+  /** Puts what is selected on the clipboard, and selects nothing any more. */
+  copy(): void {
+    this.terminal.focus();
+    // Not navigator.clipboard, which a page without TLS has not, and which may be forbidden. xterm.js says what is copied.
+    document.execCommand("copy");
+    this.terminal.clearSelection();
   }
 
   /** A key that is not on the keyboard, as a terminal in its usual mode sends it. */
@@ -160,12 +180,20 @@ export class TerminalView {
   }
 
   #measure(): void {
-    const cells = this.#fit.proposeDimensions();
+    const cells = this.#look.scale === 1 ? this.#fit.proposeDimensions() : this.#unscaledFit();
     if (cells === undefined || !Number.isFinite(cells.cols) || !Number.isFinite(cells.rows)) return;
     if (cells.cols === this.#fits?.cols && cells.rows === this.#fits.rows) return;
     this.#fits = { cols: cells.cols, rows: cells.rows };
     this.#events.fits(this.#fits);
     this.#resized();
+  }
+
+  /** How many cells of the size that was asked for would fit, where those on the screen are smaller. */
+  #unscaledFit(): Cells | undefined {
+    const { clientWidth, clientHeight } = this.#stage;
+    const { width, height } = this.#cell;
+    if (width === 0 || height === 0) return undefined;
+    return { cols: Math.floor((clientWidth - SCROLLBAR_PX) / width), rows: Math.floor(clientHeight / height) };
   }
 
   #resized(): void {
@@ -181,12 +209,23 @@ export class TerminalView {
     const element = this.terminal.element;
     const cells = element?.querySelector<HTMLElement>(".xterm-screen");
     if (element === undefined || cells === null || cells === undefined) return;
+    this.#fitScale(isFramed, cells);
     element.style.width = isFramed ? `${cells.offsetWidth + SCROLLBAR_PX}px` : "";
     element.style.height = isFramed ? `${cells.offsetHeight}px` : "";
     this.#stage.classList.toggle("sbx-framed", isFramed);
     if (isFramed === this.#isFramed) return;
     this.#isFramed = isFramed;
     this.#events.changed();
+  }
+
+  /** A screen that is larger than the stage is drawn smaller, not clipped. */
+  #fitScale(isFramed: boolean, cells: HTMLElement): void {
+    const { cols, rows } = this.terminal;
+    const fits = this.#fits;
+    if (this.#look.scale === 1) this.#cell = { width: cells.offsetWidth / cols, height: cells.offsetHeight / rows };
+    const needed = isFramed && fits !== undefined ? Math.min(1, fits.cols / cols, fits.rows / rows) : 1;
+    // In steps: a size that changes by a hair must not be drawn anew.
+    this.#look.scale = Math.max(MIN_SCALE, Math.floor(needed * 40) / 40);
   }
 
   // ---- Renderer and keys ---------------------------------------------------------------------------------------

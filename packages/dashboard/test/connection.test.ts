@@ -19,8 +19,34 @@ describe("a reload", () => {
     await page.type("ls");
     await expect.poll(() => process.typed).toBe("ls");
     const [first, second] = browser.server.attaches;
-    expect([first?.get("resume"), second?.get("resume"), second?.get("offset")]).toEqual([null, "client-1", null]);
+    expect([first?.get("resume"), second?.get("resume"), second?.get("offset")]).toEqual([null, "client-1", "0"]);
     expect([...process.session.clients].map((client) => client.id)).toEqual(["client-1"]);
+  });
+
+  test("of a session whose log begins later than the scrollback did says so", async () => {
+    browser.server.logBytes = 4096;
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print(`${"line\r\n".repeat(2000)}last\r\n`);
+    await page.shows("last");
+    await page.page.reload();
+    await page.shows("last");
+    await page.page.getByText("The scrollback begins later than it did").waitFor();
+    expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
+  });
+
+  test("keeps the place, which a page that is closed gives up as soon as it can be told from a reload", async () => {
+    const page = await browser.attached();
+    await page.page.reload();
+    await page.state("attached");
+    const { closes, attaches } = browser.server;
+    expect([closes, attaches[1]?.get("resume")]).toEqual([[4001], "client-1"]);
+    await page.page.goto("about:blank");
+    await expect.poll(() => browser.server.process("main").session.presentCount).toBe(0);
+    expect(closes).toEqual([4001, 4001]);
+    await page.page.goBack();
+    await page.state("attached");
+    expect(attaches.at(-1)?.get("resume")).toBe("client-1");
   });
 
   test("whose session is gone starts over once, and says so", async () => {
@@ -151,15 +177,27 @@ describe("a cut", () => {
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["after"]);
   });
 
-  test("by a session that sleeps waits for a key, which wakes it and is not typed", async () => {
+  test("by a session that sleeps waits for a key, which wakes it and is typed, as are those after it", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
     for (const connection of process.connections) connection.bye(4408, "idle", "after");
     await page.state("asleep");
     await page.says("Asleep: press a key to wake it");
-    await page.type("x");
+    await page.type("xyz");
     await page.state("attached");
-    expect(process.typed).toBe("");
+    await expect.poll(() => process.typed).toBe("xyz");
+    expect(await page.data("unsent-keys")).toBe("0");
+  });
+
+  test("is believed as soon as the browser is offline, and over as soon as it is online", async () => {
+    const page = await browser.attached();
+    await page.page.context().setOffline(true);
+    await page.state("waiting");
+    await page.says("Offline: goes on when the network is back");
+    await page.page.context().setOffline(false);
+    await page.waitForData("resumes", 1);
+    await page.type("back");
+    await expect.poll(() => browser.server.process("main").typed).toBe("back");
   });
 
   test("by another connection in its place is final, until the person takes it back onto a clean screen", async () => {
@@ -225,7 +263,7 @@ describe("the beginning and the end", () => {
       4422,
       "cmd_not_found: nvim",
       "The command can't be started",
-      "Cmd_not_found: nvim. Check its name and the directory.",
+      "There is no command nvim here. Check its name and the directory.",
       "New session",
     ],
   ])("a refusal with %i says why and what to do", async (code, reason, title, detail, button) => {
@@ -242,8 +280,8 @@ describe("the beginning and the end", () => {
 
 describe("the card over the terminal", () => {
   test.each([
-    ["/?session=main&role=viewer#ticket=s.one", 4401, "Log in, or give a token", "Log in"],
-    ["/?sandbox=dev&session=nosuch&role=viewer", 4404, "no such session", "New session"],
+    ["/?session=main&role=viewer&renderer=webgl#ticket=s.one", 4401, "Log in, or give a token", "Log in"],
+    ["/?sandbox=dev&session=nosuch&role=viewer&renderer=webgl", 4404, "no such session", "New session"],
   ])("of %s lies above every layer that WebGL draws in", async (path, code, reason, name) => {
     if (code === 4401) browser.server.user = undefined;
     browser.server.refusal = { code, reason, retry: "never" };
@@ -258,32 +296,6 @@ describe("the card over the terminal", () => {
       return found === element ? "the button" : `${found?.tagName}.${found?.className}`;
     });
     expect(hit).toBe("the button");
-  });
-});
-
-describe("a login that runs out", () => {
-  test("is told, and once the person has logged in elsewhere the session is shown that, without a word or a break", async () => {
-    browser.server.loginEndsAt = new Date(Date.now() + 60_000).toISOString();
-    const page = await browser.attached();
-    const [connection] = browser.server.process("main").connections;
-    connection?.send({ type: "expiring", seconds: 60 });
-    const notice = page.page.getByText("The login ends in 60 s: log in again in another tab to stay connected");
-    await notice.waitFor();
-    expect(browser.server.tokens).toEqual([]);
-    browser.server.loginEndsAt = new Date(Date.now() + 3_600_000).toISOString();
-    await notice.waitFor({ state: "detached" });
-    await expect.poll(() => browser.server.tokens).toEqual(["a.fresh"]);
-    expect([await page.data("resumes"), browser.server.attaches.length]).toEqual(["0", 1]);
-  });
-
-  test("of a guest is not renewed by a login of their own", async () => {
-    const page = await browser.attached(`${MAIN}&role=viewer#ticket=s.one`);
-    const asked: string[] = [];
-    page.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-    const [connection] = browser.server.process("main").connections;
-    connection?.send({ type: "expiring", seconds: 60 });
-    await page.page.getByText("The login ends in 60 s").waitFor();
-    expect(asked).toEqual([]);
   });
 });
 

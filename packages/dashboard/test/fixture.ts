@@ -1,6 +1,6 @@
 // The frame of every browser test: one build and one browser a file, one server a test, and nothing may go wrong unseen.
 
-import type { Browser } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { buildPage, launch, TerminalPage } from "./browser.ts";
 import { PageServer } from "./server.ts";
@@ -11,7 +11,11 @@ export const MAIN = "/?session=main&renderer=dom";
 export type Fixture = {
   readonly server: PageServer;
   /** A page in a browser profile of its own. */
-  open(path?: string, viewport?: { width: number; height: number }): Promise<TerminalPage>;
+  open(
+    path?: string,
+    viewport?: { width: number; height: number },
+    options?: BrowserContextOptions,
+  ): Promise<TerminalPage>;
   /** Such a page, once it is attached. */
   attached(path?: string, viewport?: { width: number; height: number }): Promise<TerminalPage>;
   /** Takes on a page that the browser opened by itself. */
@@ -50,9 +54,9 @@ export function useBrowser(...flags: string[]): Fixture {
       if (server === undefined) throw new Error("Cannot use the server outside a test");
       return server;
     },
-    async open(path = MAIN, viewport = { width: 900, height: 500 }) {
+    async open(path = MAIN, viewport = { width: 900, height: 500 }, options = {}) {
       if (browser === undefined) throw new Error("Cannot open a page outside a test");
-      const context = await browser.newContext({ viewport, colorScheme: "dark" });
+      const context = await browser.newContext({ viewport, colorScheme: "dark", ...options });
       const page = fixture.adopt(await context.newPage());
       await page.page.goto(fixture.server.url + path);
       return page;

@@ -188,8 +188,15 @@ test("a process on pipes is shown in the whole window, line by line, and Enter e
 });
 
 describe("the renderer", () => {
-  test("is WebGL where there is one, and the DOM after its context is lost", async () => {
+  test("is the DOM where the processor would draw WebGL, which no graphics card does here", async () => {
     const page = await browser.attached("/?session=main");
+    browser.server.process("main").print("rows\r\n");
+    await page.shows("rows");
+    expect(await page.data("renderer")).toBe("dom");
+  });
+
+  test("is WebGL where the address asks for it, and the DOM after its context is lost", async () => {
+    const page = await browser.attached("/?session=main&renderer=webgl");
     await page.waitForData("renderer", "webgl");
     const size = `${await page.data("cols")}x${await page.data("rows")}`;
     expect(browser.server.process("main").sizes).toEqual([size]);
@@ -211,6 +218,24 @@ describe("the renderer", () => {
     browser.server.process("main").print("rows\r\n");
     await page.shows("rows");
     expect(await page.data("renderer")).toBe("dom");
+  });
+
+  test("in a page that nobody sees takes output as it comes, though the browser holds back its timers", async () => {
+    const page = await browser.attached();
+    await page.page.evaluate(() => {
+      Object.defineProperty(document, "hidden", { get: () => true });
+      const { setTimeout } = window;
+      // As if the next second never came: what waits for such a timer waits for ever.
+      const late = (callback: () => void, ms = 0) => (ms === 0 ? 0 : setTimeout(callback, ms));
+      Object.assign(window, { setTimeout: late });
+    });
+    const process = browser.server.process("main");
+    const lines = new TextEncoder().encode(`${"x".repeat(98)}\r\n`.repeat(200));
+    for (let left = 100; left > 0; ) {
+      for (; left > 0 && !process.session.shouldHold; left -= 1) process.print(lines);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expect.poll(() => [...process.session.clients].map((client) => client.acked)).toEqual([2_000_000]);
   });
 });
 

@@ -108,8 +108,8 @@ describe("the keyboard of an exclusive session", () => {
     await tells(bob, "Read only: The keyboard is free");
     await ann.button("Take it");
     await tells(ann, "You have the keyboard");
-    // The button has gone: the terminal has the focus back when it is clicked, as ever.
-    await ann.type("a");
+    // The button has gone, and the terminal has the focus.
+    await ann.page.keyboard.type("a");
     await expect.poll(() => browser.server.process("main").typed).toBe("ba");
   });
 

@@ -212,6 +212,29 @@ describe("size", () => {
     await wide.waitForData("framed", "false");
   });
 
+  test("a smaller window that only looks on shows the whole screen, scaled, and lets go of no cell", async () => {
+    const wide = await browser.attached();
+    const process = browser.server.process("main");
+    process.print("\x1b[1;90Hedge\x1b[H");
+    const size = `${await wide.data("cols")}x${await wide.data("rows")}`;
+    const small = await browser.attached(`${MAIN}&role=viewer`, { width: 420, height: 400 });
+    await small.waitForData("framed", "true");
+    await small.shows(`${" ".repeat(89)}edge`);
+    const boxes = async () => {
+      const [stage, screen] = await Promise.all(
+        [".sbx-stage", ".xterm-screen"].map((selector) => small.page.locator(selector).boundingBox()),
+      );
+      if (!stage || !screen) throw new Error("Cannot find the screen");
+      return screen.width <= stage.width && screen.height <= stage.height && screen.width > stage.width / 2;
+    };
+    await expect.poll(boxes).toBe(true);
+    expect(`${await small.data("cols")}x${await small.data("rows")}`).toBe(size);
+    expect(process.sizes).toEqual([size]);
+    await small.page.setViewportSize({ width: 900, height: 500 });
+    await small.waitForData("framed", "false");
+    expect(await small.page.locator(".xterm-rows").evaluate((rows) => getComputedStyle(rows).fontSize)).toBe("14px");
+  });
+
   test("a replay wraps as it did live: sizes change between the bytes between which they changed", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");

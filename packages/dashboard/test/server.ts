@@ -105,6 +105,8 @@ export class PageServer {
   readonly attaches: URLSearchParams[] = [];
   /** The subprotocols of every attach. */
   readonly offered: string[] = [];
+  /** With which codes clients have closed their connections. */
+  readonly closes: number[] = [];
   /** Fresh tokens that clients have sent. */
   readonly tokens: string[] = [];
   /** Who is logged in. */
@@ -122,6 +124,10 @@ export class PageServer {
   scopes: readonly string[] = ["sandbox:connect", "sandbox:exec"];
   /** When the login ends. */
   loginEndsAt = "2027-01-01T00:00:00.000Z";
+  /** Until when the login is, once it is renewed; undefined: the server refuses that. */
+  renewsTo: string | undefined;
+  /** How often it was asked for. */
+  renewals = 0;
   /** Tickets that are good, by their ids. */
   readonly tickets = new Map<string, { readonly role: string; readonly guests: boolean; readonly expiresAt: string }>();
   #startContainer: () => void = () => undefined;
@@ -177,8 +183,13 @@ export class PageServer {
     await new Promise((resolve) => this.#http.close(resolve));
   }
 
+  #logIn(until: string): void {
+    this.user ??= "Ada Lovelace";
+    this.loginEndsAt = until;
+  }
+
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { pathname } = new URL(request.url ?? "/", this.url);
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
     if (pathname === "/api/me") {
       const who = {
         authenticated: true,
@@ -188,7 +199,16 @@ export class PageServer {
         expiresAt: this.loginEndsAt,
       };
       response.setHeader("Content-Type", "application/json");
-      response.end(JSON.stringify(this.user === undefined ? { authenticated: false } : who));
+      const renewable = this.renewsTo !== undefined;
+      response.end(JSON.stringify({ ...(this.user === undefined ? { authenticated: false } : who), renewable }));
+    } else if (pathname === "/api/me/renew") {
+      this.renewals += 1;
+      if (this.renewsTo !== undefined) this.#logIn(this.renewsTo);
+      response.writeHead(this.renewsTo === undefined ? 401 : 200).end();
+    } else if (pathname === "/login") {
+      // The issuer knows the person still.
+      this.#logIn(new Date(Date.now() + 3_600_000).toISOString());
+      response.writeHead(303, { Location: searchParams.get("return_to") ?? "/" }).end();
     } else if (pathname === "/api/tickets") {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ ticket: "a.fresh" }));
@@ -260,6 +280,7 @@ export class PageServer {
     );
     webSocket.on("close", (code) => {
       this.#sockets.delete(webSocket);
+      this.closes.push(code);
       connection.closed(code);
     });
     webSocket.on("error", () => undefined); // A cut in the middle of a frame: the close says it again.

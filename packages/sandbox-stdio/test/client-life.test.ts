@@ -371,8 +371,8 @@ describe("keys", () => {
     ]);
   });
 
-  test("R11: sent away for idleness (4408) it stays away until a key is pressed, which is lost", () => {
-    const { client, greet, say, seen, sockets, wait } = harness();
+  test("R11, I4b: sent away for idleness (4408) it stays away until a key is pressed, which is kept, as are those after it", () => {
+    const { client, greet, say, seen, socket, sockets, wait } = harness();
     client.start();
     greet();
     say({ type: "bye", code: 4408, reason: "idle", retry: "never" });
@@ -382,7 +382,12 @@ describe("keys", () => {
       1,
     ]);
     client.type(bytes("x"));
-    expect([sockets.length, client.state.phase, seen.at(-2)?.[0]]).toEqual([2, "connecting", "discarded"]);
+    expect([sockets.length, client.state.phase]).toEqual([2, "connecting"]);
+    client.type(bytes("y"));
+    greet({ stdin: 0 });
+    const sent = socket().sent.filter((frame) => typeof frame !== "string");
+    expect(sent.map((frame) => new TextDecoder().decode(frame)).join("")).toBe("xy");
+    expect(seen.filter(([name]) => name === "discarded")).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 // The session core's rules that need several clients or time to pass: presence, sizes, answers, refusals, graces.
 
 import { describe, expect, test } from "vitest";
-import { MAX_CLIENTS, PLAIN_STALL_MS, RESUME_GRACE_MS, STALL_MS } from "../src/index.ts";
+import { MAX_CLIENTS, PLAIN_STALL_MS, PUT_ASIDE_GRACE_MS, RESUME_GRACE_MS, STALL_MS } from "../src/index.ts";
 import { bytes, FakePeer, join, output, type Rig, request, rig, takeAll } from "./fixtures.ts";
 
 const PTY = { tty: true, delivery: "live" as const };
@@ -242,6 +242,39 @@ describe("the keyboard", () => {
     expect(at.session.keyboard.mayDrive(program.client.id)).toEqual({ ok: false, fault: "not_stdin_holder" });
     at.session.command(program.client, { type: "request_stdin" });
     expect(at.session.keyboard.holder).toBe("a");
+  });
+
+  test("K2e: the creator takes it from who has vanished, and from nobody who is there", () => {
+    const at = rig({ ...PTY, mode: "exclusive" });
+    const [a, b, c] = [join(at.session, "a"), join(at.session, "b"), join(at.session, "c")];
+    at.session.command(a.client, { type: "grant_stdin", to: "b" });
+    at.session.stdin(b.client, bytes("x"), 0);
+    at.session.command(a.client, { type: "force_take" });
+    at.session.vanish(b.client);
+    at.session.command(c.client, { type: "force_take" });
+    expect(at.session.keyboard.holder).toBe("b");
+    at.session.command(a.client, { type: "force_take" });
+    expect([at.session.keyboard.holder, a.peer.of("error").length, c.peer.of("error").length]).toEqual(["a", 1, 1]);
+  });
+
+  test("R9a: a page that was put aside keeps it for 3 s, is back within them, and comes back after them without it", () => {
+    const at = rig({ ...PTY, mode: "exclusive" });
+    const a = join(at.session, "a");
+    const b = join(at.session, "b");
+    at.session.stdin(a.client, bytes("x"), 0);
+    at.session.disconnect(a.client, "put aside");
+    pass(at, PUT_ASIDE_GRACE_MS - 1);
+    join(at.session, "a", { isResume: true });
+    pass(at, RESUME_GRACE_MS);
+    expect(b.peer.of("stdin_holder", "leave")).toEqual([]);
+    at.session.disconnect(a.client, "put aside");
+    pass(at, PUT_ASIDE_GRACE_MS);
+    expect(b.peer.of("stdin_holder", "leave")).toEqual([
+      { type: "leave", id: "a" },
+      { type: "stdin_holder", id: "" },
+    ]);
+    const back = join(at.session, "a", { isResume: true });
+    expect([back.client.isAttached, at.session.keyboard.holder]).toEqual([true, ""]);
   });
 
   test("K2: a holder that has vanished keeps it for 30 s, then it is free", () => {

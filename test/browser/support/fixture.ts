@@ -34,8 +34,8 @@ type ShellOptions = {
   readonly viewport?: typeof VIEWPORT;
   /** More for the page's query, beginning with `&`. */
   readonly query?: string;
-  /** `auto`: as people have it. Default: the DOM, which costs a machine without a graphics card less. */
-  readonly renderer?: "auto" | "dom";
+  /** `webgl`: as people with a graphics card have it. Default: the DOM, which costs a machine without a graphics card less. */
+  readonly renderer?: "webgl" | "dom";
 };
 
 export type ShellTab = { readonly tab: Tab; readonly directory: string };

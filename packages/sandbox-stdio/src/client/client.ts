@@ -32,7 +32,9 @@ export class StdioClient {
   #answerers: AnswererHistory | undefined;
   #attachedAtMs = 0;
   #size: { cols: number; rows: number } | undefined;
-  #cancelRetry: () => void = nothing;
+  #cancelRetry: () => void = () => undefined;
+  /** Whether a key has woken a session that slept: that key and those after it are kept until it is there. */
+  #isWaking = false;
   readonly #typed: TypedInput;
   readonly #keepsKeys: boolean;
 
@@ -125,15 +127,18 @@ export class StdioClient {
    */
   type(bytes: Uint8Array): boolean {
     const isAttached = this.#state.phase === "attached";
+    const isAsleep = this.#state.phase === "waiting" && this.#state.retryAtMs === undefined;
+    this.#isWaking ||= isAsleep;
+    const isKept = this.#keepsKeys || this.#isWaking;
     let isWritten = true;
     for (const piece of this.#typed.split(bytes)) {
       const isLineSent = this.#typed.isLineSent;
-      isWritten = this.#typed.decide(piece, isAttached || this.#keepsKeys, this.#ports.now()) !== "discard";
+      isWritten = this.#typed.decide(piece, isAttached || isKept, this.#ports.now()) !== "discard";
       if (isWritten) this.write(piece);
       else this.#events.discarded(piece, isLineSent);
     }
     if (isAttached) this.#connection.noteAsked();
-    if (this.#state.phase === "waiting" && this.#state.retryAtMs === undefined) this.#connect();
+    if (isAsleep) this.#connect();
     return isWritten;
   }
 
@@ -338,11 +343,8 @@ export class StdioClient {
   }
 
   #setState(state: ClientState): void {
+    this.#isWaking &&= state.phase === "connecting" || state.phase === "starting";
     this.#state = state;
     this.#events.state(state);
   }
-}
-
-function nothing(): void {
-  // Nothing to cancel yet.
 }

@@ -7,7 +7,7 @@ import type { Peer } from "../session/presence.ts";
 import type { SessionCore } from "../session/session-core.ts";
 import type { AttachRequest, AttachResult } from "../session/session-types.ts";
 import { clipUtf8 } from "../text/utf8.ts";
-import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
+import { CLOSE, PUT_ASIDE_CODE, SILENCE_MS } from "../wire/constants.ts";
 import type { Bye, ServerMessage } from "../wire/control.ts";
 import type { ConnectionHooks, ServerSocket } from "./connection-ports.ts";
 import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
@@ -143,7 +143,8 @@ export class ServerConnection implements Peer {
     const phase = this.#phase;
     this.#phase = { phase: "ended" };
     if (phase.phase !== "attached" || phase.client.peer !== this) return;
-    phase.session.disconnect(phase.client, code === CLOSE.normal ? "left" : "vanished");
+    const how = code === CLOSE.normal ? "left" : code === PUT_ASIDE_CODE ? "put aside" : "vanished";
+    phase.session.disconnect(phase.client, how);
   }
 
   /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */

@@ -2,7 +2,7 @@
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { Attempt } from "../wire/attach-query.ts";
-import { CLOSE, PROGRAM_GRACE_MS, RESUME_GRACE_MS } from "../wire/constants.ts";
+import { CLOSE, PROGRAM_GRACE_MS, PUT_ASIDE_GRACE_MS, RESUME_GRACE_MS } from "../wire/constants.ts";
 import type { AnswererChoice } from "./answerer-choice.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
@@ -106,13 +106,20 @@ export class Attendance {
   }
 
   /** @see SessionCore.disconnect */
-  disconnect(client: ClientRecord, how: "left" | "vanished"): void {
+  disconnect(client: ClientRecord, how: "left" | "vanished" | "put aside"): void {
+    this.#part(client, how === "left");
+    if (how === "put aside" && client.presence.phase === "vanished") {
+      client.presence = { ...client.presence, graceMs: PUT_ASIDE_GRACE_MS };
+    }
+  }
+
+  #part(client: ClientRecord, isLeft: boolean): void {
     if (client.feed.isEmpty || !client.isAttached) {
-      if (how === "left") this.leave(client);
+      if (isLeft) this.leave(client);
       else this.vanish(client, false);
       return;
     }
-    this.#loseConnection(client, how === "left" || !client.canResume);
+    this.#loseConnection(client, isLeft || !client.canResume);
     this.#ports.answererChoice.choose();
   }
 
@@ -163,7 +170,9 @@ export class Attendance {
 
   /** When {@link tick} is to be called for this client; undefined: its place waits for no time. */
   nextTickMs({ presence, isProgram }: ClientRecord): number | undefined {
-    if (presence.phase === "vanished") return presence.sinceMs + (isProgram ? PROGRAM_GRACE_MS : RESUME_GRACE_MS);
+    if (presence.phase === "vanished") {
+      return presence.sinceMs + (presence.graceMs ?? (isProgram ? PROGRAM_GRACE_MS : RESUME_GRACE_MS));
+    }
     return presence.phase === "calling" && presence.calls === 0 ? presence.sinceMs + PROGRAM_GRACE_MS : undefined;
   }
 

@@ -19,6 +19,8 @@ export interface ClientCommandsPorts {
   readonly outputSender: OutputSender;
   readonly recorder: InputRecorder | undefined;
   readonly upstream: Upstream;
+  /** The first driver that ever attached; "" before that. */
+  readonly creator: () => string;
   /** The client's window has another size. */
   resize(client: ClientRecord, size: TerminalSize): void;
   /** Another client holds the keyboard, or it is free. All clients have been told. */
@@ -62,7 +64,7 @@ export class ClientCommands {
         this.#conclude(client, keyboard.grant(client.id, message.to));
         return;
       case "force_take":
-        this.#conclude(client, keyboard.forceTake(client.id));
+        this.#conclude(client, keyboard.forceTake(client.id, this.#isDeserted(client)));
         return;
       case "secret":
         this.#setSecret(client, message.on);
@@ -87,6 +89,12 @@ export class ClientCommands {
     clients.tellAll({ type: "stdin_holder", id: keyboard.holder });
     upstream.holder(keyboard.holder);
     this.#ports.keyboardMoved();
+  }
+
+  /** Whether a holder that has vanished keeps the keyboard from the session's creator (K2e). */
+  #isDeserted(client: ClientRecord): boolean {
+    const { clients, keyboard, creator } = this.#ports;
+    return client.id === creator() && clients.get(keyboard.holder)?.presence.phase === "vanished";
   }
 
   #request(client: ClientRecord): void {

@@ -77,6 +77,8 @@ export type Vanished = {
   readonly windowBytes: number;
   /** It goes when the process has taken what it sent. */
   readonly isLeaving: boolean;
+  /** How long its place is kept, where that is not the usual time. */
+  readonly graceMs?: number;
 };
 
 export type Presence =

@@ -172,7 +172,7 @@ export abstract class SessionCore {
    * The client's connection has ended. What it sent and the process has no room for yet is still taken in, unless nothing of
    * it is for as long as a grace.
    */
-  disconnect(client: ClientRecord, how: "left" | "vanished"): void {
+  disconnect(client: ClientRecord, how: "left" | "vanished" | "put aside"): void {
     this.attendance.disconnect(client, how);
   }
 

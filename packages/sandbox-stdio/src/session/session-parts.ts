@@ -100,6 +100,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     outputSender,
     recorder,
     upstream,
+    creator: () => attendance.creator,
     resize: (client, size) => ports.resizeWindow(client, size),
     keyboardMoved: () => {
       answererChoice.choose();

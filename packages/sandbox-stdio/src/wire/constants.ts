@@ -75,6 +75,10 @@ export const QUIET_MS = 3_000;
 export const SILENCE_MS = 40_000;
 /** A program has left so long after its last call (R5 of the programs' interface). */
 export const PROGRAM_GRACE_MS = 60_000;
+/** With this a client closes whose page is closed or reloaded (R9a). No server does. */
+export const PUT_ASIDE_CODE = 4001;
+/** So long a page that has been put aside keeps its place: as long as a reload takes. */
+export const PUT_ASIDE_GRACE_MS = 3_000;
 /** How long a vanished client keeps cursor, pacing, keyboard and size. */
 export const RESUME_GRACE_MS = 30_000;
 /** A lossless client that leaves its window full for this long is closed with 1011. */

@@ -1,0 +1,30 @@
+// Ctrl and Alt that stay pressed for the next key: what a terminal sends for a key with them. Pure.
+
+export type Modifiers = { readonly isControl: boolean; readonly isAlt: boolean };
+
+export const NO_MODIFIERS: Modifiers = { isControl: false, isAlt: false };
+
+/** A cursor key or one of that block, as a terminal sends it without modifiers. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
+const CURSOR_KEY = /^\x1b[[O]([A-DFH])$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const NUMBERED_KEY = /^\x1b\[(\d+)~$/;
+
+/** What one key sends with these modifiers. Text of more than one character, pasted perhaps, is left as it is. */
+export function withModifiers(text: string, { isControl, isAlt }: Modifiers): string {
+  if (!isControl && !isAlt) return text;
+  const code = 1 + (isAlt ? 2 : 0) + (isControl ? 4 : 0);
+  const cursor = CURSOR_KEY.exec(text)?.[1];
+  if (cursor !== undefined) return `\x1b[1;${code}${cursor}`;
+  const number = NUMBERED_KEY.exec(text)?.[1];
+  if (number !== undefined) return `\x1b[${number};${code}~`;
+  if ([...text].length !== 1) return text;
+  return `${isAlt ? "\x1b" : ""}${isControl ? controlOf(text) : text}`;
+}
+
+/** As a keyboard does it: letters and the characters about them, the space, and "?" for delete. */
+function controlOf(key: string): string {
+  if (key === " ") return "\0";
+  if (key === "?") return "\x7f";
+  return /^[a-zA-Z@[\\\]^_]$/.test(key) ? String.fromCharCode(key.toUpperCase().charCodeAt(0) & 0x1f) : key;
+}

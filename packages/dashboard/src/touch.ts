@@ -1,0 +1,129 @@
+// Fingers on the terminal: dragging scrolls, a long press selects words, a tap gives the focus. xterm.js 6.0 does none of it.
+
+import type { Terminal } from "@xterm/xterm";
+
+const LONG_PRESS_MS = 500;
+/** A finger that has moved so far, in pixels, drags. */
+const SLACK_PX = 8;
+
+type Cell = { readonly x: number; readonly y: number };
+type Gesture =
+  | { readonly kind: "undecided"; readonly x: number; readonly y: number }
+  | { readonly kind: "scroll"; y: number; rest: number }
+  | { readonly kind: "select"; readonly from: Cell };
+
+/** @param stage What the terminal is in. @returns How to stop. */
+export function watchFingers(terminal: Terminal, stage: HTMLElement): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let gesture: Gesture | undefined;
+  let timer = 0;
+
+  const screen = () => stage.querySelector(".xterm-screen")?.getBoundingClientRect();
+  const cellAt = ({ clientX, clientY }: Touch): Cell | undefined => {
+    const box = screen();
+    if (box === undefined || box.width === 0) return undefined;
+    const within = (at: number, size: number, count: number) =>
+      Math.max(0, Math.min(count - 1, Math.floor((at / size) * count)));
+    const y = within(clientY - box.top, box.height, terminal.rows) + terminal.buffer.active.viewportY;
+    return { x: within(clientX - box.left, box.width, terminal.cols), y };
+  };
+  const end = () => {
+    clearTimeout(timer);
+    gesture = undefined;
+  };
+
+  const scroll = (drag: Extract<Gesture, { kind: "scroll" }>, touch: Touch) => {
+    const rowHeight = (screen()?.height ?? 0) / terminal.rows;
+    if (rowHeight === 0) return;
+    const moved = drag.rest + drag.y - touch.clientY;
+    const lines = Math.trunc(moved / rowHeight);
+    drag.y = touch.clientY;
+    drag.rest = moved - lines * rowHeight;
+    if (lines !== 0) scrollBy(terminal, stage, lines, rowHeight, touch);
+  };
+
+  stage.addEventListener(
+    "touchstart",
+    (event) => {
+      end();
+      const [touch, second] = event.touches;
+      if (touch === undefined || second !== undefined) return;
+      gesture = { kind: "undecided", x: touch.clientX, y: touch.clientY };
+      const from = cellAt(touch);
+      timer = window.setTimeout(() => {
+        if (from === undefined) return;
+        gesture = { kind: "select", from };
+        selectWords(terminal, from, from);
+      }, LONG_PRESS_MS);
+    },
+    { signal, passive: true },
+  );
+  stage.addEventListener(
+    "touchmove",
+    (event) => {
+      const [touch] = event.touches;
+      if (touch === undefined || gesture === undefined) return;
+      event.preventDefault();
+      if (gesture.kind === "undecided") {
+        if (Math.hypot(touch.clientX - gesture.x, touch.clientY - gesture.y) < SLACK_PX) return;
+        clearTimeout(timer);
+        gesture = { kind: "scroll", y: gesture.y, rest: 0 };
+      }
+      if (gesture.kind === "scroll") scroll(gesture, touch);
+      else {
+        const to = cellAt(touch);
+        if (to !== undefined) selectWords(terminal, gesture.from, to);
+      }
+    },
+    { signal, passive: false },
+  );
+  stage.addEventListener(
+    "touchend",
+    (event) => {
+      // The mouse events that a browser makes of a touch would end the selection.
+      if (gesture?.kind === "select") event.preventDefault();
+      end();
+    },
+    { signal, passive: false },
+  );
+  stage.addEventListener("touchcancel", end, { signal });
+  // A long press selects, and opens no menu.
+  stage.addEventListener("contextmenu", (event) => gesture?.kind === "select" && event.preventDefault(), { signal });
+  return () => {
+    end();
+    stop.abort();
+  };
+}
+
+/** Scrolls as a wheel does: a program that takes the wheel, or has no scrollback, gets it. */
+function scrollBy(terminal: Terminal, stage: HTMLElement, lines: number, rowHeight: number, touch: Touch): void {
+  const isPrograms = terminal.buffer.active.type === "alternate" || terminal.modes.mouseTrackingMode !== "none";
+  if (!isPrograms) {
+    terminal.scrollLines(lines);
+    return;
+  }
+  const { clientX, clientY } = touch;
+  const [deltaMode, at] = [WheelEvent.DOM_DELTA_PIXEL, stage.querySelector(".xterm-screen") ?? stage];
+  for (let i = 0; i < Math.abs(lines); i += 1) {
+    const deltaY = Math.sign(lines) * rowHeight;
+    at.dispatchEvent(new WheelEvent("wheel", { bubbles: true, cancelable: true, clientX, clientY, deltaMode, deltaY }));
+  }
+}
+
+/** Selects from the word at one cell to the word at another. */
+function selectWords(terminal: Terminal, a: Cell, b: Cell): void {
+  const isForward = a.y < b.y || (a.y === b.y && a.x <= b.x);
+  const [first, last] = isForward ? [a, b] : [b, a];
+  const start = wordEdge(terminal, first, -1);
+  const end = wordEdge(terminal, last, 1);
+  terminal.select(start, first.y, (last.y - first.y) * terminal.cols + end - start + 1);
+}
+
+function wordEdge(terminal: Terminal, { x, y }: Cell, step: -1 | 1): number {
+  const line = terminal.buffer.active.getLine(y);
+  const isWord = (at: number) => at >= 0 && at < terminal.cols && /\S/.test(line?.getCell(at)?.getChars() ?? "");
+  let edge = x;
+  while (isWord(x) && isWord(edge + step)) edge += step;
+  return edge;
+}

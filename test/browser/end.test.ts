@@ -1,0 +1,74 @@
+// The end of a process and of a page: what comes after, and what is asked before.
+import type { Dialog } from "playwright-core";
+import { expect, test } from "vitest";
+import { fresh } from "../e2e/support/system.ts";
+import { setUpBrowser } from "./support/fixture.ts";
+import type { Tab } from "./support/tab.ts";
+
+const browser = setUpBrowser();
+
+const card = (tab: Tab, name: string) => tab.page.getByRole("heading", { name }).waitFor();
+
+test("after an exit Enter starts again under the same name and address, and Escape closes", async () => {
+  const { tab } = await browser.shell();
+  const address = tab.page.url();
+  await tab.run("exit 3");
+  await tab.says("Process exited with code 3");
+  await tab.page.keyboard.press("Enter");
+  await tab.shell();
+  await tab.run("echo again $((40 + 2))");
+  await tab.shows("again 42");
+  await tab.run("exit 4");
+  await tab.says("Process exited with code 4");
+  await tab.page.reload();
+  await tab.says("Process exited with code 4");
+  await tab.page.locator(".xterm-helper-textarea").focus();
+  await tab.page.keyboard.press("Escape");
+  await card(tab, "Closed");
+  await tab.button("Open it again");
+  await tab.says("Process exited with code 4");
+  expect(tab.page.url()).toBe(address);
+});
+
+test("a command that fails is started again only as itself: a new session is a shell", async () => {
+  const command = `cmd=sh&arg=-c&arg=${encodeURIComponent("echo failing; exit 2")}`;
+  const address = `/?sandbox=${fresh("fails")}&session=job&debug=1&renderer=dom&${command}`;
+  const tab = await browser.open(await browser.member(), address);
+  await tab.button("Run");
+  await tab.says("Process exited with code 2");
+  await tab.shows("failing");
+  await tab.page.keyboard.press("Enter");
+  await tab.state("starting").catch(() => undefined);
+  await tab.says("Process exited with code 2");
+  expect((await tab.rows()).filter((row) => row !== "")).toEqual(["failing"]);
+  await tab.button("New session");
+  await tab.shell();
+  expect([...new URL(tab.page.url()).searchParams.keys()].sort()).toEqual(["debug", "renderer", "sandbox", "session"]);
+});
+
+test("the bare address opens the session that this person had last", async () => {
+  const { tab } = await browser.shell();
+  await tab.run("echo pid $$");
+  const pid = (await tab.find(/^pid (\d+)$/))[1];
+  const other = await browser.open(tab.page.context(), "/?debug=1&renderer=dom");
+  await other.state("attached");
+  await other.prompt();
+  await other.run("echo the same $$");
+  await other.shows(`the same ${pid}`);
+});
+
+test("closing a page with a process asks first, a page without one does not", async () => {
+  const { tab } = await browser.shell();
+  const asked: string[] = [];
+  tab.page.on("dialog", (dialog: Dialog) => {
+    asked.push(dialog.type());
+    void dialog.dismiss();
+  });
+  await tab.page.close({ runBeforeUnload: true });
+  await expect.poll(() => asked).toEqual(["beforeunload"]);
+  await tab.run("exit");
+  await tab.state("exited");
+  await tab.page.close({ runBeforeUnload: true });
+  await expect.poll(() => tab.page.isClosed()).toBe(true);
+  expect(asked.length).toBe(1);
+});
