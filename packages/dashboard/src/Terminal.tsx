@@ -223,7 +223,9 @@ export function Terminal(props: TerminalProps) {
             isFramed={view?.isFramed ?? false}
             link={view?.link}
             isSecret={
-              room?.people === undefined || keyboardStateOf(room.people) === "none" ? undefined : view?.isSecret
+              hasEnded || room?.people === undefined || keyboardStateOf(room.people) === "none"
+                ? undefined
+                : view?.isSecret
             }
             onSecret={(isOn) => {
               live?.setSecret(isOn);

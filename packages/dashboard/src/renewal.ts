@@ -59,8 +59,10 @@ export class Renewal {
     this.#stop();
     const beganMs = performance.now();
     this.#timer = window.setInterval(() => void this.#look(), TRY_EVERY_MS);
+    // What has just ended may have been ended: a person who logs out is not asked about at once.
+    if (seconds === undefined) return;
     await this.#look();
-    if (this.#timer === 0 || seconds === undefined) return;
+    if (this.#timer === 0) return;
     this.#events.needed(seconds - (performance.now() - beganMs) / 1000);
   }
 
