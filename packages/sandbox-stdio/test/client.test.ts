@@ -110,13 +110,14 @@ describe("L10: input that is refused", () => {
     expect([sentBytes(), client.unackedInput]).toEqual([most, most]);
     socket().events.text(`{"type":"stdin_ack","offset":${most}}`);
     expect([sentBytes(), client.unackedInput]).toEqual([most, 0]);
-    // What is written then goes on where that ended.
+    // What is written then goes on where that ended, unless the process takes no more for good.
+    const isLate = code === "stdin_closed";
+    const before = socket().sent.length;
     client.write(new Uint8Array([7, 8]));
     client.write(new Uint8Array([9]));
-    const last = socket().sent.slice(-2);
-    expect(last).toEqual([new Uint8Array([7, 8]), new Uint8Array([9])]);
+    expect(socket().sent.slice(before)).toEqual(isLate ? [] : [new Uint8Array([7, 8]), new Uint8Array([9])]);
     client.endInput();
-    expect(socket().sent.at(-1)).toBe(`{"type":"eof","offset":${most + 3}}`);
+    expect(socket().sent.at(-1)).toBe(`{"type":"eof","offset":${isLate ? most : most + 3}}`);
   });
 
   test("L10b: a client that waits for the keyboard sends the rest of its input once it has it", () => {
@@ -137,6 +138,21 @@ test("an end of input that is refused drops nothing: the input itself is taken",
   client.write(new Uint8Array(1_000_000));
   socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
   expect(client.unackedInput).toBe(1_000_000);
+});
+
+test("I9a: an end of input refused before the other driver left is told again, though it hears so late", () => {
+  const { client, greet, socket } = harness();
+  greet(0);
+  client.endInput();
+  const eofs = () => socket().sent.filter((frame) => frame === '{"type":"eof","offset":0}').length;
+  expect(eofs()).toBe(1);
+  socket().events.text('{"type":"leave","id":"other"}');
+  expect(eofs()).toBe(1);
+  socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
+  expect(eofs()).toBe(2);
+  // Nothing has changed since: it would be refused again.
+  socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
+  expect(eofs()).toBe(2);
 });
 
 describe("a connection that breaks often", () => {

@@ -137,6 +137,10 @@ test("O7: where the bridge answers in time, no client ever goes on without a sna
   }
 });
 
-test("seed 1002376: a client that never had the keyboard typed a whole window twice, 3 s apart, and was closed", () => {
-  new Simulation(planOf(1_002_376)).run();
+test.each([
+  [1_002_376, "a client that never had the keyboard typed a whole window twice, 3 s apart, and was closed"],
+  [1_016_257, "an end of input was refused by the bridge after its client had heard that the other driver left"],
+  [1_018_257, "a client wrote on and on to a process that takes no more input, and was closed"],
+])("seed %i: %s", (seed) => {
+  new Simulation(planOf(seed)).run();
 });

@@ -28,6 +28,10 @@ export class InputDelivery {
   #isEofSent = false;
   /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
   #isEofRefused = false;
+  /** Whether somebody has gone, or the keyboard has moved, since the end of input was told: the refusal may be older. */
+  #hasChanged = false;
+  /** Whether the process takes no more input, for good. */
+  #isClosed = false;
   /** Who is here, and who holds the keyboard. */
   #people: Participants | undefined;
 
@@ -127,13 +131,12 @@ export class InputDelivery {
 
   /** An end of input that was refused, since another driver seemed to be there, is told again when one has gone. */
   #hearOfEof(message: ServerMessage): void {
-    if (message.type === "error" && message.code === "not_stdin_holder") {
-      this.#isEofRefused = this.#isEofSent;
-    } else if (this.#isEofRefused && (message.type === "leave" || message.type === "stdin_holder")) {
-      this.#isEofRefused = false;
-      this.#isEofSent = false;
-      this.#flush();
-    }
+    if (message.type === "error" && message.code === "not_stdin_holder") this.#isEofRefused = this.#isEofSent;
+    else if (message.type === "leave" || message.type === "stdin_holder") this.#hasChanged = true;
+    if (!this.#isEofRefused || !this.#hasChanged) return;
+    this.#isEofRefused = false;
+    this.#isEofSent = false;
+    this.#flush();
   }
 
   /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
@@ -141,10 +144,14 @@ export class InputDelivery {
     const wasTaken = this.#isTaken;
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (this.#isTaken && !wasTaken) this.#flush();
+    if (message.type === "error" && message.code === "stdin_closed") this.#isClosed = true;
     if (message.type !== "error" || this.#sender.isAllSent) return;
     // An end of input may be refused to a client whose input is not.
     const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isTaken);
-    if (!isOfInput) return;
+    if (isOfInput) this.#discardUnsent();
+  }
+
+  #discardUnsent(): void {
     for (const bytes of this.#sender.dropUnsent()) this.#ports.events.discarded(bytes);
     if (this.#eofAt !== undefined) this.#eofAt = Math.min(this.#eofAt, this.#sender.end);
   }
@@ -161,11 +168,13 @@ export class InputDelivery {
 
   #flush(): void {
     if (!this.#ports.isAttached()) return;
+    if (this.#isClosed) this.#discardUnsent();
     const windowBytes = this.#isTaken ? MAX_UNACKED_INPUT_BYTES : MAX_STDIN_FRAME_BYTES;
     const next = () => this.#sender.next(windowBytes);
     for (let frame = next(); frame !== undefined; frame = next()) this.#ports.send(frame);
     if (this.#eofAt === undefined || !this.#sender.isAllSent || this.#isEofSent) return;
     this.#isEofSent = true;
+    this.#hasChanged = false;
     this.#ports.control({ type: "eof", offset: this.#eofAt });
   }
 }

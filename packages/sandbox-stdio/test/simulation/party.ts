@@ -216,7 +216,8 @@ export class Party {
         message: (message) => {
           if (message.type !== "error") return;
           this.errors.push(message.code);
-          if (message.code === "not_stdin_holder") this.#refusedUntil = this.#world.time.now + REFUSED_PAUSE_MS;
+          if (message.code === "not_stdin_holder" || message.code === "stdin_closed")
+            this.#refusedUntil = this.#world.time.now + REFUSED_PAUSE_MS;
         },
         discarded: (bytes) => {
           this.#written -= bytes.length;
