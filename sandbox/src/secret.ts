@@ -6,7 +6,7 @@ import { cString, cStrings, LibcError, libc } from "./process/libc.ts";
 export type Secret = { readonly ok: true; readonly token: string } | { readonly ok: false; readonly problem: string };
 
 /** Below this a secret can be guessed. */
-export const MIN_TOKEN_LENGTH = 16;
+const MIN_TOKEN_LENGTH = 16;
 /** A pipe takes as much at once, and a header of a request with it is still read. */
 const MAX_TOKEN_LENGTH = 4096;
 const PR_SET_DUMPABLE = 4;

@@ -1,7 +1,8 @@
 // The measurements of how much: bytes a second out and in, to many at once, and memory.
 
 import { createHash } from "node:crypto";
-import { echoes, FLOOD, pause, type Result, readyCat, SHELL, watchMemory } from "./measuring.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { echoes, FLOOD, type Result, readyCat, SHELL, watchMemory } from "./measuring.ts";
 import { percentile, scaled } from "./numbers.ts";
 import { COOKED_PERIOD, LINE, patternBytes, Verifier } from "./pattern.ts";
 import type { Subject } from "./subjects.ts";

@@ -1,6 +1,7 @@
 // The measurements of how long something takes: to a prompt, a key and its echo, ^C and the next prompt.
 
-import { echoes, KEY, PATIENCE_MS, pause, type Result, readyCat, received, SHELL, startFlood } from "./measuring.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { echoes, KEY, PATIENCE_MS, type Result, readyCat, received, SHELL, startFlood } from "./measuring.ts";
 import { median, percentile, scaled } from "./numbers.ts";
 import { openLink } from "./slow-link.ts";
 import { LINK_PORTS, type Subject } from "./subjects.ts";

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Subject } from "./subjects.ts";
 import { openTerminal, seen, type Terminal } from "./terminal.ts";
 
@@ -100,8 +101,4 @@ export function watchMemory(subject: Subject): { end(): number } {
       return Math.max(peak, subject.memory());
     },
   };
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

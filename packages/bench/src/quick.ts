@@ -14,7 +14,7 @@ export const QUICK_SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor",
 type Ratios = { readonly bridge: number | undefined; readonly path: number | undefined };
 
 /** The ratios of the table that a page holds, by row. */
-export function committedRatios(page: string): Map<string, Ratios> {
+function committedRatios(page: string): Map<string, Ratios> {
   const ratios = new Map<string, Ratios>();
   for (const line of page.split("\n")) {
     if (!line.startsWith("| ")) continue;

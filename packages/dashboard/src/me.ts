@@ -1,5 +1,8 @@
 // Who is logged in, and out again. The page never sees a token.
 
+import { isRecord } from "sandbox-stdio/core";
+import { textOf } from "./answers.ts";
+
 export type Me =
   | {
       readonly kind: "known";
@@ -60,14 +63,4 @@ export async function logout(): Promise<boolean> {
 /** Where to log in, so as to come back here. */
 export function loginAddress(location: Pick<Location, "pathname" | "search" | "hash">): string {
   return `/login?${new URLSearchParams({ return_to: location.pathname + location.search + location.hash })}`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function textOf(value: unknown, field: string): string | undefined {
-  if (!isRecord(value)) return undefined;
-  const text = value[field];
-  return typeof text === "string" && text !== "" ? text : undefined;
 }

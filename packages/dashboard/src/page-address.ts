@@ -1,6 +1,6 @@
 // What the page's own address says: which sandbox and session, what to run there, and how to show it. Pure.
 
-import { isName } from "sandbox-stdio/core";
+import { isName, quote } from "sandbox-stdio/core";
 
 export type Wish = { readonly kind: "command" | "env" | "cwd"; readonly text: string };
 
@@ -86,8 +86,4 @@ function wishesOf(params: URLSearchParams): Wish[] {
   const command = [...params.getAll("cmd"), ...params.getAll("arg")].map(quote).join(" ");
   const all = (kind: "env" | "cwd") => params.getAll(kind).map((text) => ({ kind, text }));
   return [...(command === "" ? [] : [{ kind: "command", text: command } as const]), ...all("env"), ...all("cwd")];
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

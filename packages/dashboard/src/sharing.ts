@@ -1,7 +1,8 @@
 // The server's routes for tickets: a link that shares a session, the list of links, taking one back; and one for this person
 // alone, to attach with. Never throws.
 
-import type { Role } from "sandbox-stdio/core";
+import { isRecord, type Role } from "sandbox-stdio/core";
+import { textOf } from "./answers.ts";
 
 /** A session, as its owner names it. */
 export type Place = { readonly sandbox: string; readonly session: string };
@@ -84,14 +85,4 @@ async function ask(method: string, path: string, body?: unknown): Promise<Answer
 
 function unreadable(): Answer<never> {
   return { ok: false };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function textOf(value: unknown, field: string): string | undefined {
-  if (!isRecord(value)) return undefined;
-  const text = value[field];
-  return typeof text === "string" && text !== "" ? text : undefined;
 }

@@ -37,7 +37,7 @@ export type Status = {
 };
 
 /** How long "resumed" is said. */
-export const RESUMED_WORDS_MS = 5_000;
+const RESUMED_WORDS_MS = 5_000;
 
 /** @param isByLink Whether a link that shares the session led here. */
 export function describe(facts: SessionFacts, nowMs: number, isByLink = false, texts = ENGLISH): Status {

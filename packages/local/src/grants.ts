@@ -4,9 +4,9 @@ import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { Person } from "./tokens.ts";
 
 /** Lifetimes, in seconds. */
-export const CODE_SECONDS = 60;
+const CODE_SECONDS = 60;
 export const DEVICE_CODE_SECONDS = 600;
-export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
+const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
 
 /** Most entries of one kind; the oldest go first. A local issuer never gets near it, a runaway client might. */
 const MAX_ENTRIES = 10_000;

@@ -5,7 +5,6 @@ export type {
   ClientEnd,
   ClientEvents,
   ClientOptions,
-  ClientPorts,
   ClientSocket,
   ClientSocketEvents,
   ClientState,
@@ -29,9 +28,8 @@ export {
   keyboardWords,
   nameOf,
   PARTICIPANT_WORDS,
-  type ParticipantWords,
 } from "./client/participants-text.ts";
-export { backoffMs, decideRetry, type RetryDecision } from "./client/retry.ts";
+export { backoffMs, decideRetry } from "./client/retry.ts";
 export { stoppingWords } from "./client/stopping-words.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
@@ -41,66 +39,60 @@ export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";
 export type { WriteOutcome, WriteWish } from "./hop/bridge-calls.ts";
 export type { ProcessFacts } from "./hop/greeting.ts";
-export { InnerClient, type InnerClientEvents, type InnerSocket } from "./hop/inner-client.ts";
+export { InnerClient } from "./hop/inner-client.ts";
 export { InnerServer } from "./hop/inner-server.ts";
 export type { ProgramPorts } from "./hop/program-service.ts";
 export type { InnerHello } from "./hop/reconciliation.ts";
 export { type InputEntry, InputQueue } from "./input/input-queue.ts";
 export { release } from "./input/release.ts";
 export { decodeArchive, encodeArchive } from "./output/log-archive.ts";
-export { type LogItem, OutputLog, type SizeMark } from "./output/output-log.ts";
-export { type Flow, FrameSource, LinkFlow, type OutputPeer, OutputReader, RatedFlow } from "./output/output-reader.ts";
+export { OutputLog } from "./output/output-log.ts";
+export { type Flow, FrameSource, LinkFlow, OutputReader, RatedFlow } from "./output/output-reader.ts";
 export { isWindowSpent, type Paced, pacingClient } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
-export { SNAPSHOT_PATIENCE_MS, type SnapshotFrame, type SnapshotSource } from "./output/snapshot-requests.ts";
+export { SNAPSHOT_PATIENCE_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
 export { Window } from "./output/window.ts";
 export type { ConnectionHooks, ServerSocket } from "./server/connection-ports.ts";
-export { Deadline, type DeadlinePorts, earliest } from "./server/deadline.ts";
-export { Departures, type DepartureVerdict, type SocketQueue } from "./server/departures.ts";
+export { Deadline, earliest } from "./server/deadline.ts";
+export { Departures, type SocketQueue } from "./server/departures.ts";
 export {
   type AttachWish,
   type Begin,
-  type ClientCommand,
   chooseRoute,
-  type DecodedCommand,
   type Dialect,
   type DialectRoute,
-  type Encoded,
   type Frame,
-  type RouteRequest,
   type SessionEvent,
 } from "./server/dialect.ts";
 export { ServerConnection } from "./server/server-connection.ts";
-export { Budget, type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
+export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
-export { Keyboard, type KeyboardFault, type KeyboardResult } from "./session/keyboard.ts";
+export { Keyboard } from "./session/keyboard.ts";
 export { areAlike, distinctName } from "./session/names.ts";
-export type { Peer, Presence, RemotePeer } from "./session/presence.ts";
+export type { Peer } from "./session/presence.ts";
 export { ProcessSession } from "./session/process-session.ts";
 export { RelaySession } from "./session/relay-session.ts";
 export { SessionCore } from "./session/session-core.ts";
 export type {
   AttachRequest,
-  AttachResult,
-  ProgramRequest,
   SessionFacts,
   SessionOptions,
   Upstream,
 } from "./session/session-types.ts";
 export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
-export { type Answerer, AnswererHistory } from "./terminal/answerer-history.ts";
-export { COUNTS, type CountUnit, mostOf, type ScreenSize, withinScreen } from "./terminal/counts.ts";
+export type { Answerer } from "./terminal/answerer-history.ts";
+export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
-export { mendEraseToCursor, parseOnAfterFaults, type XtermTerminal } from "./terminal/xterm-fault.ts";
+export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
 export { LOG_LEVELS, type Log, type LogLevel, logAt, readLogLevel } from "./text/log-level.ts";
+export { quote } from "./text/shell-word.ts";
 export { clipUtf8, utf8Length } from "./text/utf8.ts";
 export { splitUtf8 } from "./text/utf8-text.ts";
 export {
   type AttachQuery,
-  type AttachQueryResult,
   type Attempt,
   attachParams,
   commandWords,
@@ -114,7 +106,6 @@ export * from "./wire/constants.ts";
 export {
   type Bye,
   type ClientMessage,
-  type ControlFault,
   type ControlResult,
   type ExitStatus,
   type Hello,
@@ -134,17 +125,15 @@ export {
   decodeStdin,
   encodeFrame,
   encodeStdin,
-  type OutputFrame,
   STDIN_HEADER_BYTES,
-  type StdinFrame,
 } from "./wire/frames.ts";
-export type { InnerCommand, InnerMessage, KnownClient, Question } from "./wire/inner-messages.ts";
-export { type BridgeListing, MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
+export type { KnownClient, Question } from "./wire/inner-messages.ts";
+export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
+export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {
   describeFrame,
   describeMessage,
-  type Speaker,
   type Trace,
   tracedReceiver,
   tracedSocket,

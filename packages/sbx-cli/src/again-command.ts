@@ -1,7 +1,7 @@
 // The line that attaches to a session again, as a shell would need it written. Pure.
 
+import { quote } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
-import { quote } from "./sessions.ts";
 
 export function againCommand(
   { endpoint, sandbox, ticket, ticketFrom, resumeFile }: AttachWish,

@@ -3,10 +3,11 @@
 
 import fs from "node:fs";
 import path from "node:path";
+import { isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults } from "./cli-command.ts";
 import { configDirectory, type Environment } from "./logins.ts";
 import { CliError, usage } from "./outcome.ts";
-import { cellText, isRecord, table } from "./table.ts";
+import { cellText, table } from "./table.ts";
 
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
 

@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isRecord } from "sandbox-stdio/core";
 import { type FileOwner, isGone, isRunning, thisRun } from "./file-owner.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
@@ -213,10 +214,6 @@ function isOwner(value: unknown): value is FileOwner {
 
 function isOutputPlace(value: unknown): value is OutputPlace {
   return isRecord(value) && isCount(value.dev) && isCount(value.ino) && isCount(value.size);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): value is number {

@@ -1,9 +1,10 @@
 // The commands that ask the server over HTTP: which sessions there are, and ending one.
 
+import { isRecord, quote } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 import { describeFailure, messageOf } from "./socket.ts";
-import { isRecord, table, cellText as text } from "./table.ts";
+import { table, cellText as text } from "./table.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -102,9 +103,4 @@ function rowOf(entry: Record<string, unknown>): string[] {
     age(text(entry.createdAt)),
     cmd,
   ];
-}
-
-/** As a shell would need it written, so that the words can be told apart. */
-export function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

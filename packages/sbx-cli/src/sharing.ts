@@ -1,11 +1,12 @@
 // The commands that share a session, over HTTP: a link, the list of links, taking one back.
 
 import type { Role } from "sandbox-stdio/core";
+import { isRecord, quote } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
-import { ask, quote } from "./sessions.ts";
-import { cellText, isRecord, table } from "./table.ts";
+import { ask } from "./sessions.ts";
+import { cellText, table } from "./table.ts";
 
 /** Which session, and by whose right. */
 type Place = {

@@ -1,7 +1,7 @@
 // ssh's place: what stands behind its ProxyCommand, and the entry for its configuration. Pure.
 
+import { quote } from "sandbox-stdio/core";
 import type { AttachWish, CliCommand } from "./cli-command.ts";
-import { quote } from "./sessions.ts";
 
 /** A server for one connection on three pipes; whatever ssh does is its own affair. */
 export function sshProxyWish(command: Extract<CliCommand, { kind: "ssh-proxy" }>): AttachWish {

@@ -18,7 +18,3 @@ export function table(rows: readonly (readonly string[])[]): string {
 export function cellText(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,9 +1,10 @@
 // Who the server takes us for.
 
+import { isRecord } from "sandbox-stdio/core";
 import type { Place } from "./cli-command.ts";
 import { safeJson } from "./plain-text.ts";
 import { ask } from "./sessions.ts";
-import { cellText, isRecord } from "./table.ts";
+import { cellText } from "./table.ts";
 
 /** @throws {CliError} */
 export async function whoAmI(

@@ -20,7 +20,7 @@ export interface OutputSink {
 }
 
 /** The most that is read at once, and that waits for a flush. One frame: the rest would be another, which costs as much. */
-export const FLUSH_BYTES = MAX_FRAME_BYTES;
+const FLUSH_BYTES = MAX_FRAME_BYTES;
 
 /** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
 const PROMPT_BYTES = 1_024;

@@ -1,5 +1,6 @@
 // One question to the issuer: a form posted, a JSON object answered. Knows nothing of what is asked.
 
+import { isRecord } from "sandbox-stdio/core";
 import { readText } from "../read-text.ts";
 import { AuthFault } from "./fault.ts";
 import type { Claims } from "./identity.ts";
@@ -32,13 +33,9 @@ export async function askIssuer(uri: string, form: Readonly<Record<string, strin
     }
     const { text } = await readText(response, MAX_ANSWER_BYTES, TIMEOUT_MS);
     const body: unknown = JSON.parse(text);
-    if (!isObject(body)) throw new TypeError("Cannot use an answer that is not a JSON object");
+    if (!isRecord(body)) throw new TypeError("Cannot use an answer that is not a JSON object");
     return { status: response.status, body };
   } catch (error) {
     throw new AuthFault("issuer_unreachable", "The issuer does not answer, try again", { cause: error });
   }
-}
-
-function isObject(value: unknown): value is Claims {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

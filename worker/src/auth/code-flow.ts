@@ -1,6 +1,7 @@
 // The authorization code flow with PKCE, as the issuer's client: the way there, and the exchange of the code.
 // Knows nothing of cookies. What comes back is unverified.
 
+import { toBase64Url } from "../base64url.ts";
 import { askIssuer } from "./ask-issuer.ts";
 import { AuthFault } from "./fault.ts";
 import type { PendingLogin } from "./pending-login.ts";
@@ -17,7 +18,7 @@ export interface IssuedTokens {
 
 /** 256 random bits, as text for URLs. */
 export function randomText(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(32)));
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 /** The address at the issuer that a browser is sent to. */
@@ -30,7 +31,7 @@ export async function authorizeUrl(pending: PendingLogin, settings: AuthSettings
   url.searchParams.set("scope", settings.loginScope);
   url.searchParams.set("state", pending.state);
   url.searchParams.set("nonce", pending.nonce);
-  url.searchParams.set("code_challenge", base64url(new Uint8Array(digest)));
+  url.searchParams.set("code_challenge", toBase64Url(new Uint8Array(digest)));
   url.searchParams.set("code_challenge_method", "S256");
   return url.href;
 }
@@ -77,11 +78,4 @@ export function clientId(settings: AuthSettings): string {
 
 function redirectUri(settings: AuthSettings): string {
   return `${settings.publicOrigin}/callback`;
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
 }

@@ -1,11 +1,11 @@
 // The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
 
-import { CLOSE, type Frame, type ServerSocket, type SocketQueue } from "sandbox-stdio/core";
+import { CLOSE, type Frame, PLAIN_QUEUE_BYTES, type ServerSocket, type SocketQueue } from "sandbox-stdio/core";
 import type { Counts } from "../metrics/counts.ts";
 import type { Unheard, UnheardPool } from "./unheard.ts";
 
 /** Above this a socket has enough queued, where the runtime can tell. */
-const HIGH_WATER_BYTES = 1024 * 1024;
+const HIGH_WATER_BYTES = PLAIN_QUEUE_BYTES;
 /**
  * The runtime leaves the connection of a client that has never said anything open after a close of ours, until the client
  * gives up waiting. So such a client gets this long to say something, its first ping perhaps, or to close first, as the

@@ -1,7 +1,15 @@
 // Passes the messages of one client and one ttyd on to each other, as they are. Reads no more of them than their first
 // character: who holds the output, what is input, and what is a change of size. Knows no way to a ttyd.
 
-import { CLOSE, clipUtf8, MIB, PLAIN_RATE, PLAIN_STALL_MS, type SocketQueue } from "sandbox-stdio/core";
+import {
+  CLOSE,
+  clipUtf8,
+  MIB,
+  PLAIN_QUEUE_BYTES,
+  PLAIN_RATE,
+  PLAIN_STALL_MS,
+  type SocketQueue,
+} from "sandbox-stdio/core";
 import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
@@ -19,7 +27,7 @@ const [INPUT, RESIZE, PAUSE, RESUME, JSON_DATA] = [0x30, 0x31, 0x32, 0x33, 0x7b]
 /** Output goes no faster than this for longer than a moment: a runtime that can't tell what waits must not gather it. */
 const BURST_BYTES = PLAIN_RATE / 4;
 /** Above this a client has enough waiting, and a ttyd is not sent to, where the runtime can tell. */
-const HIGH_WATER_BYTES = MIB;
+const HIGH_WATER_BYTES = PLAIN_QUEUE_BYTES;
 /** A ttyd that is told to pause has less than this on its way: one that sends more does not heed it. */
 const MAX_QUEUE_BYTES = 8 * MIB;
 const LOOK_MS = 20;

@@ -1,6 +1,6 @@
 // The settings of `/terminal/*`, read and checked in one place.
 
-import { AuthFault } from "../auth/fault.ts";
+import { misconfigured } from "../auth/entry-settings.ts";
 import { readServiceUrl } from "../auth/settings.ts";
 
 export interface TerminalEnv {
@@ -45,8 +45,4 @@ function readUpstream(env: TerminalEnv): TtydSettings | undefined {
     throw misconfigured("TERMINAL_URL must say where the ttyd is, since BRIDGE_URL is set and there are no containers");
   }
   return { port, localUrl };
-}
-
-function misconfigured(message: string): AuthFault {
-  return new AuthFault("misconfigured", `This server is not set up: ${message}`);
 }

@@ -7,7 +7,7 @@ import { containerOf } from "../sandbox/containers.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
 
 /** Subprotocol of ttyd. */
-export const TTY_PROTOCOL = "tty";
+const TTY_PROTOCOL = "tty";
 const PATIENCE_MS = 10_000;
 
 /** @returns undefined where there is no ttyd that takes connections. */

@@ -1,6 +1,7 @@
 // Calls of the programs' interface by plain fetch, some of them cut: before the request is whole, while it is on its way, or when
 // the answer has come and is thrown away. A cut call is made again until there is an answer.
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../local/src/random.ts";
 import type { Report } from "./report.ts";
 
@@ -106,8 +107,4 @@ function brokenBody(text: string, random: Random): ReadableStream<Uint8Array> {
       controller.error(new CutCall("cut"));
     },
   });
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

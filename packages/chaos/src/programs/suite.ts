@@ -1,8 +1,9 @@
 // The exactly-once suite: programs and a person type at one session while calls are cut and repeated, and others wait for what they
 // type. What came out, every receipt and every wait are checked at the end.
 
+import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../local/src/random.ts";
-import { type Answer, Calls, type Cut, pause } from "./calls.ts";
+import { type Answer, Calls, type Cut } from "./calls.ts";
 import { checkLines, lineOf, markerOf } from "./lines.ts";
 import { Report } from "./report.ts";
 import type { Settings } from "./settings.ts";

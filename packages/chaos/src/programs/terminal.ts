@@ -1,8 +1,8 @@
 // A person's terminal on the session: stdio.v1 over a WebSocket, that is cut and comes back with `resume`. Types lines, numbers and
 // keeps what is not acknowledged, and notes all output.
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../local/src/random.ts";
-import { pause } from "./calls.ts";
 import type { Report } from "./report.ts";
 
 export type TerminalOptions = {

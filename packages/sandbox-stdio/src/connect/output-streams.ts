@@ -52,7 +52,7 @@ export class OutputStreams {
 }
 
 /** One of the streams. Hands on a piece whenever it is asked for one, and keeps none of its own. */
-export class OutputPipe {
+class OutputPipe {
   readonly readable: ReadableStream<Uint8Array>;
   readonly #taken: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;

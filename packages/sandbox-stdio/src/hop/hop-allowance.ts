@@ -2,9 +2,9 @@
 // One that a process has taken over must not fill the memory of the Durable Object with them.
 
 /** Messages a second, for ever: several people who drag their windows at once are well below it. */
-export const HOP_MESSAGES_PER_SECOND = 1_000;
+const HOP_MESSAGES_PER_SECOND = 1_000;
 /** Messages at once. */
-export const HOP_MESSAGES_BURST = 4_000;
+const HOP_MESSAGES_BURST = 4_000;
 
 export class HopAllowance {
   #left = HOP_MESSAGES_BURST;

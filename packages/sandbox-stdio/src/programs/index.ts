@@ -3,31 +3,28 @@
 export { MAX_TIME_MARKS, offsetSince, readTimeIndex, TimeIndex, type TimeMark } from "../output/time-index.ts";
 export { decodeUtf8 } from "../text/utf8-text.ts";
 export type { Attention } from "./attention.ts";
-export { type EncodedWrite, encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
-export { type HeadTail, headTail } from "./head-tail.ts";
+export { encodeWrite } from "./encode-write.ts";
+export { headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
-export { encodeEnter, encodeKeys, encodePaste, type InputModes, type KeysResult } from "./keys.ts";
+export { encodeKeys, encodePaste, type InputModes } from "./keys.ts";
 export {
   type Gap,
   MAX_READ_BYTES,
   MIN_READ_BYTES,
-  type OutputAnswer,
   type OutputFormat,
   type OutputQuery,
-  type OutputResult,
   outputText,
   readOutput,
   type StreamChoice,
   USUAL_READ_BYTES,
 } from "./output-range.ts";
-export { EMPTY, OP, PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
-export { PlainMap, type PlainRun } from "./plain-runs.ts";
-export { MAX_PLAIN_LINE, type PlainChange, PlainText, plainTextOf } from "./plain-text.ts";
+export { EMPTY, OP, PatternMachine, type PatternProgram } from "./pattern.ts";
+export { PlainMap } from "./plain-runs.ts";
+export { MAX_PLAIN_LINE, PlainText, plainTextOf } from "./plain-text.ts";
 export {
   OutputSearch,
   SEARCHED_UNITS,
   type SearchMatch,
-  type SearchProgress,
   type SearchTarget,
 } from "./search.ts";
 export {
@@ -43,11 +40,8 @@ export {
 export {
   type CommandEnd,
   lastOutput,
-  WAIT_WORK,
   Wait,
-  type WaitOutcome,
   type WaitResult,
-  type WaitSetup,
   type WaitUntil,
 } from "./wait.ts";
 export {
@@ -58,9 +52,6 @@ export {
   receiptOf,
   type WritePlan,
   type WriteRequest,
-  type WriterCount,
-  type WriterName,
-  type WriterResult,
   Writers,
   type WriteState,
 } from "./writers.ts";

@@ -6,7 +6,7 @@ import type { InputModes } from "./keys.ts";
 import type { WritePlan, WriteRequest } from "./writers.ts";
 
 /** Of one program's input so much may wait for a process that does not read; then a write is refused. */
-export const MAX_WAITING_WRITE_BYTES = 256 * 1024;
+const MAX_WAITING_WRITE_BYTES = 256 * 1024;
 
 export type WriteCommand = WriteInput & {
   readonly client: string;

@@ -21,7 +21,7 @@ export const DEFAULT_BUDGET: BudgetLimits = {
 };
 
 /** Acknowledgements that come so long after the one before cost nothing, however little they say. */
-export const FREE_ACK_MS = 20;
+const FREE_ACK_MS = 20;
 
 /** So many tokens come in a second, up to `capacity`. */
 class Bucket {
