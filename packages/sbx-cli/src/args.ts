@@ -73,7 +73,7 @@ function mayNameVerb(argv: readonly string[]): boolean {
  * The whole of it: what help, the manual page and completions are made from.
  * @param hasVerbs Whether the verbs are among it: describing them takes a while, and attaching needs none.
  */
-function describeProgram(
+export function describeProgram(
   version: string,
   words: Words,
   defaults: Defaults,

@@ -1,10 +1,11 @@
 // `attach` alone: says what runs, and asks which of it is meant. A person is asked; a script is told.
 
 import fs from "node:fs";
+import { isRecord } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 import { CliError, usage } from "./outcome.ts";
 import { age, listSessions, runningOf } from "./sessions.ts";
-import { cellText, isRecord, table } from "./table.ts";
+import { cellText, table } from "./table.ts";
 import { firstLine } from "./ticket.ts";
 
 const STDERR = 2;
