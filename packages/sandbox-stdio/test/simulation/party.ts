@@ -74,6 +74,7 @@ export class Party {
   /** Who writes on while refused, piece after piece, is put out (L10). */
   #refusedUntil = 0;
   #isWriting = false;
+  #isInputClosed = false;
   #dealtAt = 0;
   #life = 0;
   #stallUntil = 0;
@@ -216,11 +217,12 @@ export class Party {
         message: (message) => {
           if (message.type !== "error") return;
           this.errors.push(message.code);
-          if (message.code === "not_stdin_holder" || message.code === "stdin_closed")
-            this.#refusedUntil = this.#world.time.now + REFUSED_PAUSE_MS;
+          if (message.code === "stdin_closed") this.#isInputClosed = true;
+          if (message.code === "not_stdin_holder") this.#refusedUntil = this.#world.time.now + REFUSED_PAUSE_MS;
         },
         discarded: (bytes) => {
-          this.#written -= bytes.length;
+          // What the process takes no more is not written again.
+          if (!this.#isInputClosed) this.#written -= bytes.length;
         },
         inputDrained: () => this.#writeLater(life),
       },
