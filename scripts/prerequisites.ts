@@ -51,7 +51,7 @@ const PREREQUISITES: readonly Prerequisite[] = [
   program("ssh", "the recipes of the command line", ["openssh-client"]),
   {
     name: "sshd",
-    purpose: "the recipes of the command line",
+    purpose: "the recipes of the command line and the tests of the shells' marks",
     problem: () => (existsSync("/usr/sbin/sshd") ? undefined : "not at /usr/sbin/sshd"),
     packages: ["openssh-server"],
   },

@@ -49,6 +49,8 @@ export class SessionHost implements ProcessEvents {
   readonly facts: ProcessFacts;
   readonly trace: Trace | undefined;
   readonly attempt: string | undefined;
+  /** Whether it was started with input, or with the end of it. */
+  readonly hasFirstInput: boolean;
   readonly notes: OutputNotes;
   readonly #control: ProcessControl;
   readonly exitTold = new ToldExit();
@@ -101,6 +103,7 @@ export class SessionHost implements ProcessEvents {
     this.names = names;
     this.trace = trace;
     this.attempt = unattended?.attempt;
+    this.hasFirstInput = unattended !== undefined && (unattended.isStdinEnded || unattended.stdin.length > 0);
     this.facts = { cmd, createdAt: new Date().toISOString() };
     this.#wish = wish;
     this.#process = process;
@@ -258,6 +261,7 @@ export class SessionHost implements ProcessEvents {
     this.trace?.(`ended: ${JSON.stringify(status)}, the log ends at ${this.session.log.endOffset}`);
     this.#writer.close();
     const isTold = this.#attached.isAnybody; // Their connections close as they are told.
+    this.#process.marks?.commands.close(this.session.log.endOffset);
     this.session.exited(status);
     if (isTold) this.exitTold.tell();
     this.changed();

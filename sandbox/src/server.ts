@@ -143,7 +143,8 @@ async function start(request: Request, sandbox: string, registry: Registry): Pro
   const found = registry.order({ sandbox, label, session }, order);
   if (!found.ok) return refuse(httpStatusOf(codeOf(found.fault)), found.fault, found.detail);
   const isNew = found.isNew === true;
-  return Response.json({ isNew, sessions: [listingOf(found.host)] }, { status: isNew ? 201 : 200 });
+  const { hasFirstInput: hasInput } = found.host;
+  return Response.json({ isNew, hasInput, sessions: [listingOf(found.host)] }, { status: isNew ? 201 : 200 });
 }
 
 function isAuthorized(request: Request, token: string): boolean {

@@ -144,3 +144,48 @@ test("P3: the title is what OSC 0 or 2 said last, without what moves a cursor, t
   await last.promise;
   expect(told).toEqual(["first", "last"]);
 });
+
+/** A shell that says which it is at each prompt. */
+const prompt = (shell: string) => `\x1b]633;P;Shell=${shell}\x07\x1b]633;P;Cwd=/\x07\x1b]133;A\x07$ \x1b]133;B\x07`;
+const begins = (line: string) => `\x1b]633;E;${line}\x07\x1b]133;C\x07`;
+const ends = (code: number) => `\x1b]133;D;${code}\x07`;
+
+test("C3: where a remote shell dies without a word, its command and the ssh around it have ended", () => {
+  const far = `\x1b]133;A\x07far\x1b]133;B\x07${begins("sleep 100")}`;
+  const output = `${prompt("a.1")}${begins("ssh far")}${far}closed\r\n${ends(255)}${prompt("a.1")}${begins("true")}${ends(0)}`;
+  const to = output.indexOf(ends(255));
+  const { commands, ends: told } = found(output);
+  expect(commands.map(({ line, to, exit }) => [line, to, exit])).toEqual([
+    ["ssh far", to, 255],
+    ["sleep 100", to, undefined],
+    ["true", output.indexOf(ends(0)), 0],
+  ]);
+  expect(told).toEqual([
+    { to, exit: 255 },
+    { to: output.indexOf(ends(0)), exit: 0 },
+  ]);
+});
+
+test("C3: a shell within a shell that ends as it should leaves the outer one's command and status alone", () => {
+  const inner = `${prompt("b.2")}${begins("false")}${ends(1)}${prompt("b.2")}`;
+  const output = `${prompt("a.1")}${begins("ssh b")}${inner}${ends(7)}${prompt("a.1")}`;
+  expect(found(output).commands.map(({ line, exit }) => [line, exit])).toEqual([
+    ["ssh b", 7],
+    ["false", 1],
+  ]);
+});
+
+test("C3: commands that are open when the process ends have ended there, without a status", () => {
+  const marks = new SessionMarks(
+    { commandEnded: () => undefined, attention: () => undefined, titled: () => undefined },
+    () => 0,
+  );
+  const output = `${prompt("a.1")}${begins("ssh far")}${begins("sleep 100")}dead`;
+  marks.scan(Buffer.from(output), 0);
+  marks.commands.close(output.length);
+  expect(marks.commands.list).toMatchObject([
+    { line: "ssh far", to: output.length, endedAt: expect.any(String) },
+    { line: "sleep 100", to: output.length, endedAt: expect.any(String) },
+  ]);
+  expect(marks.commands.list.map(({ exit }) => exit)).toEqual([undefined, undefined]);
+});

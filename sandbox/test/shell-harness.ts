@@ -1,5 +1,6 @@
 // A shell on a real PTY, with the marks of command boundaries or without, driven line by line.
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -45,6 +46,34 @@ export function commandsOf(output: string): { line: string; output: string; stat
     output: withoutMarks(text),
     status: Number(status),
   }));
+}
+
+/**
+ * Keys and a configuration for ssh to this very machine, without a port: the client runs the server itself.
+ * @returns The words that begin such a command.
+ */
+export async function sshTo(home: string): Promise<string> {
+  const directory = join(home, ".ssh-test");
+  mkdirSync(directory, { mode: 0o700 });
+  for (const key of ["host", "user"]) {
+    execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(directory, key)]);
+  }
+  const user = execFileSync("id", ["-un"], { encoding: "utf8" }).trim();
+  // The server wants this directory where it runs as root.
+  if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
+  const server = [
+    ...["StrictModes no", "UsePAM no", "PermitRootLogin yes", "PidFile none", "LogLevel QUIET", "PrintMotd no"],
+    ...[`HostKey ${directory}/host`, `AuthorizedKeysFile ${directory}/user.pub`],
+  ];
+  writeFileSync(join(directory, "sshd_config"), `${server.join("\n")}\n`);
+  const client = [
+    "Host far",
+    `ProxyCommand /usr/sbin/sshd -i -f ${directory}/sshd_config`,
+    `IdentityFile ${directory}/user`,
+    ...["StrictHostKeyChecking no", "UserKnownHostsFile /dev/null", "LogLevel QUIET", `User ${user}`],
+  ];
+  writeFileSync(join(directory, "config"), `${client.join("\n")}\n`);
+  return `ssh -tt -F ${directory}/config far`;
 }
 
 export async function startShell(

@@ -6,7 +6,7 @@ import { plainTextOf } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
 import { SessionMarks } from "../src/marks/session-marks.ts";
 import { withMarks } from "../src/shell/integration.ts";
-import { commandsOf, marksOf, PROMPT, startShell, withoutMarks } from "./shell-harness.ts";
+import { commandsOf, marksOf, PROMPT, sshTo, startShell, withoutMarks } from "./shell-harness.ts";
 
 type Files = Record<string, string>;
 
@@ -84,6 +84,19 @@ for (const name of Object.keys(SHELLS)) {
       marks.scan(Buffer.from(shell.output()), 0);
       expect(marks.commands.list.map(({ exit }) => exit)).toEqual([3, 5, 4]);
     });
+
+    test("C2: an ssh inside is one command, whatever its shell is, and where its server dies", async () => {
+      const { command, files } = shellOf(name);
+      const shell = await startShell(command, files);
+      const ssh = await sshTo(shell.home);
+      await shell.line(`${ssh} 'echo far; exit 3'`);
+      await shell.line(`${ssh} 'kill -9 $PPID'`);
+      await shell.line("sh -c 'exit 4'");
+      await shell.end();
+      const seen = commandsOf(shell.output());
+      expect(seen.map(({ status }) => status)).toEqual([3, 255, 4]);
+      expect(plainTextOf(Buffer.from(seen[0]?.output ?? ""))).toMatch(/^far\n/);
+    }, 60_000);
 
     test("C2: a tmux inside is one command, whatever runs in it", async () => {
       const { command, files } = shellOf(name);

@@ -9,6 +9,7 @@ export const waitMs = (usual: number) => z.int().min(0).max(600_000).default(usu
 export const maxBytes = (usual: number) => z.int().min(16).max(1_048_576).default(usual);
 
 const process = {
+  incarnation: z.string().optional().describe("the one process of this name that is meant"),
   cmd: word.optional(),
   args: z.array(word).optional(),
   command: word.optional().describe('Given to bash: ["bash", "-lc", command]'),

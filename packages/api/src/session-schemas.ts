@@ -75,25 +75,22 @@ export const writeAnswer = z.object({
   duplicate: z.literal(true).optional(),
 });
 
-const patternFlags = z
-  .string()
-  .regex(/^[ims]*$/)
-  .optional();
-const until = z.union([
-  z.strictObject({ exit: z.literal(true) }),
-  z.strictObject({
-    match: z.string().max(1_000),
-    flags: patternFlags,
-  }),
-  z.strictObject({ text: z.string().min(1).max(1_000) }),
-  z.strictObject({ idleMs: z.int().min(1).max(3_600_000) }),
-  z.strictObject({ commandEnd: z.literal(true) }),
-  z.strictObject({
-    screen: z.string().max(1_000),
-    flags: patternFlags,
-  }),
-  z.strictObject({ keyboard: z.literal(true) }),
-]);
+/** Their own limits are 400 `bad_pattern`, told where they are compiled (T4). */
+const pattern = z.string();
+const patternFlags = z.string().optional();
+const UNTIL = "is one of exit, match, text, idleMs, commandEnd, screen and keyboard, with its value";
+const until = z.union(
+  [
+    z.strictObject({ exit: z.literal(true) }),
+    z.strictObject({ match: pattern, flags: patternFlags }),
+    z.strictObject({ text: z.string().min(1).max(1_000) }),
+    z.strictObject({ idleMs: z.int().min(1).max(3_600_000) }),
+    z.strictObject({ commandEnd: z.literal(true) }),
+    z.strictObject({ screen: pattern, flags: patternFlags }),
+    z.strictObject({ keyboard: z.literal(true) }),
+  ],
+  { error: UNTIL },
+);
 
 export const waitRequest = z.object({
   incarnation,

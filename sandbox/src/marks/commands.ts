@@ -21,6 +21,9 @@ export type Command = {
   endedAt?: string;
 };
 
+/** A command that has begun, and the shell that says which it is. */
+type Begun = { readonly command: Command; readonly shell: string | undefined };
+
 export type CommandEnd = { readonly to: number; readonly exit?: number };
 
 export class Commands {
@@ -29,7 +32,10 @@ export class Commands {
   readonly #list: Command[] = [];
   #texts = 0;
   /** Those that have not ended, the innermost last. */
-  #open: Command[] = [];
+  #open: Begun[] = [];
+  /** The shell that prompted last, if it says which it is: the next command is its own. */
+  #shell: string | undefined;
+  #lastEnded: Command | undefined;
   #line: string | undefined;
   #cwd: string | undefined;
   #isMarked = false;
@@ -71,13 +77,41 @@ export class Commands {
         break;
       case "P":
         if (isOurs) return false;
-        if (rest.join(";").startsWith("Cwd=")) this.#cwd = clip(unescaped(rest.join(";").slice("Cwd=".length)));
+        this.#told(rest.join(";"));
         break;
       default:
         return false;
     }
     this.#isMarked = true;
     return true;
+  }
+
+  /** The process has ended, and its output at `end`: so has every command. */
+  close(end: number): void {
+    for (const { command } of this.#open) finish(command, end, this.#now());
+    this.#open = [];
+  }
+
+  #told(property: string): void {
+    if (property.startsWith("Cwd=")) this.#cwd = clip(unescaped(property.slice("Cwd=".length)));
+    if (property.startsWith("Shell=")) this.#prompted(clip(property.slice("Shell=".length)));
+  }
+
+  /**
+   * This shell prompts: its own command is over. If that was not taken as ended, a shell within it has died without a word, and
+   * the mark D that was just taken for an end of that shell's command was this one's.
+   */
+  #prompted(shell: string): void {
+    this.#shell = shell;
+    const own = this.#open.findIndex((begun) => begun.shell === shell);
+    const wrong = this.#lastEnded;
+    if (own === -1 || wrong?.to === undefined) return;
+    const [mine, ...within] = this.#open.splice(own);
+    for (const { command } of within) finish(command, wrong.to, this.#now());
+    if (mine === undefined) return;
+    finish(mine.command, wrong.to, this.#now());
+    if (wrong.exit !== undefined) mine.command.exit = wrong.exit;
+    delete wrong.exit;
   }
 
   #begin(from: number, told: string | undefined): void {
@@ -89,7 +123,9 @@ export class Commands {
       startedAt: this.#now().toISOString(),
     };
     this.#line = undefined;
-    this.#open.push(command);
+    this.#open.push({ command, shell: this.#shell });
+    this.#shell = undefined;
+    this.#lastEnded = undefined;
     if (this.#open.length > MAX_OPEN) this.#open.shift();
     this.#list.push(command);
     this.#texts += sizeOf(command);
@@ -101,14 +137,19 @@ export class Commands {
   }
 
   #end(to: number, code: string | undefined): void {
-    const command = this.#open.pop();
+    const command = this.#open.pop()?.command;
     if (command === undefined) return; // A shell's first prompt, or a line that was given up.
-    command.to = to;
-    command.endedAt = this.#now().toISOString();
+    finish(command, to, this.#now());
+    this.#lastEnded = command;
     const exit = code !== undefined && /^-?\d{1,9}$/.test(code) ? Number(code) : undefined;
     if (exit !== undefined) command.exit = exit;
     this.#ended({ to, ...(exit === undefined ? {} : { exit }) });
   }
+}
+
+function finish(command: Command, to: number, at: Date): void {
+  command.to = to;
+  command.endedAt = at.toISOString();
 }
 
 /** How fish says the line with its mark C. */

@@ -48,7 +48,7 @@ __stdio_ended() {
 # In a subshell of the prompt: $1 is the status of the last command, if the hook before this is gone.
 __stdio_prompt() {
   if [[ $__stdio_ran == 1 ]]; then builtin printf '\e]133;D;%s\a' "$1"; fi
-  builtin printf '\e]633;P;Cwd=%s\a\e]133;A\a' "$(__stdio_escape "$PWD")"
+  builtin printf '\e]633;P;Shell=%s\a\e]633;P;Cwd=%s\a\e]133;A\a' "${HOSTNAME-}.$$" "$(__stdio_escape "$PWD")"
 }
 
 # In a subshell, when a command has been read. The line is not told if the history did not take it.

@@ -7,7 +7,7 @@ if status is-interactive; and string match -qr '^3\.' -- $version; and not set -
     end
 
     function __stdio_prompt_start --on-event fish_prompt
-        printf '\e]633;P;Cwd=%s\a\e]133;A\a' (__stdio_escape $PWD)
+        printf '\e]633;P;Shell=%s\a\e]633;P;Cwd=%s\a\e]133;A\a' $hostname.$fish_pid (__stdio_escape $PWD)
     end
 
     function __stdio_command_start --on-event fish_preexec

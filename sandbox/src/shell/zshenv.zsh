@@ -64,7 +64,7 @@ if [[ -o interactive ]]; then
     if [[ $precmd_functions[-1] != __stdio_precmd ]]; then
       precmd_functions=(${precmd_functions:#__stdio_precmd} __stdio_precmd)
     fi
-    builtin printf '\e]633;P;Cwd=%s\a\e]133;A\a' "$(__stdio_escape "$PWD")"
+    builtin printf '\e]633;P;Shell=%s\a\e]633;P;Cwd=%s\a\e]133;A\a' "$HOST.$$" "$(__stdio_escape "$PWD")"
     local end=$'%{\e]133;B\a%}'
     if [[ $PS1 != *$end ]]; then PS1+=$end; fi
     return 0

@@ -196,7 +196,7 @@ test("D6, N1: a stream tells of attention that is called for while it is open, a
   }
   const attentions = seen.filter(({ name }) => name === "attention").map(({ data }) => data);
   const { end } = (await at.read("s", { tail: 1 })).body;
-  expect(attentions).toEqual([{ kind: "notify", body: "look here", offset: expect.any(Number) }]);
+  expect(attentions).toEqual([{ type: "attention", kind: "notify", body: "look here", offset: expect.any(Number) }]);
   expect(Number(attentions[0]?.offset)).toBeLessThanOrEqual(end);
   expect(seen.at(-1)?.name).toBe("exit");
 });
@@ -228,6 +228,9 @@ test("T1, T4, T6: what can't be waited for is refused before anything else", asy
   const refusals: [object, number, string][] = [
     [{ match: "(?=x)" }, 400, "bad_pattern"],
     [{ match: "((a{0,99}){0,99}){0,99}" }, 400, "bad_pattern"],
+    [{ match: "x".repeat(1_001) }, 400, "bad_pattern"],
+    [{ match: "x", flags: "g" }, 400, "bad_pattern"],
+    [{ exit: false }, 400, "bad_request"],
     [{ match: "x", text: "y" }, 400, "bad_request"],
     [{ commandEnd: true }, 409, "no_marks"],
     [{ screen: "x" }, 409, "no_screen"],

@@ -32,7 +32,14 @@ export type WaitCondition =
 
 export type Operation =
   | { readonly type: "create"; readonly process: ProgramProcess }
-  | { readonly type: "run"; readonly process: ProgramProcess; readonly waitMs: number; readonly maxBytes: number }
+  | {
+      readonly type: "run";
+      readonly process: ProgramProcess;
+      /** Whether its process's `stdin` was given, be it empty. */
+      readonly hasInput: boolean;
+      readonly waitMs: number;
+      readonly maxBytes: number;
+    }
   | {
       readonly type: "read";
       readonly from?: number | undefined;

@@ -25,12 +25,14 @@ type ReadBody = {
 };
 
 /**
+ * @param to Where it ends; absent: with the process.
  * @param live Attention is told of what comes behind this offset, never of a replay (N1).
  * @param read Reads on from an offset, with the attention behind another; waits for a while where there is nothing new.
  * @param ended Called once, however the stream ends.
  */
 export function eventStream(
   start: number,
+  to: number | undefined,
   live: number,
   format: OutputFormat,
   read: (from: number, attentionAfter: number) => Promise<ProgramAnswer>,
@@ -58,6 +60,7 @@ export function eventStream(
         await say(exitEvent(body));
         return;
       }
+      if (to !== undefined && from >= to) return;
     }
   };
   waitUntil(
@@ -81,7 +84,9 @@ function eventsOf(
     events += event("output", `${incarnation}.${next}`, { from, next, output });
   }
   // Without an id: a reader that comes back goes on behind the output that it has.
-  for (const attention of attentions) events += `event: attention\ndata: ${JSON.stringify(attention)}\n\n`;
+  for (const attention of attentions) {
+    events += `event: attention\ndata: ${JSON.stringify({ type: "attention", ...attention })}\n\n`;
+  }
   return events === "" ? ": \n\n" : events;
 }
 

@@ -99,9 +99,10 @@ async function streamed(request: Request, query: Query, reading: Reading): Promi
   if (state !== "running" && place?.next === end + 1) return new Response(null, { status: 204 });
   const asked = place?.next ?? query.from ?? (query.tail === undefined ? start : Math.max(start, end - query.tail));
   if (asked > end) return respond(refused(400, "bad_offset", `the output ends at ${end}`, { end }));
+  const { maxBytes, stream, format, to } = query;
+  if (place !== undefined && to !== undefined && asked >= to) return new Response(null, { status: 204 });
   const refusal = await enter();
   if (refusal !== undefined) return respond(refusal);
-  const { maxBytes, stream, format, to } = query;
   const read = (from: number, attentionAfter: number) =>
     askUntilAnswered(target, () =>
       callOf({ type: "read", from, to, maxBytes, stream, format, waitMs: QUIET_MS, attentionAfter }, current),
@@ -110,5 +111,5 @@ async function streamed(request: Request, query: Query, reading: Reading): Promi
     abandon();
     leave();
   };
-  return eventStream(asked, end, format, read, ended, waitUntil);
+  return eventStream(asked, to, end, format, read, ended, waitUntil);
 }

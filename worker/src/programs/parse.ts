@@ -24,10 +24,17 @@ export async function parseBody<S extends z.ZodType>(request: Request, schema: S
     return fail(refused(422, "cmd_too_long", `the body is longer than ${MAX_BODY_BYTES} bytes`));
   }
   try {
-    return check(schema, JSON.parse(body.text === "" ? "{}" : body.text));
+    return check(schema, withIncarnation(JSON.parse(body.text === "" ? "{}" : body.text), request));
   } catch {
     return bad("the body is not JSON");
   }
+}
+
+/** R2: the incarnation may stand in the query of every call. */
+function withIncarnation(body: unknown, request: Request): unknown {
+  const incarnation = new URL(request.url).searchParams.get("incarnation");
+  const isFields = typeof body === "object" && body !== null && !Array.isArray(body);
+  return incarnation === null || !isFields ? body : { incarnation, ...body };
 }
 
 export function parseQuery<S extends z.ZodType>(request: Request, schema: S): Parsed<z.output<S>> {

@@ -24,7 +24,7 @@ import { run } from "./operations/run.ts";
 import { offsetAt } from "./operations/since.ts";
 import { conditionOf, wait } from "./operations/wait.ts";
 import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
-import { Writes } from "./operations/write.ts";
+import { type Write, Writes } from "./operations/write.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
 const LINGER_MS = 5_000;
@@ -103,26 +103,35 @@ export class ProgramCalls {
     await this.#at.ending();
     let isNew = false;
     if (operation.type === "create" || operation.type === "run") {
+      const refusal = incarnation === undefined ? undefined : this.#refuseOther(call, incarnation);
+      if (refusal !== undefined) return refusal;
       const found = await this.#inTurn(() => this.#findOrStart(call, operation.process));
       if (found !== undefined && "status" in found) return found;
       isNew = found?.isNew === true;
     }
     const record = this.#at.store.record;
     if (record === undefined) return refused(404, "not_found", `no session "${call.session}"`);
-    if (incarnation !== undefined && incarnation !== record.facts.incarnation) {
-      return refused(404, "other_incarnation", "the session has another process now", {
-        incarnation: record.facts.incarnation,
-      });
-    }
     if (operation.type === "create") {
       const writerId = this.#writerId(call, record.facts, "api");
       const description = await describeSession(this.#at.env, record, this.#at.keeper.session, writerId);
       return { status: isNew ? 201 : 200, body: description };
     }
+    const other =
+      operation.type === "run" || incarnation === undefined ? undefined : this.#refuseOther(call, incarnation);
+    if (other !== undefined) return other;
     const reached = await this.#at.keeper.reaching.reach();
     if (reached === undefined) return refused(404, "not_found", `no session "${call.session}"`);
     if ("code" in reached) return answerOf(reached);
-    return this.#operate(call, operation, reached, signal);
+    return this.#operate(call, operation, reached, signal, isNew);
+  }
+
+  /** R2: no other process of this name is meant. */
+  #refuseOther({ session }: ProgramCall, incarnation: string): ProgramAnswer | undefined {
+    const { record } = this.#at.store;
+    if (record === undefined) return refused(404, "not_found", `no session "${session}"`);
+    const current = record.facts.incarnation;
+    if (current === incarnation) return undefined;
+    return refused(404, "other_incarnation", "the session has another process now", { incarnation: current });
   }
 
   #operate(
@@ -130,21 +139,22 @@ export class ProgramCalls {
     operation: Exclude<Operation, { type: "create" }>,
     reached: Reached,
     signal: AbortSignal,
+    isNew: boolean,
   ): ProgramAnswer | Promise<ProgramAnswer> {
     switch (operation.type) {
-      case "run":
-        return run(reached, call.session, operation, signal);
+      case "run": {
+        // What a process was started with is its first input already (U4).
+        const goesOn = operation.hasInput && !isNew && this.#at.store.record?.program?.hasInput !== true;
+        return run(reached, call.session, operation, signal, goesOn ? this.#typing(reached, call) : undefined);
+      }
       case "read":
         return this.#read(reached, operation, signal);
-      case "write": {
-        const writerId = (writer: string) => this.#writerId(call, reached, writer);
-        const hop = this.#at.keeper.hop.client;
-        return this.#writes.write(reached, call, operation, { hop, audit: this.#at.audit, writerId });
-      }
+      case "write":
+        return this.#typing(reached, call)(operation);
       case "screen":
         return screen(reached, operation, this.#ports.hop, this.#ports.kept);
       case "commands":
-        return commands(reached, this.#ports.hop, this.#ports.kept);
+        return commands(reached, this.#ports.hop, this.#ports.kept, this.#at.store.record?.lostAtMs);
       case "locate":
         return locate(reached, operation, this.#ports);
       case "wait":
@@ -169,6 +179,14 @@ export class ProgramCalls {
     if (sinceMs === undefined) return read(reached, operation, signal);
     const from = await offsetAt(reached, sinceMs, { ...this.#ports, record: this.#at.store.record });
     return read(reached, { ...operation, from }, signal);
+  }
+
+  #typing(reached: Reached, call: ProgramCall): (operation: Write) => Promise<ProgramAnswer> {
+    const writerId = (writer: string) => this.#writerId(call, reached, writer);
+    return (operation) => {
+      const hop = this.#at.keeper.hop.client;
+      return this.#writes.write(reached, call, operation, { hop, audit: this.#at.audit, writerId });
+    };
   }
 
   get #ports(): ProcessPorts {
@@ -238,6 +256,7 @@ export class ProgramCalls {
     const program = {
       keepExitedMs: process.keepExited * 1000,
       calledAtMs: Date.now(),
+      hasInput: started.hasInput,
       ...(replace === undefined ? {} : { attempt: replace }),
     };
     const size = process.size ?? { cols: 80, rows: 24 };

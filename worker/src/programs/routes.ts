@@ -58,7 +58,7 @@ async function create(c: AppContext, session: string): Promise<Response> {
   if (!body.ok) return respond(body.answer);
   const process = processOf(body.value, "", false);
   if (!process.ok) return respond(process.answer);
-  return started(c, who, session, { type: "create", process: process.value });
+  return started(c, who, session, { type: "create", process: process.value }, body.value.incarnation);
 }
 
 programRoutes.post("/:sandbox/run", async (c) => {
@@ -73,18 +73,28 @@ programRoutes.post("/:sandbox/run", async (c) => {
   if (!process.ok) return respond(process.answer);
   const wrongName = checkSessionName(session);
   if (wrongName !== undefined) return respond(wrongName);
-  return started(c, who, session, { type: "run", process: process.value, waitMs, maxBytes });
+  const hasInput = typeof stdin === "string" || stdinBase64 !== undefined;
+  const operation = { type: "run", process: process.value, hasInput, waitMs, maxBytes } as const;
+  return started(c, who, session, operation, body.value.incarnation);
 });
 
 /** An operation that starts its process where that is not there: asked first whether it is, since a start is an attempt. */
-async function started(c: AppContext, who: Authorized, session: string, operation: Operation): Promise<Response> {
+async function started(
+  c: AppContext,
+  who: Authorized,
+  session: string,
+  operation: Operation,
+  incarnation: string | undefined,
+): Promise<Response> {
   const { target, callOf, abandon, waitUntil } = await at(c, who, session);
   const asked = async (): Promise<ProgramAnswer> => {
-    const found = await ask(target, callOf(operation));
+    const found = await ask(target, callOf(operation, incarnation));
     if (found.status !== NEEDS_PASS) return found;
     const pass = await passToStart(c.req.raw, c.env, who, target.sessionKey);
     if ("code" in pass) return answerOf(pass);
-    return ask(target, { ...callOf(operation), pass, mayStart: true }).finally(() => waitUntil(giveBack(c.env, pass)));
+    return ask(target, { ...callOf(operation, incarnation), pass, mayStart: true }).finally(() =>
+      waitUntil(giveBack(c.env, pass)),
+    );
   };
   return respondInTime(asked(), abandon, waitUntil);
 }
@@ -180,8 +190,10 @@ programRoutes.get("/:sandbox/sessions/:session/commands", async (c) => {
 
 programRoutes.delete("/:sandbox/sessions/:session", async (c) => {
   const { project, actor } = await enter(c, "sandbox:exec");
+  const body = await parseBody(c.req.raw, sessionSchemas.namedQuery);
+  if (!body.ok) return respond(body.answer);
   const stub = c.env.SESSION.getByName(await project.sessionKey(nameOf(c)));
-  const wanted = c.req.query("incarnation");
+  const wanted = body.value.incarnation;
   if (wanted !== undefined) {
     const listing = await stub.describe();
     const other = listing && otherIncarnation(listing.incarnation, wanted);

@@ -49,6 +49,8 @@ export type SessionRecord = {
 };
 
 export type ProgramFacts = {
+  /** Whether the process was started with input, or with its end: that was the input of writer `run` (U4). */
+  readonly hasInput: boolean;
   /** The attempt that started it, where that was to replace an ended one. */
   readonly attempt?: string;
   /** How long it is kept after its exit and the last call about it. */

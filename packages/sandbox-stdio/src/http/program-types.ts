@@ -7,6 +7,8 @@ export type State = "running" | "exited" | "lost";
 
 /** What runs: `cmd` with `args`, given to no shell, or `command`, one line for `bash -lc`. */
 export type ProcessFields = {
+  /** The one process of this name that is meant: no other is found or started. */
+  incarnation?: string;
   cmd?: string;
   args?: string[];
   command?: string;

@@ -116,6 +116,8 @@ export type Started = {
   readonly incarnation: string;
   readonly createdAt: string;
   readonly isNew: boolean;
+  /** Whether it was started with input, or with the end of it. */
+  readonly hasInput: boolean;
   readonly state: "running" | "exited";
   readonly offset: number;
 };
@@ -124,11 +126,16 @@ export type Started = {
 export function parseStarted(text: string): Started | undefined {
   const listing = parseListings(text)?.[0];
   if (listing === undefined) return undefined;
-  const { isNew, sessions } = JSON.parse(text) as { isNew?: unknown; sessions: { createdAt?: unknown }[] };
+  const { isNew, hasInput, sessions } = JSON.parse(text) as {
+    isNew?: unknown;
+    hasInput?: unknown;
+    sessions: { createdAt?: unknown }[];
+  };
   const createdAt = sessions[0]?.createdAt;
   if (typeof createdAt !== "string" || !/^\d{4}-\d\d-\d\dT[\d:.]{5,16}Z$/.test(createdAt)) return undefined;
   const { incarnation, state, offset } = listing;
-  return { incarnation, createdAt, isNew: isNew === true, state, offset };
+  // A bridge that does not say so: nothing is typed twice.
+  return { incarnation, createdAt, isNew: isNew === true, hasInput: hasInput !== false, state, offset };
 }
 
 function isPair(value: unknown): boolean {

@@ -8,10 +8,11 @@ import { readProcess } from "../process-args.ts";
 import type { Words } from "./attach.ts";
 import { addPlace, type PlaceFlags, placeOf } from "./place.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
-import { type Done, readMaxBytes, type Waiting, waitOf, withJson, withWait } from "./verb-options.ts";
+import { type Done, readMaxBytes, type Waiting, waitOf, withIncarnation, withJson, withWait } from "./verb-options.ts";
 
 type RunFlags = PlaceFlags &
   Waiting & {
+    incarnation?: string;
     cmd?: string;
     arg?: string[];
     args?: string[];
@@ -60,7 +61,7 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     .option("--stdin-base64 <text>", "its input, as base64")
     .option("--max-bytes <n>", "how much output at most (default: 65536)", readMaxBytes)
     .option("-d, --detach", "start it, print its name and leave it running");
-  withJson(withWait(command, "how long at most (default: 10s); then it goes on, and the code is 124"));
+  withJson(withWait(withIncarnation(command), "how long at most (default: 10s); then it goes on, and the code is 124"));
   command
     .addHelpText(
       "after",
@@ -104,9 +105,10 @@ function processFields(
   flags: RunFlags,
   { cmd, args }: { cmd: string | undefined; args: readonly string[] },
 ): ProcessFields {
-  const { command, cwd, env, tty, cols, rows, mode, keepSeconds, keepExitedSeconds, lingerSeconds, ended, attempt } =
-    flags;
-  const fields = { command, cwd, tty, cols, rows, mode, keepSeconds, keepExitedSeconds, lingerSeconds, ended, attempt };
+  const { incarnation, command, cwd, env, tty, cols, rows, mode, ended, attempt } = flags;
+  const { keepSeconds, keepExitedSeconds, lingerSeconds } = flags;
+  const life = { keepSeconds, keepExitedSeconds, lingerSeconds, ended, attempt };
+  const fields = { incarnation, command, cwd, tty, cols, rows, mode, ...life };
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ProcessFields;
   return {
     ...given,

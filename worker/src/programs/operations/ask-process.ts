@@ -50,7 +50,13 @@ export async function screen(
   return { status: 200, body };
 }
 
-export async function commands(reached: Reached, hop: InnerClient, kept: () => Kept): Promise<ProgramAnswer> {
+/** @param lostAtMs When the process was lost, if it was: what it ran ended with it, at the end of what was received. */
+export async function commands(
+  reached: Reached,
+  hop: InnerClient,
+  kept: () => Kept,
+  lostAtMs: number | undefined,
+): Promise<ProgramAnswer> {
   const isRunning = reached.state === "running";
   const text = isRunning ? await askProcess(hop, { about: "commands" }) : kept().commands;
   const { commands: list = [], next = reached.log.endOffset } = keptState(text) ?? {};
@@ -58,7 +64,9 @@ export async function commands(reached: Reached, hop: InnerClient, kept: () => K
     const answer = refused(503, "unavailable", "the session can't be reached just now: ask again");
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
-  return { status: 200, body: { commands: list, next } };
+  if (lostAtMs === undefined || !Array.isArray(list)) return { status: 200, body: { commands: list, next } };
+  const end = { to: reached.log.endOffset, endedAt: new Date(lostAtMs).toISOString() };
+  return { status: 200, body: { commands: list.map((command: object) => ({ ...end, ...command })), next } };
 }
 
 /** The bridge is in the sandbox: what it says may be anything. */

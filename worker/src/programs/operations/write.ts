@@ -6,7 +6,7 @@ import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import type { Reached } from "./reached.ts";
 
-type Write = Extract<Operation, { type: "write" }>;
+export type Write = Extract<Operation, { type: "write" }>;
 type Written = Extract<WriteOutcome, { type: "written" }>;
 type Unwritten = Extract<WriteOutcome, { type: "unwritten" }>;
 
