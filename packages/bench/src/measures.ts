@@ -1,6 +1,7 @@
 // The measurements in the order of the table, and who is left out of which.
 
 import * as amounts from "./amounts.ts";
+import { runTrue } from "./calls.ts";
 import { shortCommand } from "./command-line.ts";
 import * as latencies from "./latencies.ts";
 import type { Result } from "./measuring.ts";
@@ -15,6 +16,7 @@ export const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
 
 export const MEASURES: readonly Measure[] = [
   latencies.connectToPrompt,
+  runTrue,
   latencies.echoIdle,
   latencies.echoUnderFlood,
   latencies.echoBesideStoppedViewer,
@@ -44,6 +46,7 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [amounts.fanOut, PEERS], // They have one viewer each.
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
   [shortCommand, ["bridge", "bridge floor", "path floor", "node-pty"]], // They have no command line.
+  [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
   [latencies.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
 ]);
 

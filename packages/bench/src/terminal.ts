@@ -2,7 +2,7 @@
 // state machine; the floors and peers through the least that speaks to them.
 
 import { spawn } from "node:child_process";
-import { type ClientState, StdioClient } from "sandbox-stdio/core";
+import { type ClientEnd, type ClientState, StdioClient } from "sandbox-stdio/core";
 import WebSocket from "ws";
 
 export interface Terminal {
@@ -59,7 +59,7 @@ export function openTerminal(spec: TerminalSpec): Promise<Terminal> {
 }
 
 /** A terminal of this project: `stdio.v1`, every byte acknowledged. */
-function openOurs(spec: TerminalSpec): Promise<Terminal> {
+function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => undefined): Promise<Terminal> {
   const session = spec.session ?? `bench-${process.pid}-${count++}`;
   const [cmd = "", ...args] = spec.command;
   let socket: WebSocket | undefined;
@@ -126,6 +126,7 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
       {
         state: (state: ClientState) => {
           if (state.phase === "attached") resolve(terminal);
+          if (state.phase === "ended") ended(state.end);
           if (state.phase === "ended" && state.end.kind === "refused") reject(new Error(state.end.reason));
         },
         output: (_stream, bytes, end) => {
@@ -144,6 +145,15 @@ function openOurs(spec: TerminalSpec): Promise<Terminal> {
     // One that is refused for now would be tried again for ever.
     setTimeout(() => reject(new Error(`not attached after ${ATTACH_PATIENCE_MS} ms`)), ATTACH_PATIENCE_MS).unref();
   });
+}
+
+/** Runs a command at one of ours, with its input at an end. @returns Its exit code. */
+export async function runToExit(spec: TerminalSpec): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<ClientEnd>();
+  await openOurs(spec, resolve);
+  const end = await promise;
+  if (end.kind !== "exit") throw new Error(`The command did not end: ${JSON.stringify(end)}`);
+  return end.code;
 }
 
 /** A terminal of a floor: what to run as the first message, then raw bytes; output has one header byte. */

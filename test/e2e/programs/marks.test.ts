@@ -1,0 +1,66 @@
+// Marks of command boundaries over HTTP (C1, C2), and what quiet tells (T5).
+import { expect, test } from "vitest";
+import { connect } from "../support/client.ts";
+import { Programs } from "../support/programs.ts";
+import { person } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+type Commands = { readonly commands: readonly Record<string, unknown>[]; readonly next: number };
+const programs = async () => new Programs(await person());
+const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });
+const commandsOf = async (at: Programs, name: string) =>
+  (await at.ask<Commands>("GET", `/sessions/${name}/commands`)).body;
+
+test("C1: marks of 133 and 633 that a program prints are known at their offsets, and passed on unchanged", async () => {
+  const at = await programs();
+  const marked =
+    "\x1b]633;P;Cwd=/srv\x07\x1b]133;A\x07$ \x1b]133;B\x07\r\n\x1b]633;E;ls \\x3b x\x07\x1b]133;C\x07out\r\n\x1b]133;D;3\x07";
+  const printed = Buffer.from(marked).toString("base64");
+  await at.put("s", { ...sh(`stty -opost; printf %s '${printed}' | base64 -d; read a`), tty: true });
+  expect((await at.wait("s", { until: { commandEnd: true }, from: 0 })).body).toMatchObject({
+    outcome: "met",
+    offset: marked.indexOf("\x1b]133;D"),
+    exit: { code: 3 },
+  });
+  const { commands, next } = await commandsOf(at, "s");
+  const from = marked.indexOf("out");
+  const to = marked.indexOf("\x1b]133;D");
+  const times = { startedAt: expect.any(String), endedAt: expect.any(String) };
+  expect([commands, next]).toEqual([[{ line: "ls ; x", cwd: "/srv", from, to, exit: 3, ...times }], marked.length]);
+  expect((await at.read("s", { from, to })).body.output).toBe("out\r\n");
+  const client = await connect(at.who, { sandbox: at.sandbox, session: "s", offset: 0 });
+  await client.until("all of it", () => client.bytes().length === marked.length);
+  expect([client.text(), (await at.read("s", { from: 0 })).body.output]).toEqual([marked, marked]);
+});
+
+test.each(["bash", "zsh", "fish"])(
+  "C2: a %s over HTTP marks its commands, unless shellIntegration is false",
+  async (cmd) => {
+    const at = await programs();
+    await at.put("on", { cmd, tty: true });
+    // A shell that is still starting takes what is typed as well.
+    await at.ask("POST", "/sessions/on/input", { text: "sh -c 'exit 7'", enter: true });
+    const marked = async () => (await commandsOf(at, "on")).commands[0];
+    expect(
+      await until("the command's end", async () => (await marked())?.exit !== undefined && marked()),
+    ).toMatchObject({
+      line: "sh -c 'exit 7'",
+      exit: 7,
+      to: expect.any(Number),
+    });
+    await at.put("off", { cmd, tty: true, shellIntegration: false });
+    await at.ask("POST", "/sessions/off/input", { text: "echo o''k", enter: true });
+    expect((await at.wait("off", { until: { match: "^ok", flags: "m" }, from: 0 })).body.outcome).toBe("met");
+    expect((await at.read("off", { from: 0 })).body.output).not.toContain("\x1b]633;");
+  },
+);
+
+test("T5: idle is met when nothing came for so long, and says nothing of the process", async () => {
+  const at = await programs();
+  await at.put("s", sh("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done; exec cat"));
+  const quiet = (await at.wait("s", { until: { idleMs: 800 } })).body;
+  expect(quiet).toMatchObject({ outcome: "met", output: "1\n2\n3\n4\n5\n6\n7\n8\n" });
+  expect([quiet.match, quiet.exit, (await at.describe("s")).body.state]).toEqual([undefined, undefined, "running"]);
+  const late = await at.wait("s", { until: { idleMs: 60_000 }, timeoutMs: 200 });
+  expect(late.body.outcome).toBe("timeout");
+});
