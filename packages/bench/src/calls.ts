@@ -1,7 +1,7 @@
 // What a call costs beside a connection: `true` by one request of the programs' interface, and by an attach that does the same.
 
-import { PATIENCE_MS, type Result, scaled } from "./measuring.ts";
-import { median } from "./numbers.ts";
+import { PATIENCE_MS, type Result } from "./measuring.ts";
+import { median, scaled } from "./numbers.ts";
 import type { Subject } from "./subjects.ts";
 import { runToExit, type TerminalSpec } from "./terminal.ts";
 
