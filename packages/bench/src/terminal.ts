@@ -149,9 +149,9 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
 
 /** Runs a command at one of ours, with its input at an end. @returns Its exit code. */
 export async function runToExit(spec: TerminalSpec): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<ClientEnd>();
-  await openOurs(spec, resolve);
-  const end = await promise;
+  const end = await new Promise<ClientEnd>((resolve, reject) => {
+    openOurs(spec, resolve).catch(reject);
+  });
   if (end.kind !== "exit") throw new Error(`The command did not end: ${JSON.stringify(end)}`);
   return end.code;
 }
