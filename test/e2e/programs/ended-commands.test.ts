@@ -9,7 +9,7 @@ type Commands = { readonly commands: readonly { line?: string; to?: number; exit
 /** A bash that runs a command which does not end. */
 async function sleeping(at: Programs, name: string): Promise<void> {
   await at.put(name, { cmd: "bash", tty: true });
-  await at.wait(name, { until: { screen: "[$#] *$" } });
+  await at.wait(name, { until: { screen: "[$#] *$", flags: "m" } });
   await at.ask("POST", `/sessions/${name}/input`, { text: "echo be''gun; exec sleep 1000", enter: true });
   expect((await at.wait(name, { until: { text: "begun" }, from: 0 })).body.outcome).toBe("met");
 }
