@@ -21,6 +21,7 @@ import {
 import { processIdentity } from "sandbox-stdio/programs";
 import { Answers } from "./answers.ts";
 import { Attached } from "./attached.ts";
+import { Bell } from "./bell.ts";
 import { HostPorts } from "./host-ports.ts";
 import { InputWriter } from "./input-writer.ts";
 import { Lifespan } from "./lifespan.ts";
@@ -63,6 +64,7 @@ export class SessionHost implements ProcessEvents {
   readonly #deadline: Deadline;
   readonly #onEnd: (host: SessionHost) => void;
   readonly #attached = new Attached();
+  readonly #bell: Bell;
   #isLookDue = false;
   #isRemoved = false;
 
@@ -96,7 +98,7 @@ export class SessionHost implements ProcessEvents {
     wish: ProcessWish,
     process: LoggedProcess,
     onEnd: (host: SessionHost) => void,
-    { trace, unattendedBytesPerSecond }: Pick<Surroundings, "trace" | "unattendedBytesPerSecond">,
+    { trace, bell, unattendedBytesPerSecond }: Pick<Surroundings, "trace" | "bell" | "unattendedBytesPerSecond">,
     unattended: Unattended | undefined,
   ) {
     const { child, log, screen, cmd } = process;
@@ -128,6 +130,7 @@ export class SessionHost implements ProcessEvents {
       upstream: tracedUpstream(this.#upstream(), trace),
     });
     this.notes = new OutputNotes(this.session, () => this.#attached.inner);
+    this.#bell = new Bell(bell, this.session.facts.incarnation);
     this.#writer = new InputWriter(child, this.session);
     if (screen !== undefined) {
       const answers = new Answers({
@@ -141,7 +144,13 @@ export class SessionHost implements ProcessEvents {
     }
     this.#deadline = new Deadline({
       now: () => performance.now(),
-      nextMs: () => earliest([this.session.nextTickMs, this.#lifespan.nextMs, this.#attached.silentAtMs]),
+      nextMs: () =>
+        earliest([
+          this.session.nextTickMs,
+          this.#lifespan.nextMs,
+          this.#attached.silentAtMs,
+          this.#bell.nextMs(this.#progress),
+        ]),
       due: (nowMs) => this.#tick(nowMs),
       wakeIn: (ms, wake) => {
         const timer = setTimeout(wake, ms);
@@ -171,6 +180,10 @@ export class SessionHost implements ProcessEvents {
       holder: () => undefined,
       answerer: (answerer) => this.#answers?.answererIs(answerer),
     };
+  }
+
+  get #progress() {
+    return { endOffset: this.session.log.endOffset, hasEnded: this.session.exit !== undefined };
   }
 
   /** Resolves once the exit is known. */
@@ -217,12 +230,15 @@ export class SessionHost implements ProcessEvents {
 
   /** @param asked The offset that the session object goes on from. */
   setInner(inner: InnerServer, asked: number | undefined): void {
-    this.#attached.setInner(inner, this.facts, asked);
+    this.#bell.answered();
+    const facts = this.#bell.isThere ? { ...this.facts, calls: true } : this.facts;
+    this.#attached.setInner(inner, facts, asked);
     if (this.#lifespan.hasExited) this.exitTold.tell();
     this.changed();
   }
 
   removeInner(inner: InnerServer): void {
+    if (this.#attached.inner === inner) this.#bell.gone(inner.parking, performance.now());
     this.#attached.removeInner(inner);
     this.changed();
   }
@@ -300,6 +316,7 @@ export class SessionHost implements ProcessEvents {
   #tick(nowMs: number): void {
     this.#attached.dropSilent(nowMs);
     this.session.tick();
+    this.#bell.tick(this.#progress, nowMs, () => this.changed());
     const due = this.#lifespan.due(nowMs);
     if (due === "forget") this.remove();
     else if (due === "end") void this.kill();

@@ -133,9 +133,10 @@ export class Registry {
       return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
     }
     const env = environmentOf(this.#settings, home, query.process);
-    const { childUser: user, unattendedBytesPerSecond } = this.#settings;
+    const { childUser: user, unattendedBytesPerSecond, bellUrl: url, token } = this.#settings;
     const trace = sessionTrace(this.#settings.trace, names.label, names.session);
-    const around = { env, home, trace, unattendedBytesPerSecond, ...(user === undefined ? {} : { user }) };
+    const bell = url === undefined ? undefined : { url, token };
+    const around = { env, home, trace, bell, unattendedBytesPerSecond, ...(user === undefined ? {} : { user }) };
     const started = SessionHost.start(
       names,
       query,

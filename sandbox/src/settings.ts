@@ -24,6 +24,8 @@ export type BridgeSettings = {
   readonly stopSeconds: number;
   /** What a process may write in a second while nobody reads it; infinity for no limit. */
   readonly unattendedBytesPerSecond: number;
+  /** Where a session object is called that has gone; absent: nowhere. */
+  readonly bellUrl?: string;
   readonly logLevel: LogLevel;
   /** Of which sessions a trace is printed; absent: of none. */
   readonly trace?: string;
@@ -56,6 +58,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
     return { ok: false, problem: `UNATTENDED_BYTES_PER_SECOND must be a number of bytes, or 0, not "${given}"` };
   }
   const sandboxRoot = env.SANDBOX_ROOT;
+  const bellUrl = env.STDIO_BELL_URL;
+  if (bellUrl && !/^https?:$/.test(URL.parse(bellUrl)?.protocol ?? ""))
+    return { ok: false, problem: `STDIO_BELL_URL must be an address of HTTP, not "${bellUrl}"` };
   return {
     ok: true,
     settings: {
@@ -69,6 +74,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
       ...(env.STDIO_TRACE === undefined ? {} : { trace: env.STDIO_TRACE }),
       ...(child.user === undefined ? {} : { childUser: child.user }),
       ...(sandboxRoot === undefined ? {} : { sandboxRoot }),
+      ...(bellUrl ? { bellUrl } : {}),
     },
   };
 }

@@ -3,6 +3,7 @@
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
+import type { BellSettings } from "./bell.ts";
 import { type ChildUser, ownUserName } from "./child-user.ts";
 import type { BridgeSettings } from "./settings.ts";
 
@@ -15,6 +16,8 @@ export type Surroundings = {
   readonly trace?: Trace | undefined;
   /** What the process may write in a second while nobody reads it. Absent: as much as it likes. */
   readonly unattendedBytesPerSecond?: number;
+  /** How its session object is called; absent: it can't be. */
+  readonly bell?: BellSettings | undefined;
 };
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */

@@ -106,6 +106,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         PORT: String(bridgePort),
         STDIO_TOKEN_FD: "3",
         SANDBOX_ROOT: sandboxesDir,
+        STDIO_BELL_URL: `${origin}/internal/bell`,
         [RUN_MARK]: keeper.runId,
         ...options.bridgeEnv,
       }),

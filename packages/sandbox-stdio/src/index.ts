@@ -38,6 +38,7 @@ export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";
 export type { WriteOutcome, WriteWish } from "./hop/bridge-calls.ts";
+export { Doorbell, type Parking, type Progress } from "./hop/doorbell.ts";
 export type { ProcessFacts } from "./hop/greeting.ts";
 export { InnerClient } from "./hop/inner-client.ts";
 export { InnerServer } from "./hop/inner-server.ts";
@@ -64,12 +65,23 @@ export {
   type Frame,
   type SessionEvent,
 } from "./server/dialect.ts";
-export { ServerConnection } from "./server/server-connection.ts";
+export { type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
 export { Keyboard } from "./session/keyboard.ts";
 export { areAlike, distinctName } from "./session/names.ts";
+export {
+  type ParkedClient,
+  type ParkedSession,
+  parkedClientOf,
+  parkedSessionOf,
+  QuietWatch,
+  unpark,
+  unparkClient,
+  unparkedOptions,
+  whyAwake,
+} from "./session/parking.ts";
 export type { Peer } from "./session/presence.ts";
 export { ProcessSession } from "./session/process-session.ts";
 export { RelaySession } from "./session/relay-session.ts";
@@ -127,7 +139,7 @@ export {
   encodeStdin,
   STDIN_HEADER_BYTES,
 } from "./wire/frames.ts";
-export type { KnownClient, Question } from "./wire/inner-messages.ts";
+export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-messages.ts";
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";

@@ -17,6 +17,8 @@ function runAll(first: number, count: number, overrides: Partial<Plan> = {}): Ou
     gapBytes: 0,
     snapshots: 0,
     approximations: 0,
+    parkings: 0,
+    evictions: 0,
   };
   for (let seed = first; seed < first + count; seed += 1) {
     const outcome = new Simulation(planOf(seed, overrides)).run();
@@ -38,6 +40,28 @@ test(`whatever breaks, every byte comes once and in order, the exit last, and no
     const much = [faults > 30_000, attaches > 5_000, heldTurns > 10_000, gapBytes > 1_000_000, snapshots > 150];
     expect(much).toEqual(Array(5).fill(true));
   }
+});
+
+/** A process that is quiet for long, and a Durable Object that is parked whenever nothing happens. */
+function parkingPlan(seed: number): Partial<Plan> {
+  const plan = planOf(seed);
+  const { sleepMs } = plan.process;
+  const slowMs = Math.max(sleepMs, Math.min(50 * sleepMs, 500));
+  const process = { ...plan.process, sleepMs: seed % 2 === 0 ? sleepMs : slowMs };
+  return { hops: 2, parkMs: [20, 200, 2_000][seed % 3] ?? 20, process };
+}
+
+test(`H18: a Durable Object that is parked and evicted whenever it is quiet changes nothing for anybody (${RUNS} runs)`, {
+  timeout: 60_000 + RUNS * 100,
+}, () => {
+  let [parkings, evictions] = [0, 0];
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
+    const outcome = new Simulation(planOf(seed, parkingPlan(seed))).run();
+    parkings += outcome.parkings;
+    evictions += outcome.evictions;
+  }
+  console.log(`${RUNS} runs from seed ${FIRST_SEED}: parked ${parkings} times, evicted ${evictions} times`);
+  if (RUNS >= 1_000) expect([parkings > 5_000, evictions > 3_000]).toEqual([true, true]);
 });
 
 test("a lone lossless client loses nothing, however long it stays away", { timeout: 60_000 }, () => {

@@ -71,6 +71,8 @@ export type Plan = {
   readonly isFirstLate: boolean;
   /** Whether the Durable Object keeps a record of input, and acknowledges only what is in it. */
   readonly isRecorded: boolean;
+  /** After so long without anything the Durable Object is parked; absent: never. */
+  readonly parkMs?: number;
 };
 
 export type Outcome = {
@@ -83,6 +85,9 @@ export type Outcome = {
   /** Snapshots that clients drew, and how often they went on without an exact one. */
   readonly snapshots: number;
   readonly approximations: number;
+  /** How often the Durable Object was parked, and its memory taken then. */
+  readonly parkings: number;
+  readonly evictions: number;
 };
 
 /** Those who behave stay far within what they have (L10): a tenth of it does. */
@@ -189,6 +194,8 @@ export class Simulation {
   readonly #store: Store;
   #relay: SimRelay | undefined;
   #faults = 0;
+  #parkings = 0;
+  #evictions = 0;
   #isFaulty = true;
   #nextId = 0;
   readonly #idsOfLives = new Map<string, string>();
@@ -229,6 +236,7 @@ export class Simulation {
     const { time, random } = this.#world;
     const { plan } = this;
     if (plan.hops === 2) this.#relay = this.#makeRelay();
+    this.bridge.onCall = () => this.#relay?.called();
     for (const party of this.parties) {
       // The first one makes the session; the others come whenever they like.
       const isFirst = party === this.parties[0] && !plan.isFirstLate;
@@ -264,6 +272,8 @@ export class Simulation {
       gapBytes: this.parties.reduce((sum, party) => sum + party.gapBytes, 0),
       snapshots: this.parties.reduce((sum, party) => sum + party.snapshots, 0),
       approximations: this.parties.reduce((sum, party) => sum + party.approximations, 0),
+      parkings: this.#parkings,
+      evictions: this.#evictions,
     };
   }
 
@@ -276,11 +286,25 @@ export class Simulation {
       profile: this.plan.inner,
       logBytes: this.plan.logBytes,
       store: this.#store,
+      parkMs: this.plan.parkMs,
+      parked: (relay) => this.#parked(relay),
       facts: this.#facts,
       check: (relay) => {
         if (relay.session !== undefined) this.#checkBounds(relay.session);
         this.#checkBounds(this.bridge.session);
       },
+    });
+  }
+
+  #parked(relay: SimRelay): void {
+    const { time, random } = this.#world;
+    this.#parkings += 1;
+    if (!random.chance(0.8)) return;
+    time.after(random.scale(1, 1_000), () => {
+      if (this.#relay !== relay || !relay.isParked) return;
+      this.#evictions += 1;
+      relay.evict();
+      this.#relay = this.#makeRelay();
     });
   }
 
@@ -370,12 +394,19 @@ export class Simulation {
         },
       },
       open: () => {
-        const made = new ServerConnection(dialect, serverSocket, time.now, {}, BUDGET);
-        connection = made;
+        const make = () => {
+          connection = new ServerConnection(dialect, serverSocket, time.now, {}, BUDGET);
+          return connection;
+        };
+        const made = make();
         const relay = this.#relay;
         if (relay !== undefined && socket !== undefined) {
           target = relay.listener(made);
-          relay.accept(made, socket, request);
+          relay.accept(made, socket, request, (next) => {
+            const revived = make();
+            target = next.listener(revived);
+            return revived;
+          });
           return;
         }
         target = {

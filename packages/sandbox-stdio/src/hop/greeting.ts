@@ -6,7 +6,12 @@ import { INNER_PROTOCOL } from "../wire/constants.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
 /** What the greeting says of the process beyond what the session knows. */
-export type ProcessFacts = { readonly cmd: readonly string[]; readonly createdAt: string };
+export type ProcessFacts = {
+  readonly cmd: readonly string[];
+  readonly createdAt: string;
+  /** Whether whoever has it calls a session object that has parked. Absent: it can't. */
+  readonly calls?: boolean;
+};
 
 /** Characters of a command's words in a greeting, which has other things to say. */
 const MAX_GREETED_COMMAND = 200_000;

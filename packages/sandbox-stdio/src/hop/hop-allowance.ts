@@ -1,6 +1,20 @@
 // How often a bridge may say what clients are told at once: such a message goes to up to 64 of them and counts in no window.
 // One that a process has taken over must not fill the memory of the Durable Object with them.
 
+import type { InnerMessage } from "../wire/inner-messages.ts";
+
+/** What of it clients are told of, whatever they said. */
+export const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
+  "resize",
+  "gap",
+  "error",
+  "bye",
+  "attention",
+  "stopping",
+  "title",
+  "command_end",
+]);
+
 /** Messages a second, for ever: several people who drag their windows at once are well below it. */
 const HOP_MESSAGES_PER_SECOND = 1_000;
 /** Messages at once. */

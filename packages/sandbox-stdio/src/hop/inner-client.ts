@@ -10,7 +10,14 @@ import type { RelaySession } from "../session/relay-session.ts";
 import type { Upstream } from "../session/session-types.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { SignalName } from "../wire/constants.ts";
-import { CLOSE, MAX_CONTROL_OUT_BYTES, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, SILENCE_MS } from "../wire/constants.ts";
+import {
+  CLOSE,
+  isSendable,
+  MAX_CONTROL_OUT_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_SNAPSHOT_BYTES,
+  SILENCE_MS,
+} from "../wire/constants.ts";
 import { decodeAnswer, decodeFrame, encodeStdin } from "../wire/frames.ts";
 import {
   type InnerCommand,
@@ -19,13 +26,14 @@ import {
   parseInnerMessage,
   type Question,
 } from "../wire/inner-messages.ts";
+import { attachOf } from "./attach-command.ts";
 import { BridgeCalls, type WriteOutcome, type WriteWish } from "./bridge-calls.ts";
+import type { Parking } from "./doorbell.ts";
 import { followBridge } from "./follow-bridge.ts";
-import { HopAllowance } from "./hop-allowance.ts";
+import { HopAllowance, TOLD_ON } from "./hop-allowance.ts";
 import { type InnerHello, reconcile } from "./reconciliation.ts";
 import { RelayedAcks } from "./relayed-acks.ts";
 
-/** The connection as the inner client needs it. */
 export interface InnerSocket {
   /** The frame is the socket's from here on, which may release its memory. */
   send(frame: Frame): void;
@@ -36,20 +44,13 @@ export interface InnerClientEvents {
   hello(hello: InnerHello): void;
   /** The bridge closes, or says what can't be followed (1008): the connection is of no more use. */
   bye(code: number, reason: string): void;
+  /** The bridge keeps the clients' places, and calls when there is news: the object may go. */
+  parked?(): void;
   /** The bridge refuses one client. */
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
 
-const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
-  "resize",
-  "gap",
-  "error",
-  "bye",
-  "attention",
-  "stopping",
-  "title",
-  "command_end",
-]);
+const NO_BYTES = new Uint8Array(0);
 const TOO_MANY = "more messages than anybody asked for";
 
 export class InnerClient implements Upstream, SnapshotSource {
@@ -67,8 +68,12 @@ export class InnerClient implements Upstream, SnapshotSource {
   #allowance = new HopAllowance(0);
   readonly #calls: BridgeCalls;
   readonly #acks: RelayedAcks;
+  /** Whether nothing was said since the bridge was told that the object is about to go. */
+  #isParkLast = false;
   /** Whether a shell has marked its commands. */
   isMarked = false;
+  /** Whether the bridge calls an object that has parked. */
+  callsParked = false;
   heardAtMs = 0;
 
   constructor(events: InnerClientEvents) {
@@ -127,6 +132,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     });
     if (session.isScreenAsked) this.request();
     this.isMarked = hello.marked === true;
+    this.callsParked = hello.calls === true;
     this.#calls.repeat();
   }
 
@@ -143,18 +149,24 @@ export class InnerClient implements Upstream, SnapshotSource {
     return this.#calls.write(client, wish);
   }
 
-  /** Asks the process's bridge. Resolves with undefined where there is no answer, or {@link forget} is called. */
+  /** Asks the bridge. Resolves with undefined where there is no answer, or {@link forget} is called. */
   ask(question: Question): { readonly answer: Promise<Uint8Array | undefined>; readonly forget: () => void } {
     return this.#calls.ask(question);
   }
 
-  /** Nothing is answered any more: the process has ended, or is lost, or nobody keeps the hop. */
+  /** Nothing is answered any more. */
   giveUpCalls(): void {
     this.#calls.giveUp();
   }
 
   ping(): void {
     this.#say({ type: "ping" });
+  }
+
+  /** The object is about to go. {@link InnerClientEvents.parked} says that the bridge has heard. */
+  park(parking: Parking): void {
+    if (this.#isReady) this.#say({ type: "park", ...parking });
+    this.#isParkLast = this.#isReady;
   }
 
   /**
@@ -216,21 +228,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     const slot = this.#nextSlot++;
     this.#slots.set(client.id, slot);
     this.#acks.begin(client);
-    this.#say({
-      type: "attach",
-      client: client.id,
-      slot,
-      name: client.name,
-      role: client.role,
-      kind: client.kind,
-      admin: client.isAdmin,
-      delivery: client.delivery,
-      acknowledges: client.acknowledges,
-      ...(client.holdsAlone ? { alone: true } : {}),
-      acked: client.acked,
-      window: client.windowBytes,
-      ...(client.size ?? {}),
-    });
+    this.#say(attachOf(client, slot));
   }
 
   #resend(client: ClientRecord): void {
@@ -241,9 +239,12 @@ export class InnerClient implements Upstream, SnapshotSource {
     const slot = this.#slots.get(client.id);
     if (!this.#isReady || slot === undefined) return; // Kept in the queue; sent when the hop is back.
     if (entry.kind === "eof") this.#say({ type: "eof", client: client.id, offset: entry.end });
-    else if (entry.kind === "bytes") this.#socket?.send(encodeStdin(slot, entry.start, entry.bytes));
-    // No bytes at an offset ahead: the bridge counts those before it as refused.
-    else this.#socket?.send(encodeStdin(slot, entry.end, new Uint8Array(0)));
+    else {
+      this.#isParkLast = false;
+      // No bytes at an offset ahead: the bridge counts those before it as refused.
+      const frame = entry.kind === "bytes" ? ([entry.start, entry.bytes] as const) : ([entry.end, NO_BYTES] as const);
+      this.#socket?.send(encodeStdin(slot, ...frame));
+    }
   }
 
   signal(client: ClientRecord, signal: SignalName): void {
@@ -283,6 +284,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   // ---- Inside --------------------------------------------------------------------------------------------------
 
   #say(command: InnerCommand): void {
+    if (command.type !== "ping") this.#isParkLast = false;
     this.#socket?.send(JSON.stringify(command));
   }
 
@@ -332,6 +334,10 @@ export class InnerClient implements Upstream, SnapshotSource {
         return;
       case "pong":
         return;
+      case "parked":
+        // What was said since has called it off.
+        if (session !== undefined && this.#isParkLast) this.#events.parked?.();
+        return;
       case "gap":
         if (session !== undefined && message.to < session.log.endOffset) this.#fault(`a gap to ${message.to}`);
         else session?.skipTo(message.to);
@@ -340,9 +346,4 @@ export class InnerClient implements Upstream, SnapshotSource {
         if (session !== undefined) followBridge(session, message);
     }
   }
-}
-
-/** Whether a WebSocket may be closed with it: the reserved ones can't be sent, and the socket would stay open. */
-function isSendable(code: number): boolean {
-  return code === CLOSE.normal || (code >= 1001 && code <= 1003) || (code >= 1007 && code <= 1014) || code >= 3000;
 }

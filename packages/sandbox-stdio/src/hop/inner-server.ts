@@ -12,6 +12,7 @@ import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
 import type { ServerMessage } from "../wire/control.ts";
 import { decodeStdin } from "../wire/frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerCommand } from "../wire/inner-messages.ts";
+import type { Parking } from "./doorbell.ts";
 import { greetingOf, type ProcessFacts } from "./greeting.ts";
 import { type ProgramPorts, ProgramService } from "./program-service.ts";
 
@@ -22,6 +23,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   readonly #slots = new Map<number, ClientRecord>();
   #link: OutputReader | undefined;
   #isClosed = false;
+  #parking: Parking | undefined;
   heardAtMs: number;
 
   constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, ports?: ProgramPorts) {
@@ -54,6 +56,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
       const stdin = decodeStdin(frame);
       const client = stdin === undefined ? undefined : this.#slots.get(stdin.slot);
       // A frame for a client that was refused or has just gone: its sender hears of that, or has.
+      this.#parking = undefined;
       if (stdin !== undefined && client !== undefined) this.#session.stdin(client, stdin.bytes, stdin.offset);
       return;
     }
@@ -91,6 +94,11 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (this.#link !== undefined) this.#session.linkDrained(this.#link);
   }
 
+  /** What the object said before it went, if that was its last word. */
+  get parking(): Parking | undefined {
+    return this.#parking;
+  }
+
   get silentAtMs(): number {
     return this.heardAtMs + SILENCE_MS;
   }
@@ -109,7 +117,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.#link = undefined;
     for (const client of this.#slots.values()) {
       const isHere = client.presence.phase === "remote" && client.presence.peer === this;
-      if (isHere) this.#session.vanish(client, true);
+      if (isHere && this.#parking !== undefined) this.#session.park(client, this.#parking.seconds * 1000);
+      else if (isHere) this.#session.vanish(client, true);
     }
     this.#slots.clear();
   }
@@ -151,7 +160,14 @@ export class InnerServer implements OutputPeer, RemotePeer {
   }
 
   #command(command: InnerCommand): void {
+    if (command.type !== "ping") this.#parking = undefined;
     switch (command.type) {
+      case "park": {
+        const { type: _, ...parking } = command;
+        this.#parking = parking;
+        this.#say({ type: "parked" });
+        return;
+      }
       case "ping":
         this.#say({ type: "pong" });
         return;
@@ -185,7 +201,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     client: ClientRecord,
     command: Exclude<
       InnerCommand,
-      { type: "ping" | "attach" | "stdin_holder" | "answerer" | "snapshot" | "write" | "ask" }
+      { type: "ping" | "park" | "attach" | "stdin_holder" | "answerer" | "snapshot" | "write" | "ask" }
     >,
   ): void {
     switch (command.type) {

@@ -39,8 +39,8 @@ function compareClients(session: RelaySession, hello: InnerHello, { say, isConti
   for (const id of hello.gone ?? []) session.noteGone(id);
   for (const known of hello.clients) {
     const client = session.client(known.id);
-    // A client that can't come back has nothing to be kept for.
-    const hasLeft = client === undefined && (isContinued || known.acknowledges === false);
+    // A client that can't come back has nothing to be kept for, nor one that left while the session slept.
+    const hasLeft = client === undefined && (isContinued || known.acknowledges === false || session.gone.has(known.id));
     if (hasLeft) say({ type: "detach", client: known.id, how: "left" });
     else session.restore(known);
     if (client?.presence.phase === "absent" && !known.isAbsent) {

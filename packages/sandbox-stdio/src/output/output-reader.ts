@@ -205,6 +205,16 @@ export class OutputReader {
     return this.#cursor;
   }
 
+  /** The PTY's size as it was told last. */
+  get toldSize(): { readonly cols: number; readonly rows: number } {
+    return this.#toldSize;
+  }
+
+  /** Whether it goes on once a snapshot is here. */
+  get isAwaitingScreen(): boolean {
+    return this.#isAwaitingScreen;
+  }
+
   /** Whether the exit has been told: nothing follows it. */
   get hasExited(): boolean {
     return this.#hasExited;

@@ -26,9 +26,12 @@ export class Deadline {
     if (this.#isStopped) return;
     const nowMs = this.#ports.now();
     const nextMs = this.#ports.nextMs(nowMs);
-    if (nextMs >= this.#wakeAtMs) return;
+    if (nextMs >= this.#wakeAtMs && nextMs !== Number.POSITIVE_INFINITY) return;
     this.#callOff?.();
+    this.#callOff = undefined;
     this.#wakeAtMs = nextMs;
+    // A shell with nothing to do has no timer either: one keeps a Durable Object in memory.
+    if (nextMs === Number.POSITIVE_INFINITY) return;
     this.#callOff = this.#ports.wakeIn(Math.max(0, Math.ceil(nextMs - nowMs)), () => this.#wake());
   }
 

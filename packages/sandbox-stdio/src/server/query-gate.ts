@@ -2,7 +2,7 @@
 // own: all of the replay, and while it is not the answerer (K6), but none out of a file transfer (K6b). What is left is cut so
 // that the stock terminal behind such a client loses no character (D11). Follows what the session tells; knows no dialect.
 
-import { AnswererHistory } from "../terminal/answerer-history.ts";
+import { type Answerer, AnswererHistory } from "../terminal/answerer-history.ts";
 import { FileTransfers } from "../terminal/file-transfers.ts";
 import { QueryFilter } from "../terminal/query-filter.ts";
 import { SplitCharacters } from "../text/split-characters.ts";
@@ -53,6 +53,17 @@ export class QueryGate {
       default:
         return undefined;
     }
+  }
+
+  /** Whether nothing is held back, and no sequence or character is begun. */
+  get isAtRest(): boolean {
+    return this.#filter.isAtRest && this.#characters.isAtRest && this.#transfers.isAtRest;
+  }
+
+  /** It goes on at this offset, in a session that has slept. */
+  goOn({ tty, offset, me, answerer }: { tty: boolean; offset: number; me: string; answerer: Answerer }): void {
+    if (tty) this.#answerers = new AnswererHistory(me, 0, answerer);
+    this.#offset = offset;
   }
 
   /** @returns The frame to send instead, `frame` itself where nothing is left out of it; undefined where nothing is left. */

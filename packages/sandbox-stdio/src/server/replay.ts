@@ -9,6 +9,11 @@ export class Replay {
     this.#left = bytes;
   }
 
+  /** Whether it has not begun, or the client has all. */
+  get isOver(): boolean {
+    return this.#left === undefined;
+  }
+
   /** So many more were sent, or are gone. @returns Whether the client has all now, for the first time. */
   pass(bytes: number): boolean {
     if (this.#left === undefined) return false;

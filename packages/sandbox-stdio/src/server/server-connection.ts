@@ -10,15 +10,17 @@ import { clipUtf8 } from "../text/utf8.ts";
 import { CLOSE, PUT_ASIDE_CODE, SILENCE_MS } from "../wire/constants.ts";
 import type { Bye, ServerMessage } from "../wire/control.ts";
 import type { ConnectionHooks, ServerSocket } from "./connection-ports.ts";
-import type { Begin, ClientCommand, Dialect, Frame, SessionEvent } from "./dialect.ts";
+import type { Begin, ClientCommand, Dialect, Frame } from "./dialect.ts";
 import { EarlyFrames } from "./early-frames.ts";
-import { QueryGate } from "./query-gate.ts";
-import { Replay } from "./replay.ts";
+import { Outgoing } from "./outgoing.ts";
 import { Spending } from "./spending.ts";
 
 /** A WebSocket's close reason is at most this many bytes of UTF-8. */
 const MAX_REASON_BYTES = 123;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
+
+/** What is kept of a connection whose session sleeps. */
+export type ParkedConnection = { readonly state: unknown; readonly stdinOffset: number; readonly mayType: boolean };
 
 type Phase =
   | { readonly phase: "opening"; readonly early: EarlyFrames }
@@ -30,8 +32,7 @@ export class ServerConnection implements Peer {
   readonly #socket: ServerSocket;
   readonly #hooks: ConnectionHooks;
   #phase: Phase = { phase: "opening", early: new EarlyFrames() };
-  /** For a client that can't be told who answers terminal queries. */
-  readonly #gate: QueryGate | undefined;
+  readonly #outgoing: Outgoing;
   /** When the client was last heard of. */
   heardAtMs: number;
   /**
@@ -43,11 +44,8 @@ export class ServerConnection implements Peer {
   #isGreeted = false;
   /** This connection's place in its client's input, from its greeting on. */
   #stdinOffset = 0;
-  /** What the dialect remembers of this connection. */
-  #state: unknown;
   /** Whether it is still to say its first message. */
   #isSilent: boolean;
-  readonly #replay = new Replay();
   /** Whether its client wants nothing sent for now. */
   isPaused = false;
 
@@ -59,12 +57,11 @@ export class ServerConnection implements Peer {
     limits: BudgetLimits = DEFAULT_BUDGET,
   ) {
     this.dialect = dialect;
-    this.#gate = dialect.acknowledges ? undefined : new QueryGate(dialect.readsFrameByFrame);
+    this.#outgoing = new Outgoing(dialect, socket);
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
     this.#spending = new Spending(limits, nowMs, (reason) => this.#forbid(reason));
-    this.#state = dialect.start;
     this.#isSilent = dialect.clientBegins === true;
   }
 
@@ -85,7 +82,7 @@ export class ServerConnection implements Peer {
   attach(session: SessionCore, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
     const opening = this.#phase;
     if (opening.phase !== "opening") return undefined;
-    this.#say({ type: "found", hasExited: session.hasEnded });
+    this.#outgoing.say({ type: "found", hasExited: session.hasEnded });
     const result = this.#attachTo(session, request);
     if (!result.ok) {
       this.bye(result.code, result.reason, result.retry);
@@ -96,6 +93,28 @@ export class ServerConnection implements Peer {
     this.#spending.join(result.client, this.heardAtMs);
     for (const frame of opening.early.all) this.receive(frame, this.heardAtMs);
     return undefined;
+  }
+
+  /** What is kept of it while its session sleeps, which can be copied by structure. Absent in the middle of something. */
+  get parked(): ParkedConnection | undefined {
+    const kept = this.#outgoing.parked;
+    if (kept === undefined || this.client === undefined || this.isPaused || this.#isSilent) return undefined;
+    return { ...kept, stdinOffset: this.#stdinOffset, mayType: this.#spending.mayType };
+  }
+
+  /** It goes on, in a session that has slept: nothing is said. To be called before it is made a client's peer. */
+  goOn({ state, stdinOffset, mayType }: ParkedConnection, at: Parameters<Outgoing["goOn"]>[1]): void {
+    this.#isGreeted = true;
+    this.#isSilent = false;
+    this.#stdinOffset = stdinOffset;
+    if (mayType) this.#spending.accepted();
+    this.#outgoing.goOn(state, at);
+  }
+
+  /** Its client is here again. */
+  wentOn(session: SessionCore, client: ClientRecord): void {
+    this.#phase = { phase: "attached", session, client };
+    this.#spending.join(client, this.heardAtMs);
   }
 
   /** A WebSocket message has come. Its bytes are the session's from here on, which may keep a view of them or release them. */
@@ -181,28 +200,19 @@ export class ServerConnection implements Peer {
     if (message.type === "hello") {
       this.#isGreeted = true;
       this.#stdinOffset = message.stdin;
-      this.#replay.begin(message.live - message.offset);
     }
-    const held = this.#gate?.note(message);
-    if (held !== undefined) this.#say({ type: "output", frame: held });
     if (message.type === "error") this.#hooks.told?.({ type: "error", code: message.code, text: message.message });
-    this.#say(message);
-    if (message.type === "hello") this.#passed(0);
-    else if (message.type === "gap") this.#passed(message.to - message.from);
+    this.#outgoing.message(message);
   }
 
   sendOutput(frame: Uint8Array): void {
     if (this.isEnded) return;
     this.activity += 1;
-    const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
-    if (left !== undefined) this.#say({ type: "output", frame: left });
-    this.#passed(frame.length - 1);
+    this.#outgoing.output(frame);
   }
 
-  /** What redraws the screen is output to a client that knows no snapshots. */
   sendSnapshot(frame: Uint8Array): void {
-    if (this.isEnded) return;
-    this.#say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
+    if (!this.isEnded) this.#outgoing.snapshot(frame);
   }
 
   isWritable(): boolean {
@@ -224,9 +234,8 @@ export class ServerConnection implements Peer {
   bye(code: number, reason: string, retry: Bye["retry"], seconds?: number): void {
     if (this.isEnded) return;
     this.#hooks.told?.({ type: "bye", code, text: reason });
-    const held = this.#gate?.flush();
-    if (held !== undefined) this.#say({ type: "output", frame: held });
-    this.#say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
+    this.#outgoing.flush();
+    this.#outgoing.say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
     this.#phase = { phase: "ended" };
     this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
   }
@@ -248,16 +257,6 @@ export class ServerConnection implements Peer {
       if (client?.peer === this) session.vanish(client);
       throw error;
     }
-  }
-
-  #say(event: SessionEvent): void {
-    const { frames, state } = this.dialect.encode(event, this.#state);
-    this.#state = state;
-    for (const frame of frames) this.#socket.send(frame);
-  }
-
-  #passed(logBytes: number): void {
-    if (this.#replay.pass(logBytes)) this.#say({ type: "live" });
   }
 
   /** Only the first counts: what it carries is about the attach. */

@@ -25,6 +25,11 @@ export class Spending {
     this.#budget = client.budget;
   }
 
+  /** @see Budget.mayType */
+  get mayType(): boolean {
+    return this.#budget.mayType;
+  }
+
   /** @returns Whether the client may go on; else it has been closed. */
   message(nowMs: number): boolean {
     return this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID);

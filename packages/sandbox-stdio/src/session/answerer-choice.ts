@@ -39,6 +39,22 @@ export class AnswererChoice {
     return this.#current;
   }
 
+  /** Whether nobody else's answers are still taken, and no hand-over lies ahead. */
+  get isSettled(): boolean {
+    const { end, now } = this.#ports;
+    return now() >= (this.#former?.untilMs ?? 0) && this.#current.offset <= end() && this.#answered <= end();
+  }
+
+  get kept(): Answerer & { readonly hasChosen: boolean } {
+    return { ...this.#current, hasChosen: this.#hasChosen };
+  }
+
+  /** It goes on from what {@link kept} said. */
+  restore({ hasChosen, id, offset }: Answerer & { readonly hasChosen: boolean }): void {
+    this.#current = { id, offset };
+    this.#hasChosen = hasChosen;
+  }
+
   /** To be called whenever somebody comes or goes, or the keyboard is handed over. */
   choose(): void {
     this.#decide(this.#chosen(), Math.max(this.#ports.end(), this.#answered));

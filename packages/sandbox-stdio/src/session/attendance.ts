@@ -123,6 +123,12 @@ export class Attendance {
     this.#ports.answererChoice.choose();
   }
 
+  /** @see ProcessSession.park */
+  park(client: ClientRecord, graceMs: number): void {
+    this.#loseConnection(client, false);
+    if (client.presence.phase === "vanished") client.presence = { ...client.presence, graceMs };
+  }
+
   #loseConnection(client: ClientRecord, isLeaving: boolean): void {
     const { acked, windowBytes } = client;
     client.presence = { phase: "vanished", sinceMs: this.#ports.now(), acked, windowBytes, isLeaving };

@@ -45,6 +45,11 @@ class Bucket {
     return this.#level >= 0;
   }
 
+  /** Whether all that was taken is there again. */
+  isFull(nowMs: number): boolean {
+    return this.#level + (nowMs - this.#atMs) * this.#perMs >= this.#capacity;
+  }
+
   get spent(): number {
     return this.#capacity - this.#level;
   }
@@ -70,6 +75,11 @@ export class Budget {
   message(nowMs: number, refusedBytes = 0): boolean {
     const hasMessages = this.#messages.take(1, nowMs);
     return this.#refusedBytes.take(refusedBytes, nowMs) && hasMessages;
+  }
+
+  /** Whether its last input was accepted, and it has not given up the right to type since. */
+  get mayType(): boolean {
+    return this.#mayType;
   }
 
   /** Input was accepted, which costs nothing. */
@@ -101,6 +111,11 @@ export class Budget {
     const isFree = isWeighty || nowMs - this.#ackedAtMs >= FREE_ACK_MS;
     this.#ackedAtMs = nowMs;
     return isFree || this.message(nowMs);
+  }
+
+  /** Whether a new one would be the same. */
+  isRested(nowMs: number): boolean {
+    return this.#messages.isFull(nowMs) && this.#refusedBytes.isFull(nowMs) && nowMs - this.#ackedAtMs >= FREE_ACK_MS;
   }
 
   /** The same client has another connection, which had a budget of its own until it was known whose it is. */

@@ -68,6 +68,10 @@ export class ClientRecord implements Paced {
     this.presence = presence;
   }
 
+  get who(): ClientWho {
+    return this.#who;
+  }
+
   get name(): string {
     return this.#who.name;
   }

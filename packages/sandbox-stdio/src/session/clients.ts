@@ -45,6 +45,15 @@ export class Clients {
     return this.#order++;
   }
 
+  get order(): number {
+    return this.#order;
+  }
+
+  /** So many have come in an earlier life. */
+  goOnFrom(order: number): void {
+    this.#order = order;
+  }
+
   add(client: ClientRecord): void {
     this.#clients.set(client.id, client);
   }

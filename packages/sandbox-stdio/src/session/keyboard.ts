@@ -58,6 +58,16 @@ export class Keyboard {
     if (this.mode === "exclusive" && this.#holder === "" && isFirstDriver && !this.#hasBeenHeld) this.#give(member.id);
   }
 
+  /** Whether a first driver has had the keyboard. */
+  get hasBeenHeld(): boolean {
+    return this.#hasBeenHeld;
+  }
+
+  /** A client that was here all the time: it finds the keyboard as it left it. */
+  rejoin(member: Member): void {
+    this.#members.set(member.id, member);
+  }
+
   /**
    * @param wasHeard Whether it ever took part. A holder that did not has not had the keyboard: it may have gone before it was
    * greeted, and come again.

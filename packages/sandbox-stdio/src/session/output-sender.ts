@@ -14,7 +14,7 @@ import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-request
 import { type OutputObserver, Window } from "../output/window.ts";
 import { CLOSE, LOST_REASON, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
-import type { ClientRecord } from "./client-record.ts";
+import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Peer } from "./presence.ts";
 import type { Upstream } from "./session-types.ts";
@@ -61,7 +61,7 @@ export class OutputSender {
   }
 
   /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
-  readerAt(offset: number, client: Reading, peer: Peer, screen?: SnapshotFrame): OutputReader {
+  readerAt(offset: number, client: Reading, peer: Peer, screen?: TerminalSize): OutputReader {
     const flow = client.acknowledges
       ? new Window(offset, MAX_WINDOW_BYTES, client.role, this.#ports.observer)
       : new RatedFlow(offset, this.#ports.now(), this.#ports.plainBytesPerSecond);
@@ -70,11 +70,16 @@ export class OutputSender {
 
   /** The client has been greeted: sends it its snapshot, if it starts with one, and what there is. */
   start(client: ClientRecord, reader: OutputReader, screen: SnapshotFrame | undefined, tty: boolean): void {
-    if (tty) reader.askScreen = () => this.#redraw(client, reader);
+    this.goOn(client, reader, tty);
     if (screen !== undefined) reader.showScreen(screen);
     // Its place may have been another when upstream heard of it.
     this.#ports.upstream.acked(client);
     this.#pump(client, reader);
+  }
+
+  /** The client is sent what comes. */
+  goOn(client: ClientRecord, reader: OutputReader, tty: boolean): void {
+    if (tty) reader.askScreen = () => this.#redraw(client, reader);
   }
 
   /** @see SessionCore.appended */

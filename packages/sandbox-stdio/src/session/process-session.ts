@@ -55,6 +55,11 @@ export class ProcessSession extends SessionCore {
     this.attendance.expire(client);
   }
 
+  /** The Durable Object has parked: it comes back with this client, and tells nobody of it. */
+  park(client: ClientRecord, graceMs: number): void {
+    this.attendance.park(client, graceMs);
+  }
+
   /** A client of the Durable Object's has dealt with output before `offset`, and may have so much in flight. */
   remoteAck(client: ClientRecord, offset: number, windowBytes: number): void {
     client.isActive = true;

@@ -8,10 +8,12 @@ import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
+import type { AnswererChoice } from "./answerer-choice.ts";
 import { isReplayable } from "./attach-rules.ts";
 import { CallingPrograms, type CommandEnded } from "./calling-programs.ts";
-import { ClientRecord, type TerminalSize } from "./client-record.ts";
+import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
 import { earlier } from "./earlier.ts";
+import type { Peer } from "./presence.ts";
 import { SessionCore } from "./session-core.ts";
 import type { SessionOptions } from "./session-types.ts";
 
@@ -173,6 +175,50 @@ export class RelaySession extends SessionCore {
   commandEnded(end: CommandEnded): void {
     this.programs.noteCommandEnd(end);
     this.#tellWatchers();
+  }
+
+  // ---- Parking: see parking.ts ---------------------------------------------------------------------------------
+
+  /** Whether a program follows what happens. */
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  /** Whether all output that there is, as the bridge has said, has come here. */
+  get isUpToDate(): boolean {
+    return this.log.endOffset >= this.#toldEnd;
+  }
+
+  get choice(): AnswererChoice {
+    return this.answererChoice;
+  }
+
+  /** The place in the order of arrival of whoever comes next. */
+  get nextOrder(): number {
+    return this.members.order;
+  }
+
+  /** It goes on where an earlier life of it was parked, which had all output before `end`. */
+  goOn(end: number, nextOrder: number, absent: readonly KnownClient[], gone: readonly string[]): void {
+    this.noteEnd(end);
+    for (const known of absent) this.#addKnown(known);
+    for (const id of gone) this.members.noteGone(id);
+    this.members.goOnFrom(nextOrder);
+  }
+
+  /** A client that was here all the time, by this connection: nobody is told of it. */
+  rejoin(
+    client: ClientRecord,
+    at: { who: ClientWho; order: number; offset: number; toldSize: TerminalSize; inputStart: number },
+    peer: Peer,
+  ): void {
+    const { who, order, offset, toldSize, inputStart } = at;
+    const reader = this.outputSender.readerAt(offset, who, peer, toldSize);
+    const inputAcks = { sent: client.input.received, dueMs: undefined };
+    client.attach(who, order, { phase: "greeted", peer, reader, inputStart, inputAcks });
+    this.members.add(client);
+    this.keyboard.rejoin(client);
+    this.outputSender.goOn(client, reader, this.facts.tty);
   }
 
   // ---- Snapshots and the end -----------------------------------------------------------------------------------

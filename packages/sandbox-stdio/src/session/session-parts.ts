@@ -47,7 +47,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
   const { maxClients = MAX_CLIENTS, keptPlaces = 0 } = options;
   const clients = new Clients();
   // A session that had a first client has had its first holder: a keyboard that is free now waits to be asked for.
-  const keyboard = new Keyboard(facts.mode, options.holder, creator !== "");
+  const keyboard = new Keyboard(facts.mode, options.holder, options.hasBeenHeld ?? creator !== "");
   const hasExited = () => ports.ending() !== undefined;
   const refuse = (client: ClientRecord, code: number, reason: string) => attendance.refuse(client, code, reason);
   const pace = new Pace(log, keyboard, clients, facts.delivery, options.isAwaited);

@@ -100,6 +100,8 @@ export type SessionOptions = {
   readonly holder?: string;
   /** The first driver that ever attached, if one has. */
   readonly creator?: string;
+  /** Whether somebody has had the keyboard. Absent: if there was a first driver, it had. */
+  readonly hasBeenHeld?: boolean;
   /** Whether the process waits for its first client. Absent: it does. A process that a program started waits for nobody. */
   readonly isAwaited?: boolean;
   /** Makes snapshots of a PTY's screen; what it makes is handed to `SessionCore.snapshotReady`. Absent: nobody does. */

@@ -44,6 +44,11 @@ export class FileTransfers {
     return pieces;
   }
 
+  /** Whether no transfer is under way, and none has begun to begin. */
+  get isAtRest(): boolean {
+    return !this.#isTransfer && this.#header === 0 && this.#stars === 0;
+  }
+
   /** Bytes are missing here: what follows is the terminal's. */
   reset(): void {
     this.#isTransfer = false;

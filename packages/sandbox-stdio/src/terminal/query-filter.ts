@@ -59,6 +59,11 @@ export class QueryFilter {
     return this.#heldLength;
   }
 
+  /** Whether nothing is held back, and neither a sequence nor a character is begun. */
+  get isAtRest(): boolean {
+    return this.#parser.isGround && this.#heldLength === 0 && this.#missing === 0;
+  }
+
   /** Whether what has been put out ends between sequences. */
   get isBetweenSequences(): boolean {
     return this.#parser.isGround || this.#isHolding;

@@ -37,6 +37,11 @@ export class SplitCharacters {
     return waiting === 0 ? ready : ready.subarray(0, ready.length - waiting);
   }
 
+  /** Whether no character is begun. */
+  get isAtRest(): boolean {
+    return this.#begun.length === 0;
+  }
+
   /** What waits, since nothing that belongs to it will follow. */
   flush(): Uint8Array {
     const waiting = this.#begun.subarray(this.#passed);

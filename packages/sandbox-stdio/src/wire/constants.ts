@@ -132,6 +132,11 @@ export function httpStatusOf(closeCode: number): number {
   return closeCode === CLOSE.policy ? 400 : 503;
 }
 
+/** Whether a WebSocket may be closed with it: the reserved ones can't be sent, and the socket would stay open. */
+export function isSendable(code: number): boolean {
+  return code === CLOSE.normal || (code >= 1001 && code <= 1003) || (code >= 1007 && code <= 1014) || code >= 3000;
+}
+
 /** Signals that a client may send, by POSIX name. */
 export const SIGNALS = [
   "SIGHUP",

@@ -19,6 +19,9 @@ import {
 } from "./schema.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
 
+/** A week. */
+export const MAX_PARK_SECONDS = 604_800;
+
 /** Text of the inner hop at most: a greeting lists every client that may still come back. */
 export const MAX_INNER_TEXT_BYTES = MIB;
 
@@ -56,6 +59,17 @@ export type InnerCommand =
   | ({ readonly type: "write" } & WriteCommand)
   /** Asks something of the process that no client is told of by itself. Answered in pieces, and then by `answer`. */
   | ({ readonly type: "ask"; readonly id: number } & Question)
+  /**
+   * This object is about to go, and has had all output before `offset`. Its clients stay attached for so many seconds. More output
+   * calls it by `bell`, no sooner than `after` seconds from now; the end of the process does at once.
+   */
+  | {
+      readonly type: "park";
+      readonly offset: number;
+      readonly seconds: number;
+      readonly after: number;
+      readonly bell: string;
+    }
   | { readonly type: "ping" };
 
 /** What a program may be told of a process: JSON in UTF-8. */
@@ -109,7 +123,11 @@ export type InnerMessage =
       readonly marked?: boolean;
       /** What the program calls its terminal. Absent where it has not said so. */
       readonly title?: string;
+      /** Whether it calls an object that has parked. Absent: it can't. */
+      readonly calls?: boolean;
     }
+  /** The clients of an object that goes now stay attached. */
+  | { readonly type: "parked" }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "gap"; readonly from: number; readonly to: number }
   | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
@@ -203,6 +221,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
     "runs?": isBoolean,
     "ansi?": isBoolean,
   },
+  park: { offset: isOffset, seconds: isInteger(0, MAX_PARK_SECONDS), after: isInteger(0, 3_600), bell: isId },
   ping: {},
 };
 
@@ -241,7 +260,9 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "marked?": isBoolean,
     "hasExited?": isBoolean,
     "title?": isString(MAX_TITLE_BYTES),
+    "calls?": isBoolean,
   },
+  parked: {},
   resize: { cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS), offset: isOffset },
   gap: { from: isOffset, to: isOffset },
   exit: { ...EXIT_STATUS, offset: isOffset },

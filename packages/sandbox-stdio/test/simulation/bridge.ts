@@ -3,6 +3,7 @@
 
 import {
   type ClientRecord,
+  Doorbell,
   type ExitStatus,
   type Frame,
   InnerServer,
@@ -144,6 +145,9 @@ export class SimBridge {
   readonly #world: Chance;
   readonly #screen: ScreenPlan;
   readonly #connections = new Set<ServerConnection>();
+  readonly #doorbell = new Doorbell();
+  /** Calls the session object that has parked. */
+  onCall: () => void = () => undefined;
   #inner: InnerServer | undefined;
   #turns: ClientRecord[] = [];
   #isInputClosed = false;
@@ -225,13 +229,17 @@ export class SimBridge {
         },
         closed: (code) => {
           inner.closed(code);
-          if (this.#inner === inner) this.#inner = undefined;
+          if (this.#inner === inner) {
+            this.#inner = undefined;
+            if (inner.parking !== undefined) this.#doorbell.park(inner.parking, this.#world.time.now);
+          }
           this.changed();
         },
       },
       open: () => {
         const old = this.#inner;
         this.#inner = inner;
+        this.#doorbell.answered();
         old?.close(4409, "replaced by a newer connection");
         inner.open({ cmd: ["bash"], createdAt: "2026-01-01T00:00:00.000Z" }, asked);
         this.changed();
@@ -315,7 +323,7 @@ export class SimBridge {
     if ((this.process as SimProcess | undefined) === undefined) return;
     this.process.isHeld = this.session.shouldHold;
     const { now } = this.#world.time;
-    let next = this.session.nextTickMs ?? Number.POSITIVE_INFINITY;
+    let next = Math.min(this.session.nextTickMs ?? Number.POSITIVE_INFINITY, this.#doorbell.nextMs(this.#progress));
     for (const connection of this.#connections) next = Math.min(next, connection.silentAtMs ?? next);
     if (this.#inner !== undefined) next = Math.min(next, this.#inner.silentAtMs);
     if (next >= this.#tickAt) return;
@@ -335,9 +343,19 @@ export class SimBridge {
       const inner = this.#inner;
       this.#inner = undefined;
       inner.close(1001, "nothing was heard");
+      if (inner.parking !== undefined) this.#doorbell.park(inner.parking, now);
+    }
+    if (this.#doorbell.nextMs(this.#progress) <= now) {
+      this.#doorbell.called(this.#progress, now);
+      // A call may be lost.
+      if (!this.#world.random.chance(0.2)) this.#world.time.after(this.#world.random.next() * 20, () => this.onCall());
     }
     this.session.tick();
     this.changed();
+  }
+
+  get #progress() {
+    return { endOffset: this.log.endOffset, hasEnded: this.session.exit !== undefined };
   }
 }
 

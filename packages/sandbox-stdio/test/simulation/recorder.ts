@@ -50,6 +50,11 @@ export class SimRecorder implements InputRecorder {
     return this.#positions.isBehind(id);
   }
 
+  /** Whether all that it was given is stored, and said to be. */
+  get isIdle(): boolean {
+    return !this.#isWriting && this.#batch.length === 0;
+  }
+
   /** The Durable Object dies: a batch on its way is stored or not, what was gathered is lost. */
   drop(): void {
     this.#isDropped = true;

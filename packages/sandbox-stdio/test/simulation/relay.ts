@@ -9,11 +9,23 @@ import {
   InnerClient,
   type InnerHello,
   OutputLog,
+  type ParkedClient,
+  type ParkedConnection,
+  type ParkedSession,
   PING_INTERVAL_MS,
+  PING_TEXT,
+  PONG_TEXT,
+  parkedClientOf,
+  parkedSessionOf,
+  QuietWatch,
   RelaySession,
   type ServerConnection,
   type SessionFacts,
+  type SessionOptions,
   type Snapshot,
+  unpark,
+  unparkedOptions,
+  whyAwake,
 } from "../../src/index.ts";
 import type { SimBridge } from "./bridge.ts";
 import { type Chance, Connection, type LinkProfile, type Listener, type Socket } from "./network.ts";
@@ -26,12 +38,34 @@ export type RelayPorts = {
   readonly logBytes: number;
   readonly store: Store;
   readonly facts: SessionFacts;
+  /** After so long without anything it is parked; absent: never. */
+  readonly parkMs?: number | undefined;
+  /** It sleeps: what happens next finds it, or another life of it. */
+  parked(relay: SimRelay): void;
   /** Called after every turn: a place to check what must always hold. */
   check(relay: SimRelay): void;
 };
 
 /** What outlives a Durable Object: how the process ended, and the record of input, where one is kept. */
-export type Store = { log?: OutputLog; exit?: ExitStatus; lastScreen?: Snapshot; readonly recorded?: RecordedInput };
+export type Store = {
+  log?: OutputLog;
+  exit?: ExitStatus;
+  lastScreen?: Snapshot;
+  readonly recorded?: RecordedInput;
+  /** While it sleeps. */
+  parked?: { readonly session: ParkedSession; readonly clients: readonly ParkedSocket[] } | undefined;
+};
+
+/** A client's socket outlives the object that sleeps, with what was written down of its client. */
+type ParkedSocket = {
+  readonly socket: Socket;
+  readonly revive: Revive;
+  readonly client: ParkedClient;
+  readonly connection: ParkedConnection;
+};
+
+/** Makes another connection on a socket that outlived an earlier life of the relay. */
+export type Revive = (relay: SimRelay) => ServerConnection;
 
 type Waiting = { readonly connection: ServerConnection; readonly request: AttachRequest };
 
@@ -42,6 +76,12 @@ export class SimRelay {
   session: RelaySession | undefined;
   isDropped = false;
   readonly sockets = new Map<ServerConnection, Socket>();
+  readonly #revives = new Map<ServerConnection, Revive>();
+  /** Whether it sleeps: it has no timer and no connection to the bridge. */
+  isParked = false;
+  #isParking = false;
+  readonly #quiet: QuietWatch;
+  #heard = 0;
   #waiting: Waiting[] = [];
   #link: Connection | undefined;
   #linkSocket: Socket | undefined;
@@ -56,6 +96,7 @@ export class SimRelay {
     this.inner = new InnerClient({
       hello: (hello) => this.#greeted(hello),
       bye: () => this.#innerClosed(),
+      parked: () => this.#park(),
       clientBye: (client, code, reason) => {
         client.peer?.bye(code, reason, "never");
         this.session?.leave(client);
@@ -69,8 +110,10 @@ export class SimRelay {
         this.#changed();
       });
     }
+    this.#quiet = new QuietWatch(ports.parkMs ?? Number.POSITIVE_INFINITY);
+    if (ports.store.parked !== undefined) this.#unpark(ports.store.parked);
     if (log === undefined || exit === undefined) return;
-    this.session = this.#makeSession(log, "", "");
+    this.session = this.#makeSession({ log, holder: "", creator: "" });
     this.session.exited(exit);
   }
 
@@ -81,8 +124,10 @@ export class SimRelay {
   // ---- Clients -------------------------------------------------------------------------------------------------
 
   /** A WebSocket has been accepted. */
-  accept(connection: ServerConnection, socket: Socket, request: AttachRequest): void {
+  accept(connection: ServerConnection, socket: Socket, request: AttachRequest, revive: Revive): void {
+    this.#wake();
     this.sockets.set(connection, socket);
+    this.#revives.set(connection, revive);
     if (this.session === undefined) {
       this.#waiting.push({ connection, request });
       if (this.#link === undefined) this.#connectInner();
@@ -94,12 +139,23 @@ export class SimRelay {
     return {
       receive: (frame) => {
         if (this.isDropped) return;
-        connection.receive(frame, this.#ports.world.time.now);
+        const { now } = this.#ports.world.time;
+        // Answered without waking the object.
+        if (this.isParked && frame === PING_TEXT) {
+          connection.heardAtMs = now;
+          this.sockets.get(connection)?.send(PONG_TEXT);
+          return;
+        }
+        this.#wake();
+        if (frame !== PING_TEXT) this.#heard += 1;
+        connection.receive(frame, now);
         this.#changed();
       },
       closed: (code) => {
         if (this.isDropped) return;
+        this.#wake();
         this.sockets.delete(connection);
+        this.#revives.delete(connection);
         this.#waiting = this.#waiting.filter((waiting) => waiting.connection !== connection);
         connection.closed(code);
         this.#changed();
@@ -107,9 +163,102 @@ export class SimRelay {
     };
   }
 
+  // ---- Parking -------------------------------------------------------------------------------------------------
+
+  /** The bridge calls. */
+  called(): void {
+    if (this.isDropped || !this.isParked) return;
+    this.#wake();
+    this.#changed();
+  }
+
+  /** The runtime takes its memory; its sockets and what is stored stay. */
+  evict(): void {
+    if (!this.isParked) throw new Error("evicted while awake");
+    this.isDropped = true;
+    this.recorder?.drop();
+  }
+
+  #wake(): void {
+    if (!this.isParked) return;
+    this.isParked = false;
+    this.#ports.store.parked = undefined;
+    this.#connectInner();
+  }
+
+  get #isQuiet(): boolean {
+    const { session } = this;
+    const isAlone = session === undefined || this.#waiting.length > 0 || !this.isConnected;
+    if (isAlone || session.presentCount !== this.sockets.size) return false;
+    if (this.recorder?.isIdle === false) return false;
+    if ([...this.sockets.keys()].some((connection) => connection.parked === undefined)) return false;
+    return whyAwake(session, this.#ports.world.time.now) === undefined;
+  }
+
+  /** @returns When it is to be parked, if nothing happens. */
+  #lookAtQuiet(): number {
+    const { now } = this.#ports.world.time;
+    const { session } = this;
+    if (session === undefined || this.#ports.parkMs === undefined || this.#link === undefined)
+      return Number.POSITIVE_INFINITY;
+    const due = this.#quiet.look(`${session.log.endOffset} ${this.#heard} ${this.sockets.size}`, now);
+    if (due > now) return due;
+    this.#quiet.postpone(now);
+    if (this.#isQuiet && !this.#isParking) {
+      this.#isParking = true;
+      this.inner.park({ offset: session.log.endOffset, seconds: 3_600, after: 0, bell: "session" });
+    }
+    return now + this.#ports.parkMs;
+  }
+
+  /** The bridge keeps the clients' places. */
+  #park(): void {
+    this.#isParking = false;
+    const { session } = this;
+    if (session === undefined || !this.#isQuiet) return;
+    const clients = [...this.sockets].map(([connection, socket]): ParkedSocket => {
+      const { client, parked } = connection;
+      const revive = this.#revives.get(connection);
+      if (client?.greeted === undefined || parked === undefined || revive === undefined) throw new Error("not at rest");
+      return {
+        socket,
+        revive,
+        ...structuredClone({ client: parkedClientOf(client, client.greeted), connection: parked }),
+      };
+    });
+    this.#ports.store.parked = { session: structuredClone(parkedSessionOf(session)), clients };
+    this.#release();
+    this.isParked = true;
+    this.#cancel();
+    this.#tickAt = Number.POSITIVE_INFINITY;
+    this.#ports.parked(this);
+  }
+
+  #unpark({ session: parked, clients }: NonNullable<Store["parked"]>): void {
+    this.isParked = true;
+    const session = this.#makeSession(unparkedOptions({ ...parked }, this.#ports.logBytes));
+    this.session = session;
+    const peers = clients.map(({ socket, revive, client, connection: kept }) => {
+      const connection = revive(this);
+      this.sockets.set(connection, socket);
+      this.#revives.set(connection, revive);
+      const { id: me } = client;
+      const { answerer, end: offset } = parked;
+      connection.goOn(kept, { tty: session.facts.tty, offset, me, answerer });
+      return [client, connection] as const;
+    });
+    unpark(session, parked, peers);
+    for (const [{ id }, connection] of peers) {
+      const client = session.client(id);
+      if (client !== undefined) connection.wentOn(session, client);
+    }
+  }
+
   /** The Durable Object dies: nothing of it is left. Its clients hear 1006, or of a restart, or nothing. */
   drop(): void {
     this.isDropped = true;
+    // With its sockets goes what was written down of them.
+    this.#ports.store.parked = undefined;
     this.recorder?.drop();
     this.#cancel();
     const { random } = this.#ports.world;
@@ -164,23 +313,21 @@ export class SimRelay {
     this.#attempt = 0;
     if (this.session === undefined) {
       const log = new OutputLog({ cols: hello.cols, rows: hello.rows }, this.#ports.logBytes, hello.offset);
-      this.session = this.#makeSession(log, hello.holder, hello.creator);
+      this.session = this.#makeSession({ log, holder: hello.holder, creator: hello.creator });
     }
     this.inner.ready(this.session, hello);
     for (const { connection, request } of this.#waiting) connection.attach(this.session, request);
     this.#waiting = [];
   }
 
-  #makeSession(log: OutputLog, holder: string, creator: string): RelaySession {
+  #makeSession(begun: Pick<SessionOptions, "log" | "holder" | "creator" | "hasBeenHeld">): RelaySession {
     const { lastScreen } = this.#ports.store;
     return new RelaySession({
+      ...begun,
       facts: this.#ports.facts,
-      log,
       upstream: this.inner,
       now: () => this.#ports.world.time.now,
       reuseFrames: false,
-      holder,
-      creator,
       screen: this.inner,
       ...(lastScreen === undefined ? {} : { lastScreen }),
       recorder: this.recorder,
@@ -196,6 +343,7 @@ export class SimRelay {
   }
 
   #innerClosed(): void {
+    this.#isParking = false;
     this.#link = undefined;
     this.#linkSocket?.abort();
     this.#linkSocket = undefined;
@@ -214,11 +362,12 @@ export class SimRelay {
   // ---- Time ----------------------------------------------------------------------------------------------------
 
   #changed(): void {
-    if (this.isDropped) return;
+    if (this.isDropped || this.isParked) return;
     this.#ports.check(this);
     this.#settle();
+    const quietUntil = this.#lookAtQuiet();
     const { time, random } = this.#ports.world;
-    let next = this.session?.nextTickMs ?? Number.POSITIVE_INFINITY;
+    let next = Math.min(quietUntil, this.session?.nextTickMs ?? quietUntil);
     for (const connection of this.sockets.keys()) next = Math.min(next, connection.silentAtMs ?? next);
     if (this.#link !== undefined) next = Math.min(next, this.#nextPing, this.inner.silentAtMs);
     if (next >= this.#tickAt) return;

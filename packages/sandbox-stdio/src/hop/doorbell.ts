@@ -1,0 +1,59 @@
+// When the bridge calls a session object that has gone: it parks with clients attached, or nobody is left. Told the time; knows
+// no requests.
+
+import type { InnerCommand } from "../wire/inner-messages.ts";
+
+/** What a session object has said before it went. */
+export type Parking = Omit<Extract<InnerCommand, { type: "park" }>, "type">;
+
+/** How far the process is. */
+export type Progress = { readonly endOffset: number; readonly hasEnded: boolean };
+
+/** Between two calls that nobody follows: one that comes needs the first of it to open its connection. */
+const FIRST_PAUSE_MS = 5_000;
+const MOST_PAUSE_MS = 60_000;
+
+export class Doorbell {
+  #parking: Parking | undefined;
+  #parkedAtMs = 0;
+  /** Calls that nobody has followed, and when the last one was. */
+  #calls = 0;
+  #calledAtMs = 0;
+  /** Whether a call has been made since the process has ended. */
+  #hasToldEnd = false;
+
+  /** The object has gone. */
+  park(parking: Parking, nowMs: number): void {
+    this.#parking = parking;
+    this.#parkedAtMs = nowMs;
+    this.#calls = 0;
+    this.#hasToldEnd = false;
+  }
+
+  /** The object is here. */
+  answered(): void {
+    this.#parking = undefined;
+  }
+
+  /** Whom to call; undefined while the object is here, or has never said how. */
+  get parking(): Parking | undefined {
+    return this.#parking;
+  }
+
+  /** When to call; infinity for never. An end is told at once, also by an object that asked to wait for output. */
+  nextMs({ endOffset, hasEnded }: Progress): number {
+    const parking = this.#parking;
+    if (parking === undefined) return Number.POSITIVE_INFINITY;
+    if (hasEnded && !this.#hasToldEnd) return this.#parkedAtMs;
+    if (!hasEnded && endOffset === parking.offset) return Number.POSITIVE_INFINITY;
+    const firstMs = this.#parkedAtMs + parking.after * 1000;
+    if (this.#calls === 0) return firstMs;
+    return Math.max(firstMs, this.#calledAtMs + Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#calls - 1)));
+  }
+
+  called({ hasEnded }: Progress, nowMs: number): void {
+    this.#calls += 1;
+    this.#calledAtMs = nowMs;
+    if (hasEnded) this.#hasToldEnd = true;
+  }
+}

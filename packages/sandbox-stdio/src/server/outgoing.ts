@@ -1,0 +1,75 @@
+// What one client is sent: without the terminal queries that are not its own (K6), in its dialect's words, and with the end of its
+// replay told.
+
+import type { ServerMessage } from "../wire/control.ts";
+import type { ServerSocket } from "./connection-ports.ts";
+import type { Dialect, SessionEvent } from "./dialect.ts";
+import { QueryGate } from "./query-gate.ts";
+import { Replay } from "./replay.ts";
+
+export class Outgoing {
+  readonly #dialect: Dialect;
+  readonly #socket: Pick<ServerSocket, "send">;
+  /** For a client that can't be told who answers terminal queries. */
+  readonly #gate: QueryGate | undefined;
+  readonly #replay = new Replay();
+  /** What the dialect remembers of this connection. */
+  #state: unknown;
+
+  constructor(dialect: Dialect, socket: Pick<ServerSocket, "send">) {
+    this.#dialect = dialect;
+    this.#socket = socket;
+    this.#gate = dialect.acknowledges ? undefined : new QueryGate(dialect.readsFrameByFrame);
+    this.#state = dialect.start;
+  }
+
+  say(event: SessionEvent): void {
+    const { frames, state } = this.#dialect.encode(event, this.#state);
+    this.#state = state;
+    for (const frame of frames) this.#socket.send(frame);
+  }
+
+  message(message: ServerMessage): void {
+    if (message.type === "hello") this.#replay.begin(message.live - message.offset);
+    const held = this.#gate?.note(message);
+    if (held !== undefined) this.say({ type: "output", frame: held });
+    this.say(message);
+    if (message.type === "hello") this.#passed(0);
+    else if (message.type === "gap") this.#passed(message.to - message.from);
+  }
+
+  output(frame: Uint8Array): void {
+    const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
+    if (left !== undefined) this.say({ type: "output", frame: left });
+    this.#passed(frame.length - 1);
+  }
+
+  /** What redraws the screen is output to a client that knows no snapshots. */
+  snapshot(frame: Uint8Array): void {
+    this.say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
+  }
+
+  /** Nothing follows: what was held back is sent. */
+  flush(): void {
+    const held = this.#gate?.flush();
+    if (held !== undefined) this.say({ type: "output", frame: held });
+  }
+
+  /** What is kept of it while its session sleeps, which can be copied by structure. Absent in the middle of something. */
+  get parked(): { readonly state: unknown } | undefined {
+    return this.#gate?.isAtRest === false || !this.#replay.isOver ? undefined : { state: this.#state };
+  }
+
+  /** It goes on at this offset. @param me Its client. @param answerer Who answers terminal queries from there on. */
+  goOn(
+    state: unknown,
+    at: { tty: boolean; offset: number; me: string; answerer: { id: string; offset: number } },
+  ): void {
+    this.#state = state;
+    this.#gate?.goOn(at);
+  }
+
+  #passed(logBytes: number): void {
+    if (this.#replay.pass(logBytes)) this.say({ type: "live" });
+  }
+}
