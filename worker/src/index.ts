@@ -2,7 +2,7 @@
 
 import { ours } from "./app.ts";
 import { createStdio } from "./library.ts";
-import { UsualSandbox } from "./sandbox/sdk/sandbox.ts";
+import { answerCallsOf, UsualSandbox } from "./sandbox/sdk/sandbox.ts";
 
 const stdio = createStdio(ours);
 
@@ -10,4 +10,5 @@ const stdio = createStdio(ours);
 export { ContainerProxy } from "@cloudflare/sandbox";
 export const { SessionObject, TenantObject, AddressObject, SandboxDirectory, CounterObject } = stdio;
 export class Sandbox extends stdio.withStdio(UsualSandbox) {}
+answerCallsOf(Sandbox);
 export default { fetch: stdio.fetch };

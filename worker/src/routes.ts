@@ -6,6 +6,7 @@ import { readAuditSettings } from "./audit/settings.ts";
 import { tenantAuditRoutes } from "./audit/tenant-route.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import { readEntrySettings } from "./auth/way.ts";
+import { bellRoutes } from "./bridge/bell.ts";
 import type { StdioEnv } from "./env.ts";
 import { answerFault } from "./faults.ts";
 import { revocationRoutes } from "./limits/revocation-route.ts";
@@ -37,6 +38,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
     reportRefusals(c.env, Date.now(), (promise) => c.executionCtx.waitUntil(promise));
   });
 
+  app.route("/", bellRoutes);
   // Only what is above: each object, issuer or container that it asked would cost something, and anybody may ask.
   app.get("/healthz", (c) => c.json({ ok: true, checked: ["host", "settings"] }));
   app.route("/", metricsRoutes);

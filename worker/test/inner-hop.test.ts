@@ -24,6 +24,7 @@ function makeHop(over: Partial<InnerHopEvents> = {}) {
     received: () => undefined,
     broken: () => false,
     failed: () => false,
+    parked: () => undefined,
     clientBye: () => undefined,
     ...over,
   });

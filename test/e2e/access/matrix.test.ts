@@ -32,6 +32,13 @@ const none = { about: "none" } as const;
 
 /** What is asked of each route. */
 const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
+  "POST /internal/bell": [
+    http(
+      "POST",
+      () => "/internal/bell",
+      () => ({}),
+    ),
+  ],
   "GET /healthz": [http("GET", () => "/healthz")],
   "GET /metrics": [http("GET", () => "/metrics")],
   "GET /api/openapi.json": [http("GET", () => "/api/openapi.json")],

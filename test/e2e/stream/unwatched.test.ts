@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
-import { api, fresh, person, recorded, restartBridge } from "../support/system.ts";
+import { api, forgetRecorded, fresh, person, recorded, restartBridge } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
@@ -49,3 +49,20 @@ test("of a process that writes on with nobody there, the last looks' output is r
   const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
   expect(listing).toMatchObject({ state: "lost", offset: output.length });
 }, 180_000);
+
+test("a job that nobody watches is asked after once its bridge calls, and not before", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, ...sh("echo early; sleep 12; exit 7") });
+  await client.output("early\n");
+  await forgetRecorded();
+  await client.leave();
+  const isOnRecord = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
+  await until("the exit's record", isOnRecord, LOOKS_MS);
+  const said = Buffer.concat(await recorded()).toString("latin1");
+  // By the clock it would be looked at after five seconds and after fifteen.
+  const looks = said
+    .split("GET /sessions?")
+    .filter((request) => request.slice(0, 1_000).includes(`session=${session}`));
+  expect(looks.length).toBe(1);
+}, 120_000);

@@ -22,6 +22,10 @@ export class Gathering {
     return this.#latestMs <= Date.now();
   }
 
+  get isWaiting(): boolean {
+    return this.#timer !== undefined;
+  }
+
   /** Something waits. @param gatherMs How long, for more. @param withinMs At the latest, while input comes. */
   wait(gatherMs: number, withinMs = gatherMs): void {
     const nowMs = Date.now();

@@ -219,6 +219,11 @@ export class SessionAudit implements InputRecorder {
     }
   }
 
+  /** Whether everything is stored, and nothing waits for more. */
+  get isIdle(): boolean {
+    return !this.#hasMore && !this.#gathering.isWaiting && (this.#writing ?? this.#refusalTimer) === undefined;
+  }
+
   get #hasMore(): boolean {
     return this.#pending.length > 0 || this.#refusedEnds.size > 0;
   }

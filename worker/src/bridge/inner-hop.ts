@@ -30,6 +30,8 @@ export interface InnerHopEvents {
   hello(hello: InnerHello): void;
   /** Something came, or was sent, that may have changed what is due. */
   received(): void;
+  /** The bridge keeps the clients' places: this end may go. */
+  parked(): void;
   /** The connection broke. @returns Whether it is to be made again. */
   broken(): boolean;
   /** An attempt to make it again ended so. @returns Whether there is to be another. */
@@ -76,6 +78,7 @@ export class InnerHop {
       },
       // The close that follows says the same; some proxies lose it.
       bye: (code) => this.#closed(code),
+      parked: () => this.#events.parked(),
       clientBye: (client, code, reason) => this.#events.clientBye(client, code, reason),
     });
   }

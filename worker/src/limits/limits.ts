@@ -1,6 +1,6 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
-import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MIB, PLAIN_RATE } from "sandbox-stdio/core";
+import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MAX_PARK_SECONDS, MIB, PLAIN_RATE } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
 import type { AttemptLimit } from "./attempts.ts";
 
@@ -27,6 +27,8 @@ export interface LimitEnv {
   readonly LIMIT_UNNAMED_SECONDS?: string;
   readonly IDLE_SECONDS?: string;
   readonly IDLE_SECONDS_PTY?: string;
+  readonly PARK_SECONDS?: string;
+  readonly PARK_HOURS?: string;
 }
 
 export interface Limits {
@@ -54,14 +56,23 @@ export interface Limits {
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
   readonly unnamedSeconds: number;
-  /** After so long without input, output or resize a connection is closed. */
+  /** After so long without input, output or resize a connection is closed; infinity: never. */
   readonly idleSeconds: number;
+  /** The same of the `json` dialect. */
+  readonly jsonIdleSeconds: number;
   /** The same of the `pty` dialect. */
   readonly ptyIdleSeconds: number;
+  /** After so long without anything a session is parked; infinity: never. */
+  readonly parkSeconds: number;
+  /** For so long a parked session keeps its clients, and with them its container. */
+  readonly parkHours: number;
 }
+
+const UNPARKED_IDLE_SECONDS = 30 * 60;
 
 /** @throws {AuthFault} `misconfigured`, naming the variable. */
 export function readLimits(env: LimitEnv): Limits {
+  const isParking = env.PARK_SECONDS !== undefined && !["", "0"].includes(env.PARK_SECONDS);
   return {
     connectionsPerAddress: count("LIMIT_CONNECTIONS_PER_IP", env.LIMIT_CONNECTIONS_PER_IP, 200),
     jsonConnectionsPerAddress: count("LIMIT_JSON_CONNECTIONS_PER_IP", env.LIMIT_JSON_CONNECTIONS_PER_IP, 20),
@@ -75,8 +86,12 @@ export function readLimits(env: LimitEnv): Limits {
     unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
     budget: readBudget(env),
     unnamedSeconds: count("LIMIT_UNNAMED_SECONDS", env.LIMIT_UNNAMED_SECONDS, 5 * 60),
-    idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
+    // A client that costs nothing while it is quiet may stay.
+    idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, isParking ? Number.POSITIVE_INFINITY : UNPARKED_IDLE_SECONDS),
+    jsonIdleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, UNPARKED_IDLE_SECONDS),
     ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
+    parkSeconds: isParking ? count("PARK_SECONDS", env.PARK_SECONDS, 1) : Number.POSITIVE_INFINITY,
+    parkHours: Math.min(count("PARK_HOURS", env.PARK_HOURS, 8), MAX_PARK_SECONDS / 3_600),
   };
 }
 
@@ -106,7 +121,8 @@ export type IdleKind = "json" | "pty";
 
 /** After how long without anything a connection is closed, in milliseconds. @param kind Undefined: the usual one. */
 export function idleMsOf(limits: Limits, kind: IdleKind | undefined): number {
-  return 1000 * (kind === "pty" ? limits.ptyIdleSeconds : limits.idleSeconds);
+  const seconds = { usual: limits.idleSeconds, json: limits.jsonIdleSeconds, pty: limits.ptyIdleSeconds };
+  return 1000 * seconds[kind ?? "usual"];
 }
 
 function count(name: string, value: string | undefined, fallback: number): number {

@@ -1,5 +1,6 @@
 // What both kinds of container object do with the bridge in their container: its environment, and asking it without a start.
 
+import { BELL_HOST, BELL_PATH } from "../bridge/bell.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
 import type { LifeEnv } from "../life.ts";
 import { type LogEnv, log } from "../log.ts";
@@ -25,8 +26,16 @@ const DEFAULT_STOP_SECONDS = "840";
 /** How long whatever listens in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
 
-/** What the bridge is started with. @throws {AuthFault} `misconfigured`. */
-export async function bridgeEnvironment(env: SandboxEnv, id: DurableObjectId): Promise<Record<string, string>> {
+/**
+ * What the bridge is started with.
+ * @param hasBell Whether what it asks of {@link BELL_HOST} comes to this Worker.
+ * @throws {AuthFault} `misconfigured`.
+ */
+export async function bridgeEnvironment(
+  env: SandboxEnv,
+  id: DurableObjectId,
+  hasBell: boolean,
+): Promise<Record<string, string>> {
   const { LOG_LEVEL = "", STDIO_TRACE = "", STOP_SECONDS = "", UNATTENDED_BYTES_PER_SECOND = "" } = env;
   return {
     LOG_LEVEL,
@@ -34,6 +43,7 @@ export async function bridgeEnvironment(env: SandboxEnv, id: DurableObjectId): P
     UNATTENDED_BYTES_PER_SECOND,
     STOP_SECONDS: STOP_SECONDS || DEFAULT_STOP_SECONDS,
     STDIO_TOKEN: await containerToken(env, id),
+    ...(hasBell ? { STDIO_BELL_URL: `http://${BELL_HOST}${BELL_PATH}` } : {}),
   };
 }
 

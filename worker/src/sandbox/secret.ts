@@ -21,7 +21,7 @@ export function bridgeSecret({ STDIO_TOKEN = "" }: BridgeSecretEnv): string {
  * The secret of the bridge in a sandbox's container: another one for each, so that no sandbox knows another's.
  * Made from the object's id, which both sides know however the object was addressed or woken.
  */
-export async function containerToken(env: BridgeSecretEnv, id: DurableObjectId): Promise<string> {
+export async function containerToken(env: BridgeSecretEnv, id: DurableObjectId | string): Promise<string> {
   const bytes = new TextEncoder();
   const secret = bytes.encode(bridgeSecret(env));
   const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);

@@ -1,12 +1,18 @@
 // The process that an attach asks for: whether its command may be started, how the bridge is asked for it, and its record when
 // it has been started.
 
-import { attachParams, commandWords, type InnerHello, type ProcessWish } from "sandbox-stdio/core";
+import { attachParams, CLOSE, commandWords, type InnerHello, type ProcessWish } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { Refusal } from "../refusal.ts";
 import { newRecord } from "./new-record.ts";
 import type { SessionRecord } from "./session-store.ts";
+
+export const ASLEEP: Refusal = {
+  code: CLOSE.unavailable,
+  error: "not_running",
+  message: "the container does not run, and wake=0 asks not to start it",
+};
 
 /** What runs where nothing is asked for. */
 const DEFAULT_COMMAND = "bash";
@@ -18,6 +24,15 @@ export type BridgeParams = (readonly [string, string])[];
 export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
   const [cmd = DEFAULT_COMMAND] = commandWords(processOf(spec)) ?? [];
   return commandRefusal(env, cmd, spec.who.isAdmin, spec.line);
+}
+
+/** Whether what is asked for takes the name of a process that has ended (`ended=replace`). */
+export function mayReplace(env: CommandEnv, record: SessionRecord, spec: AttachSpec): boolean {
+  const { query, who, pass } = spec;
+  const mayStart = who.mayCreate && query.role === "driver" && query.resume === undefined;
+  if (query.ended !== "replace" || !mayStart || pass.noRoom !== undefined) return false;
+  // The same life never starts two: it finds what it has started.
+  return record.attemptLife !== query.attempt?.life && startRefusal(env, spec) === undefined;
 }
 
 /** Asks the bridge for a process that runs. @param offset Where output goes on; absent: where the bridge says. */

@@ -1,6 +1,16 @@
 // The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
 
-import { CLOSE, type Frame, PLAIN_QUEUE_BYTES, type ServerSocket, type SocketQueue } from "sandbox-stdio/core";
+import {
+  CLOSE,
+  type Dialect,
+  dialectNamed,
+  type Frame,
+  PING_TEXT,
+  PLAIN_QUEUE_BYTES,
+  PONG_TEXT,
+  type ServerSocket,
+  type SocketQueue,
+} from "sandbox-stdio/core";
 import type { Counts } from "../metrics/counts.ts";
 import type { Unheard, UnheardPool } from "./unheard.ts";
 
@@ -45,6 +55,29 @@ export class ClientSockets {
   /** Takes a socket that outlives this object, and whose pings are answered without waking it. */
   acceptLasting(socket: WebSocket, dialect: string): void {
     this.#ctx.acceptWebSocket(socket, [dialect]);
+    this.#watch(socket);
+  }
+
+  /** A socket that an earlier life of this object took. */
+  revived(socket: WebSocket): void {
+    this.#heard.add(socket);
+    this.#watch(socket);
+  }
+
+  /** Whether it lives no longer than this object. */
+  isOwn(socket: WebSocket): boolean {
+    return this.#own.has(socket);
+  }
+
+  /** Its client has closed it, or is gone: what was sent to it lies in memory no more. */
+  ended(socket: WebSocket): void {
+    this.#unheard.get(socket)?.end();
+  }
+
+  #watch(socket: WebSocket): void {
+    const isPlain = !dialectNamed(this.#ctx.getTags(socket)[0] ?? "").acknowledges;
+    const unheard = isPlain ? this.#pool?.join() : undefined;
+    if (unheard !== undefined) this.#unheard.set(socket, unheard);
   }
 
   /**
@@ -123,6 +156,14 @@ export class ClientSockets {
       if (TELLS_QUEUE) this.#sentBytes.set(socket, (this.#sentBytes.get(socket) ?? 0) + bytes);
     });
   }
+}
+
+/** Whether what the runtime answers by itself on a lasting socket is what this dialect would have answered. */
+export function answersPings(dialect: Dialect): boolean {
+  const asked = dialect.decode(PING_TEXT);
+  if (asked.kind !== "command" || asked.command.type !== "ping") return false;
+  const { frames } = dialect.encode({ type: "pong" }, dialect.start);
+  return frames.length === 1 && frames[0] === PONG_TEXT;
 }
 
 /** Bytes that were sent and have not left; 0 where the runtime does not tell. */

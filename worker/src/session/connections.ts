@@ -17,10 +17,11 @@ import type { Limits } from "../limits/limits.ts";
 import { log } from "../log.ts";
 import type { Counts } from "../metrics/counts.ts";
 import { type Refusal, sayBye, upgradeHeaders } from "../refusal.ts";
-import { ClientSockets, quietly, type SocketEvents } from "./client-sockets.ts";
+import { answersPings, ClientSockets, quietly, type SocketEvents } from "./client-sockets.ts";
+import { type Kept, type KeptSpec, keptSpecOf, keptWith, type Survivor } from "./kept.ts";
 import type { SessionTrace } from "./session-trace.ts";
 import { sharedPool } from "./unheard.ts";
-import type { Watches } from "./watches.ts";
+import type { KeptWatch, Watches } from "./watches.ts";
 
 /** What a client is told whose session object died, or lost its session. It may come back at once. */
 export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
@@ -45,19 +46,89 @@ export interface ConnectionsPorts {
 }
 
 export class Connections implements SocketEvents {
+  readonly #ctx: DurableObjectState;
   readonly #ports: ConnectionsPorts;
   readonly #sockets: ClientSockets;
   readonly #connections = new Map<WebSocket, ServerConnection>();
+  readonly #specs = new WeakMap<ServerConnection, KeptSpec>();
+  #messages = 0;
 
-  /** Tells every socket that outlived an earlier life of this object `bye` 1012: none of its input is held here (H7). */
   constructor(ctx: DurableObjectState, ports: ConnectionsPorts) {
+    this.#ctx = ctx;
     this.#ports = ports;
     this.#sockets = new ClientSockets(ctx, sharedPool(ports.limits.unheardBytes), ports.counts);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
-    for (const socket of ctx.getWebSockets()) {
-      quietly(() => sayBye(socket, ctx.getTags(socket)[0] ?? "plain", RESTARTED));
-    }
   }
+
+  // ---- Sockets that outlive this object ------------------------------------------------------------------------
+
+  /**
+   * What was written down of each client whose socket outlived an earlier life of this object, in which the session was parked.
+   * Every other socket is told `bye` 1012: none of its input is held here (H7).
+   * @param epoch Which parking counts; undefined: none.
+   */
+  survivors(epoch: string | undefined): Survivor[] {
+    const survivors: Survivor[] = [];
+    for (const socket of this.#ctx.getWebSockets()) {
+      const kept = epoch === undefined ? undefined : keptWith(socket, epoch);
+      if (kept !== undefined) survivors.push({ socket, kept });
+      else quietly(() => sayBye(socket, this.#ctx.getTags(socket)[0] ?? "plain", RESTARTED));
+    }
+    return survivors;
+  }
+
+  /** What was written down of this one client, unless it is here. */
+  survivor(socket: WebSocket, epoch: string): Survivor | undefined {
+    const kept = this.#connections.has(socket) ? undefined : keptWith(socket, epoch);
+    return kept && { socket, kept };
+  }
+
+  /** Its client is here again by its old socket. */
+  revive({ socket, kept }: Survivor): ServerConnection {
+    this.#sockets.revived(socket);
+    const connection = this.#connect(socket, kept.spec, kept.watch);
+    this.#ports.audit?.admitted(connection, kept.client.id, kept.spec.actor);
+    return connection;
+  }
+
+  /** What is to be written down of every connection; undefined where one is in the middle of something. */
+  toKeep(): Map<ServerConnection, Pick<Kept, "spec" | "watch" | "connection">> | undefined {
+    const all = new Map<ServerConnection, Pick<Kept, "spec" | "watch" | "connection">>();
+    for (const [socket, connection] of this.#connections) {
+      const { parked } = connection;
+      const spec = this.#specs.get(connection);
+      const life = this.#ports.watches.lifetimes.get(connection);
+      if (parked === undefined || spec === undefined || life === undefined || this.#sockets.isOwn(socket))
+        return undefined;
+      const watch = this.#ports.watches.keptOf(connection);
+      all.set(connection, { spec: { ...spec, who: life.grant }, watch, connection: parked });
+    }
+    return all;
+  }
+
+  /** Writes down what is to be known of each client. @returns Whether all of it fits. */
+  keep(kept: ReadonlyMap<ServerConnection, Kept>): boolean {
+    for (const [socket, connection] of this.#connections) {
+      try {
+        socket.serializeAttachment(kept.get(connection));
+      } catch (error) {
+        log.warn("a session can't be parked, for what is to be kept of a client:", error);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** How many there are, and how many messages have come on them: what changes where something has happened. */
+  get counts(): string {
+    return `${this.#connections.size} ${this.#messages}`;
+  }
+
+  get all(): IterableIterator<ServerConnection> {
+    return this.#connections.values();
+  }
+
+  // ---- New ones ------------------------------------------------------------------------------------------------
 
   /**
    * Takes a client's socket: it is not attached to a session yet.
@@ -65,12 +136,22 @@ export class Connections implements SocketEvents {
    * @param begin Called with the first message of a client whose dialect has it begin.
    */
   accept(spec: AttachSpec, signal: AbortSignal, begin?: (begin: Begin) => void): [Response, ServerConnection] {
-    const { watches, trace, audit, limits } = this.#ports;
     const pair = new WebSocketPair();
     const socket = pair[1];
     const dialect = dialectNamed(spec.dialect);
-    if (dialect.acknowledges) this.#sockets.acceptLasting(socket, dialect.name);
+    const mayPark = this.#ports.limits.parkSeconds !== Number.POSITIVE_INFINITY;
+    if (dialect.acknowledges || (mayPark && answersPings(dialect))) this.#sockets.acceptLasting(socket, dialect.name);
     else this.#sockets.acceptOwn(socket, this);
+    const connection = this.#connect(socket, keptSpecOf(spec), undefined, begin);
+    const vanished = () => this.webSocketClose(socket, 1006, "");
+    if (signal.aborted) vanished();
+    else signal.addEventListener("abort", vanished);
+    return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
+  }
+
+  #connect(socket: WebSocket, spec: KeptSpec, kept?: KeptWatch, begin?: (begin: Begin) => void): ServerConnection {
+    const { watches, trace, audit, limits } = this.#ports;
+    const dialect = dialectNamed(spec.dialect);
     const hooks: ConnectionHooks = {
       auth: (token) => this.#ports.auth(connection, token),
       told: (said) => audit?.told(connection, said, spec.actor),
@@ -80,21 +161,21 @@ export class Connections implements SocketEvents {
     const to = trace.opened(socket, this.#sockets.serverSocket(socket), spec);
     const connection: ServerConnection = new ServerConnection(dialect, to, Date.now(), hooks, limits.budget);
     this.#connections.set(socket, connection);
-    const vanished = () => this.webSocketClose(socket, 1006, "");
-    watches.add(connection, spec, {
+    this.#specs.set(connection, spec);
+    const look = {
       isLookedAt: !dialect.acknowledges,
       queue: () => this.#sockets.queueOf(socket),
-      gone: vanished,
-    });
-    if (signal.aborted) vanished();
-    else signal.addEventListener("abort", vanished);
-    return [new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) }), connection];
+      gone: () => this.webSocketClose(socket, 1006, ""),
+    };
+    watches.add(connection, spec, look, kept);
+    return connection;
   }
 
   // ---- WebSocket events ----------------------------------------------------------------------------------------
 
   webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     this.#sockets.heard(socket);
+    this.#messages += 1;
     const frame = typeof message === "string" ? message : new Uint8Array(message);
     const connection = this.#connections.get(socket);
     this.#ports.trace.heard(socket, frame);
@@ -122,6 +203,7 @@ export class Connections implements SocketEvents {
   #ended(socket: WebSocket, code: number): void {
     const connection = this.#connections.get(socket);
     this.#connections.delete(socket);
+    this.#sockets.ended(socket);
     this.#ports.trace.ended(socket, code);
     if (connection !== undefined) {
       this.#ports.audit?.ended(connection, code);

@@ -11,6 +11,7 @@ export interface AlarmPorts {
   readonly store: SessionStore;
   readonly unnamed: UnnamedSession;
   readonly unwatched: { readonly dueMs: number };
+  readonly parking: () => { readonly dueMs: number };
   readonly trail: AuditTrail;
   /** How long a record of the audit is kept. */
   readonly retentionMs: number;
@@ -26,9 +27,10 @@ export class DeletionAlarm {
 
   /** Sets the alarm anew: what is kept, or until when, has changed. */
   async set(): Promise<void> {
-    const { storage, store, unnamed, unwatched, trail, retentionMs } = this.#ports;
+    const { storage, store, unnamed, unwatched, parking, trail, retentionMs } = this.#ports;
     const { record } = store;
-    const session = record === undefined ? [] : [keptUntilMs(record), unnamed.endMs(record), unwatched.dueMs];
+    const session =
+      record === undefined ? [] : [keptUntilMs(record), unnamed.endMs(record), unwatched.dueMs, parking().dueMs];
     const dueMs = earliest([...session, trail.deletionDueMs(retentionMs, Date.now())]);
     this.#isSet = dueMs !== Number.POSITIVE_INFINITY;
     // No message waits until it is on disk.

@@ -14,8 +14,21 @@ const LOOKS = 30;
 export class IdleWatch {
   readonly #watched = new Map<Idling, Watched>();
 
-  add(connection: Idling, idleMs: number, nowMs: number): void {
-    this.#watched.set(connection, { idleMs, activity: connection.activity, activeAtMs: nowMs });
+  /** @param activeAtMs When it was active last. */
+  add(connection: Idling, idleMs: number, activeAtMs: number): void {
+    this.#watched.set(connection, { idleMs, activity: connection.activity, activeAtMs });
+  }
+
+  /** When it was active last, as far as was looked. */
+  activeAtMs(connection: Idling): number {
+    return this.#watched.get(connection)?.activeAtMs ?? 0;
+  }
+
+  /** When the first of them is idle, if none is active until then. */
+  get endMs(): number {
+    let end = Number.POSITIVE_INFINITY;
+    for (const { activeAtMs, idleMs } of this.#watched.values()) end = Math.min(end, activeAtMs + idleMs);
+    return end;
   }
 
   remove(connection: Idling): void {

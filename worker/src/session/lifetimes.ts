@@ -33,8 +33,9 @@ export class Lifetimes {
   readonly #lives = new Map<Bounded, Life>();
   #revoked: Remembered[] = [];
 
-  add(connection: Bounded, grant: Grant, pass: Pass): void {
-    const life = { grant, pass, isWarned: false, askAtMs: askAtMs(grant) };
+  /** @param isWarned Whether it has been told that its end is near. */
+  add(connection: Bounded, grant: Grant, pass: Pass, isWarned = false): void {
+    const life = { grant, pass, isWarned, askAtMs: askAtMs(grant) };
     this.#lives.set(connection, life);
     const now = Date.now();
     this.#revoked = this.#revoked.filter(({ untilMs }) => untilMs > now);
@@ -73,14 +74,26 @@ export class Lifetimes {
 
   /** When something is due; infinity for nothing. */
   get nextTickMs(): number {
+    let next = this.nextEndMs;
+    for (const [connection, { askAtMs }] of this.#lives) if (!connection.isEnded) next = Math.min(next, askAtMs);
+    return next;
+  }
+
+  /** When a connection is to be warned, or ended, whatever an issuer says; infinity for never. */
+  get nextEndMs(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const [connection, { grant, isWarned, askAtMs }] of this.#lives) {
+    for (const [connection, { grant, isWarned }] of this.#lives) {
       if (connection.isEnded) continue;
       // It is warned once it has been greeted, and looked at then.
       const mayWarn = !isWarned && connection.client !== undefined;
-      next = Math.min(next, askAtMs, mayWarn ? grant.expiresAtMs - WARNING_MS : grant.expiresAtMs);
+      next = Math.min(next, mayWarn ? grant.expiresAtMs - WARNING_MS : grant.expiresAtMs);
     }
     return next;
+  }
+
+  /** Whether an issuer should have been asked about a token by now. */
+  isStale(nowMs: number): boolean {
+    return [...this.#lives].some(([connection, { askAtMs }]) => !connection.isEnded && askAtMs <= nowMs);
   }
 
   tick(nowMs: number): void {

@@ -32,9 +32,15 @@ export class Renewals {
   readonly #options: RenewalsOptions;
   /** One at a time for each connection: whoever is attached could ask for any number. */
   readonly #busy = new WeakSet<ServerConnection>();
+  #asking = 0;
 
   constructor(options: RenewalsOptions) {
     this.#options = options;
+  }
+
+  /** Whether a token is being looked at. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
   }
 
   /** A client has shown a fresh token, or an attach ticket made with one. */
@@ -42,6 +48,7 @@ export class Renewals {
     const { lifetimes, changed } = this.#options;
     const life = lifetimes.get(connection);
     if (life === undefined) return;
+    this.#asking += 1;
     try {
       if (this.#busy.has(connection)) throw new AuthFault("bad_request", "Another token is being looked at");
       this.#busy.add(connection);
@@ -52,6 +59,8 @@ export class Renewals {
       if (!(error instanceof AuthFault)) throw error;
       logFault(error);
       connection.send({ type: "error", code: "not_allowed", message: `the token was not taken: ${error.message}` });
+    } finally {
+      this.#asking -= 1;
     }
     changed();
   }
@@ -61,7 +70,12 @@ export class Renewals {
     const { lifetimes, changed } = this.#options;
     const due = [...lifetimes.toAskAbout(nowMs)];
     if (due.length === 0) return;
-    await Promise.all(due.map(([connection, grant]) => this.#askIssuer(connection, grant)));
+    this.#asking += 1;
+    try {
+      await Promise.all(due.map(([connection, grant]) => this.#askIssuer(connection, grant)));
+    } finally {
+      this.#asking -= 1;
+    }
     changed();
   }
 

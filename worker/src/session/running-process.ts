@@ -5,14 +5,23 @@ import type { LastLooks } from "./last-looks.ts";
 import { writersOf } from "./session-listing.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
+/** What can be lost of a process that writes for nobody: so often is it looked at, or does its bridge call. */
+export const FIRST_LOOK_MS = 5_000;
+
 /** The process goes on without its session. */
-export function storeLeft(store: SessionStore, looks: LastLooks, record: SessionRecord, session: RelaySession): void {
+export function storeLeft(
+  store: SessionStore,
+  looks: LastLooks,
+  record: SessionRecord,
+  session: RelaySession,
+  hasBell: boolean,
+): void {
   const { log, title } = session;
   // A call that has brought nothing new needs nothing stored.
   if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
   looks.store();
   const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title };
-  store.record = { ...record, ...stand, clients: writersOf(session) };
+  store.record = { ...record, ...stand, hasBell, clients: writersOf(session) };
 }
 
 /**

@@ -19,14 +19,16 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   isAlive(): Promise<boolean>;
   /** Of these connections, those that are open. */
   openConnections(ids: readonly string[]): string[];
+  /** A bridge says that this process has news that the object has not had. */
+  called(incarnation: string): Promise<void>;
   /** A tenant has revoked a user, a token or a login. @param by The tenant's key. */
-  revoked(revocation: Revocation, by: string): void;
+  revoked(revocation: Revocation, by: string): Promise<void>;
   /** Makes a share ticket count from now on. */
   addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many";
   /** The share tickets that are good now; undefined if there is no session. */
   listTickets(): TicketListing[] | undefined;
   /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
-  revokeTicket(id: string, by: Actor): boolean;
+  revokeTicket(id: string, by: Actor): Promise<boolean>;
 }
 
 export interface SessionsEnv {

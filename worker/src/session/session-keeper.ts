@@ -1,7 +1,14 @@
 // The session of a Durable Object and the process behind it: found, made, greeted by the bridge again, stored at its end,
 // let go of, or lost. Knows nothing of the clients' WebSockets.
 
-import { CLOSE, type InnerHello, type ProcessWish, type RelaySession, type Trace } from "sandbox-stdio/core";
+import {
+  CLOSE,
+  type InnerHello,
+  type ParkedSession,
+  type ProcessWish,
+  type RelaySession,
+  type Trace,
+} from "sandbox-stdio/core";
 import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
@@ -17,11 +24,20 @@ import type { Counts } from "../metrics/counts.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { AttentionCaller } from "../webhooks/attention-caller.ts";
-import { askedRecord, type BridgeParams, knownParams, startParams, startRefusal } from "./asked-process.ts";
+import {
+  ASLEEP,
+  askedRecord,
+  type BridgeParams,
+  knownParams,
+  mayReplace,
+  startParams,
+  startRefusal,
+} from "./asked-process.ts";
 import { EndedProcess } from "./ended-process.ts";
+import { dismiss, HopNews, REPLACED } from "./hop-news.ts";
 import { LastLooks } from "./last-looks.ts";
 import { Reaching } from "./reaching.ts";
-import { storeLeft, storeLost } from "./running-process.ts";
+import { FIRST_LOOK_MS, storeLeft, storeLost } from "./running-process.ts";
 import { noteSession } from "./session-life.ts";
 import { describeSession } from "./session-listing.ts";
 import { SessionMaker, screenBefore } from "./session-maker.ts";
@@ -49,6 +65,8 @@ export interface KeeperPorts {
   changed(): void;
   /** Absent where the session is not traced. */
   trace(): Trace | undefined;
+  /** The bridge keeps the clients' places: this object may go. */
+  parked(): void;
   /** Whether a program's call needs the process, with nobody attached. */
   isCalled(): boolean;
 }
@@ -57,11 +75,10 @@ export class SessionKeeper {
   readonly hop: InnerHop;
   readonly #ports: KeeperPorts;
   #session: RelaySession | undefined;
+  readonly #news = new HopNews();
   /** What the process is to be, until it is there. */
   #wish: AttachSpec | undefined;
-  /** For programs' calls. */
   readonly reaching: Reaching;
-  /** For when the process is lost. */
   readonly looks: LastLooks;
   readonly #maker: SessionMaker;
   readonly #ended: EndedProcess;
@@ -90,6 +107,7 @@ export class SessionKeeper {
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
       received: () => ports.changed(),
+      parked: () => ports.parked(),
       broken: () => this.#hopBroken(),
       failed: (outcome) => this.#hopFailed(outcome),
       clientBye: (client, code, reason) => {
@@ -117,7 +135,7 @@ export class SessionKeeper {
       return { ok: true, session: this.#restoreEnded(record) };
     }
     if (!spec.query.wake && !(await isAwake(env, spec.sandboxKey))) {
-      return refused(CLOSE.unavailable, "not_running", "the container does not run, and wake=0 asks not to start it");
+      return { ok: false, refusal: ASLEEP };
     }
     if (record === undefined) {
       const refusal = startRefusal(env, spec);
@@ -141,12 +159,7 @@ export class SessionKeeper {
   async makeWay(spec: AttachSpec): Promise<void> {
     const { env, store } = this.#ports;
     const { record } = store;
-    const { query, who, pass } = spec;
-    const mayStart = who.mayCreate && query.role === "driver" && query.resume === undefined;
-    if (record === undefined || query.ended !== "replace" || !mayStart || pass.noRoom !== undefined) return;
-    // The same life never starts two: it finds what it has started.
-    if (record.attemptLife === query.attempt?.life) return;
-    if (startRefusal(env, spec) !== undefined) return;
+    if (record === undefined || !mayReplace(env, record, spec)) return;
     const { state } = await describeSession(env, record, this.#session);
     if (state === "running") return;
     await askBridge(env, record.sandboxKey, { ask: "end", session: record.facts.session });
@@ -171,13 +184,31 @@ export class SessionKeeper {
     const { store, audit } = this.#ports;
     const { record } = store;
     if (record !== undefined) {
-      storeLeft(store, this.looks, record, session);
+      storeLeft(store, this.looks, record, session, this.hop.client.callsParked);
       // What is written in one turn goes to the disk at once.
       void audit?.flush();
     }
     this.#session = undefined;
     this.reaching.left();
+    const after = FIRST_LOOK_MS / 1000;
+    this.hop.client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
     this.hop.release();
+  }
+
+  /** Its clients stay, and the Durable Object may sleep: the log and the last screen are kept as when nobody is left. */
+  park(session: RelaySession): void {
+    const { store } = this.#ports;
+    const { record } = store;
+    if (record !== undefined) storeLeft(store, this.looks, record, session, true);
+    this.hop.release();
+  }
+
+  /** The session as it was parked, before its clients are there. @returns undefined where it is not kept any more. */
+  unpark(parked: ParkedSession): RelaySession | undefined {
+    const { record } = this.#ports.store;
+    if (record === undefined || record.exit !== undefined || record.lostAtMs !== undefined) return undefined;
+    this.#session = this.#maker.unparked(record, parked);
+    return this.#session;
   }
 
   /** Ends the process, if it has not ended; its name is free in the bridge. */
@@ -199,7 +230,7 @@ export class SessionKeeper {
     await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record.homeKey)]);
   }
 
-  /** The process is no more, or did not come to be: another may have its place among the tenant's. */
+  /** Another may have the process's place among the tenant's. */
   async processEnded(homeKey: string | undefined): Promise<void> {
     if (homeKey === undefined) return;
     await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey);
@@ -257,13 +288,13 @@ export class SessionKeeper {
       if (record !== undefined) this.#ports.waitUntil(this.#attentionCaller.call(record, attention));
     };
     this.hop.client.ready(session, hello);
-    for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
+    this.#news.back(session);
   }
 
   #hopBroken(): boolean {
     const session = this.#session;
     if (session === undefined || session.hasEnded) return false;
-    for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
+    this.#news.lost(session);
     return session.presentCount > 0 || this.#ports.isCalled();
   }
 
@@ -280,6 +311,8 @@ export class SessionKeeper {
       }
       return false;
     }
+    // A session that has just woken has not told its clients yet.
+    if (session !== undefined && !session.hasEnded) this.#news.lost(session);
     return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
   }
 
@@ -328,15 +361,4 @@ export class SessionKeeper {
   #directory({ sandboxKey }: SessionRecord) {
     return this.#ports.env.DIRECTORY.getByName(sandboxKey);
   }
-}
-
-const REPLACED: Refusal = { code: CLOSE.notFound, error: "not_found", message: "another process has taken the name" };
-
-/** Tells everybody why there is nothing to wait for. */
-function dismiss(session: RelaySession, { code, message }: Refusal): void {
-  for (const client of [...session.clients]) client.peer?.bye(code, message, "never");
-}
-
-function refused(code: number, error: string, message: string): Outcome {
-  return { ok: false, refusal: { code, error, message } };
 }

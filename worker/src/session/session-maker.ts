@@ -4,11 +4,13 @@ import {
   type InnerClient,
   type InnerHello,
   OutputLog,
+  type ParkedSession,
   RelaySession,
   type SessionOptions,
   type Snapshot,
   type Trace,
   tracedUpstream,
+  unparkedOptions,
 } from "sandbox-stdio/core";
 import { AuditedUpstream } from "../audit/audited-upstream.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
@@ -30,7 +32,7 @@ export interface MakerPorts {
   trace(): Trace | undefined;
 }
 
-type Begun = Pick<SessionOptions, "screen" | "lastScreen" | "holder" | "creator">;
+type Begun = Pick<SessionOptions, "screen" | "lastScreen" | "holder" | "hasBeenHeld" | "creator">;
 
 export class SessionMaker {
   readonly #ports: MakerPorts;
@@ -45,6 +47,14 @@ export class SessionMaker {
   greeted({ facts }: SessionRecord, { cols, rows, offset, holder, creator }: InnerHello): RelaySession {
     const log = new OutputLog({ cols, rows }, undefined, offset);
     return this.#make(facts, log, { holder, creator, screen: this.#upstream });
+  }
+
+  /** Of one that was parked, with the log as it was stored then, where it was; its clients have yet to come. */
+  unparked({ facts }: SessionRecord, parked: ParkedSession): RelaySession {
+    const { log: none, ...begun } = unparkedOptions(parked);
+    const stored = this.#ports.store.loadLog();
+    const log = stored?.endOffset === parked.end ? stored : none;
+    return this.#make(facts, log, { ...begun, screen: this.#upstream });
   }
 
   /** Of a process whose end is stored: with its log, its last screen, and the clients that were known at its end. */

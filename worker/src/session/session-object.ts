@@ -47,31 +47,40 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   // ---- Calls and events ----------------------------------------------------------------------------------------
 
   override async fetch(request: Request): Promise<Response> {
+    await this.#awake();
     const call = await callOf(request);
     if (call !== undefined) return packAnswer(await this.#parts.programs.answer(call, request.signal));
     const mcp = await gatewayCallOf(request);
     if (mcp !== undefined) return this.#parts.mcp.answer(mcp, request.signal);
     const spec = specOf(request);
     this.#parts.audit?.at({ sandbox: spec.query.sandbox, session: spec.session });
-    this.#parts.trace.at(spec);
+    this.#parts.trace.at({ sandbox: spec.query.sandbox, session: spec.session });
     return this.#parts.attaching.attach(spec, request.signal);
   }
 
-  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    this.#parts.connections.webSocketMessage(socket, message);
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
+    return this.#awake(() => this.#parts.connections.webSocketMessage(socket, message), socket);
   }
 
-  override webSocketClose(socket: WebSocket, code: number, reason: string): void {
-    this.#parts.connections.webSocketClose(socket, code, reason);
+  override webSocketClose(socket: WebSocket, code: number, reason: string): void | Promise<void> {
+    return this.#awake(() => this.#parts.connections.webSocketClose(socket, code, reason), socket);
   }
 
-  override webSocketError(socket: WebSocket): void {
-    this.#parts.connections.webSocketError(socket);
+  override webSocketError(socket: WebSocket): void | Promise<void> {
+    return this.#awake(() => this.#parts.connections.webSocketError(socket), socket);
+  }
+
+  #awake(event: () => void = () => undefined, socket?: WebSocket): void | Promise<void> {
+    return this.#parts.parking.awake(event, socket);
   }
 
   // ---- What is due ---------------------------------------------------------------------------------------------
 
   #changed(): void {
+    if (this.#parts.parking.isParked) {
+      this.#deadline.look();
+      return;
+    }
     const { store, keeper, attaching, programs, unwatched, alarm, metrics } = this.#parts;
     const { session } = keeper;
     const isUnattended = session?.isAttended !== true && !attaching.isUnderWay;
@@ -110,16 +119,18 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   #nextTickMs(nowMs: number): number {
-    const { connections, keeper, metrics } = this.#parts;
+    const { connections, keeper, parking, metrics } = this.#parts;
+    if (parking.isParked) return Number.POSITIVE_INFINITY;
     const { hop, session, looks } = keeper;
+    const quietMs = parking.nextTickMs(nowMs);
     return earliest([
       ...[hop.nextTickMs, session?.nextTickMs, looks.nextTickMs(session), connections.nextTickMs(nowMs)],
-      metrics.nextTickMs,
+      ...[metrics.nextTickMs, quietMs],
     ]);
   }
 
   #tick(nowMs: number): void {
-    const { connections, renewals, keeper, metrics } = this.#parts;
+    const { connections, renewals, keeper, parking, metrics } = this.#parts;
     try {
       metrics.tick(nowMs);
       connections.tick(nowMs);
@@ -127,13 +138,15 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       keeper.hop.tick(nowMs);
       keeper.session?.tick();
       keeper.looks.tick(keeper.session, nowMs);
+      parking.tick(nowMs);
     } finally {
       this.#changed();
     }
   }
 
   override async alarm(): Promise<void> {
-    const { store, unwatched, alarm } = this.#parts;
+    const { store, unwatched, alarm, parking } = this.#parts;
+    await parking.ring(Date.now());
     const due = alarm.ring(Date.now());
     if (due === "forget" && store.record !== undefined) await this.#remove(store.record);
     else if (due === "end") await this.end();
@@ -147,11 +160,16 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   // ---- What the API asks ---------------------------------------------------------------------------------------
 
   async describe(asker?: Asker): Promise<SessionListing | undefined> {
-    const { keeper, signer } = this.#parts;
+    const { keeper, signer, parking } = this.#parts;
     const { record } = this.#parts.store;
     if (record === undefined) return undefined;
     const writerId = asker && signer.writerId(record.facts.incarnation, asker, "api");
-    return describeSession(this.env, record, keeper.session, writerId, () => keeper.foundLost(record));
+    if (!parking.isParked || keeper.session === undefined)
+      return describeSession(this.env, record, keeper.session, writerId, () => keeper.foundLost(record));
+    const clients = keeper.session.attachedCount;
+    // Its container may be gone since. Who is attached is to hear of that.
+    const described = await describeSession(this.env, record, undefined, writerId, () => void this.#awake());
+    return { ...described, clients };
   }
 
   async audit(after: number, limit: number): Promise<AuditPage | undefined> {
@@ -161,6 +179,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   async end(by?: Actor): Promise<boolean> {
+    await this.#awake();
     const { store, audit, keeper } = this.#parts;
     const { record } = store;
     if (record === undefined) return false;
@@ -178,11 +197,23 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return (await describeSession(this.env, record, undefined)).state === "running";
   }
 
+  async called(incarnation: string): Promise<void> {
+    const { store, unwatched, alarm } = this.#parts;
+    if (store.record?.facts.incarnation !== incarnation) return;
+    await this.#awake();
+    const look = unwatched.called(Date.now()).then(() => {
+      this.#changed();
+      return alarm.set();
+    });
+    this.ctx.waitUntil(look);
+  }
+
   openConnections(ids: readonly string[]): string[] {
     return this.#parts.lifetimes.open(ids);
   }
 
-  revoked(revocation: Revocation, by: string): void {
+  async revoked(revocation: Revocation, by: string): Promise<void> {
+    await this.#awake();
     this.#parts.lifetimes.revoke(revocation, by);
     this.#changed();
   }
@@ -195,7 +226,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return this.#parts.ticketCalls.list();
   }
 
-  revokeTicket(id: string, by: Actor): boolean {
+  async revokeTicket(id: string, by: Actor): Promise<boolean> {
+    await this.#awake();
     return this.#parts.ticketCalls.revoke(id, by);
   }
 

@@ -18,6 +18,7 @@ import { SessionTickets } from "../tickets/session-tickets.ts";
 import { TicketCalls } from "../tickets/ticket-calls.ts";
 import { Connections } from "./connections.ts";
 import { DeletionAlarm } from "./deletion-alarm.ts";
+import { Parking } from "./parking.ts";
 import { type RenewalEnv, Renewals } from "./renewals.ts";
 import { type KeeperEnv, SessionKeeper } from "./session-keeper.ts";
 import { SessionStore } from "./session-store.ts";
@@ -72,7 +73,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const unnamed = new UnnamedSession(store, limits.unnamedSeconds * 1000);
   const unwatched = new Unwatched({ env, store, kv: storage.kv, keeper: () => keeper });
   const { retentionMs } = settings;
-  const alarm = new DeletionAlarm({ storage, store, unnamed, unwatched, trail, retentionMs });
+  const alarm = new DeletionAlarm({ storage, store, unnamed, unwatched, parking: () => parking, trail, retentionMs });
   const recorder = (): SessionAudit =>
     new SessionAudit({
       ...{ trail, settings },
@@ -86,7 +87,10 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
       },
     });
   const audit = settings.mode === "off" ? undefined : recorder();
-  if (store.record !== undefined) audit?.at(store.record.facts);
+  if (store.record !== undefined) {
+    audit?.at(store.record.facts);
+    trace.at(store.record.facts);
+  }
   const renewals = new Renewals({
     ...{ env, lifetimes, tickets, sessionKey, changed },
     sandbox: () => store.record?.facts.sandbox,
@@ -95,6 +99,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed },
     trace: () => trace.trace,
     isCalled: () => programs.isActive || unwatched.isLooking,
+    parked: () => parking.answered(Date.now()),
   });
   const connections = new Connections(ctx, {
     ...{ limits, watches, trace, counts, audit, ended, changed, heard },
@@ -118,9 +123,20 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     ...{ env, store, keeper, signer, tickets, connections, lifetimes },
     ...{ unnamed, ttyds, counts, audit, ending, waitUntil, changed },
   });
+  const parking: Parking = new Parking({
+    ...{ limits, sessionKey, keeper, connections, watches, renewals, changed },
+    kv: storage.kv,
+    isBusy: () => {
+      const isUnderWay = attaching.isUnderWay || programs.isActive || unwatched.isLooking || renewals.isAsking;
+      return isUnderWay || ttyds.isActive || audit?.isIdle === false;
+    },
+    alone: (run) => ctx.blockConcurrencyWhile(run),
+    alarm: () => void alarm.set(),
+  });
+  parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ keeper, connections, programs, mcp, attaching, unwatched, metrics },
+    ...{ keeper, connections, programs, mcp, attaching, unwatched, metrics, parking },
   };
 }

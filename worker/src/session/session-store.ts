@@ -40,6 +40,8 @@ export type SessionRecord = {
   readonly desertedAtMs?: number | undefined;
   /** Where a program has made it by HTTP. */
   readonly program?: ProgramFacts;
+  /** Whether its bridge calls this object where there is news and the object has gone. */
+  readonly hasBell?: boolean;
   /** The terminal's size when it was last known. */
   readonly size?: { readonly cols: number; readonly rows: number };
   /** What the program called its terminal when that was last known. */

@@ -2,8 +2,8 @@
 // holds nothing, and each message costs one look at an empty map.
 
 import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "sandbox-stdio/core";
-import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type LogEnv, sessionTrace } from "../log.ts";
+import type { KeptSpec } from "./kept.ts";
 
 export class SessionTrace {
   readonly #env: LogEnv;
@@ -22,12 +22,12 @@ export class SessionTrace {
   }
 
   /** An attach says which session this is, before anything is done for it. */
-  at({ query, session }: AttachSpec): void {
-    this.#trace ??= sessionTrace(this.#env, query.sandbox, session);
+  at({ sandbox, session }: { readonly sandbox: string; readonly session: string }): void {
+    this.#trace ??= sessionTrace(this.#env, sandbox, session);
   }
 
   /** A client's socket was accepted. @returns The socket to send by. */
-  opened(socket: WebSocket, own: ServerSocket, { query, dialect }: AttachSpec): ServerSocket {
+  opened(socket: WebSocket, own: ServerSocket, { query, dialect }: KeptSpec): ServerSocket {
     const trace = this.#trace;
     if (trace === undefined) return own;
     this.#opened += 1;

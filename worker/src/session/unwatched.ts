@@ -1,14 +1,15 @@
-// A process that nobody watches: this object looks at it by alarm, and fetches what has come since, so that the death of its
-// container takes little along. While output comes it looks every 5 s; while none does, less and less often.
+// A process that nobody watches: this object fetches what has come since, so that the death of its container takes little along.
+// Its bridge calls it for that. One that can't is looked at by alarm: every 5 s while output comes, else less and less often.
 
 import { parseListings } from "sandbox-stdio/core";
 import { askBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import { log } from "../log.ts";
+import { FIRST_LOOK_MS } from "./running-process.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
 import { NEXT_LOOK, type SessionRecord, type SessionStore } from "./session-store.ts";
 
-/** What can be lost of a process that writes. */
-const FIRST_LOOK_MS = 5_000;
+/** Two calls in less than this are one. */
+const LEAST_MS = 1_000;
 /** The bridge keeps an ended process for ten minutes: two looks find it. */
 const LAST_LOOK_MS = 300_000;
 
@@ -25,6 +26,7 @@ export class Unwatched {
   readonly #at: UnwatchedPorts;
   #next: NextLook | undefined;
   #isLooking = false;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(ports: UnwatchedPorts) {
     this.#at = ports;
@@ -46,7 +48,13 @@ export class Unwatched {
 
   /** Nobody watches from now on, or something has come. */
   begin(nowMs: number): void {
-    this.#lookAgain(nowMs, FIRST_LOOK_MS);
+    this.#lookAgain(nowMs, this.#at.store.record?.hasBell === true ? LAST_LOOK_MS : FIRST_LOOK_MS);
+  }
+
+  /** The bridge says that there is news. Nothing is done for one that says so all the time. */
+  async called(nowMs: number): Promise<void> {
+    if (this.#isLooking || this.dueMs === Number.POSITIVE_INFINITY || nowMs - this.#lookedAtMs < LEAST_MS) return;
+    await this.#lookNow(nowMs);
   }
 
   /** Looks if that is due. */
@@ -54,6 +62,11 @@ export class Unwatched {
     if (this.dueMs > nowMs || this.#isLooking) return;
     const everyMs = Math.min(LAST_LOOK_MS, (this.#next?.everyMs ?? FIRST_LOOK_MS) * 2);
     this.#lookAgain(nowMs, everyMs);
+    await this.#lookNow(nowMs);
+  }
+
+  async #lookNow(nowMs: number): Promise<void> {
+    this.#lookedAtMs = nowMs;
     this.#isLooking = true;
     try {
       await this.#look();

@@ -9,6 +9,9 @@ import { GoneWatch, type Look } from "./gone-watch.ts";
 import { IdleWatch, type Idling } from "./idle.ts";
 import { type Bounded, Lifetimes } from "./lifetimes.ts";
 
+/** Of one connection: whether it has been told that its end is near, and when it was active last. */
+export type KeptWatch = { readonly isWarned: boolean; readonly activeAtMs: number };
+
 export class Watches {
   readonly lifetimes = new Lifetimes();
   readonly #idle = new IdleWatch();
@@ -19,10 +22,27 @@ export class Watches {
     this.#limits = limits;
   }
 
-  add(connection: Bounded & Idling, { who, pass, limits }: AttachSpec, look: Look): void {
-    this.lifetimes.add(connection, who, pass);
-    this.#idle.add(connection, idleMsOf(this.#limits, limits), Date.now());
+  /** @param kept Of one whose session has slept. */
+  add(
+    connection: Bounded & Idling,
+    { who, pass, limits }: Pick<AttachSpec, "who" | "pass" | "limits">,
+    look: Look,
+    kept?: KeptWatch,
+  ): void {
+    this.lifetimes.add(connection, who, pass, kept?.isWarned);
+    this.#idle.add(connection, idleMsOf(this.#limits, limits), kept?.activeAtMs ?? Date.now());
     this.#gone.add(connection, look);
+  }
+
+  /** What is kept of a connection while its session sleeps. */
+  keptOf(connection: Bounded & Idling): KeptWatch {
+    const { isWarned = false } = this.lifetimes.get(connection) ?? {};
+    return { isWarned, activeAtMs: this.#idle.activeAtMs(connection) };
+  }
+
+  /** When to look again while the session sleeps; infinity for never. What an issuer says is asked when it wakes. */
+  get nextEndMs(): number {
+    return earliest([this.lifetimes.nextEndMs, this.#idle.endMs]);
   }
 
   /** @returns The pass of a connection that was watched until now: its place is to be given back. */

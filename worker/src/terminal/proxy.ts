@@ -46,6 +46,11 @@ export class TtydProxy {
     this.#ports = ports;
   }
 
+  /** Whether somebody is connected to one. */
+  get isActive(): boolean {
+    return this.#relays.size > 0;
+  }
+
   /**
    * Connects a client to the ttyd in its sandbox: only how long it may stay is decided here.
    * @param signal Says that the client has gone.

@@ -1,11 +1,17 @@
-// What a container's HTTP and HTTPS goes through, where EGRESS_ALLOW restricts it. Whatever is no HTTP goes nowhere.
+// What a container's HTTP and HTTPS goes through, where EGRESS_ALLOW restricts it, and its calls of session objects in any case.
+// Whatever is no HTTP goes nowhere where there is such a restriction.
 
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";
 import { isAllowedHost } from "../egress.ts";
 
-export class EgressProxy extends WorkerEntrypoint<unknown, { readonly hosts: readonly string[] }> {
+export class EgressProxy extends WorkerEntrypoint<
+  BellEnv,
+  { readonly containerId: string; readonly hosts: readonly string[] }
+> {
   override async fetch(request: Request): Promise<Response> {
     const { hostname } = new URL(request.url);
+    if (hostname === BELL_HOST) return answerContainer(request, this.env, this.ctx.props.containerId);
     if (isAllowedHost(hostname, this.ctx.props.hosts)) return fetch(request);
     return new Response("Origin is disallowed", { status: 520 });
   }

@@ -3,6 +3,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { parseListings } from "sandbox-stdio/core";
+import { BELL_HOST } from "../../bridge/bell.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { type LifeEvent, noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
@@ -128,8 +129,8 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     if (!isThere) {
       this.ctx.storage.kv.delete(STOPPING);
       const hosts = readEgress(this.env);
-      if (hosts !== undefined) await this.#intercept(container, hosts);
-      const bridge = await bridgeEnvironment(this.env, this.ctx.id);
+      await this.#intercept(container, hosts);
+      const bridge = await bridgeEnvironment(this.env, this.ctx.id, true);
       container.start(startOptions(container, this.env, bridge, hosts === undefined));
       this.#ended = container.monitor().then(() => endOf(undefined), endOf);
       void this.#ended.then((end) =>
@@ -179,9 +180,12 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
   }
 
-  async #intercept(container: Container, hosts: readonly string[]): Promise<void> {
+  /** @param hosts Undefined: all traffic goes its own way but the bridge's calls of session objects. */
+  async #intercept(container: Container, hosts: readonly string[] | undefined): Promise<void> {
     const { EgressProxy: proxyOf } = this.ctx.exports as unknown as { EgressProxy: LoopbackServiceStub<EgressProxy> };
-    const proxy = proxyOf({ props: { hosts } });
+    const proxy = proxyOf({ props: { containerId: this.ctx.id.toString(), hosts: hosts ?? [] } });
+    await container.interceptOutboundHttp(BELL_HOST, proxy);
+    if (hosts === undefined) return;
     await container.interceptAllOutboundHttp(proxy);
     await container.interceptOutboundHttps("*", proxy);
   }

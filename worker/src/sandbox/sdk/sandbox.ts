@@ -2,6 +2,7 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
+import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
@@ -53,10 +54,12 @@ export function withStdio<Base extends SandboxClass>(
         // which passes what is for these hosts. Everything that is no HTTP goes nowhere.
         this.enableInternet = false;
         this.interceptHttps = true;
-        this.allowedHosts = [...hosts];
+        this.allowedHosts = [...hosts, BELL_HOST];
       }
       void ctx.blockConcurrencyWhile(async () => {
-        this.envVars = { ...this.envVars, ...(await bridgeEnvironment(env, ctx.id)) };
+        const { outboundByHost } = this.constructor as typeof SandboxBase;
+        const hasBell = outboundByHost?.[BELL_HOST] !== undefined;
+        this.envVars = { ...this.envVars, ...(await bridgeEnvironment(env, ctx.id, hasBell)) };
       });
     }
 
@@ -134,3 +137,15 @@ export class UsualSandbox extends SandboxBase<SandboxEnv> {
 
 /** One of them, as the Worker calls it. */
 export type SdkSandbox = InstanceType<StdioSandboxClass<typeof UsualSandbox>>;
+
+/**
+ * Has what a container of this class asks of {@link BELL_HOST} come to this Worker, whose bindings have their usual names. By the
+ * class, and where it is made: what passes a container's traffic on may run where no object of the class does.
+ */
+export function answerCallsOf(Class: unknown): void {
+  const sandbox = Class as typeof UsualSandbox;
+  sandbox.outboundByHost = {
+    ...sandbox.outboundByHost,
+    [BELL_HOST]: (request, env, { containerId }) => answerContainer(request, env as unknown as BellEnv, containerId),
+  };
+}

@@ -1,0 +1,33 @@
+// What clients are told of the inner hop and of the session's end, beside what the session itself tells them.
+
+import { CLOSE, type RelaySession } from "sandbox-stdio/core";
+import type { Refusal } from "../refusal.ts";
+
+export const REPLACED: Refusal = {
+  code: CLOSE.notFound,
+  error: "not_found",
+  message: "another process has taken the name",
+};
+
+/** Tells everybody why there is nothing to wait for. */
+export function dismiss(session: RelaySession, { code, message }: Refusal): void {
+  for (const client of [...session.clients]) client.peer?.bye(code, message, "never");
+}
+
+/** Tells clients that the inner hop is broken, and that it is back: once each. */
+export class HopNews {
+  #isLost = false;
+
+  lost(session: RelaySession): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
+  }
+
+  /** Nobody is told who has not heard that it was broken: a session that has slept opens it too. */
+  back(session: RelaySession): void {
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    for (const client of session.clients) client.peer?.send({ type: "status", status: "running" });
+  }
+}

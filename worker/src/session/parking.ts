@@ -1,0 +1,225 @@
+// Lets a quiet session sleep while its clients stay: writes down what is to be known of it, gives up the inner hop, and has it go on
+// when something happens. What is written down, and when, the core decides (parking.ts there).
+
+import {
+  CLOSE,
+  earliest,
+  type ParkedSession,
+  parkedClientOf,
+  parkedSessionOf,
+  QuietWatch,
+  type RelaySession,
+  type ServerConnection,
+  unpark,
+  unparkClient,
+  whyAwake,
+} from "sandbox-stdio/core";
+import type { Limits } from "../limits/limits.ts";
+import type { Connections } from "./connections.ts";
+import type { Kept, Survivor } from "./kept.ts";
+import type { Renewals } from "./renewals.ts";
+import type { SessionKeeper } from "./session-keeper.ts";
+import type { Watches } from "./watches.ts";
+
+const KEY = "parked";
+/** How long before its end people are told. */
+const WARNING_MS = 60_000;
+
+/** What is stored of a parked session. */
+type Stored = {
+  readonly epoch: string;
+  readonly session: ParkedSession;
+  /** Until when its clients' places are kept. */
+  readonly untilMs: number;
+  readonly isWarned: boolean;
+};
+
+export interface ParkingPorts {
+  readonly kv: SyncKvStorage;
+  readonly limits: Limits;
+  /** This object's own name: the bridge calls it by that. */
+  readonly sessionKey: string;
+  readonly keeper: SessionKeeper;
+  readonly connections: Connections;
+  readonly watches: Watches;
+  readonly renewals: Renewals;
+  /** Whether anything else needs this object in memory. */
+  isBusy(): boolean;
+  /** Runs alone: no other event is delivered meanwhile. */
+  alone(run: () => Promise<void>): Promise<void>;
+  /** What is due has changed. */
+  changed(): void;
+  alarm(): void;
+}
+
+export class Parking {
+  readonly #ports: ParkingPorts;
+  readonly #quiet: QuietWatch;
+  #parked: Stored | undefined;
+
+  constructor(ports: ParkingPorts) {
+    this.#ports = ports;
+    this.#quiet = new QuietWatch(ports.limits.parkSeconds * 1000);
+  }
+
+  get isParked(): boolean {
+    return this.#parked !== undefined;
+  }
+
+  /** When the alarm is to ring while it sleeps, as Date.now(); infinity for never. */
+  get dueMs(): number {
+    if (this.#parked === undefined) return Number.POSITIVE_INFINITY;
+    const { untilMs, isWarned } = this.#parked;
+    return earliest([this.#ports.watches.nextEndMs, isWarned ? untilMs : untilMs - WARNING_MS]);
+  }
+
+  // ---- Going to sleep ------------------------------------------------------------------------------------------
+
+  /** When to look again whether it may sleep; infinity for never. */
+  nextTickMs(nowMs: number): number {
+    const { keeper, connections } = this.#ports;
+    const { session, hop } = keeper;
+    const mayPark = session !== undefined && !session.hasEnded && session.isAttended && hop.client.callsParked;
+    if (!mayPark || !hop.isOpen) return Number.POSITIVE_INFINITY;
+    return this.#quiet.look(`${session.log.endOffset} ${connections.counts}`, nowMs);
+  }
+
+  /** Asks the bridge to keep the clients' places, if it is time. */
+  tick(nowMs: number): void {
+    if (this.nextTickMs(nowMs) > nowMs) return;
+    this.#quiet.postpone(nowMs);
+    const { keeper, limits, sessionKey } = this.#ports;
+    const { session, hop } = keeper;
+    if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
+    const offset = session.log.endOffset;
+    hop.client.park({ offset, seconds: Math.round(limits.parkHours * 3_600), after: 0, bell: sessionKey });
+  }
+
+  /** The bridge keeps the clients' places, and has heard nothing since it was asked to. */
+  answered(nowMs: number): void {
+    const { keeper, kv, limits, connections } = this.#ports;
+    const { session } = keeper;
+    if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
+    const epoch = crypto.randomUUID();
+    const kept = this.#toKeep(session, epoch);
+    if (kept === undefined || !connections.keep(kept)) return;
+    keeper.park(session);
+    this.#parked = {
+      epoch,
+      session: parkedSessionOf(session),
+      untilMs: nowMs + limits.parkHours * 3_600_000,
+      isWarned: false,
+    };
+    kv.put(KEY, this.#parked);
+    this.#ports.alarm();
+    this.#ports.changed();
+  }
+
+  #whyAwake(session: RelaySession, nowMs: number): string | undefined {
+    const { keeper, connections, isBusy } = this.#ports;
+    if (isBusy()) return "something else is under way";
+    const attached = [...connections.all].every(
+      ({ client }) => client !== undefined && session.client(client.id) === client,
+    );
+    if (!attached || connections.toKeep() === undefined) return "a connection is in the middle of something";
+    return keeper.looks.isDone(session, nowMs) ? whyAwake(session, nowMs) : "the last screen is on its way";
+  }
+
+  #toKeep(session: RelaySession, epoch: string) {
+    const kept = new Map<ServerConnection, Kept>();
+    for (const [connection, own] of this.#ports.connections.toKeep() ?? []) {
+      const { client } = connection;
+      const greeted = client === undefined ? undefined : session.client(client.id)?.greeted;
+      if (client === undefined || greeted?.peer !== connection) return undefined;
+      kept.set(connection, { ...own, epoch, client: parkedClientOf(client, greeted) });
+    }
+    return kept;
+  }
+
+  // ---- Coming back ---------------------------------------------------------------------------------------------
+
+  /** To be called once, when everything is made: an earlier life of this object may have been parked. */
+  restore(): void {
+    const { kv, keeper, connections } = this.#ports;
+    const stored = kv.get<Stored>(KEY);
+    const survivors = connections.survivors(stored?.epoch);
+    if (stored === undefined) return;
+    const session = survivors.length === 0 ? undefined : keeper.unpark(stored.session);
+    if (session === undefined) {
+      kv.delete(KEY);
+      return;
+    }
+    const revived = survivors.map((survivor) => this.#revive(survivor, stored, session));
+    unpark(session, stored.session, revived);
+    for (const [{ id }, connection] of revived) wentOn(session, connection, id);
+    this.#parked = stored;
+  }
+
+  #revive(survivor: Survivor, { session: parked }: Stored, { facts }: RelaySession) {
+    const connection = this.#ports.connections.revive(survivor);
+    const { client, connection: kept } = survivor.kept;
+    const { end: offset, answerer } = parked;
+    connection.goOn(kept, { tty: facts.tty, offset, me: client.id, answerer });
+    return [client, connection] as const;
+  }
+
+  /** A socket that closes is not among those that the runtime names: its client is here until that is dealt with. */
+  #reviveLate(socket: WebSocket): void {
+    const parked = this.#parked;
+    const { session } = this.#ports.keeper;
+    if (parked === undefined || session === undefined) return;
+    const survivor = this.#ports.connections.survivor(socket, parked.epoch);
+    if (survivor === undefined || session.client(survivor.kept.client.id) !== undefined) return;
+    const [client, connection] = this.#revive(survivor, parked, session);
+    unparkClient(session, client, parked.session.end, connection);
+    wentOn(session, connection, client.id);
+  }
+
+  /**
+   * Does what an event is about: at once, or, where an issuer should have been asked by now about a token that was parked with its
+   * client, after that.
+   * @param socket Whose event it is.
+   */
+  awake(event: () => void, socket?: WebSocket): void | Promise<void> {
+    if (this.#parked === undefined) return event();
+    if (socket !== undefined) this.#reviveLate(socket);
+    // Before anything is said or taken: an earlier life must never go on from what holds no more.
+    this.#parked = undefined;
+    this.#ports.kv.delete(KEY);
+    const { watches, renewals, alone, changed } = this.#ports;
+    const nowMs = Date.now();
+    if (!watches.lifetimes.isStale(nowMs)) {
+      event();
+      changed();
+      return;
+    }
+    return alone(async () => {
+      await renewals.askIssuers(nowMs);
+      event();
+      changed();
+    });
+  }
+
+  /** The alarm has rung. */
+  ring(nowMs: number): void | Promise<void> {
+    const parked = this.#parked;
+    if (parked === undefined || this.dueMs > nowMs) return;
+    const { kv, connections, limits } = this.#ports;
+    if (parked.untilMs <= nowMs) {
+      return this.awake(() => {
+        const reason = `nobody has said anything for ${limits.parkHours} h`;
+        for (const connection of [...connections.all]) connection.dismiss(CLOSE.idle, reason, "never", "vanished");
+      });
+    }
+    if (parked.isWarned || parked.untilMs - WARNING_MS > nowMs) return this.awake(() => undefined);
+    this.#parked = { ...parked, isWarned: true };
+    kv.put(KEY, this.#parked);
+    const message = `nobody has said anything for ${limits.parkHours} h: in ${WARNING_MS / 1000} s this is closed`;
+    for (const connection of connections.all) connection.send({ type: "error", code: "idle", message });
+  }
+}
+
+function wentOn(session: RelaySession, connection: ServerConnection, id: string): void {
+  const client = session.client(id);
+  if (client !== undefined) connection.wentOn(session, client);
+}
