@@ -129,8 +129,8 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     if (!isThere) {
       this.ctx.storage.kv.delete(STOPPING);
       const hosts = readEgress(this.env);
-      await this.#intercept(container, hosts);
-      const bridge = await bridgeEnvironment(this.env, this.ctx.id, true);
+      const hasBell = await this.#intercept(container, hosts);
+      const bridge = await bridgeEnvironment(this.env, this.ctx.id, hasBell);
       container.start(startOptions(container, this.env, bridge, hosts === undefined));
       this.#ended = container.monitor().then(() => endOf(undefined), endOf);
       void this.#ended.then((end) =>
@@ -180,14 +180,25 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
   }
 
-  /** @param hosts Undefined: all traffic goes its own way but the bridge's calls of session objects. */
-  async #intercept(container: Container, hosts: readonly string[] | undefined): Promise<void> {
+  /**
+   * @param hosts Undefined: all traffic goes its own way but the bridge's calls of session objects.
+   * @returns Whether these come here.
+   */
+  async #intercept(container: Container, hosts: readonly string[] | undefined): Promise<boolean> {
     const { EgressProxy: proxyOf } = this.ctx.exports as unknown as { EgressProxy: LoopbackServiceStub<EgressProxy> };
     const proxy = proxyOf({ props: { containerId: this.ctx.id.toString(), hosts: hosts ?? [] } });
-    await container.interceptOutboundHttp(BELL_HOST, proxy);
-    if (hosts === undefined) return;
-    await container.interceptAllOutboundHttp(proxy);
-    await container.interceptOutboundHttps("*", proxy);
+    if (hosts !== undefined) {
+      await container.interceptAllOutboundHttp(proxy);
+      await container.interceptOutboundHttps("*", proxy);
+    }
+    try {
+      await container.interceptOutboundHttp(BELL_HOST, proxy);
+      return true;
+    } catch (error) {
+      // Sessions are looked at instead, and not parked.
+      log.warn(`container ${this.ctx.id} can't call session objects:`, error);
+      return false;
+    }
   }
 
   /** Should no alarm come, the platform itself ends a container that nobody speaks to. */
