@@ -27,7 +27,7 @@ function watchCalls() {
   return { called, watched: { ...real, SESSION: { getByName } as unknown as Env["SESSION"] } };
 }
 
-test("H17b: without the bridge's secret nobody calls a session object, and what can't be read calls none", async () => {
+test("H20b: without the bridge's secret nobody calls a session object, and what can't be read calls none", async () => {
   const { called, watched } = watchCalls();
   const ask = async (init: RequestInit, settings = watched) =>
     (await bellRoutes.request(BELL_PATH, init, settings)).status;
@@ -42,7 +42,7 @@ test("H17b: without the bridge's secret nobody calls a session object, and what 
   expect(called).toEqual([`${session} i1`]);
 });
 
-test("H17b: a container calls with its own secret, and not with another's", async () => {
+test("H20b: a container calls with its own secret, and not with another's", async () => {
   const { called, watched } = watchCalls();
   const ask = async (token: string) =>
     (await answerContainer(new Request("http://bell/", call(token)), watched, "one")).status;

@@ -200,7 +200,7 @@ async function parked(stub: DurableObjectStub<SessionObject>): Promise<void> {
   await expect.poll(isParked, LIMIT).toBe(true);
 }
 
-test("H18, H18a: three clients through evictions, with typing and output between: nothing lost, doubled or said", async () => {
+test("H21, H21a: three clients through evictions, with typing and output between: nothing lost, doubled or said", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
   const bridge = new Bridge(stub);
   const first = await open(stub, "stdio");
@@ -234,7 +234,7 @@ test("H18, H18a: three clients through evictions, with typing and output between
   for (const client of clients) client.close();
 }, 120_000);
 
-test("H18: an object that is parked has neither a timer nor an alarm before its clients' tokens end, nor a place in the bridge's way", async () => {
+test("H21: an object that is parked has neither a timer nor an alarm before its clients' tokens end, nor a place in the bridge's way", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
   const bridge = new Bridge(stub);
   const client = await open(stub, "stdio");
@@ -255,7 +255,7 @@ test("H18: an object that is parked has neither a timer nor an alarm before its 
   client.close();
 }, 60_000);
 
-test("H18a: a client that leaves while the session sleeps has left for the others, and for the bridge", async () => {
+test("H21a: a client that leaves while the session sleeps has left for the others, and for the bridge", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
   const bridge = new Bridge(stub);
   const first = await open(stub, "stdio");
@@ -270,7 +270,7 @@ test("H18a: a client that leaves while the session sleeps has left for the other
   first.close();
 }, 60_000);
 
-test("H18c: after PARK_HOURS the client is told, and a minute later closed as idle", async () => {
+test("H21c: after PARK_HOURS the client is told, and a minute later closed as idle", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
   new Bridge(stub);
   Object.assign(real, { PARK_HOURS: "1" });

@@ -51,7 +51,7 @@ function parkingPlan(seed: number): Partial<Plan> {
   return { hops: 2, parkMs: [20, 200, 2_000][seed % 3] ?? 20, process };
 }
 
-test(`H18: a Durable Object that is parked and evicted whenever it is quiet changes nothing for anybody (${RUNS} runs)`, {
+test(`H21: a Durable Object that is parked and evicted whenever it is quiet changes nothing for anybody (${RUNS} runs)`, {
   timeout: 60_000 + RUNS * 100,
 }, () => {
   let [parkings, evictions] = [0, 0];

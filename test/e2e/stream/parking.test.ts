@@ -59,7 +59,7 @@ done`;
 /** The runtime takes an object that has nothing to do out of memory after ten seconds. */
 const asleep = () => new Promise((resolve) => setTimeout(resolve, 14_000));
 
-test("H17a, H18: a stdio client, the command line and a plain client go on while their object leaves memory, and are told nothing", async () => {
+test("H20a, H21: a stdio client, the command line and a plain client go on while their object leaves memory, and are told nothing", async () => {
   const who = await somebody();
   const server = system.origin.replace(/^http/, "ws");
   const session = fresh("s");

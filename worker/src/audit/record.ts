@@ -108,3 +108,8 @@ export type AuditEvent = { readonly time: string } & Partial<Place> &
   Partial<Actor> & { readonly client?: string } & Deed;
 
 export type AuditRecord = ChainPoint & AuditEvent;
+
+/** The time of a record that is made now. */
+export function now(): string {
+  return new Date().toISOString();
+}

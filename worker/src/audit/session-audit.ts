@@ -12,7 +12,7 @@ import {
 import type { Refusal } from "../refusal.ts";
 import { GATHER_MS, Gathering } from "./gathering.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
-import type { Actor, AuditEvent, Deed, Place } from "./record.ts";
+import { type Actor, type AuditEvent, type Deed, now, type Place } from "./record.ts";
 import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";
 import type { AuditTrail } from "./trail.ts";
@@ -341,8 +341,4 @@ export class SessionAudit implements InputRecorder {
 /** Of a window that is being dragged the last size counts, of those that came at about the same time. */
 function isSameResize(last: Pending | undefined, client: string | undefined): last is AuditEvent & { type: "resize" } {
   return last !== undefined && !("batch" in last) && last.type === "resize" && last.client === client;
-}
-
-function now(): string {
-  return new Date().toISOString();
 }

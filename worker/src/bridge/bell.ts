@@ -2,6 +2,7 @@
 // by the name below, which the platform passes on to us; a local bridge calls a route.
 
 import { Hono } from "hono";
+import { type PlacementEnv, placed } from "../placement.ts";
 import { readText } from "../read-text.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
@@ -10,7 +11,7 @@ import type { SessionsEnv } from "../session/session-calls.ts";
 export const BELL_HOST = "bell.sbx-stdio.internal";
 export const BELL_PATH = "/internal/bell";
 
-export type BellEnv = SessionsEnv & BridgeSecretEnv & { readonly BRIDGE_URL?: string };
+export type BellEnv = SessionsEnv & BridgeSecretEnv & PlacementEnv & { readonly BRIDGE_URL?: string };
 
 const MAX_BODY_BYTES = 1_024;
 const BODY_PATIENCE_MS = 5_000;
@@ -31,7 +32,8 @@ async function answerCall(request: Request, env: SessionsEnv, token: string): Pr
 
 /** A call from a container. @param containerId Whose traffic it is, as the platform says. */
 export async function answerContainer(request: Request, env: BellEnv, containerId: string): Promise<Response> {
-  return answerCall(request, env, await containerToken(env, containerId));
+  // Whatever passes a container's traffic on has the bindings as the platform gives them.
+  return answerCall(request, placed(env), await containerToken(env, containerId));
 }
 
 export const bellRoutes = new Hono<{ Bindings: BellEnv }>();

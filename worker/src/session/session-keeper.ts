@@ -1,26 +1,16 @@
 // The session of a Durable Object and the process behind it: found, made, greeted by the bridge again, stored at its end,
 // let go of, or lost. Knows nothing of the clients' WebSockets.
 
-import {
-  CLOSE,
-  type InnerHello,
-  type ParkedSession,
-  type ProcessWish,
-  type RelaySession,
-  type Trace,
-} from "sandbox-stdio/core";
+import { CLOSE, type InnerHello, type ParkedSession, type ProcessWish, type RelaySession } from "sandbox-stdio/core";
 import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
-import type { SessionAudit } from "../audit/session-audit.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
-import type { Limits } from "../limits/limits.ts";
-import type { Counts } from "../metrics/counts.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { AttentionCaller } from "../webhooks/attention-caller.ts";
@@ -40,8 +30,8 @@ import { Reaching } from "./reaching.ts";
 import { FIRST_LOOK_MS, storeLeft, storeLost } from "./running-process.ts";
 import { noteSession } from "./session-life.ts";
 import { describeSession } from "./session-listing.ts";
-import { SessionMaker, screenBefore } from "./session-maker.ts";
-import type { SessionRecord, SessionStore } from "./session-store.ts";
+import { type MakerPorts, SessionMaker, screenBefore } from "./session-maker.ts";
+import type { SessionRecord } from "./session-store.ts";
 
 export type Outcome =
   | { readonly ok: true; readonly session: RelaySession }
@@ -51,20 +41,13 @@ export type Outcome =
 export type KeeperEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
 
 /** What the keeper needs of its Durable Object. */
-export interface KeeperPorts {
+export interface KeeperPorts extends MakerPorts {
   readonly env: KeeperEnv;
-  readonly store: SessionStore;
-  readonly limits: Limits;
-  /** Absent where no audit is kept. */
-  readonly audit: SessionAudit | undefined;
-  readonly counts: Counts;
   /** This session's name among the tenant's. */
   readonly sessionKey: string;
   waitUntil(promise: Promise<unknown>): void;
   /** Something came that may have changed what is due. */
   changed(): void;
-  /** Absent where the session is not traced. */
-  trace(): Trace | undefined;
   /** The bridge keeps the clients' places: this object may go. */
   parked(): void;
   /** Whether a program's call needs the process, with nobody attached. */
