@@ -205,14 +205,9 @@ export class OutputReader {
     return this.#cursor;
   }
 
-  /** The PTY's size as it was told last. */
-  get toldSize(): { readonly cols: number; readonly rows: number } {
-    return this.#toldSize;
-  }
-
-  /** Whether it goes on once a snapshot is here. */
-  get isAwaitingScreen(): boolean {
-    return this.#isAwaitingScreen;
+  /** What is kept of it while its session sleeps; undefined while a snapshot is on its way. */
+  get toldSize(): { readonly cols: number; readonly rows: number } | undefined {
+    return this.#isAwaitingScreen ? undefined : this.#toldSize;
   }
 
   /** Whether the exit has been told: nothing follows it. */

@@ -73,7 +73,7 @@ function whyClientAwake(
   { peer, reader, inputAcks }: Greeted,
   nowMs: number,
 ): string | undefined {
-  if (peer.isPaused === true || reader.blockedSinceMs !== undefined || reader.isAwaitingScreen) return "a client waits";
+  if (peer.isPaused === true || reader.blockedSinceMs !== undefined || reader.toldSize === undefined) return "a client waits";
   if (reader.flow.acked !== reader.cursor) return "output is not acknowledged";
   // An end of input stays until a greeting says that the bridge has it: it may have refused it.
   const isEmpty = input.entries.every(({ kind }) => kind === "eof") && feed.isEmpty;
@@ -108,7 +108,7 @@ export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Gre
     ...{ id, who, order, isActive, inputStart },
     ...(size === undefined ? {} : { size: sizeOf(size) }),
     ...(attempt === undefined ? {} : { attempt }),
-    toldSize: reader.toldSize,
+    toldSize: reader.toldSize ?? { cols: 80, rows: 24 },
     input: input.received,
     ...(input.eof === undefined ? {} : { eof: { offset: input.eof, waits: input.waitingEof !== undefined } }),
   };
