@@ -73,7 +73,8 @@ function whyClientAwake(
   { peer, reader, inputAcks }: Greeted,
   nowMs: number,
 ): string | undefined {
-  if (peer.isPaused === true || reader.blockedSinceMs !== undefined || reader.toldSize === undefined) return "a client waits";
+  if (peer.isPaused === true || reader.blockedSinceMs !== undefined || reader.toldSize === undefined)
+    return "a client waits";
   if (reader.flow.acked !== reader.cursor) return "output is not acknowledged";
   // An end of input stays until a greeting says that the bridge has it: it may have refused it.
   const isEmpty = input.entries.every(({ kind }) => kind === "eof") && feed.isEmpty;
@@ -132,7 +133,8 @@ export function unpark(
   session.title = title;
   session.goOn(end, nextOrder, absent, gone);
   // Who comes first counts for the keyboard.
-  for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order)) unparkClient(session, parked, end, peer);
+  for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order))
+    unparkClient(session, parked, end, peer);
   session.choice.restore(answerer);
 }
 
