@@ -63,8 +63,9 @@ class Bridge {
           this.typed += text;
           queueMicrotask(() => {
             this.session.wrote(client, text.length);
-            this.session.tick();
             this.write(`got ${text}`);
+            // Its acknowledgement waits for more.
+            setTimeout(() => this.session.tick(), (this.session.nextTickMs ?? 0) - Date.now() + 1);
           });
         },
       },
