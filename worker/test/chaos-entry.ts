@@ -8,7 +8,7 @@ import type { Env } from "../src/env.ts";
 import worker, { SessionObject as ProductionSessionObject } from "../src/index.ts";
 import { speedUp } from "./fast-clock.ts";
 
-export { AddressObject, Sandbox, SandboxDirectory, TenantObject } from "../src/index.ts";
+export { AddressObject, CounterObject, Sandbox, SandboxDirectory, TenantObject } from "../src/index.ts";
 
 type ChaosEnv = Env & { readonly CHAOS_SPEED?: string };
 

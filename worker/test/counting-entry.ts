@@ -4,7 +4,7 @@
 import type { Env } from "../src/env.ts";
 import worker, { SessionObject as ProductionSessionObject } from "../src/index.ts";
 
-export { AddressObject, Sandbox, SandboxDirectory, TenantObject } from "../src/index.ts";
+export { AddressObject, CounterObject, Sandbox, SandboxDirectory, TenantObject } from "../src/index.ts";
 
 export class SessionObject extends ProductionSessionObject {
   constructor(ctx: DurableObjectState, env: Env) {
