@@ -10,7 +10,7 @@ import { TABLE_FILE, withTable } from "../../packages/bench/src/table-file.ts";
 const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 
 test.each([
-  [["--only", "echoIdle,nothing"], 'There is no "nothing"; there are connectToPrompt, echoIdle, '],
+  [["--only", "echoIdle,nothing"], 'There is no "nothing"; there are connectToPrompt, runTrue, echoIdle, '],
   [["--subjects", "path,pth"], 'There is no "pth"; there are bridge, bridge floor, path, path floor, node-pty, ssh.'],
   [["--only", ""], 'There is no ""; there are connectToPrompt, '],
   [["--rounds", "0"], "It must be a whole number from 1 on."],

@@ -7,6 +7,8 @@ import vm from "node:vm";
 
 /** Microseconds of work after which much may be hot: starting takes a tenth of it. */
 const MUCH_WORK_US = 1_000_000;
+/** Bytes beside the heap from which room may be short. A short command holds far less. */
+const MUCH_MEMORY_BYTES = 32 * 1024 * 1024;
 const STANDARD_STREAMS = [0, 1, 2] as const;
 const terminals = STANDARD_STREAMS.filter((fd) => tty.isatty(fd));
 
@@ -29,10 +31,11 @@ export function letGoOfLostTerminals(): void {
  * Node's own `process.exit` waits for the threads that compile what has become hot, and one that has no room for its code
  * waits for the main thread to collect garbage, which it never does again: after much work one exit in a hundred hangs
  * (https://github.com/nodejs/node/issues/54918). So it is collected here, which lets them all go on and leaves room. A short run
- * has made nothing hot, and is spared the time.
+ * that holds little has made nothing hot and has room, so it is spared the time.
  */
 export function exit(code: number): never {
-  if (process.cpuUsage().user > MUCH_WORK_US) collectGarbage();
+  const hasMuch = process.cpuUsage().user > MUCH_WORK_US || process.memoryUsage().external > MUCH_MEMORY_BYTES;
+  if (hasMuch) collectGarbage();
   letGoOfLostTerminals();
   process.exit(code);
 }
