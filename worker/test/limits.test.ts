@@ -114,6 +114,9 @@ test("limits: what is not set has the documented default; what is no count is re
     unheardBytes: 128 * 1024 * 1024,
     idleSeconds: 1800,
     ptyIdleSeconds: 600,
+    jsonIdleSeconds: 1800,
+    parkSeconds: Number.POSITIVE_INFINITY,
+    parkHours: 8,
   });
   expect([idleMsOf(limits, undefined), idleMsOf(limits, "pty")]).toEqual([1_800_000, 600_000]);
   expect(readLimits({ LIMIT_CLIENTS: "1000", LIMIT_SESSIONS: "7" })).toEqual({ ...limits, sessions: 7 });

@@ -10,7 +10,7 @@ import { stdioRoutes } from "../src/routes.ts";
 import { ask as askWorker } from "./ask.ts";
 import { faultOf, newRealm, type Realm } from "./auth/realm.ts";
 
-/** These are about no sandbox. `/terminal/*` is ttyd's page: here it leads to ours. The tools of `/mcp` ask the sandbox's routes. */
+/** These are about no sandbox; a bridge's call asks for its secret. `/terminal/*` is ttyd's page: here it leads to ours. The tools of `/mcp` ask the sandbox's routes. */
 const OF_NO_PROJECT = [
   "GET /healthz",
   "ALL /terminal/*",
@@ -21,7 +21,10 @@ const OF_NO_PROJECT = [
   "GET /logout",
   "POST /logout",
   "GET /api/me",
+  "POST /api/me/renew",
   "GET /api/openapi.json",
+  "GET /metrics",
+  "POST /internal/bell",
   "GET /api/attention-webhook",
   "PUT /api/attention-webhook",
   "DELETE /api/attention-webhook",

@@ -12,6 +12,7 @@ const ENV: AuthEnv = {
 test("what is not set has the documented default", () => {
   expect(readAuthSettings(ENV)).toEqual({
     issuer: "https://id.org.ai",
+    authorizationServers: ["https://id.org.ai"],
     jwksUri: "https://id.org.ai/.well-known/jwks.json",
     introspectionUri: "https://id.org.ai/oauth/introspect",
     authorizeUri: "https://id.org.ai/oauth/authorize",
