@@ -66,6 +66,6 @@ async function call({ url, token }: BellSettings, whom: { session: string; incar
     await response.arrayBuffer();
     if (!response.ok) log.warn(`a session object that was called answers ${response.status}`);
   } catch (error) {
-    log.warn("a session object can't be called:", error);
+    log.warn("a session object can't be called:", error instanceof Error ? error.message : error);
   }
 }

@@ -33,9 +33,9 @@ test("a cut connection is said in words, keys typed meanwhile are counted and no
   await counts(tab, 30);
   browser.link.cut();
   await tab.says(/^Connection lost: back in \d+ s$/);
-  await tab.type("rm x");
-  await tab.waitForData("unsent-keys", 4);
-  await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
+  await tab.type("rm x\n");
+  await tab.waitForData("unsent-keys", 5);
+  await tab.page.getByText("5 keys typed while disconnected: not sent").waitFor();
   browser.link.mend();
   await tab.says("Resumed, nothing was lost");
   expect([await tab.data("resumes"), await tab.data("missed-bytes")]).toEqual(["1", "0"]);

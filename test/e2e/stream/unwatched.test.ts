@@ -1,13 +1,30 @@
 // A process that nobody watches: what the session's object has of it when the bridge dies without a word.
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
-import { api, forgetRecorded, fresh, person, recorded, restartBridge } from "../support/system.ts";
+import { isAlive } from "../support/processes.ts";
+import {
+  api,
+  cutInnerHop,
+  forgetRecorded,
+  fresh,
+  type Person,
+  person,
+  recorded,
+  restartBridge,
+} from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
 /** Two looks, and time for a busy machine. */
 const LOOKS_MS = 60_000;
+
+/** Asked by {@link until}, which is slowed: each person's calls are limited. */
+async function hasEnded(who: Person, session: string): Promise<boolean> {
+  await delay(250);
+  return (await auditOf(who, session)).some(({ type }) => type === "exit");
+}
 
 test("a job that ends with nobody there has its output and exit on record, whatever becomes of its bridge", async () => {
   const who = await person();
@@ -15,8 +32,7 @@ test("a job that ends with nobody there has its output and exit on record, whate
   const client = await connect(who, { session, ...sh("echo early; sleep 1; echo late; exit 7") });
   await client.output("early\n");
   await client.leave();
-  const isOnRecord = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
-  await until("the exit's record", isOnRecord, LOOKS_MS);
+  await until("the exit's record", () => hasEnded(who, session), LOOKS_MS);
   await restartBridge();
   const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
   expect(listing).toMatchObject({ state: "exited", exit: { code: 7 }, offset: 11 });
@@ -53,16 +69,31 @@ test("of a process that writes on with nobody there, the last looks' output is r
 test("a job that nobody watches is asked after once its bridge calls, and not before", async () => {
   const who = await person();
   const session = fresh("s");
-  const client = await connect(who, { session, ...sh("echo early; sleep 12; exit 7") });
-  await client.output("early\n");
+  const client = await connect(who, { session, ...sh("read line; echo $$; sleep 12; exit 7") });
   await forgetRecorded();
+  client.type("go\n");
+  await client.output("\n");
+  const pid = Number(client.text());
   await client.leave();
-  const isOnRecord = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
-  await until("the exit's record", isOnRecord, LOOKS_MS);
+  await until("the job's end", () => !isAlive(pid), LOOKS_MS);
+  await until("the exit's record", () => hasEnded(who, session));
   const said = Buffer.concat(await recorded()).toString("latin1");
   // By the clock it would be looked at after five seconds and after fifteen.
   const looks = said
     .split("GET /sessions?")
+    .slice(1)
     .filter((request) => request.slice(0, 1_000).includes(`session=${session}`));
   expect(looks.length).toBe(1);
+}, 120_000);
+
+test("a bridge that was away as the last client left is looked at all the same", async () => {
+  const who = await person();
+  const session = fresh("s");
+  const client = await connect(who, { session, ...sh("echo $$; sleep 2; exit 7") });
+  await client.output("\n");
+  const pid = Number(client.text());
+  await cutInnerHop();
+  await client.leave();
+  await until("the job's end", () => !isAlive(pid), LOOKS_MS);
+  await until("the exit's record", () => hasEnded(who, session), LOOKS_MS);
 }, 120_000);

@@ -166,15 +166,17 @@ export class SessionKeeper {
   letGo(session: RelaySession): void {
     const { store, audit } = this.#ports;
     const { record } = store;
+    const { client } = this.hop;
     if (record !== undefined) {
-      storeLeft(store, this.looks, record, session, this.hop.client.callsParked);
+      // A bridge that is away just now isn't told how it calls, so it is looked at.
+      storeLeft(store, this.looks, record, session, client.callsParked && client.isReady);
       // What is written in one turn goes to the disk at once.
       void audit?.flush();
     }
     this.#session = undefined;
     this.reaching.left();
     const after = FIRST_LOOK_MS / 1000;
-    this.hop.client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
+    client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
     this.hop.release();
   }
 
