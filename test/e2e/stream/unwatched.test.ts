@@ -70,6 +70,7 @@ test("a job that nobody watches is asked after once its bridge calls, and not be
   const who = await person();
   const session = fresh("s");
   const client = await connect(who, { session, ...sh("read line; echo $$; sleep 12; exit 7") });
+  await client.hello();
   await forgetRecorded();
   client.type("go\n");
   await client.output("\n");
