@@ -14,6 +14,7 @@ type Message = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 let child: ChildProcess | undefined;
 let url = "";
+const headers = { Authorization: `Bearer ${TOKEN}` };
 let root = "";
 
 beforeEach(() => {
@@ -110,7 +111,6 @@ test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is starte
 });
 
 test("a shell that is hung up on as it draws its prompt ends of that, 60 times", async () => {
-  const headers = { Authorization: `Bearer ${TOKEN}` };
   for (let i = 0; i < 60; i++) {
     const query = new URLSearchParams([
       ["session", `shell-${i}`],
@@ -146,7 +146,6 @@ test("output that goes on for ever after the process does not keep the bridge", 
 });
 
 describe("with STOP_SECONDS", () => {
-  const headers = { Authorization: `Bearer ${TOKEN}` };
   const told = (messages: readonly Message[]) => messages.filter(({ type }) => type === "stopping");
 
   test("X8: on SIGTERM people are told how long there is, a job ends by itself, and then the bridge does", async () => {
@@ -167,20 +166,7 @@ describe("with STOP_SECONDS", () => {
         message: expect.stringMatching(/^the sandbox stops within (600|599) s: nothing new is started/),
       },
     ]);
-    const order = {
-      label: "x",
-      session: "new",
-      cmd: "true",
-      args: [],
-      env: [],
-      tty: false,
-      mode: "collaborative",
-      keep: 60,
-      keepExited: 60,
-      stdin: "",
-      isStdinEnded: true,
-    };
-    const ordered = await fetch(`${url}/sessions`, { method: "POST", headers, body: JSON.stringify(order) });
+    const ordered = await order("new", "true", []);
     expect([ordered.status, ((await ordered.json()) as { error: string }).error]).toEqual([503, "stopping"]);
     const late = await attach("", "job");
     expect(told(late.messages)).toHaveLength(1);
@@ -214,20 +200,7 @@ describe("with STOP_SECONDS", () => {
   test("X8: an exit that nobody was here for keeps the bridge until somebody has come for it", async () => {
     await start({ STOP_SECONDS: "600" });
     const go = join(root, "go");
-    const order = {
-      label: "x",
-      session: "job",
-      cmd: "bash",
-      args: ["-c", `while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`],
-      env: [],
-      tty: false,
-      mode: "collaborative",
-      keep: 60,
-      keepExited: 60,
-      stdin: "",
-      isStdinEnded: true,
-    };
-    const ordered = await fetch(`${url}/sessions`, { method: "POST", headers, body: JSON.stringify(order) });
+    const ordered = await order("job", "bash", ["-c", `while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`]);
     expect(ordered.status).toBe(201);
     const idle = async () =>
       ((await (await fetch(`${url}/sessions`, { headers })).json()) as { idleMs: number }).idleMs;
@@ -251,6 +224,13 @@ describe("with STOP_SECONDS", () => {
     expect((await stopped).code).toBe(143);
   });
 });
+
+/** Orders a process that nobody attaches to. */
+function order(session: string, cmd: string, args: string[]): Promise<Response> {
+  const rest = { env: [], tty: false, mode: "collaborative", keep: 60, keepExited: 60, stdin: "", isStdinEnded: true };
+  const body = JSON.stringify({ label: "x", session, cmd, args, ...rest });
+  return fetch(`${url}/sessions`, { method: "POST", headers, body });
+}
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (const limit = Date.now() + 20_000; !(await isSo()); ) {

@@ -91,7 +91,7 @@ export class Connections implements SocketEvents {
     return connection;
   }
 
-  /** What is to be written down of every connection; undefined where one is in the middle of something. */
+  /** The state of every connection, for parking; undefined where one is in the middle of something. */
   toKeep(): Map<ServerConnection, Pick<Kept, "spec" | "watch" | "connection">> | undefined {
     const all = new Map<ServerConnection, Pick<Kept, "spec" | "watch" | "connection">>();
     for (const [socket, connection] of this.#connections) {
@@ -106,13 +106,13 @@ export class Connections implements SocketEvents {
     return all;
   }
 
-  /** Writes down what is to be known of each client. @returns Whether all of it fits. */
+  /** Writes down the state of each client. @returns Whether all of it fits. */
   keep(kept: ReadonlyMap<ServerConnection, Kept>): boolean {
     for (const [socket, connection] of this.#connections) {
       try {
         socket.serializeAttachment(kept.get(connection));
       } catch (error) {
-        log.warn("a session can't be parked, for what is to be kept of a client:", error);
+        log.warn("a session can't be parked: a client's state can't be written down:", error);
         return false;
       }
     }

@@ -1,4 +1,4 @@
-// Lets a quiet session sleep while its clients stay: writes down what is to be known of it, gives up the inner hop, and has it go on
+// Lets a quiet session sleep while its clients stay: writes down its state, gives up the inner hop, and has it go on
 // when something happens. What is written down, and when, the core decides (parking.ts there).
 
 import {

@@ -84,7 +84,7 @@ function whyClientAwake(
   return budget?.isRested(nowMs) === false ? "a client has said much" : undefined;
 }
 
-/** What is to be kept of a session that may be parked. */
+/** The state of a session that may be parked. */
 export function parkedSessionOf(session: RelaySession): ParkedSession {
   const { log, keyboard, creator, title } = session;
   return {
@@ -102,7 +102,7 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
   };
 }
 
-/** What is to be kept of a client with a connection, in a session that may be parked. */
+/** The state of a client with a connection, in a session that may be parked. */
 export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Greeted): ParkedClient {
   const { id, who, order, size, attempt, isActive, input } = client;
   return {
@@ -165,7 +165,7 @@ export class QuietWatch {
     this.#quietMs = quietMs;
   }
 
-  /** @param counts What changes whenever something happens. @returns When the session is to be parked, if nothing does. */
+  /** @param counts What changes whenever something happens. @returns When the session parks, if nothing does. */
   look(counts: string, nowMs: number): number {
     if (counts !== this.#seen) {
       this.#seen = counts;

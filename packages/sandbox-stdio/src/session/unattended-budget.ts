@@ -27,7 +27,7 @@ export class UnattendedBudget {
     this.#pausedUntilMs = undefined;
   }
 
-  /** Whether the process is to be held, with its output at `offset` and nobody who reads it. */
+  /** Whether the process must be held, with its output at `offset` and no reader. */
   isSpent(offset: number, nowMs: number): boolean {
     if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return false;
     const most = this.#bytesPerSecond * BURST_SECONDS;
