@@ -108,9 +108,10 @@ test("W7: a reader that stops holds the process back, and nothing is lost", asyn
   const [box, session] = [fresh("box"), fresh("s")];
   const connection = attach(who, { ...sh("head -c 8000000 /dev/zero; echo end >&2"), sandbox: box, session });
   const http = sandbox(system.origin, { token: who.token, sandbox: box }).session(session);
-  await until("the window to be spent", async () => {
+  // How far the window has grown by then is the machine's affair, but it is never under 16 KiB (W4).
+  await until("the least window to be spent", async () => {
     const { offset } = await http.describe().catch(() => ({ offset: 0 }));
-    return offset >= 500_000 ? offset : undefined;
+    return offset >= 16_384 ? offset : undefined;
   });
   const { outcome } = await http.wait({ until: { exit: true }, timeoutMs: 1_000 });
   expect(outcome).toBe("timeout");
