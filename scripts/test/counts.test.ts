@@ -1,6 +1,12 @@
 // What counts as passed: reports as vitest writes them.
 import { expect, test } from "vitest";
-import { addOutcomes, checkOutcome, vitestOutcome } from "../../packages/local/src/counts.ts";
+import {
+  addOutcomes,
+  checkOutcome,
+  combineRuns,
+  filesToRunAgain,
+  vitestOutcome,
+} from "../../packages/local/src/counts.ts";
 
 type Result = { name: string; status: string; message?: string; assertionResults: object[] };
 
@@ -62,5 +68,32 @@ test("a directory of which no test has passed is a failure; one whose name begin
 
 test("outcomes of checks and suites add up", () => {
   const outcomes = [checkOutcome("tsc", succeeded), checkOutcome("biome", failed)];
-  expect(addOutcomes(outcomes)).toEqual({ passed: 1, problems: ["biome failed (exit code 1)"] });
+  expect(addOutcomes(outcomes)).toEqual({ passed: 1, problems: ["biome failed (exit code 1)"], unstable: [] });
+});
+
+const unstableFailure = "test 0 (/p/b.test.ts): AssertionError: expected 1 to be 2";
+
+test("few failed files are run again, among them those that could not be loaded; many are not", () => {
+  const failing = (count: number): Result[] =>
+    Array.from({ length: count }, (_, index) => file(`/p/${index}.test.ts`, ["failed"], "failed"));
+  const broken = file("/p/b.test.ts", [], "failed", "No such module");
+  expect(filesToRunAgain(report(file("/p/a.test.ts", ["passed"]), broken))).toEqual(["/p/b.test.ts"]);
+  expect(filesToRunAgain(report(...failing(5)))).toHaveLength(5);
+  expect(filesToRunAgain(report(...failing(6)))).toEqual([]);
+  expect(filesToRunAgain(undefined)).toEqual([]);
+});
+
+test("a test that passes in the second run counts as passed and is named as unstable", () => {
+  const first = report(file("/p/a.test.ts", ["passed"]), file("/p/b.test.ts", ["failed", "passed"], "failed"));
+  const both = combineRuns(first, report(file("/p/b.test.ts", ["passed", "passed"])));
+  expect(vitestOutcome(both.report, succeeded)).toEqual({ passed: 3, problems: [] });
+  expect(both.unstable).toEqual([unstableFailure]);
+});
+
+test("a test that fails in both runs has failed, and so has one whose second run left no report", () => {
+  const first = report(file("/p/b.test.ts", ["failed"], "failed"));
+  for (const both of [combineRuns(first, first), combineRuns(first, undefined)]) {
+    expect(vitestOutcome(both.report, failed)).toEqual({ passed: 0, problems: [unstableFailure] });
+    expect(both.unstable).toEqual([]);
+  }
 });

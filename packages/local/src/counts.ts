@@ -9,21 +9,30 @@ export interface Outcome {
   readonly passed: number;
   /** What is wrong, in words: a failed test, a check that ended with an error, a suite that ran nothing. One failure each. */
   readonly problems: readonly string[];
+  /** Tests that failed beside all others and passed in a second run without them. They fail nothing, but are told. */
+  readonly unstable?: readonly string[];
 }
+
+/** More failed files than this have one cause in common: a second run would tell nothing. */
+const FILES_TO_RUN_AGAIN = 5;
 
 /** The part of vitest's JSON report that counts. */
 interface VitestReport {
-  readonly testResults: readonly {
-    /** Absolute path of the test file. */
-    readonly name: string;
-    readonly status: string;
-    readonly message?: string;
-    readonly assertionResults: readonly {
-      readonly status: string;
-      readonly fullName: string;
-      readonly failureMessages?: readonly string[];
-    }[];
-  }[];
+  readonly testResults: readonly FileResult[];
+}
+
+interface FileResult {
+  /** Absolute path of the test file. */
+  readonly name: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly assertionResults: readonly TestResult[];
+}
+
+interface TestResult {
+  readonly status: string;
+  readonly fullName: string;
+  readonly failureMessages?: readonly string[];
 }
 
 /** One check that is no test file: it passed or it failed. */
@@ -51,8 +60,7 @@ export function vitestOutcome(
     const tests = file.assertionResults;
     for (const { status, fullName, failureMessages = [] } of tests) {
       if (status === "passed") passed++;
-      else if (status === "failed")
-        problems.push(firstLines(`${fullName} (${file.name}): ${failureMessages.join("\n")}`));
+      else if (status === "failed") problems.push(describeFailure(file, { status, fullName, failureMessages }));
       else problems.push(`skipped: ${fullName} (${file.name})`);
     }
     const hasFailedTest = tests.some(({ status }) => status === "failed");
@@ -61,7 +69,7 @@ export function vitestOutcome(
   }
   for (const directory of directories) {
     const ran = testResults.some(({ name, assertionResults }) => {
-      return name.startsWith(`${directory}/`) && assertionResults.some(({ status }) => status === "passed");
+      return name.startsWith(`${directory}/`) && assertionResults.some(isPassed);
     });
     if (!ran) problems.push(`no test of ${directory} has passed`);
   }
@@ -70,6 +78,48 @@ export function vitestOutcome(
     problems.push(`vitest failed outside of the tests: ${describeEnding(ending)}`);
   }
   return { passed, problems };
+}
+
+/** The failed files of a report, by absolute path, if they are few enough to be run once more without the others. */
+export function filesToRunAgain(report: string | undefined): string[] {
+  if (report === undefined) return [];
+  const { testResults }: VitestReport = JSON.parse(report);
+  const failed = testResults.filter(({ status }) => status === "failed").map(({ name }) => name);
+  return failed.length <= FILES_TO_RUN_AGAIN ? failed : [];
+}
+
+/**
+ * What two runs say together: the second one's results count for its files, the first one's for all others.
+ *
+ * @param second Undefined if the second run left no report: then the first one counts.
+ * @returns `unstable`: what failed in the first run only, to be told beside the counts.
+ */
+export function combineRuns(first: string, second: string | undefined): { report: string; unstable: string[] } {
+  if (second === undefined) return { report: first, unstable: [] };
+  const before: VitestReport = JSON.parse(first);
+  const after: VitestReport = JSON.parse(second);
+  const again = new Map(after.testResults.map((file) => [file.name, file]));
+  const unstable: string[] = [];
+  for (const file of before.testResults) {
+    const passed = new Set(
+      again
+        .get(file.name)
+        ?.assertionResults.filter(isPassed)
+        .map(({ fullName }) => fullName),
+    );
+    const recovered = file.assertionResults.filter((test) => test.status === "failed" && passed.has(test.fullName));
+    unstable.push(...recovered.map((test) => describeFailure(file, test)));
+  }
+  const testResults = before.testResults.map((file) => again.get(file.name) ?? file);
+  return { report: JSON.stringify({ testResults }), unstable };
+}
+
+function isPassed({ status }: TestResult): boolean {
+  return status === "passed";
+}
+
+function describeFailure(file: FileResult, { fullName, failureMessages = [] }: TestResult): string {
+  return firstLines(`${fullName} (${file.name}): ${failureMessages.join("\n")}`);
 }
 
 function describeEnding({ exit, lastLines }: Ending): string {
@@ -84,5 +134,6 @@ export function addOutcomes(outcomes: readonly Outcome[]): Outcome {
   return {
     passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
     problems: outcomes.flatMap(({ problems }) => problems),
+    unstable: outcomes.flatMap(({ unstable = [] }) => unstable),
   };
 }
