@@ -1,8 +1,10 @@
 // The whole page, drawn from its state. It decides nothing.
 
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { chosenProps } from "./chosen-props.ts";
 import type { Page } from "./page.ts";
 import type { Wish } from "./page-address.ts";
+import { SettingsDialog } from "./SettingsDialog.tsx";
 import { ShareDialog } from "./ShareDialog.tsx";
 import { Terminal } from "./Terminal.tsx";
 import type { TerminalSession } from "./terminal-session.ts";
@@ -86,7 +88,10 @@ function TerminalPage(props: {
   const { page, state, onDebug } = props;
   const { address, user, rights } = state;
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
+  const chosen = useMemo(() => chosenProps(preferences), [preferences]);
   const [isSharing, setSharing] = useState(false);
+  const [isInSettings, setSettings] = useState(false);
+  const settings = useTexts().settings;
   const [title, setTitle] = useState("");
   useEffect(() => {
     const place = `${address.sandbox}/${address.session}`;
@@ -95,7 +100,7 @@ function TerminalPage(props: {
   return (
     <main className="sbx-page">
       <Terminal
-        scheme="system"
+        {...chosen}
         wsUrl={address.attachUrl}
         session={address.session}
         resumes={state.resumes}
@@ -104,16 +109,25 @@ function TerminalPage(props: {
         {...(rights.mayRenew ? { freshCredential: (role) => page.freshCredential(address, role) } : {})}
         onLogin={() => page.login()}
         onClose={() => page.close()}
-        isReader={preferences.isReader}
         onReader={(isReader) => page.preferences.set({ isReader })}
-        warnsOnClose={preferences.warnsOnClose}
+        onSettings={() => setSettings(true)}
         onTitle={setTitle}
         {...(rights.mayShare ? { onShare: () => setSharing(true) } : {})}
         {...(rights.mayStartAnother ? { onNewSession: () => page.newSession() } : {})}
         {...(address.isDebug && onDebug !== undefined ? { onReady: onDebug } : {})}
       >
+        <button type="button" className="sbx-quiet" title={settings.openTitle} onClick={() => setSettings(true)}>
+          {settings.open}
+        </button>
         <Account user={user} onLogin={() => page.login()} onLogout={() => void page.logout()} />
       </Terminal>
+      {isInSettings ? (
+        <SettingsDialog
+          preferences={preferences}
+          onChange={(change) => page.preferences.set(change)}
+          onClose={() => setSettings(false)}
+        />
+      ) : null}
       {isSharing ? <ShareDialog place={address} onClose={() => setSharing(false)} /> : null}
     </main>
   );

@@ -8,6 +8,8 @@ import "./controls.css";
 import "./small-windows.css";
 import "./participants.css";
 import "./dialogs.css";
+import "./settings.css";
+import "./tools.css";
 import {
   type CSSProperties,
   type KeyboardEvent,
@@ -19,30 +21,37 @@ import {
   useSyncExternalStore,
 } from "react";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
+import { QUIET } from "./attention.ts";
 import { warnOnClose } from "./departure.ts";
 import type { GuardState } from "./guard.ts";
 import { takesKeyboard } from "./hand-over-key.ts";
 import { NO_MODIFIERS } from "./modifiers.ts";
 import { ParticipantsBar } from "./ParticipantsBar.tsx";
 import type { ParticipantsState } from "./participants-model.ts";
+import { titleWith } from "./program-notices.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import { RefusalCard } from "./RefusalCard.tsx";
 import { StatusBar } from "./StatusBar.tsx";
 import { obstacleWords, type Remedy } from "./status.ts";
+import { TerminalToolsView } from "./TerminalToolsView.tsx";
 import { ClipboardToast, ExpiringToast, Notices, Requests, Toasts } from "./Toasts.tsx";
 import { TouchKeys } from "./TouchKeys.tsx";
 import { dataOf, peopleDataOf } from "./terminal-data.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import { TerminalSession, type View } from "./terminal-session.ts";
+import { shortcutOf } from "./terminal-shortcuts.ts";
 import { textsWith } from "./texts.ts";
 import { TextsContext, useTexts } from "./texts-context.ts";
 import { useStatus } from "./use-status.ts";
 
 export function Terminal(props: TerminalProps) {
-  const { wsUrl, token, session, renderer, resumes, scheme, theme, font } = props;
+  const { wsUrl, token, session, renderer, resumes, scheme, theme, font, cursor, hasLigatures, alerts } = props;
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
-  const look = useMemo(() => ({ scheme, theme, font }), [scheme, theme, font]);
+  const look = useMemo(
+    () => ({ scheme, theme, font, cursor, hasLigatures }),
+    [scheme, theme, font, cursor, hasLigatures],
+  );
   const bars = barsOf(props.bars);
   const stage = useRef<HTMLDivElement>(null);
   const [live, setLive] = useState<TerminalSession>();
@@ -78,6 +87,9 @@ export function Terminal(props: TerminalProps) {
     if (live !== undefined) live.screen.look = look;
   }, [live, look]);
   useEffect(() => {
+    if (live !== undefined) live.attention.alerts = alerts ?? QUIET;
+  }, [live, alerts]);
+  useEffect(() => {
     if (live !== undefined) live.room.words = texts.people;
   }, [live, texts]);
   useEffect(() => {
@@ -94,7 +106,7 @@ export function Terminal(props: TerminalProps) {
   useEffect(() => {
     if (hasEnded && view !== undefined) told(view);
   }, [hasEnded]);
-  const title = view?.title ?? "";
+  const title = titleWith(view?.progress, view?.title ?? "").trim();
   const named = useEffectEvent((text: string) => props.onTitle?.(text));
   useEffect(() => named(title), [title]);
 
@@ -137,6 +149,22 @@ export function Terminal(props: TerminalProps) {
     if (live !== undefined) live.screen.isReadOnly = isReadOnly;
   }, [live, isReadOnly]);
 
+  /** Whether a key that was pressed is the page's. */
+  const takesKey = (event: globalThis.KeyboardEvent): boolean => {
+    const atEnd = status.name === "exited" ? remedyOfKey(event) : undefined;
+    if (atEnd !== undefined && can[atEnd]) {
+      remedy(atEnd);
+      return true;
+    }
+    if (live === undefined || isInDialog(event.target)) return false;
+    const shortcut = shortcutOf(event);
+    if (shortcut === "settings" && props.onSettings !== undefined) {
+      props.onSettings();
+      return true;
+    }
+    return (shortcut !== undefined && live.tools.do(shortcut)) || takesKeyboard(event, live.room);
+  };
+
   const ground: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
     : undefined;
@@ -147,9 +175,7 @@ export function Terminal(props: TerminalProps) {
         aria-label={texts.terminal.label}
         ref={section}
         onKeyDownCapture={(event) => {
-          const atEnd = status.name === "exited" ? remedyOfKey(event.nativeEvent) : undefined;
-          if (atEnd !== undefined && can[atEnd]) remedy(atEnd);
-          else if (live === undefined || !takesKeyboard(event.nativeEvent, live.room)) return;
+          if (!takesKey(event.nativeEvent)) return;
           event.preventDefault();
           event.stopPropagation();
         }}
@@ -172,6 +198,7 @@ export function Terminal(props: TerminalProps) {
         ) : null}
         <div className="sbx-stage-area" style={ground}>
           <div className="sbx-stage" ref={stage} />
+          {live === undefined ? null : <TerminalToolsView tools={live.tools} onDone={focus} />}
           {view === undefined || live === undefined || room === undefined ? null : (
             <Toasts>
               <Requests room={live.room} state={room} onDone={focus} />
@@ -256,13 +283,17 @@ function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }
 /** Ctrl+F6 leads from the terminal, which takes every other key, to the buttons around it; it and Escape lead back. */
 function stepOut(event: KeyboardEvent<HTMLElement>, section: HTMLElement | null, focusTerminal: () => void): void {
   const { target } = event;
-  if (!(target instanceof Element) || target.closest("dialog") !== null) return;
+  if (!(target instanceof Element) || isInDialog(target)) return;
   const isInTerminal = target.closest(".xterm") !== null;
   const isStep = event.ctrlKey && event.key === "F6";
   if (isStep && isInTerminal) section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
   else if ((isStep || event.key === "Escape") && !isInTerminal) focusTerminal();
   else return;
   event.preventDefault();
+}
+
+function isInDialog(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("dialog") !== null;
 }
 
 const neverChanges = () => () => undefined;

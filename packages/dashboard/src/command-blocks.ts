@@ -70,7 +70,11 @@ export class CommandBlocks {
 
   #change(
     kindOf: (block: CommandBlock) => "started" | "ended" | undefined,
-    { output, end, ...rest }: Omit<CommandBlock, "prompt" | "output" | "end"> & {
+    {
+      output,
+      end,
+      ...rest
+    }: Omit<CommandBlock, "prompt" | "output" | "end"> & {
       readonly output?: () => Place;
       readonly end?: () => Place;
     },
@@ -78,7 +82,10 @@ export class CommandBlocks {
     const last = this.#blocks.at(-1);
     const kind = last === undefined ? undefined : kindOf(last);
     if (last === undefined || kind === undefined) return undefined;
-    const places = { ...(output === undefined ? {} : { output: output() }), ...(end === undefined ? {} : { end: end() }) };
+    const places = {
+      ...(output === undefined ? {} : { output: output() }),
+      ...(end === undefined ? {} : { end: end() }),
+    };
     const block = { ...last, ...rest, ...places };
     this.#blocks[this.#blocks.length - 1] = block;
     return { kind, block };

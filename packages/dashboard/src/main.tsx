@@ -28,5 +28,6 @@ createRoot(root).render(
 );
 if (!isLoginWindow) {
   window.addEventListener("hashchange", () => page.fragmentChanged());
+  window.addEventListener("storage", ({ key, newValue }) => page.preferences.changedElsewhere(key, newValue));
   void page.start();
 }

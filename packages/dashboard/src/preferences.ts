@@ -1,16 +1,78 @@
-// What a person has chosen for every page of theirs in this browser. Kept as JSON under one name; what can't be read is as if
-// it had never been chosen.
+// What a person has chosen for every page of theirs in this browser. Kept as JSON under one name, and taken to another browser as
+// the same JSON. What can't be read is as if it had never been chosen.
+
+import type { PredictionMode } from "./echo-prediction.ts";
+import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "./theme-import.ts";
 
 export type Preferences = {
   /** Whether a screen reader follows the output. */
   readonly isReader: boolean;
   /** Whether the browser asks before it closes a page in which somebody has typed into a process that still runs. */
   readonly warnsOnClose: boolean;
+  readonly scheme: "system" | "light" | "dark" | "contrast";
+  /** An imported theme, over the scheme's colours; undefined: none. */
+  readonly theme: ThemeFile | undefined;
+  /** As in CSS; "" for the usual faces. */
+  readonly fontFamily: string;
+  /** In pixels. */
+  readonly fontSize: number;
+  readonly hasLigatures: boolean;
+  readonly cursorStyle: "block" | "bar" | "underline";
+  readonly cursorBlinks: boolean;
+  /** What a bell does; a notice comes only while nobody looks. */
+  readonly bellSounds: boolean;
+  readonly bellFlashes: boolean;
+  readonly bellNotifies: boolean;
+  /** Whether programs, and commands that end, are told as notices of the browser while nobody looks. */
+  readonly programsNotify: boolean;
+  readonly showsImages: boolean;
+  readonly prediction: PredictionMode;
 };
 
-export const DEFAULT_PREFERENCES: Preferences = { isReader: false, warnsOnClose: true };
+export const DEFAULT_PREFERENCES: Preferences = {
+  isReader: false,
+  warnsOnClose: true,
+  scheme: "system",
+  theme: undefined,
+  fontFamily: "",
+  fontSize: 14,
+  hasLigatures: false,
+  cursorStyle: "block",
+  cursorBlinks: true,
+  bellSounds: false,
+  bellFlashes: true,
+  bellNotifies: false,
+  programsNotify: false,
+  showsImages: true,
+  prediction: "auto",
+};
 
+export const FONT_SIZES = { min: 6, max: 40 } as const;
+const MAX_FAMILY = 200;
 const NAME = "sbx.preferences";
+/** What a file of exported preferences says it is. */
+const FORMAT = "sbx-stdio preferences";
+const MAX_FILE_LENGTH = 100_000;
+
+/** Each reads its own value; undefined: it is none. */
+const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Preferences[Name] | undefined } = {
+  isReader: flag,
+  warnsOnClose: flag,
+  scheme: oneOf("system", "light", "dark", "contrast"),
+  theme: readKeptTheme,
+  fontFamily: readFamily,
+  fontSize: (value) =>
+    typeof value === "number" && value >= FONT_SIZES.min && value <= FONT_SIZES.max ? value : undefined,
+  hasLigatures: flag,
+  cursorStyle: oneOf("block", "bar", "underline"),
+  cursorBlinks: flag,
+  bellSounds: flag,
+  bellFlashes: flag,
+  bellNotifies: flag,
+  programsNotify: flag,
+  showsImages: flag,
+  prediction: oneOf("never", "auto", "always"),
+};
 
 export class PreferenceStore {
   readonly #storage: Pick<Storage, "getItem" | "setItem"> | undefined;
@@ -20,7 +82,7 @@ export class PreferenceStore {
   /** @param storage localStorage, or undefined where the browser refuses it: then they last as long as the page. */
   constructor(storage: Pick<Storage, "getItem" | "setItem"> | undefined) {
     this.#storage = storage;
-    this.#preferences = read(storage?.getItem(NAME) ?? null);
+    this.#preferences = readPreferences(parse(storage?.getItem(NAME) ?? "{}"));
   }
 
   /** The same object until something changes. */
@@ -33,25 +95,84 @@ export class PreferenceStore {
   };
 
   set(change: Partial<Preferences>): void {
-    this.#preferences = { ...this.#preferences, ...change };
+    // What is set by hand is held to the same as what is read.
+    this.#preferences = readPreferences({ ...this.#preferences, ...change });
     this.#storage?.setItem(NAME, JSON.stringify(this.#preferences));
+    this.#tell();
+  }
+
+  /** Another page of this browser has changed them. */
+  changedElsewhere(name: string | null, text: string | null): void {
+    if (name !== NAME) return;
+    this.#preferences = readPreferences(parse(text ?? "{}"));
+    this.#tell();
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener();
   }
 }
 
-function read(text: string | null): Preferences {
-  let kept: unknown;
+/** As a file to take along. */
+export function exportPreferences(preferences: Preferences): string {
+  return `${JSON.stringify({ format: FORMAT, ...preferences }, undefined, 2)}\n`;
+}
+
+/** @returns What a file holds, defaults for what it does not; undefined if it is no such file. */
+export function importPreferences(text: string): Preferences | undefined {
+  const parsed = text.length > MAX_FILE_LENGTH ? undefined : parse(text);
+  return fieldOf(parsed, "format") === FORMAT ? readPreferences(parsed) : undefined;
+}
+
+function readPreferences(kept: unknown): Preferences {
+  const names = Object.keys(READERS) as (keyof Preferences)[];
+  const entries = names.map((name) => [name, READERS[name](fieldOf(kept, name)) ?? DEFAULT_PREFERENCES[name]]);
+  // Each has been read by its own reader.
+  return Object.fromEntries(entries) as Preferences;
+}
+
+function readKeptTheme(value: unknown): ThemeFile | undefined {
+  const name = fieldOf(value, "name");
+  const kept = fieldOf(value, "colours");
+  if (typeof name !== "string") return undefined;
+  const colours: Colours = {};
+  for (const each of COLOUR_NAMES) {
+    const colour = fieldOf(kept, each);
+    const read = typeof colour === "string" ? readColour(colour) : undefined;
+    if (read !== undefined) colours[each] = read;
+  }
+  return Object.keys(colours).length === 0 ? undefined : { name: name.slice(0, 80), colours };
+}
+
+/** Names of faces and no more CSS: the DOM renderer writes them into a style sheet. */
+function readFamily(value: unknown): string | undefined {
+  const isNames = typeof value === "string" && value.length <= MAX_FAMILY && /^[\p{L}\d .,'"_-]*$/u.test(value);
+  return isNames && hasEvenQuotes(value) ? value : undefined;
+}
+
+function hasEvenQuotes(text: string): boolean {
+  return text.replaceAll(/"[^"']*"|'[^"']*'/g, "").search(/["']/) === -1;
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function oneOf<Choice extends string>(...choices: readonly Choice[]): (value: unknown) => Choice | undefined {
+  return (value) => choices.find((choice) => choice === value);
+}
+
+function fieldOf(of: unknown, name: string): unknown {
+  return typeof of === "object" && of !== null && Object.hasOwn(of, name) ? Reflect.get(of, name) : undefined;
+}
+
+function parse(text: string): unknown {
   try {
-    kept = JSON.parse(text ?? "{}");
+    return JSON.parse(text);
   } catch {
     // Not ours, or of another version.
-    kept = {};
+    return undefined;
   }
-  const of = (name: keyof Preferences): boolean => {
-    const value: unknown = typeof kept === "object" && kept !== null ? Reflect.get(kept, name) : undefined;
-    return typeof value === "boolean" ? value : DEFAULT_PREFERENCES[name];
-  };
-  return { isReader: of("isReader"), warnsOnClose: of("warnsOnClose") };
 }
 
 /** localStorage, where the browser lets a page have it. */

@@ -3,6 +3,7 @@
 
 import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
 import { changeTheme } from "./change-theme.ts";
+import { ligaturesIn } from "./ligatures.ts";
 import { FONT_FAMILY, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
 
 export type Font = {
@@ -18,13 +19,21 @@ export type Font = {
   readonly boldWeight?: FontWeight;
 };
 
+export type CursorLook = { readonly style: "block" | "bar" | "underline"; readonly blinks: boolean };
+
 export type Look = {
   /** Default `dark`; `system` follows the browser's preference as it changes. */
   readonly scheme?: Scheme | "system" | undefined;
   /** Colours that differ from the scheme's. */
   readonly theme?: ITheme | undefined;
   readonly font?: Font | undefined;
+  /** Default a block that blinks. */
+  readonly cursor?: CursorLook | undefined;
+  /** Whether characters that a font may draw as one are drawn together. */
+  readonly hasLigatures?: boolean | undefined;
 };
+
+const USUAL_CURSOR: CursorLook = { style: "block", blinks: true };
 
 export class TerminalLook {
   readonly #terminal: Terminal;
@@ -32,6 +41,8 @@ export class TerminalLook {
   readonly #stopWatching = new AbortController();
   #look: Look;
   #isReadOnly = false;
+  /** Of xterm.js's character joiners; undefined: characters are drawn one by one. */
+  #joiner: number | undefined;
   #scale = 1;
 
   /** Dresses the terminal at once. */
@@ -68,10 +79,10 @@ export class TerminalLook {
   }
 
   #apply(): void {
-    const { scheme = "dark", theme, font = {} } = this.#look;
+    const { scheme = "dark", theme, font = {}, cursor = USUAL_CURSOR, hasLigatures = false } = this.#look;
     const actual = scheme === "system" ? (this.#prefersDark.matches ? "dark" : "light") : scheme;
-    const cursor = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : {};
-    changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursor });
+    const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : {};
+    changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursorColours });
     const type = {
       fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
       fontSize: (font.size ?? 14) * this.#scale,
@@ -79,9 +90,22 @@ export class TerminalLook {
       letterSpacing: font.letterSpacing ?? 0,
       fontWeight: font.weight ?? "normal",
       fontWeightBold: font.boldWeight ?? "bold",
+      cursorStyle: cursor.style,
+      // Nothing that blinks asks for what can't be typed.
+      cursorBlink: cursor.blinks && !this.#isReadOnly,
     } as const;
+    this.#joinCharacters(hasLigatures);
     const { options } = this.#terminal;
     const changed = Object.entries(type).filter(([name, value]) => options[name as keyof typeof type] !== value);
     if (changed.length > 0) this.#terminal.options = Object.fromEntries(changed);
+  }
+
+  #joinCharacters(isOn: boolean): void {
+    if (isOn === (this.#joiner !== undefined)) return;
+    if (this.#joiner === undefined) this.#joiner = this.#terminal.registerCharacterJoiner(ligaturesIn);
+    else {
+      this.#terminal.deregisterCharacterJoiner(this.#joiner);
+      this.#joiner = undefined;
+    }
   }
 }

@@ -3,8 +3,9 @@
 import type { ITheme } from "@xterm/xterm";
 import type { ReactNode } from "react";
 import type { Role } from "sandbox-stdio/core";
+import type { Alerts } from "./attention.ts";
 import type { ResumeStore } from "./resume-store.ts";
-import type { Font } from "./terminal-look.ts";
+import type { CursorLook, Font } from "./terminal-look.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 import type { RendererWish } from "./terminal-view.ts";
 import type { OwnTexts } from "./texts.ts";
@@ -58,6 +59,13 @@ export type TerminalProps = {
   /** The terminal's colours that differ from the scheme's. Those around it are custom properties of CSS. */
   readonly theme?: ITheme;
   readonly font?: Font;
+  readonly cursor?: CursorLook;
+  /** Whether characters are joined that a font may draw as one; the font has to have them. */
+  readonly hasLigatures?: boolean;
+  /** What a bell and a program's notices do; default nothing. */
+  readonly alerts?: Alerts;
+  /** What Ctrl+Shift+, does; without it, the key is the process's. */
+  readonly onSettings?: () => void;
   /** Which bars stand around the terminal; default all. Without any, `data-state` alone says how the connection is. */
   readonly bars?: boolean | Bars;
   /** Texts that differ from the English ones: another language, or other words. */

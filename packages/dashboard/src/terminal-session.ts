@@ -2,14 +2,18 @@
 // it. No React.
 
 import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
+import { Attention } from "./attention.ts";
+import { flash, playBell, showNotice } from "./browser-alerts.ts";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
 import { Guard } from "./guard.ts";
 import { type Modifiers, NO_MODIFIERS, withModifiers } from "./modifiers.ts";
 import { ParticipantsModel } from "./participants-model.ts";
+import type { Progress } from "./program-notices.ts";
 import { Renewal } from "./renewal.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
 import type { Look } from "./terminal-look.ts";
+import { TerminalTools } from "./terminal-tools.ts";
 import { type Renderer, type RendererWish, TerminalView } from "./terminal-view.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
 import { watchFingers } from "./touch.ts";
@@ -34,6 +38,8 @@ export type View = SessionFacts & {
   readonly renderer: Renderer;
   /** What the process calls its window; "" where it never did. */
   readonly title: string;
+  /** How far the process says that it is. */
+  readonly progress: Progress | undefined;
   /** Where the link under the pointer leads. */
   readonly link: string | undefined;
   /** When the login ends that this connection rests on, by the page's clock; undefined: not soon, or it renews itself. */
@@ -70,6 +76,10 @@ export class TerminalSession {
   readonly room: ParticipantsModel;
   /** What a person is asked before it happens. */
   readonly guard: Guard;
+  /** Search, and the commands in the scrollback. */
+  readonly tools: TerminalTools;
+  /** Bells, and what programs say to be noticed. */
+  readonly attention: Attention;
   readonly #renewal: Renewal | undefined;
   readonly #stopWatching = new AbortController();
   readonly #stopFingers: () => void;
@@ -117,6 +127,7 @@ export class TerminalSession {
       isFramed: false,
       renderer: "dom",
       title: "",
+      progress: undefined,
       link: undefined,
       loginEndsAtMs: undefined,
       hasBegun: false,
@@ -147,6 +158,22 @@ export class TerminalSession {
       () => addon.isDrawingReplay,
       () => this.connection.mayType,
     );
+    const isReplay = () => addon.isDrawingReplay;
+    this.attention = new Attention(terminal, {
+      words: texts.attention,
+      isReplay,
+      isHidden: () => document.hidden || !document.hasFocus(),
+      now: () => performance.now(),
+      progressed: (progress) => this.#change({ progress }),
+      notify: (title, text) => showNotice(title, text, `${sandbox}/${options.session}`),
+      sound: playBell,
+      flash: () => flash(stage),
+    });
+    this.tools = new TerminalTools(terminal, {
+      words: texts.command,
+      isReplay,
+      commandEnded: (block) => this.attention.commandEnded(block),
+    });
     terminal.onTitleChange((title) => this.#change({ title }));
     this.connection.subscribe({
       state: (client) => this.#stateChanged(client),
@@ -204,6 +231,8 @@ export class TerminalSession {
     this.#stopFingers();
     this.connection.leave();
     this.guard.dispose();
+    this.tools.dispose();
+    this.attention.dispose();
     this.screen.dispose();
   }
 

@@ -143,7 +143,6 @@ export class TerminalView {
     // No touch keyboard comes up for what can't be typed.
     if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
     this.#look.isReadOnly = isReadOnly;
-    this.terminal.options.cursorBlink = !isReadOnly;
   }
 
   focus(): void {

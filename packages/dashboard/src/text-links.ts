@@ -88,7 +88,8 @@ export function previewAddress(
   const base = URL.parse(origin);
   // In the page's own origin what runs in the sandbox would be the person.
   if (base === null || base.origin === pageOrigin || base.origin === "null") return undefined;
-  if (base.protocol !== "https:" && base.hostname !== "localhost" && !base.hostname.endsWith(".localhost")) return undefined;
+  if (base.protocol !== "https:" && base.hostname !== "localhost" && !base.hostname.endsWith(".localhost"))
+    return undefined;
   // The path is only ever a path: "//other.example" must not become a host.
   return `${base.origin}/${local.path.replace(/^[/\\]+/, "")}`;
 }

@@ -2,7 +2,7 @@
 
 import type { ITerminalOptions, ITheme } from "@xterm/xterm";
 
-export type Scheme = "dark" | "light";
+export type Scheme = "dark" | "light" | "contrast";
 
 const DARK: ITheme = {
   background: "#1a1a2e",
@@ -54,12 +54,39 @@ const LIGHT: ITheme = {
   brightWhite: "#73738b",
 };
 
-export const THEMES: Readonly<Record<Scheme, ITheme>> = { dark: DARK, light: LIGHT };
+/** Every colour but black by 7 to 1. */
+const CONTRAST: ITheme = {
+  background: "#000000",
+  foreground: "#ffffff",
+  cursor: "#ffff00",
+  cursorAccent: "#000000",
+  selectionBackground: "#0050b3",
+  selectionInactiveBackground: "#003a80",
+  black: "#000000",
+  red: "#ff8f8f",
+  green: "#5dff8b",
+  yellow: "#ffe14d",
+  blue: "#8fbaff",
+  magenta: "#ff9dff",
+  cyan: "#5cf2ff",
+  white: "#e6e6e6",
+  brightBlack: "#b3b3b3",
+  brightRed: "#ffb3b3",
+  brightGreen: "#9dffb8",
+  brightYellow: "#fff099",
+  brightBlue: "#b8d4ff",
+  brightMagenta: "#ffc4ff",
+  brightCyan: "#a6f8ff",
+  brightWhite: "#ffffff",
+};
+
+export const THEMES: Readonly<Record<Scheme, ITheme>> = { dark: DARK, light: LIGHT, contrast: CONTRAST };
 
 /** Where nothing can be typed: the cursor is grey. */
 export const READ_ONLY_CURSORS: Readonly<Record<Scheme, ITheme>> = {
   dark: { cursor: "#565676", cursorAccent: "#d5d5e3" },
   light: { cursor: "#b3b3c9", cursorAccent: "#26263c" },
+  contrast: { cursor: "#808080", cursorAccent: "#ffffff" },
 };
 
 /** Monospace faces of the common systems, then their emoji faces. */

@@ -1,7 +1,14 @@
 // The commands in the scrollback, without a terminal.
 
 import { expect, test } from "vitest";
-import { CommandBlocks, copiableAt, type Place, promptFrom, type TextLine, textBetween } from "../src/command-blocks.ts";
+import {
+  CommandBlocks,
+  copiableAt,
+  type Place,
+  promptFrom,
+  type TextLine,
+  textBetween,
+} from "../src/command-blocks.ts";
 
 type Marker = { line: number };
 const at = (line: number, column = 0): Place & { marker: Marker } => ({ marker: { line }, column });
@@ -9,8 +16,8 @@ const at = (line: number, column = 0): Place & { marker: Marker } => ({ marker: 
 /** Tells the blocks each mark at its line. */
 function told(...marks: [text: string, line: number, column?: number][]) {
   const blocks = new CommandBlocks();
-  const outcomes = marks.map(([text, line, column], index) =>
-    blocks.take(text, () => at(line, column), index * 1000)?.kind,
+  const outcomes = marks.map(
+    ([text, line, column], index) => blocks.take(text, () => at(line, column), index * 1000)?.kind,
   );
   return { blocks, outcomes };
 }

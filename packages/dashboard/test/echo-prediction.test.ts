@@ -202,22 +202,28 @@ test("whatever is typed where the echo was never on, nothing is shown", () => {
 
 test("a program that asks by a prompt and turns the echo off is shown nothing of what is typed after it", () => {
   fc.assert(
-    fc.property(steps, roundTrips, fc.stringMatching(/^[a-zA-Z :\n]{1,12}$/), steps, (typed, roundTripMs, prompt, secret) => {
-      const link = new Link(roundTripMs);
-      for (const { keys, waitMs } of typed) {
-        link.type(keys);
-        link.wait(waitMs);
-      }
-      link.isEchoOn = false;
-      link.print(prompt);
-      link.wait(roundTripMs);
-      link.wait(roundTripMs * 2 + 251);
-      for (const { keys, waitMs } of secret) {
-        link.type(keys.replaceAll(/[\r\x7f]/g, ""));
-        expect(link.shown("always")).toBe("");
-        link.wait(waitMs);
-      }
-    }),
+    fc.property(
+      steps,
+      roundTrips,
+      fc.stringMatching(/^[a-zA-Z :\n]{1,12}$/),
+      steps,
+      (typed, roundTripMs, prompt, secret) => {
+        const link = new Link(roundTripMs);
+        for (const { keys, waitMs } of typed) {
+          link.type(keys);
+          link.wait(waitMs);
+        }
+        link.isEchoOn = false;
+        link.print(prompt);
+        link.wait(roundTripMs);
+        link.wait(roundTripMs * 2 + 251);
+        for (const { keys, waitMs } of secret) {
+          link.type(keys.replaceAll(/[\r\x7f]/g, ""));
+          expect(link.shown("always")).toBe("");
+          link.wait(waitMs);
+        }
+      },
+    ),
   );
 });
 

@@ -1,7 +1,7 @@
 // What a program tells the person, read from its sequences.
 
 import { expect, test } from "vitest";
-import { isWorthNotice, NoticeLimit, type Progress, readOsc777, readOsc9, titleWith } from "../src/program-notices.ts";
+import { isWorthNotice, NoticeLimit, type Progress, readOsc9, readOsc777, titleWith } from "../src/program-notices.ts";
 
 const notice = (title: string, text: string) => ({ kind: "notice", notice: { title, text } });
 const progress = (of: Progress | undefined) => ({ kind: "progress", progress: of });
@@ -36,7 +36,13 @@ test.each([
 });
 
 test("a tab's title says how far its program is", () => {
-  const titles = [undefined, half, { ...half, tone: "failed" }, { ...half, tone: "paused" }, { kind: "unknown" }] as const;
+  const titles = [
+    undefined,
+    half,
+    { ...half, tone: "failed" },
+    { ...half, tone: "paused" },
+    { kind: "unknown" },
+  ] as const;
   expect(titles.map((each) => titleWith(each, "make"))).toEqual([
     "make",
     "50% make",

@@ -20,11 +20,10 @@ test.each<[string, string[]]>([
   ["https://example.com/a/b.html", []],
   ["git@example.com:a/b.git", []],
   ["Local: localhost:5173/app?x=1.", ["localhost:5173/app?x=1 | 5173 | /app?x=1"]],
-  ["on 127.0.0.1:80, [::1]:8080 and 0.0.0.0:3000", [
-    "127.0.0.1:80 | 80 | /",
-    "[::1]:8080 | 8080 | /",
-    "0.0.0.0:3000 | 3000 | /",
-  ]],
+  [
+    "on 127.0.0.1:80, [::1]:8080 and 0.0.0.0:3000",
+    ["127.0.0.1:80 | 80 | /", "[::1]:8080 | 8080 | /", "0.0.0.0:3000 | 3000 | /"],
+  ],
   ["notlocalhost:80 localhost:99999 localhost:0 localhost:80.example.com", []],
 ])("in %j", (line, links) => {
   expect(found(line)).toEqual(links);

@@ -1,0 +1,108 @@
+// What stands over the terminal to find the way in it: the search, the way to the bottom, a word of what was done.
+
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import { outcomeWords, type SearchOptions } from "./search-model.ts";
+import type { TerminalTools } from "./terminal-tools.ts";
+import { useTexts } from "./texts-context.ts";
+
+export type TerminalToolsViewProps = {
+  readonly tools: TerminalTools;
+  /** Leads the keyboard back to the terminal. */
+  readonly onDone: () => void;
+};
+
+export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
+  const state = useSyncExternalStore(tools.subscribe, tools.getState);
+  const words = useTexts();
+  return (
+    <>
+      {state.isSearching ? <SearchBar tools={tools} onDone={onDone} /> : null}
+      {state.isScrolledUp ? (
+        <button
+          type="button"
+          className="sbx-button sbx-to-bottom"
+          title={words.command.toBottomTitle}
+          onClick={() => {
+            tools.toBottom();
+            onDone();
+          }}
+        >
+          {words.command.toBottom}
+        </button>
+      ) : null}
+      <span className="sbx-said" role="status" key={state.said?.count}>
+        {state.said?.words}
+      </span>
+    </>
+  );
+}
+
+const OPTIONS = ["isCaseSensitive", "isWholeWord", "isRegex"] as const satisfies readonly (keyof SearchOptions)[];
+
+function SearchBar({ tools, onDone }: TerminalToolsViewProps) {
+  const words = useTexts().search;
+  const { term, options, outcome } = useSyncExternalStore(tools.subscribe, tools.getState).search;
+  const field = useRef<HTMLInputElement>(null);
+  const { search } = tools;
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+    void search.ask(search.state.term, search.state.options);
+  }, [search]);
+  const close = () => {
+    tools.closeSearch();
+    onDone();
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the element <search> is not known to all of the browsers that this is for.
+    <div
+      className="sbx-search"
+      role="search"
+      aria-label={words.label}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") close();
+        else if (event.key === "Enter" && event.target === field.current) {
+          void (event.shiftKey ? search.next() : search.previous());
+        } else return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      <input
+        ref={field}
+        type="text"
+        value={term}
+        aria-label={words.term}
+        placeholder={words.term}
+        spellCheck={false}
+        autoComplete="off"
+        aria-invalid={outcome.kind === "bad-pattern"}
+        onChange={(event) => void search.ask(event.target.value, options)}
+      />
+      <span className="sbx-found" role="status">
+        {outcomeWords(outcome, words)}
+      </span>
+      {OPTIONS.map((option) => (
+        <button
+          type="button"
+          className="sbx-quiet"
+          key={option}
+          aria-pressed={options[option]}
+          title={words.options[option][1]}
+          onClick={() => void search.ask(term, { ...options, [option]: !options[option] })}
+        >
+          {words.options[option][0]}
+        </button>
+      ))}
+      <button type="button" className="sbx-quiet" title={words.previousTitle} onClick={() => void search.previous()}>
+        {words.previous}
+      </button>
+      <button type="button" className="sbx-quiet" title={words.nextTitle} onClick={() => void search.next()}>
+        {words.next}
+      </button>
+      <button type="button" className="sbx-quiet" title={words.closeTitle} onClick={close}>
+        {words.close}
+      </button>
+    </div>
+  );
+}

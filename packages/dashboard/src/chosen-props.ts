@@ -1,0 +1,21 @@
+// What a person's preferences mean for the terminal on the page. Pure.
+
+import type { Preferences } from "./preferences.ts";
+import type { TerminalProps } from "./terminal-props.ts";
+
+type Chosen = "scheme" | "theme" | "font" | "cursor" | "hasLigatures" | "alerts" | "isReader" | "warnsOnClose";
+
+export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chosen> {
+  const { scheme, theme, fontFamily, fontSize, hasLigatures, cursorStyle, cursorBlinks } = preferences;
+  const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose } = preferences;
+  return {
+    scheme,
+    ...(theme === undefined ? {} : { theme: theme.colours }),
+    font: { ...(fontFamily === "" ? {} : { family: fontFamily }), size: fontSize },
+    cursor: { style: cursorStyle, blinks: cursorBlinks },
+    hasLigatures,
+    alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },
+    isReader,
+    warnsOnClose,
+  };
+}

@@ -1,0 +1,65 @@
+// What is searched for in the scrollback, and how what was found is said. Pure.
+
+import type { Texts } from "./texts.ts";
+
+export type SearchOptions = {
+  readonly isRegex: boolean;
+  readonly isCaseSensitive: boolean;
+  readonly isWholeWord: boolean;
+};
+
+export type SearchState = {
+  readonly term: string;
+  readonly options: SearchOptions;
+  readonly outcome: SearchOutcome;
+};
+
+export type SearchOutcome =
+  | { readonly kind: "nothing-asked" }
+  | { readonly kind: "bad-pattern" }
+  | { readonly kind: "searching" }
+  /** `index` counts from 0; undefined where there are too many to number. */
+  | { readonly kind: "found"; readonly index: number | undefined; readonly count: number; readonly isMore: boolean };
+
+export const EMPTY_SEARCH: SearchState = {
+  term: "",
+  options: { isRegex: false, isCaseSensitive: false, isWholeWord: false },
+  outcome: { kind: "nothing-asked" },
+};
+
+/** More are neither coloured nor numbered. */
+export const SEARCH_LIMIT = 1_000;
+
+/** What a term leads to before anything is searched. */
+export function outcomeBefore(term: string, { isRegex }: SearchOptions): SearchOutcome {
+  if (term === "") return { kind: "nothing-asked" };
+  if (!isRegex) return { kind: "searching" };
+  try {
+    // As the addon reads it. One that fits the empty text would fit everywhere.
+    return new RegExp(term, "g").test("") ? { kind: "bad-pattern" } : { kind: "searching" };
+  } catch {
+    // SyntaxError: the pattern is being typed, or is none.
+    return { kind: "bad-pattern" };
+  }
+}
+
+/** @param index Of the addon: -1 where there is none, or too many. */
+export function outcomeAfter(index: number, count: number): SearchOutcome {
+  const isMore = count >= SEARCH_LIMIT;
+  return { kind: "found", index: index < 0 ? undefined : index, count, isMore };
+}
+
+export function outcomeWords(outcome: SearchOutcome, words: Texts["search"]): string {
+  switch (outcome.kind) {
+    case "nothing-asked":
+    case "searching":
+      return "";
+    case "bad-pattern":
+      return words.badPattern;
+    case "found":
+      if (outcome.count === 0) return words.none;
+      return outcome.index === undefined
+        ? words.count(outcome.count, outcome.isMore)
+        : words.place(outcome.index + 1, outcome.count, outcome.isMore);
+  }
+}

@@ -1,0 +1,140 @@
+// What helps a person find the way in a terminal: search, the commands in the scrollback, the way back to the bottom. One view of it
+// for whatever draws it. No React.
+
+import type { Terminal } from "@xterm/xterm";
+import type { CommandBlock } from "./command-blocks.ts";
+import { CommandMarks } from "./command-marks.ts";
+import { ScrollbackSearch } from "./scrollback-search.ts";
+import { EMPTY_SEARCH, type SearchState } from "./search-model.ts";
+import type { Shortcut } from "./terminal-shortcuts.ts";
+import type { Texts } from "./texts.ts";
+
+export type ToolsState = {
+  readonly isSearching: boolean;
+  readonly search: SearchState;
+  /** Whether the newest line is below what is seen. */
+  readonly isScrolledUp: boolean;
+  /** Said for a moment: something was copied, or there was nothing to. */
+  readonly said: { readonly words: string; readonly count: number } | undefined;
+};
+
+export type TerminalToolsOptions = {
+  readonly words: Texts["command"];
+  readonly isReplay: () => boolean;
+  readonly commandEnded: (block: CommandBlock) => void;
+};
+
+export class TerminalTools {
+  readonly search: ScrollbackSearch;
+  readonly commands: CommandMarks;
+  readonly #terminal: Terminal;
+  readonly #words: Texts["command"];
+  readonly #listeners = new Set<() => void>();
+  readonly #disposables: { dispose(): void }[];
+  #state: ToolsState = { isSearching: false, search: EMPTY_SEARCH, isScrolledUp: false, said: undefined };
+
+  constructor(terminal: Terminal, { words, isReplay, commandEnded }: TerminalToolsOptions) {
+    this.#terminal = terminal;
+    this.#words = words;
+    this.search = new ScrollbackSearch(terminal, () => this.#change({ search: this.search.state }));
+    this.commands = new CommandMarks(terminal, {
+      words,
+      isReplay,
+      ended: commandEnded,
+      copied: (text) => void this.#copy(text),
+      now: () => performance.now(),
+    });
+    this.#disposables = [
+      this.search,
+      this.commands,
+      // A person's scrolling, and lines that are printed meanwhile.
+      terminal.onScroll(() => this.#scrolled()),
+      terminal.onWriteParsed(() => this.#scrolled()),
+    ];
+    // xterm.js does not tell of a wheel's scrolling by onScroll.
+    const element = terminal.element?.querySelector(".xterm-scrollable-element") ?? terminal.element;
+    const looked = () => requestAnimationFrame(() => this.#scrolled());
+    for (const event of ["wheel", "pointerup", "keyup", "touchmove"])
+      element?.addEventListener(event, looked, { passive: true });
+  }
+
+  /** The same object until something changes. */
+  readonly getState = (): ToolsState => this.#state;
+
+  /** @returns How to stop listening. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** @returns Whether it is one that is done here. */
+  do(shortcut: Shortcut): boolean {
+    switch (shortcut) {
+      case "search":
+        this.#change({ isSearching: true });
+        return true;
+      case "previous-command":
+      case "next-command":
+        this.#jump(shortcut === "next-command" ? "after" : "before");
+        return true;
+      case "copy-output":
+        void this.#copy(this.commands.outputInView());
+        return true;
+      case "to-bottom":
+        this.toBottom();
+        return true;
+      case "settings":
+        return false;
+    }
+  }
+
+  toBottom(): void {
+    this.#terminal.scrollToBottom();
+    this.#scrolled();
+  }
+
+  closeSearch(): void {
+    this.search.close();
+    this.#change({ isSearching: false });
+  }
+
+  dispose(): void {
+    this.#listeners.clear();
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  #jump(direction: "before" | "after"): void {
+    if (this.commands.scrollTo(direction)) this.#scrolled();
+    else if (direction === "after") this.toBottom();
+    else this.#say(this.commands.list.length === 0 ? this.#words.unmarked : this.#words.first);
+  }
+
+  async #copy(text: string | undefined): Promise<void> {
+    if (text === undefined || text === "") {
+      this.#say(this.#words.nothingToCopy);
+      return;
+    }
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#say(this.#words.copied(text.split("\n").length));
+    } catch {
+      // The browser's own settings forbid it, or the page has no TLS.
+      this.#say(this.#words.notCopied);
+    }
+  }
+
+  #say(words: string): void {
+    this.#change({ said: { words, count: (this.#state.said?.count ?? 0) + 1 } });
+  }
+
+  #scrolled(): void {
+    const { viewportY, baseY } = this.#terminal.buffer.active;
+    const isScrolledUp = viewportY < baseY;
+    if (isScrolledUp !== this.#state.isScrolledUp) this.#change({ isScrolledUp });
+  }
+
+  #change(change: Partial<ToolsState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
