@@ -25,11 +25,26 @@ export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
         <Dialog title={words.notOpened} onClose={cancel}>
           <p>{words.notOpenedWhy}</p>
           <pre>{clip(question.uri)}</pre>
-          <div className="sbx-answers">
-            <button type="button" className="sbx-button" onClick={cancel}>
-              {words.close}
-            </button>
-          </div>
+          <Close onClose={cancel} />
+        </Dialog>
+      );
+    case "path":
+      return (
+        <Dialog title={words.path} onClose={cancel}>
+          <pre>{clip(question.line === undefined ? question.path : `${question.path}:${question.line}`)}</pre>
+          <Answers yes={words.copyPath} onAnswer={onAnswer} />
+        </Dialog>
+      );
+    case "local":
+      return (
+        <Dialog title={words.local(question.local.port)} onClose={cancel}>
+          <p>{question.preview === undefined ? words.noPreview : words.preview}</p>
+          <pre>{clip(question.preview ?? words.forward(question.local.port))}</pre>
+          {question.preview === undefined ? (
+            <Close onClose={cancel} />
+          ) : (
+            <Answers yes={words.openIt} onAnswer={onAnswer} />
+          )}
         </Dialog>
       );
     case "paste":
@@ -56,6 +71,16 @@ function Answers({ yes, onAnswer }: AnswersProps) {
       </button>
       <button type="button" className="sbx-button sbx-primary" onClick={() => onAnswer(true)}>
         {yes}
+      </button>
+    </div>
+  );
+}
+
+function Close({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <div className="sbx-answers">
+      <button type="button" className="sbx-button" onClick={onClose}>
+        {useTexts().question.close}
       </button>
     </div>
   );

@@ -64,8 +64,8 @@ export function Terminal(props: TerminalProps) {
 
   const make = useEffectEvent((element: HTMLDivElement) => {
     const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
-    const { freshCredential } = props;
-    const options = { url: wsUrl, session: name, token, resumes, renderer, freshCredential, look, texts };
+    const { freshCredential, previews } = props;
+    const options = { url: wsUrl, session: name, token, resumes, renderer, freshCredential, look, texts, previews };
     const made = new TerminalSession(element, options);
     made.screen.focus();
     props.onReady?.(made);

@@ -5,11 +5,16 @@ import type { IDisposable, Terminal } from "@xterm/xterm";
 import { readClipboardWrite } from "./clipboard.ts";
 import { type LinkTarget, readLink } from "./links.ts";
 import { cleanPaste, countLines, hasLineEnd } from "./paste.ts";
+import { type LocalAddress, readLocal, type TextLink } from "./text-links.ts";
 
 export type Question =
   | { readonly kind: "link"; readonly target: LinkTarget }
   /** A link that is not opened, whatever the answer. */
   | { readonly kind: "bad-link"; readonly uri: string }
+  /** A path in the output, to be copied. */
+  | { readonly kind: "path"; readonly path: string; readonly line: number | undefined }
+  /** A server in the sandbox, and where it can be looked at; undefined: nowhere. */
+  | { readonly kind: "local"; readonly local: LocalAddress; readonly preview: string | undefined }
   | { readonly kind: "paste"; readonly text: string; readonly lines: number };
 
 /** A program wants this on the clipboard. Another one is another object. */
@@ -17,28 +22,32 @@ export type ClipboardWish = { readonly text: string; readonly count: number };
 
 export type GuardState = { readonly question: Question | undefined; readonly clipboard: ClipboardWish | undefined };
 
+export type GuardPorts = {
+  /** Whether what is being drawn was printed before anybody was here to be asked. */
+  readonly isReplay: () => boolean;
+  /** Whether what is pasted would reach the process: else there is nothing to ask about. */
+  readonly mayType: () => boolean;
+  readonly previewOf: (local: LocalAddress) => string | undefined;
+};
+
 export class Guard {
   #state: GuardState = { question: undefined, clipboard: undefined };
   readonly #listeners = new Set<() => void>();
   readonly #terminal: Terminal;
-  readonly #mayType: () => boolean;
+  readonly #ports: GuardPorts;
   readonly #disposables: IDisposable[];
   #wishes = 0;
 
-  /**
-   * @param stage What the terminal is in: pastes are caught there, before they reach it.
-   * @param isReplay Whether what is being drawn was printed before anybody was here to be asked.
-   * @param mayType Whether what is pasted would reach the process: else there is nothing to ask about.
-   */
-  constructor(terminal: Terminal, stage: HTMLElement, isReplay: () => boolean, mayType: () => boolean) {
+  /** @param stage What the terminal is in: pastes are caught there, before they reach it. */
+  constructor(terminal: Terminal, stage: HTMLElement, ports: GuardPorts) {
     this.#terminal = terminal;
-    this.#mayType = mayType;
+    this.#ports = ports;
     const onPaste = (event: ClipboardEvent) => this.#pasted(event);
     stage.addEventListener("paste", onPaste, true);
     this.#disposables = [
       { dispose: () => stage.removeEventListener("paste", onPaste, true) },
       terminal.parser.registerOscHandler(52, (data) => {
-        const text = isReplay() ? undefined : readClipboardWrite(data);
+        const text = ports.isReplay() ? undefined : readClipboardWrite(data);
         if (text !== undefined) this.#change({ clipboard: { text, count: ++this.#wishes } });
         return true;
       }),
@@ -55,9 +64,25 @@ export class Guard {
   };
 
   /** A link in the output was clicked. Its text may say anything: where it leads is shown before it is gone to. */
-  followLink(uri: string): void {
+  followLink(uri: string, isDirect = false): void {
+    const local = readLocal(uri);
+    if (local !== undefined) {
+      this.#askLocal(local);
+      return;
+    }
     const target = readLink(uri);
+    // Its text is the address: there is nothing to be shown that was not.
+    if (isDirect && target !== undefined) {
+      openWindow(target.href);
+      return;
+    }
     this.#change({ question: target === undefined ? { kind: "bad-link", uri } : { kind: "link", target } });
+  }
+
+  /** A path, or an address of the sandbox, was chosen. */
+  followText(link: TextLink): void {
+    if (link.kind === "local") this.#askLocal(link.local);
+    else this.#change({ question: { kind: "path", path: link.path, line: link.line } });
   }
 
   /** The person's answer to the question. To be called from a click: windows may not be opened otherwise. */
@@ -65,7 +90,9 @@ export class Guard {
     const { question } = this.#state;
     this.#change({ question: undefined });
     if (!isYes || question === undefined) return;
-    if (question.kind === "link") window.open(question.target.href, "_blank", "noopener,noreferrer");
+    if (question.kind === "link") openWindow(question.target.href);
+    else if (question.kind === "local" && question.preview !== undefined) openWindow(question.preview);
+    else if (question.kind === "path") void navigator.clipboard.writeText(question.path).catch(() => undefined);
     else if (question.kind === "paste") this.#terminal.paste(question.text);
   }
 
@@ -98,6 +125,10 @@ export class Guard {
     }
   }
 
+  #askLocal(local: LocalAddress): void {
+    this.#change({ question: { kind: "local", local, preview: this.#ports.previewOf(local) } });
+  }
+
   #pasted(event: ClipboardEvent): void {
     if (event.clipboardData === null) return;
     event.preventDefault();
@@ -108,7 +139,7 @@ export class Guard {
   #paste(pasted: string): void {
     const text = cleanPaste(pasted);
     if (text === "") return;
-    const isHarmless = this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text) || !this.#mayType();
+    const isHarmless = this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text) || !this.#ports.mayType();
     if (isHarmless) this.#terminal.paste(text);
     else this.#change({ question: { kind: "paste", text, lines: countLines(text) } });
   }
@@ -117,4 +148,8 @@ export class Guard {
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
   }
+}
+
+function openWindow(href: string): void {
+  window.open(href, "_blank", "noopener,noreferrer");
 }

@@ -64,6 +64,8 @@ export type TerminalProps = {
   readonly hasLigatures?: boolean;
   /** What a bell and a program's notices do; default nothing. */
   readonly alerts?: Alerts;
+  /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; read once, when it is mounted. */
+  readonly previews?: string;
   /** What Ctrl+Shift+, does; without it, the key is the process's. */
   readonly onSettings?: () => void;
   /** Which bars stand around the terminal; default all. Without any, `data-state` alone says how the connection is. */

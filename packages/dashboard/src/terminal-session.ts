@@ -15,6 +15,7 @@ import { StdioAddon } from "./terminal-addon.ts";
 import type { Look } from "./terminal-look.ts";
 import { TerminalTools } from "./terminal-tools.ts";
 import { type Renderer, type RendererWish, TerminalView } from "./terminal-view.ts";
+import { previewAddress } from "./text-links.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
 import { watchFingers } from "./touch.ts";
 
@@ -65,6 +66,8 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
   readonly look?: Look | undefined;
   readonly texts?: Texts | undefined;
   readonly renderer?: RendererWish | undefined;
+  /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; without it nowhere. */
+  readonly previews?: string | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
 };
@@ -90,7 +93,7 @@ export class TerminalSession {
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
-    const { texts = ENGLISH, look = {}, renderer = "auto", ...rest } = options;
+    const { texts = ENGLISH, look = {}, renderer = "auto", previews, ...rest } = options;
     this.connection = new BrowserConnection({ ...rest, words: texts.connection, size: () => this.screen.fits });
     const label = texts.terminal.sessionLabel(options.session);
     this.screen = new TerminalView(
@@ -100,7 +103,8 @@ export class TerminalSession {
         fits: ({ cols, rows }) => this.#fits(cols, rows),
         changed: () => this.#screenChanged(),
         link: (link) => this.#change({ link }),
-        follow: (uri) => this.guard.followLink(uri),
+        follow: (uri, isDirect) => this.guard.followLink(uri, isDirect),
+        followText: (link) => this.guard.followText(link),
       },
     );
     this.room = new ParticipantsModel(this.connection);
@@ -152,13 +156,12 @@ export class TerminalSession {
     terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
     this.#stopFingers = watchFingers(terminal, stage);
     terminal.loadAddon(addon);
-    this.guard = new Guard(
-      terminal,
-      stage,
-      () => addon.isDrawingReplay,
-      () => this.connection.mayType,
-    );
     const isReplay = () => addon.isDrawingReplay;
+    this.guard = new Guard(terminal, stage, {
+      isReplay,
+      mayType: () => this.connection.mayType,
+      previewOf: (local) => previewAddress(local, sandbox, previews, location.origin),
+    });
     this.attention = new Attention(terminal, {
       words: texts.attention,
       isReplay,

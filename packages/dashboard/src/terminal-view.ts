@@ -10,6 +10,8 @@ import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
 import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
+import { isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
+import type { TextLink } from "./text-links.ts";
 import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
 import { parseUnseen } from "./unseen-writes.ts";
 
@@ -33,8 +35,10 @@ export type TerminalViewEvents = {
   changed(): void;
   /** The pointer is over a link that leads here; undefined: it has left. */
   link(uri: string | undefined): void;
-  /** A link was clicked. */
-  follow(uri: string): void;
+  /** A link was clicked. Direct: with Ctrl, on a text that is the address itself. */
+  follow(uri: string, isDirect: boolean): void;
+  /** A path, or an address of the sandbox, was clicked with Ctrl. */
+  followText(link: TextLink): void;
 };
 
 /** The answer to XTVERSION. */
@@ -72,7 +76,7 @@ export class TerminalView {
     this.terminal = new Terminal({
       ...TERMINAL_OPTIONS,
       linkHandler: {
-        activate: (_event, uri) => events.follow(uri),
+        activate: (_event, uri) => events.follow(uri, false),
         // Which schemes may be followed is decided where all links are.
         allowNonHttpProtocols: true,
         hover: (_event, uri) => events.link(uri),
@@ -86,7 +90,9 @@ export class TerminalView {
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = "11";
     const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
-    terminal.loadAddon(new WebLinksAddon((_event, uri) => events.follow(uri), hover));
+    terminal.loadAddon(new WebLinksAddon((event, uri) => events.follow(uri, isWithCtrl(event)), hover));
+    const follow = (link: TextLink) => events.followText(link);
+    terminal.registerLinkProvider(textLinkProvider(terminal, { follow, hover: (words) => events.link(words) }));
     mendEraseToCursor(terminal);
     limitWork(terminal);
     parseOnAfterFaults(terminal, reportError);

@@ -164,6 +164,12 @@ export const ENGLISH = {
     openIt: "Open",
     notOpened: "This link is not opened",
     notOpenedWhy: "Only http, https and mailto addresses are. It leads to:",
+    path: "A path in the sandbox",
+    copyPath: "Copy",
+    local: (port: number) => `Port ${port} of the sandbox`,
+    preview: "What runs there is shown in an origin of its own:",
+    noPreview: "The address is inside the sandbox. On your own machine it is there after:",
+    forward: (port: number) => `sbx-stdio forward ${port}`,
     paste: (lines: number) => `Paste ${count(lines, "line")}?`,
     pasteWhy:
       "The program has not asked to be told of pastes: it takes each line as if you had typed it and pressed Enter.",

@@ -1,0 +1,83 @@
+// Paths and addresses of the sandbox as links of xterm.js. They are followed with Ctrl alone: a click without it is for the selection,
+// and for the program. No React.
+
+import type { IBufferLine, IBufferRange, ILink, ILinkProvider, Terminal } from "@xterm/xterm";
+import { findTextLinks, type TextLink } from "./text-links.ts";
+
+export type TextLinkEvents = {
+  readonly follow: (link: TextLink) => void;
+  /** The pointer is over this link; undefined: it has left. */
+  readonly hover: (words: string | undefined) => void;
+};
+
+/** Lines that only the width has broken are read together, so many. */
+const MAX_ROWS = 20;
+
+type Cell = { readonly row: number; readonly column: number };
+type Text = { readonly text: string; readonly cells: readonly Cell[] };
+
+export function textLinkProvider(terminal: Terminal, events: TextLinkEvents): ILinkProvider {
+  return {
+    provideLinks(y, callback) {
+      const { text, cells } = textAround(terminal, y - 1);
+      const links = findTextLinks(text).flatMap(({ start, end, link }): ILink[] => {
+        const range = rangeOf(cells, start, end);
+        if (range === undefined || range.start.y > y || range.end.y < y) return [];
+        const whole = text.slice(start, end);
+        return [
+          {
+            range,
+            text: whole,
+            decorations: { pointerCursor: false, underline: true },
+            activate: (event) => {
+              if (isWithCtrl(event)) events.follow(link);
+            },
+            hover: () => events.hover(whole),
+            leave: () => events.hover(undefined),
+          },
+        ];
+      });
+      callback(links.length === 0 ? undefined : links);
+    },
+  };
+}
+
+/** Ctrl, and on a Mac also Command. */
+export function isWithCtrl({ ctrlKey, metaKey }: Pick<MouseEvent, "ctrlKey" | "metaKey">): boolean {
+  return ctrlKey || metaKey;
+}
+
+/** The line, with those that it continues and that continue it, and for each UTF-16 unit its cell. */
+export function textAround(terminal: Pick<Terminal, "buffer" | "cols">, row: number): Text {
+  const buffer = terminal.buffer.active;
+  let first = row;
+  while (first > 0 && row - first < MAX_ROWS && buffer.getLine(first)?.isWrapped === true) first -= 1;
+  let text = "";
+  const cells: Cell[] = [];
+  for (let at = first; at < first + 2 * MAX_ROWS; at += 1) {
+    const line = buffer.getLine(at);
+    if (line === undefined || (at > first && !line.isWrapped)) break;
+    text += readLine(line, terminal.cols, at, cells);
+  }
+  return { text, cells };
+}
+
+function readLine(line: IBufferLine, cols: number, row: number, cells: Cell[]): string {
+  let text = "";
+  for (let column = 0; column < cols; column += 1) {
+    const cell = line.getCell(column);
+    // The second half of a wide character.
+    if (cell === undefined || cell.getWidth() === 0) continue;
+    const characters = cell.getChars() || " ";
+    for (let unit = 0; unit < characters.length; unit += 1) cells.push({ row, column });
+    text += characters;
+  }
+  return text;
+}
+
+/** Counted from 1, the end included, as xterm.js does. */
+function rangeOf(cells: readonly Cell[], start: number, end: number): IBufferRange | undefined {
+  const [first, last] = [cells[start], cells[end - 1]];
+  if (first === undefined || last === undefined) return undefined;
+  return { start: { x: first.column + 1, y: first.row + 1 }, end: { x: last.column + 1, y: last.row + 1 } };
+}
