@@ -39,7 +39,7 @@ export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
       return (
         <Dialog title={words.local(question.local.port)} onClose={cancel}>
           <p>{question.preview === undefined ? words.noPreview : words.preview}</p>
-          <pre>{clip(question.preview ?? words.forward(question.local.port))}</pre>
+          <pre>{clip(question.preview ?? words.forward(location.origin, question.sandbox, question.local.port))}</pre>
           {question.preview === undefined ? (
             <Close onClose={cancel} />
           ) : (

@@ -45,7 +45,8 @@ import { TextsContext, useTexts } from "./texts-context.ts";
 import { useStatus } from "./use-status.ts";
 
 export function Terminal(props: TerminalProps) {
-  const { wsUrl, token, session, renderer, resumes, scheme, theme, font, cursor, hasLigatures, alerts } = props;
+  const { wsUrl, token, session, renderer, resumes, scheme, theme, font, cursor, hasLigatures, alerts, prediction } =
+    props;
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
   const look = useMemo(
@@ -89,6 +90,9 @@ export function Terminal(props: TerminalProps) {
   useEffect(() => {
     if (live !== undefined) live.attention.alerts = alerts ?? QUIET;
   }, [live, alerts]);
+  useEffect(() => {
+    if (live !== undefined) live.echo.mode = prediction ?? "never";
+  }, [live, prediction]);
   useEffect(() => {
     if (live !== undefined) live.room.words = texts.people;
   }, [live, texts]);

@@ -3,11 +3,20 @@
 import type { Preferences } from "./preferences.ts";
 import type { TerminalProps } from "./terminal-props.ts";
 
-type Chosen = "scheme" | "theme" | "font" | "cursor" | "hasLigatures" | "alerts" | "isReader" | "warnsOnClose";
+type Chosen =
+  | "scheme"
+  | "theme"
+  | "font"
+  | "cursor"
+  | "hasLigatures"
+  | "alerts"
+  | "prediction"
+  | "isReader"
+  | "warnsOnClose";
 
 export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chosen> {
   const { scheme, theme, fontFamily, fontSize, hasLigatures, cursorStyle, cursorBlinks } = preferences;
-  const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose } = preferences;
+  const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction } = preferences;
   return {
     scheme,
     ...(theme === undefined ? {} : { theme: theme.colours }),
@@ -15,6 +24,7 @@ export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chose
     cursor: { style: cursorStyle, blinks: cursorBlinks },
     hasLigatures,
     alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },
+    prediction,
     isReader,
     warnsOnClose,
   };

@@ -14,7 +14,12 @@ export type Question =
   /** A path in the output, to be copied. */
   | { readonly kind: "path"; readonly path: string; readonly line: number | undefined }
   /** A server in the sandbox, and where it can be looked at; undefined: nowhere. */
-  | { readonly kind: "local"; readonly local: LocalAddress; readonly preview: string | undefined }
+  | {
+      readonly kind: "local";
+      readonly sandbox: string;
+      readonly local: LocalAddress;
+      readonly preview: string | undefined;
+    }
   | { readonly kind: "paste"; readonly text: string; readonly lines: number };
 
 /** A program wants this on the clipboard. Another one is another object. */
@@ -27,6 +32,7 @@ export type GuardPorts = {
   readonly isReplay: () => boolean;
   /** Whether what is pasted would reach the process: else there is nothing to ask about. */
   readonly mayType: () => boolean;
+  readonly sandbox: string;
   readonly previewOf: (local: LocalAddress) => string | undefined;
 };
 
@@ -126,7 +132,9 @@ export class Guard {
   }
 
   #askLocal(local: LocalAddress): void {
-    this.#change({ question: { kind: "local", local, preview: this.#ports.previewOf(local) } });
+    this.#change({
+      question: { kind: "local", sandbox: this.#ports.sandbox, local, preview: this.#ports.previewOf(local) },
+    });
   }
 
   #pasted(event: ClipboardEvent): void {

@@ -4,6 +4,7 @@ import type { ITheme } from "@xterm/xterm";
 import type { ReactNode } from "react";
 import type { Role } from "sandbox-stdio/core";
 import type { Alerts } from "./attention.ts";
+import type { PredictionMode } from "./echo-prediction.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import type { CursorLook, Font } from "./terminal-look.ts";
 import type { TerminalSession } from "./terminal-session.ts";
@@ -64,6 +65,8 @@ export type TerminalProps = {
   readonly hasLigatures?: boolean;
   /** What a bell and a program's notices do; default nothing. */
   readonly alerts?: Alerts;
+  /** Whether keys are shown before the process has echoed them; `auto`: from 50 ms on. Default `never`. */
+  readonly prediction?: PredictionMode;
   /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; read once, when it is mounted. */
   readonly previews?: string;
   /** What Ctrl+Shift+, does; without it, the key is the process's. */

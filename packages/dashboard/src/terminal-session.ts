@@ -5,11 +5,13 @@ import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
 import { Attention } from "./attention.ts";
 import { flash, playBell, showNotice } from "./browser-alerts.ts";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
+import { EchoOverlay } from "./echo-overlay.ts";
 import { Guard } from "./guard.ts";
 import { type Modifiers, NO_MODIFIERS, withModifiers } from "./modifiers.ts";
 import { ParticipantsModel } from "./participants-model.ts";
 import type { Progress } from "./program-notices.ts";
 import { Renewal } from "./renewal.ts";
+import { RoundTrip } from "./round-trip.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
 import type { Look } from "./terminal-look.ts";
@@ -83,6 +85,11 @@ export class TerminalSession {
   readonly tools: TerminalTools;
   /** Bells, and what programs say to be noticed. */
   readonly attention: Attention;
+  /** What is shown of keys before the process has echoed them. */
+  readonly echo: EchoOverlay;
+  readonly #roundTrip = new RoundTrip();
+  /** Offset after the newest output that has come. */
+  #receivedTo = 0;
   readonly #renewal: Renewal | undefined;
   readonly #stopWatching = new AbortController();
   readonly #stopFingers: () => void;
@@ -151,13 +158,18 @@ export class TerminalSession {
       const { modifiers } = this.#view;
       // They stay for one key.
       if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
-      return withModifiers(text, modifiers);
+      const made = withModifiers(text, modifiers);
+      if (this.connection.mayType && this.connection.client?.hello?.tty === true && !this.#view.isSecret) {
+        this.echo.typed(made);
+      }
+      return made;
     };
     terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
     this.#stopFingers = watchFingers(terminal, stage);
     terminal.loadAddon(addon);
     const isReplay = () => addon.isDrawingReplay;
     this.guard = new Guard(terminal, stage, {
+      sandbox,
       isReplay,
       mayType: () => this.connection.mayType,
       previewOf: (local) => previewAddress(local, sandbox, previews, location.origin),
@@ -172,10 +184,12 @@ export class TerminalSession {
       sound: playBell,
       flash: () => flash(stage),
     });
+    this.echo = new EchoOverlay(terminal, () => performance.now());
     this.tools = new TerminalTools(terminal, {
       words: texts.command,
       isReplay,
       commandEnded: (block) => this.attention.commandEnded(block),
+      latencyWords: () => texts.terminal.latency(this.latency),
     });
     terminal.onTitleChange((title) => this.#change({ title }));
     this.connection.subscribe({
@@ -189,9 +203,14 @@ export class TerminalSession {
         this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
         if (isApproximate) this.#notice({ kind: "approximate" });
       },
+      output: (_stream, _bytes, end) => {
+        this.#receivedTo = end;
+      },
+      inputDrained: () => this.#inputTaken(),
       message: (message) => this.#told(message),
       discarded: (bytes) => this.#unsent(countKeys(bytes)),
       typed: () => {
+        this.#roundTrip.sent(performance.now());
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
       },
       startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
@@ -213,6 +232,12 @@ export class TerminalSession {
     return () => this.#listeners.delete(listener);
   };
 
+  /** How long a key takes to the process and back (undefined: nothing was typed yet), and how many bytes are not drawn yet. */
+  get latency(): { readonly roundTripMs: number | undefined; readonly bytesBehind: number } {
+    const drawnTo = this.connection.client?.resumePoint?.offset ?? this.#receivedTo;
+    return { roundTripMs: this.#roundTrip.ms, bytesBehind: Math.max(0, this.#receivedTo - drawnTo) };
+  }
+
   dismissNotices(): void {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
   }
@@ -222,6 +247,7 @@ export class TerminalSession {
   }
 
   setSecret(isSecret: boolean): void {
+    if (isSecret) this.echo.reset();
     this.connection.setSecret(isSecret);
     this.#change({ isSecret: this.connection.isSecret });
   }
@@ -236,6 +262,7 @@ export class TerminalSession {
     this.guard.dispose();
     this.tools.dispose();
     this.attention.dispose();
+    this.echo.dispose();
     this.screen.dispose();
   }
 
@@ -256,8 +283,15 @@ export class TerminalSession {
     this.#change({ cols: terminal.cols, rows: terminal.rows, isFramed, renderer });
   }
 
+  #inputTaken(): void {
+    if (!this.#roundTrip.taken(this.connection.client?.unackedInput ?? 0, performance.now())) return;
+    this.echo.measured(this.#roundTrip.ms ?? 0);
+  }
+
   #stateChanged(client: ClientState): void {
     if (client.phase !== "attached") {
+      this.#roundTrip.broken();
+      this.echo.reset();
       this.#change({ client, loginEndsAtMs: undefined });
       return;
     }

@@ -1,6 +1,13 @@
 // The keys that are the page's and not the process's: those to find something in the scrollback. Pure.
 
-export type Shortcut = "search" | "previous-command" | "next-command" | "copy-output" | "to-bottom" | "settings";
+export type Shortcut =
+  | "search"
+  | "previous-command"
+  | "next-command"
+  | "copy-output"
+  | "to-bottom"
+  | "latency"
+  | "settings";
 
 /** What matters of a key that was pressed. */
 export type Pressed = Pick<KeyboardEvent, "code" | "key" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
@@ -10,6 +17,7 @@ const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
   ArrowUp: "previous-command",
   ArrowDown: "next-command",
   KeyY: "copy-output",
+  KeyL: "latency",
   End: "to-bottom",
   Comma: "settings",
 };

@@ -22,6 +22,8 @@ export type TerminalToolsOptions = {
   readonly words: Texts["command"];
   readonly isReplay: () => boolean;
   readonly commandEnded: (block: CommandBlock) => void;
+  /** How the connection is just now, in words. */
+  readonly latencyWords: () => string;
 };
 
 export class TerminalTools {
@@ -29,11 +31,13 @@ export class TerminalTools {
   readonly commands: CommandMarks;
   readonly #terminal: Terminal;
   readonly #words: Texts["command"];
+  readonly #latencyWords: () => string;
   readonly #listeners = new Set<() => void>();
   readonly #disposables: { dispose(): void }[];
   #state: ToolsState = { isSearching: false, search: EMPTY_SEARCH, isScrolledUp: false, said: undefined };
 
-  constructor(terminal: Terminal, { words, isReplay, commandEnded }: TerminalToolsOptions) {
+  constructor(terminal: Terminal, { words, isReplay, commandEnded, latencyWords }: TerminalToolsOptions) {
+    this.#latencyWords = latencyWords;
     this.#terminal = terminal;
     this.#words = words;
     this.search = new ScrollbackSearch(terminal, () => this.#change({ search: this.search.state }));
@@ -82,6 +86,9 @@ export class TerminalTools {
         return true;
       case "to-bottom":
         this.toBottom();
+        return true;
+      case "latency":
+        this.#say(this.#latencyWords());
         return true;
       case "settings":
         return false;

@@ -39,6 +39,10 @@ export const ENGLISH = {
     sessionLabel: (session: string) => `Terminal, session ${session}`,
     place: (sandbox: string, session: string) => `${sandbox} / ${session}`,
     size: (cols: number, rows: number) => `${cols}×${rows}`,
+    latency: ({ roundTripMs, bytesBehind }: { roundTripMs: number | undefined; bytesBehind: number }) => {
+      const trip = roundTripMs === undefined ? "Nothing was typed yet" : `A key takes ${Math.round(roundTripMs)} ms`;
+      return `${trip}; ${count(bytesBehind, "byte")} still to be drawn`;
+    },
   },
   /** The connection in words. */
   status: {
@@ -169,7 +173,8 @@ export const ENGLISH = {
     local: (port: number) => `Port ${port} of the sandbox`,
     preview: "What runs there is shown in an origin of its own:",
     noPreview: "The address is inside the sandbox. On your own machine it is there after:",
-    forward: (port: number) => `sbx-stdio forward ${port}`,
+    forward: (origin: string, sandbox: string, port: number) =>
+      `sbx-stdio forward ${origin} --sandbox ${sandbox} ${port}`,
     paste: (lines: number) => `Paste ${count(lines, "line")}?`,
     pasteWhy:
       "The program has not asked to be told of pastes: it takes each line as if you had typed it and pressed Enter.",

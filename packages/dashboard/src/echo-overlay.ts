@@ -1,0 +1,115 @@
+// Draws the predicted echo over one terminal of xterm.js, in a layer of its own: the screen itself holds only what the process
+// printed. No React.
+
+import type { IDisposable, IMarker, Terminal } from "@xterm/xterm";
+import { EchoPrediction, type PredictionMode, type Screen } from "./echo-prediction.ts";
+
+/** How often a prediction is looked at that nothing answers. */
+const LOOK_MS = 100;
+
+export class EchoOverlay {
+  mode: PredictionMode = "never";
+  readonly #terminal: Terminal;
+  readonly #prediction = new EchoPrediction();
+  readonly #layer: HTMLElement;
+  readonly #disposables: IDisposable[];
+  readonly #now: () => number;
+  /** A line and its number: lines that leave the scrollback move all others. */
+  #anchor: { readonly marker: IMarker; readonly row: number } | undefined;
+  #rows = 0;
+  #timer = 0;
+
+  /** @param terminal One that has been opened. */
+  constructor(terminal: Terminal, now: () => number) {
+    this.#terminal = terminal;
+    this.#now = now;
+    this.#layer = document.createElement("div");
+    this.#layer.className = "sbx-echo";
+    this.#layer.ariaHidden = "true";
+    terminal.element?.querySelector(".xterm-screen")?.append(this.#layer);
+    this.#disposables = [
+      terminal.onWriteParsed(() => this.#look()),
+      terminal.onResize(() => this.reset()),
+      terminal.onScroll(() => this.#draw()),
+      terminal.buffer.onBufferChange(() => this.reset()),
+    ];
+  }
+
+  measured(roundTripMs: number): void {
+    this.#prediction.measured(roundTripMs);
+  }
+
+  /** A person has typed this, and it is about to be sent. */
+  typed(text: string): void {
+    if (this.mode === "never") return;
+    this.#prediction.typed(text, this.#screen(), this.#now());
+    this.#look();
+  }
+
+  /** The connection broke, or what is typed is not to be seen. */
+  reset(): void {
+    this.#prediction.reset();
+    this.#draw();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    for (const disposable of this.#disposables) disposable.dispose();
+    this.#layer.remove();
+  }
+
+  #look(): void {
+    if (!this.#prediction.hasPending) return;
+    this.#prediction.drawn(this.#screen(), this.#now());
+    this.#draw();
+    clearTimeout(this.#timer);
+    if (this.#prediction.hasPending) this.#timer = window.setTimeout(() => this.#look(), LOOK_MS);
+  }
+
+  #screen(): Screen {
+    const { cols, buffer } = this.#terminal;
+    const { baseY, cursorX, cursorY } = buffer.active;
+    const first = this.#firstRow();
+    return {
+      cols,
+      cursor: { row: first + baseY + cursorY, column: cursorX },
+      at: (row, column) =>
+        buffer.active
+          .getLine(row - first)
+          ?.getCell(column)
+          ?.getChars() ?? "",
+    };
+  }
+
+  /** The number of the oldest line that is held. */
+  #firstRow(): number {
+    const kept = this.#anchor;
+    if (kept !== undefined && kept.marker.line >= 0) return kept.row - kept.marker.line;
+    // Without an anchor nothing is known of the lines before: their numbers must not come again.
+    this.#rows += 1_000_000;
+    this.#prediction.reset();
+    const marker = this.#terminal.registerMarker(0);
+    this.#anchor = { marker, row: this.#rows + marker.line };
+    return this.#rows;
+  }
+
+  #draw(): void {
+    const shown = this.#prediction.shown(this.mode);
+    if (shown.length === 0) {
+      if (this.#layer.childElementCount > 0) this.#layer.replaceChildren();
+      return;
+    }
+    const { cols, rows, buffer, options } = this.#terminal;
+    const screen = this.#layer.parentElement;
+    const [width, height] = [(screen?.offsetWidth ?? 0) / cols, (screen?.offsetHeight ?? 0) / rows];
+    const top = this.#firstRow() + buffer.active.viewportY;
+    this.#layer.style.font = `${options.fontWeight} ${options.fontSize}px/${height}px ${options.fontFamily}`;
+    const cells = shown.map(({ row, column, character }) => {
+      const cell = document.createElement("span");
+      cell.textContent = character;
+      Object.assign(cell.style, { left: `${column * width}px`, top: `${(row - top) * height}px`, width: `${width}px` });
+      return cell;
+    });
+    this.#layer.replaceChildren(...cells);
+  }
+}
