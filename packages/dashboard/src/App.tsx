@@ -110,6 +110,7 @@ function TerminalPage(props: {
         onLogin={() => page.login()}
         onClose={() => page.close()}
         onReader={(isReader) => page.preferences.set({ isReader })}
+        takesFiles={rights.mayStartAnother}
         onSettings={() => setSettings(true)}
         onTitle={setTitle}
         {...(rights.mayShare ? { onShare: () => setSharing(true) } : {})}

@@ -42,6 +42,7 @@ import { TerminalSession, type View } from "./terminal-session.ts";
 import { shortcutOf } from "./terminal-shortcuts.ts";
 import { textsWith } from "./texts.ts";
 import { TextsContext, useTexts } from "./texts-context.ts";
+import { UploadView } from "./UploadView.tsx";
 import { useStatus } from "./use-status.ts";
 
 export function Terminal(props: TerminalProps) {
@@ -65,8 +66,19 @@ export function Terminal(props: TerminalProps) {
 
   const make = useEffectEvent((element: HTMLDivElement) => {
     const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
-    const { freshCredential, previews } = props;
-    const options = { url: wsUrl, session: name, token, resumes, renderer, freshCredential, look, texts, previews };
+    const { freshCredential, previews, takesFiles } = props;
+    const options = {
+      url: wsUrl,
+      session: name,
+      token,
+      resumes,
+      renderer,
+      freshCredential,
+      look,
+      texts,
+      previews,
+      takesFiles,
+    };
     const made = new TerminalSession(element, options);
     made.screen.focus();
     props.onReady?.(made);
@@ -203,6 +215,7 @@ export function Terminal(props: TerminalProps) {
         <div className="sbx-stage-area" style={ground}>
           <div className="sbx-stage" ref={stage} />
           {live === undefined ? null : <TerminalToolsView tools={live.tools} onDone={focus} />}
+          {live?.uploads === undefined ? null : <UploadView uploads={live.uploads} onDone={focus} />}
           {view === undefined || live === undefined || room === undefined ? null : (
             <Toasts>
               <Requests room={live.room} state={room} onDone={focus} />

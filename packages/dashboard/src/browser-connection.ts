@@ -93,6 +93,11 @@ export class BrowserConnection {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Another connection, as the same person, to another session. */
+  beside(url: string, session: string): BrowserConnection {
+    return new BrowserConnection({ url, session, token: this.#token, words: this.#options.words });
+  }
+
   async start(): Promise<void> {
     if (this.#isLeft) return;
     const resume = await this.#options.resumes?.claim();

@@ -7,11 +7,11 @@ import { flash, playBell, showNotice } from "./browser-alerts.ts";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
 import { EchoOverlay } from "./echo-overlay.ts";
 import { Guard } from "./guard.ts";
+import { Latency } from "./latency.ts";
 import { type Modifiers, NO_MODIFIERS, withModifiers } from "./modifiers.ts";
 import { ParticipantsModel } from "./participants-model.ts";
 import type { Progress } from "./program-notices.ts";
 import { Renewal } from "./renewal.ts";
-import { RoundTrip } from "./round-trip.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
 import type { Look } from "./terminal-look.ts";
@@ -20,6 +20,8 @@ import { type Renderer, type RendererWish, TerminalView } from "./terminal-view.
 import { previewAddress } from "./text-links.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
 import { watchFingers } from "./touch.ts";
+import { receiveAddress } from "./upload-plan.ts";
+import { Uploads } from "./uploads.ts";
 
 /** Something to tell beside the state: the newest of each kind. */
 export type Notice =
@@ -68,6 +70,8 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
   readonly look?: Look | undefined;
   readonly texts?: Texts | undefined;
   readonly renderer?: RendererWish | undefined;
+  /** Whether files that are dropped here are uploaded, over a session beside this one. */
+  readonly takesFiles?: boolean | undefined;
   /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; without it nowhere. */
   readonly previews?: string | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
@@ -87,9 +91,10 @@ export class TerminalSession {
   readonly attention: Attention;
   /** What is shown of keys before the process has echoed them. */
   readonly echo: EchoOverlay;
-  readonly #roundTrip = new RoundTrip();
-  /** Offset after the newest output that has come. */
-  #receivedTo = 0;
+  /** Files on their way in; undefined where this person may start no session. */
+  readonly uploads: Uploads | undefined;
+  /** How long a key takes to the process and back, and how many bytes are not drawn yet. */
+  readonly latency: Latency;
   readonly #renewal: Renewal | undefined;
   readonly #stopWatching = new AbortController();
   readonly #stopFingers: () => void;
@@ -100,7 +105,7 @@ export class TerminalSession {
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
-    const { texts = ENGLISH, look = {}, renderer = "auto", previews, ...rest } = options;
+    const { texts = ENGLISH, look = {}, renderer = "auto", previews, takesFiles, ...rest } = options;
     this.connection = new BrowserConnection({ ...rest, words: texts.connection, size: () => this.screen.fits });
     const label = texts.terminal.sessionLabel(options.session);
     this.screen = new TerminalView(
@@ -168,6 +173,15 @@ export class TerminalSession {
     this.#stopFingers = watchFingers(terminal, stage);
     terminal.loadAddon(addon);
     const isReplay = () => addon.isDrawingReplay;
+    if (takesFiles === true) {
+      this.uploads = new Uploads(terminal, stage, {
+        mayUpload: () => this.connection.mayType,
+        connect: (directory) => {
+          const address = receiveAddress(options.url, location.href, directory);
+          return this.connection.beside(address, `upload-${crypto.randomUUID()}`);
+        },
+      });
+    }
     this.guard = new Guard(terminal, stage, {
       sandbox,
       isReplay,
@@ -184,7 +198,9 @@ export class TerminalSession {
       sound: playBell,
       flash: () => flash(stage),
     });
-    this.echo = new EchoOverlay(terminal, () => performance.now());
+    const now = () => performance.now();
+    this.echo = new EchoOverlay(terminal, now);
+    this.latency = new Latency(this.connection, now, (ms) => this.echo.measured(ms));
     this.tools = new TerminalTools(terminal, {
       words: texts.command,
       isReplay,
@@ -203,14 +219,9 @@ export class TerminalSession {
         this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
         if (isApproximate) this.#notice({ kind: "approximate" });
       },
-      output: (_stream, _bytes, end) => {
-        this.#receivedTo = end;
-      },
-      inputDrained: () => this.#inputTaken(),
       message: (message) => this.#told(message),
       discarded: (bytes) => this.#unsent(countKeys(bytes)),
       typed: () => {
-        this.#roundTrip.sent(performance.now());
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
       },
       startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
@@ -231,12 +242,6 @@ export class TerminalSession {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
-
-  /** How long a key takes to the process and back (undefined: nothing was typed yet), and how many bytes are not drawn yet. */
-  get latency(): { readonly roundTripMs: number | undefined; readonly bytesBehind: number } {
-    const drawnTo = this.connection.client?.resumePoint?.offset ?? this.#receivedTo;
-    return { roundTripMs: this.#roundTrip.ms, bytesBehind: Math.max(0, this.#receivedTo - drawnTo) };
-  }
 
   dismissNotices(): void {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
@@ -263,6 +268,7 @@ export class TerminalSession {
     this.tools.dispose();
     this.attention.dispose();
     this.echo.dispose();
+    this.uploads?.dispose();
     this.screen.dispose();
   }
 
@@ -283,14 +289,8 @@ export class TerminalSession {
     this.#change({ cols: terminal.cols, rows: terminal.rows, isFramed, renderer });
   }
 
-  #inputTaken(): void {
-    if (!this.#roundTrip.taken(this.connection.client?.unackedInput ?? 0, performance.now())) return;
-    this.echo.measured(this.#roundTrip.ms ?? 0);
-  }
-
   #stateChanged(client: ClientState): void {
     if (client.phase !== "attached") {
-      this.#roundTrip.broken();
       this.echo.reset();
       this.#change({ client, loginEndsAtMs: undefined });
       return;

@@ -261,6 +261,24 @@ export const ENGLISH = {
     importAll: "Import…",
     noPreferences: (file: string) => `${file} holds no settings of this page`,
   },
+  /** Files that are dropped or pasted. */
+  upload: {
+    label: "Upload",
+    drop: "Drop here: goes to where the shell is",
+    sending: (files: number, directory: string | undefined) =>
+      `Uploading ${count(files, "file")}${directory === undefined ? "" : ` to ${directory}`}`,
+    progress: (sent: number, total: number) => `${number.format(sent)} of ${count(total, "byte")}`,
+    cancel: "Cancel",
+    dismiss: "Dismiss",
+    failed: (reason: string) => `Not uploaded: ${reason}`,
+    refused: {
+      nothing: "There is no file in it",
+      "too-many": "Not uploaded: at most 10,000 files at a time",
+      "too-large": "Not uploaded: at most 1 GiB at a time",
+      "bad-name": "Not uploaded: a file has a name that can't be used",
+      unreadable: "Not uploaded: the browser can't read it",
+    },
+  },
   share: {
     title: (sandbox: string, session: string) => `Share ${sandbox} / ${session}`,
     mayDo: "Whoever has the link may",

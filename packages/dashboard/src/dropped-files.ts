@@ -1,0 +1,67 @@
+// What was dropped or pasted on the page: files, and what is in folders. The browser's own objects in, a list out.
+
+import type { Offered } from "./upload-plan.ts";
+
+export type OfferedFile = Offered & { readonly modifiedAtMs: number; readonly file: File | undefined };
+
+/** Whether something that is dragged over the page holds files. */
+export function hasFiles(transfer: DataTransfer | null): boolean {
+  return transfer?.types.includes("Files") ?? false;
+}
+
+/** To be called while the event is handled: the browser takes its list back then. @param most Reads no more than these and one. */
+export function filesOf(transfer: DataTransfer, most: number): Promise<readonly OfferedFile[]> {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  if (entries.length > 0) return walk(entries, most);
+  return Promise.resolve([...transfer.files].map((file) => offered(file.name, file)));
+}
+
+/** A picture from the clipboard has no name of its own. */
+export function pastedFiles(transfer: DataTransfer, now: Date): readonly OfferedFile[] {
+  const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  return [...transfer.files].map((file, index) => {
+    const extension = /\.[a-z\d]+$/i.exec(file.name)?.[0] ?? ".bin";
+    return offered(`pasted-${stamp}${index === 0 ? "" : `-${index + 1}`}${extension}`, file);
+  });
+}
+
+function offered(path: string, file: File): OfferedFile {
+  return { path, size: file.size, isFolder: false, modifiedAtMs: file.lastModified, file };
+}
+
+async function walk(roots: readonly FileSystemEntry[], most: number): Promise<readonly OfferedFile[]> {
+  const found: OfferedFile[] = [];
+  const waiting = [...roots];
+  for (let entry = waiting.shift(); entry !== undefined && found.length <= most; entry = waiting.shift()) {
+    const path = entry.fullPath.replace(/^\/+/, "");
+    if (isFile(entry)) found.push(offered(path, await fileOf(entry)));
+    else if (isFolder(entry)) {
+      found.push({ path, size: 0, isFolder: true, modifiedAtMs: 0, file: undefined });
+      waiting.push(...(await childrenOf(entry)));
+    }
+  }
+  return found;
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+/** The browser gives them in parts of a hundred; an empty one is the end. */
+async function childrenOf(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = entry.createReader();
+  const children: FileSystemEntry[] = [];
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (part.length === 0) return children;
+    children.push(...part);
+  }
+}

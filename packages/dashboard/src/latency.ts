@@ -1,0 +1,39 @@
+// How far behind a connection is: what a key takes, and what is still to be drawn. It listens, and changes nothing.
+
+import type { BrowserConnection } from "./browser-connection.ts";
+import { RoundTrip } from "./round-trip.ts";
+
+export class Latency {
+  readonly #connection: BrowserConnection;
+  readonly #roundTrip = new RoundTrip();
+  /** Offset after the newest output that has come. */
+  #receivedTo = 0;
+
+  /** @param measured Told of each new round trip. */
+  constructor(connection: BrowserConnection, now: () => number, measured: (roundTripMs: number) => void) {
+    this.#connection = connection;
+    connection.subscribe({
+      output: (_stream, _bytes, end) => {
+        this.#receivedTo = end;
+      },
+      typed: () => this.#roundTrip.sent(now()),
+      inputDrained: () => {
+        const isNew = this.#roundTrip.taken(connection.client?.unackedInput ?? 0, now());
+        if (isNew) measured(this.#roundTrip.ms ?? 0);
+      },
+      state: ({ phase }) => {
+        if (phase !== "attached") this.#roundTrip.broken();
+      },
+    });
+  }
+
+  /** Undefined before anything was typed. */
+  get roundTripMs(): number | undefined {
+    return this.#roundTrip.ms;
+  }
+
+  get bytesBehind(): number {
+    const drawnTo = this.#connection.client?.resumePoint?.offset ?? this.#receivedTo;
+    return Math.max(0, this.#receivedTo - drawnTo);
+  }
+}
