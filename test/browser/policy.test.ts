@@ -28,8 +28,9 @@ test("what is opened from the page learns nothing of its address", async () => {
   elsewhere.listen(0, "127.0.0.1");
   await once(elsewhere, "listening");
   const referrer = once(elsewhere, "request").then(([request]) => (request as IncomingMessage).headers.referer);
+  // By the machine's usual names a link leads to the sandbox, and is not opened here.
   const { port } = elsewhere.address() as AddressInfo;
-  await tab.run(String.raw`clear; printf '\e]8;;http://127.0.0.1:${port}/\e\\link\e]8;;\e\\\n'`);
+  await tab.run(String.raw`clear; printf '\e]8;;http://elsewhere.localhost:${port}/\e\\link\e]8;;\e\\\n'`);
   await tab.shows("link");
   const box = await tab.page.locator(".xterm-screen").boundingBox();
   if (box === null) throw new Error("Cannot find the screen");

@@ -57,7 +57,11 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
         />
         <p className="sbx-setting">
           <span>{theme === undefined ? words.noOwnTheme : words.ownTheme(theme.name)}</span>
-          <FileButton label={words.importTheme} accept=".itermcolors,.json,.jsonc" onFile={importTheme} />
+          <FileButton
+            label={words.importTheme}
+            accept=".itermcolors,.json,.jsonc"
+            onFile={(file) => void importTheme(file)}
+          />
           {theme === undefined ? null : (
             <button type="button" className="sbx-button" onClick={() => onChange({ theme: undefined })}>
               {words.removeTheme}
@@ -115,7 +119,7 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
         >
           {words.exportAll}
         </a>
-        <FileButton label={words.importAll} accept=".json" onFile={importAll} />
+        <FileButton label={words.importAll} accept=".json" onFile={(file) => void importAll(file)} />
         <button type="button" className="sbx-button sbx-primary" onClick={onClose}>
           {words.close}
         </button>
@@ -195,7 +199,7 @@ function FontFamily({ value, onChange }: { readonly value: string; readonly onCh
 type FileButtonProps = {
   readonly label: string;
   readonly accept: string;
-  readonly onFile: (file: File) => Promise<void>;
+  readonly onFile: (file: File) => void;
 };
 
 function FileButton({ label, accept, onFile }: FileButtonProps) {
@@ -204,7 +208,7 @@ function FileButton({ label, accept, onFile }: FileButtonProps) {
     const file = target.files?.[0];
     // The same file, changed, is another choice.
     target.value = "";
-    if (file !== undefined) void onFile(file);
+    if (file !== undefined) onFile(file);
   };
   return (
     <>
