@@ -92,7 +92,6 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
           onChange={(cursorStyle) => onChange({ cursorStyle })}
         />
         {flag("cursorBlinks")}
-        {flag("showsImages")}
       </Group>
       <Group title={words.attention}>
         {flag("bellSounds")}

@@ -226,6 +226,10 @@ export function Terminal(props: TerminalProps) {
                     if (guard.clipboard !== undefined) void live.guard.answerClipboard(guard.clipboard, isYes);
                     focus();
                   }}
+                  onAlways={() => {
+                    if (guard.clipboard !== undefined) void live.guard.alwaysCopy(guard.clipboard);
+                    focus();
+                  }}
                 />
               )}
               {view.loginEndsAtMs === undefined ? null : (

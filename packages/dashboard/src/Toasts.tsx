@@ -126,9 +126,13 @@ export function ExpiringToast({ endsAtMs, onLogin }: ExpiringToastProps) {
   );
 }
 
-type ClipboardToastProps = { readonly wish: ClipboardWish; readonly onAnswer: (isYes: boolean) => void };
+type ClipboardToastProps = {
+  readonly wish: ClipboardWish;
+  readonly onAnswer: (isYes: boolean) => void;
+  readonly onAlways: () => void;
+};
 
-export function ClipboardToast({ wish, onAnswer }: ClipboardToastProps) {
+export function ClipboardToast({ wish, onAnswer, onAlways }: ClipboardToastProps) {
   const words = useTexts().clipboard;
   return (
     // Another wish is another element: a click that was meant for one can't fall on the next.
@@ -138,6 +142,9 @@ export function ClipboardToast({ wish, onAnswer }: ClipboardToastProps) {
       <div className="sbx-answers">
         <button type="button" className="sbx-button sbx-primary" onClick={() => onAnswer(true)}>
           {words.copy(wish.text.length)}
+        </button>
+        <button type="button" className="sbx-button" title={words.alwaysTitle} onClick={onAlways}>
+          {words.always}
         </button>
         <button type="button" className="sbx-button" onClick={() => onAnswer(false)}>
           {words.ignore}

@@ -43,6 +43,8 @@ export class Guard {
   readonly #ports: GuardPorts;
   readonly #disposables: IDisposable[];
   #wishes = 0;
+  /** Whether this session's programs may write to the clipboard without being asked about, while the page is there. */
+  #mayAlwaysCopy = false;
 
   /** @param stage What the terminal is in: pastes are caught there, before they reach it. */
   constructor(terminal: Terminal, stage: HTMLElement, ports: GuardPorts) {
@@ -54,7 +56,7 @@ export class Guard {
       { dispose: () => stage.removeEventListener("paste", onPaste, true) },
       terminal.parser.registerOscHandler(52, (data) => {
         const text = ports.isReplay() ? undefined : readClipboardWrite(data);
-        if (text !== undefined) this.#change({ clipboard: { text, count: ++this.#wishes } });
+        if (text !== undefined) void this.#wished({ text, count: ++this.#wishes });
         return true;
       }),
     ];
@@ -115,6 +117,12 @@ export class Guard {
     }
   }
 
+  /** Puts this on the clipboard, and from here on whatever this session's programs say. */
+  alwaysCopy(wish: ClipboardWish): Promise<boolean> {
+    this.#mayAlwaysCopy = true;
+    return this.answerClipboard(wish, true);
+  }
+
   dispose(): void {
     for (const disposable of this.#disposables) disposable.dispose();
     this.#listeners.clear();
@@ -129,6 +137,12 @@ export class Guard {
       // The browser's own settings forbid it, or a person does.
       return false;
     }
+  }
+
+  async #wished(wish: ClipboardWish): Promise<void> {
+    // Where the browser does not let it, a person's click may.
+    if (this.#mayAlwaysCopy && (await this.answerClipboard(wish, true))) return;
+    this.#change({ clipboard: wish });
   }
 
   #askLocal(local: LocalAddress): void {

@@ -25,7 +25,6 @@ export type Preferences = {
   readonly bellNotifies: boolean;
   /** Whether programs, and commands that end, are told as notices of the browser while nobody looks. */
   readonly programsNotify: boolean;
-  readonly showsImages: boolean;
   readonly prediction: PredictionMode;
 };
 
@@ -43,7 +42,6 @@ export const DEFAULT_PREFERENCES: Preferences = {
   bellFlashes: true,
   bellNotifies: false,
   programsNotify: false,
-  showsImages: true,
   prediction: "auto",
 };
 
@@ -70,7 +68,6 @@ const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Prefe
   bellFlashes: flag,
   bellNotifies: flag,
   programsNotify: flag,
-  showsImages: flag,
   prediction: oneOf("never", "auto", "always"),
 };
 

@@ -160,6 +160,8 @@ export const ENGLISH = {
     label: "Clipboard",
     wants: "The program wants to put this on your clipboard:",
     copy: (characters: number) => `Copy ${count(characters, "character")}`,
+    always: "Always here",
+    alwaysTitle: "Let the programs of this session write to the clipboard until this page is closed",
     ignore: "Ignore",
   },
   question: {
@@ -246,7 +248,6 @@ export const ENGLISH = {
     flags: {
       hasLigatures: "Ligatures, if the font has them",
       cursorBlinks: "The cursor blinks",
-      showsImages: "Show images (sixel, iTerm2)",
       bellSounds: "A bell sounds",
       bellFlashes: "A bell flashes",
       bellNotifies: "A bell is a notice while I look elsewhere",

@@ -158,6 +158,26 @@ describe("the clipboard", () => {
     expect(process.typed).toBe("");
   });
 
+  test("is written to without a question once a person has allowed that, in this session alone", async () => {
+    const page = await browser.attached();
+    const { page: tab } = page;
+    await tab.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => tab.evaluate(() => navigator.clipboard.readText());
+    const process = browser.server.process("main");
+    const toast = tab.getByRole("region", { name: "Clipboard" });
+    process.print(`\x1b]52;c;${base64("first")}\x07`);
+    await toast.getByRole("button", { name: "Always here" }).click();
+    await expect.poll(clipboard).toBe("first");
+    process.print(`\x1b]52;c;${base64("second")}\x07`);
+    await expect.poll(clipboard).toBe("second");
+    expect(await toast.count()).toBe(0);
+    await tab.goto(`${browser.server.url}/?session=other&renderer=dom`);
+    await page.state("attached");
+    browser.server.process("other").print(`\x1b]52;c;${base64("third")}\x07`);
+    await toast.waitFor();
+    expect(await clipboard()).toBe("second");
+  });
+
   test("gets what is selected with Ctrl+Shift+C, also where the page may not write to it", async () => {
     const page = await browser.attached();
     await page.page.context().grantPermissions(["clipboard-read"]);

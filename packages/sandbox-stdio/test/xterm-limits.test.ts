@@ -102,6 +102,38 @@ test("35: an OSC or DCS without an end is forgotten beyond its limit, and what f
   expect(new Set(titles)).toEqual(new Set(["short"]));
 });
 
+test("35: an image's sequence may be longer where images are drawn, and no other", () => {
+  const lengths = (imageLength?: number) => {
+    const terminal = new headless.Terminal({ allowProposedApi: true, logLevel: "off" });
+    limitWork(terminal, imageLength);
+    const { _core: core } = terminal as unknown as Internals;
+    const taken: string[] = [];
+    const take = (name: string) => (data: string) => {
+      taken.push(`${name} ${data.length}`);
+      return true;
+    };
+    terminal.parser.registerDcsHandler({ final: "q" }, take("sixel"));
+    terminal.parser.registerDcsHandler({ intermediates: "$", final: "q" }, take("request"));
+    terminal.parser.registerOscHandler(1337, take("iterm"));
+    terminal.parser.registerOscHandler(1338, take("other"));
+    const pieces = "~".repeat(20_000);
+    for (const start of ["\x1bPq", "\x1bP$q", "\x1b]1337;", "\x1b]1338;"]) {
+      for (const length of [1, 5, 6]) {
+        for (const text of [start, ...Array.from({ length }, () => pieces), "\x1b\\"]) {
+          core._inputHandler.parse(new TextEncoder().encode(text));
+        }
+      }
+    }
+    return taken;
+  };
+  const short = ["sixel 20000", "request 20000", "iterm 20000", "other 20000"];
+  expect(lengths()).toEqual(short);
+  expect(lengths(100_010)).toEqual([
+    ...["sixel 20000", "sixel 100000", "request 20000"],
+    ...["iterm 20000", "iterm 100000", "other 20000"],
+  ]);
+});
+
 test("35: a cell keeps 32 units of combining characters, and repeating it repeats those", () => {
   const { core, parse } = open(20, 6);
   parse(`e${"\u0301".repeat(100_000)}\x1b[2147483647b`);

@@ -14,6 +14,9 @@ const STRING_LIMITS: ReadonlyMap<number, number> = new Map([
   // A clipboard's text in base64: the page has a limit of its own.
   [52, 524_288],
 ]);
+/** The sequences of images: OSC 1337, and DCS with the final `q` and nothing before it. */
+const ITERM_OSC = 1337;
+const SIXEL_DCS = 0x71;
 /** UTF-16 units in one cell: combining characters beyond are not drawn. */
 const MAX_CELL_LENGTH = 32;
 /** Hyperlinks on screen and scrollback: each takes part in every scrolling. Text beyond is drawn without its link. */
@@ -50,14 +53,15 @@ const limited = new WeakSet<object>();
 
 /**
  * Limits what a sequence can cost to what the terminal's screen can show. Text costs nothing more for it.
+ * @param imageLength How long a sequence of an image (sixel, iTerm2's) may be, where something draws images.
  * @throws {Error} Where the terminal is not the version that this was written for.
  */
-export function limitWork(terminal: XtermTerminal): void {
+export function limitWork(terminal: XtermTerminal, imageLength = MAX_STRING_LENGTH): void {
   const core = coreOf(terminal);
   const { _parser: parser } = core._inputHandler;
   limitCounts(terminal, parser);
-  limitOsc(parser._oscParser);
-  limitDcs(parser._dcsParser);
+  limitOsc(parser._oscParser, new Map([...STRING_LIMITS, [ITERM_OSC, imageLength]]));
+  limitDcs(parser._dcsParser, imageLength);
   limitLinks(core._oscLinkService);
   const line = core.buffers.normal.lines.get(0);
   if (line !== undefined) limitCells(Object.getPrototypeOf(line));
@@ -75,7 +79,7 @@ function limitCounts(terminal: XtermTerminal, parser: Core["_inputHandler"]["_pa
   }
 }
 
-function limitOsc(osc: OscParser): void {
+function limitOsc(osc: OscParser, limits: ReadonlyMap<number, number>): void {
   const [start, put] = [osc.start.bind(osc), osc.put.bind(osc)];
   let length = 0;
   osc.start = () => {
@@ -85,25 +89,27 @@ function limitOsc(osc: OscParser): void {
   osc.put = (data, from, to) => {
     length += to - from;
     put(data, from, to);
-    if (length <= (STRING_LIMITS.get(osc._id) ?? MAX_STRING_LENGTH)) return;
+    if (length <= (limits.get(osc._id) ?? MAX_STRING_LENGTH)) return;
     // Lets the handlers forget what they have.
     osc.reset();
     osc._state = ABORTED;
   };
 }
 
-function limitDcs(dcs: DcsParser): void {
+function limitDcs(dcs: DcsParser, imageLength: number): void {
   const [hook, put] = [dcs.hook.bind(dcs), dcs.put.bind(dcs)];
   let length = 0;
+  let most = MAX_STRING_LENGTH;
   dcs.hook = (ident, params) => {
     length = 0;
+    most = ident === SIXEL_DCS ? imageLength : MAX_STRING_LENGTH;
     hook(ident, params);
   };
   dcs.put = (data, from, to) => {
-    if (length > MAX_STRING_LENGTH) return;
+    if (length > most) return;
     length += to - from;
     put(data, from, to);
-    if (length > MAX_STRING_LENGTH) dcs.reset();
+    if (length > most) dcs.reset();
   };
 }
 
