@@ -106,6 +106,7 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
           choices={words.predictions}
           onChange={(prediction) => onChange({ prediction })}
         />
+        <p className="sbx-fine">{words.predictionWarning}</p>
       </Group>
       <p className="sbx-problem" role="status">
         {problem}

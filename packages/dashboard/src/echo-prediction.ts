@@ -1,6 +1,6 @@
 // Which characters a person sees before the process has echoed them, as mosh predicts them. Pure: keys, screens and times in,
-// characters with their places out. What is not confirmed by a real echo since the last key that ends a line is never shown, so
-// that nothing appears where the echo is off.
+// characters with their places out. Shown is only what a real echo has confirmed since the last key that ends a line. A program that
+// turns the echo off in silence can't be seen from here: hence predictions are never on unless a person asks for them.
 
 /** Rows are counted from the first line ever: one that has scrolled away is never counted again. */
 export type Cursor = { readonly row: number; readonly column: number };
@@ -24,6 +24,7 @@ const FAST_MS = 35;
 /** How long an echo may take beyond the round trip before its prediction counts as wrong. */
 const PATIENCE_MS = 250;
 const MAX_PREDICTIONS = 200;
+const MASK = "*";
 
 type Pending = Predicted & { readonly epoch: number; readonly typedAtMs: number };
 
@@ -55,7 +56,8 @@ export class EchoPrediction {
     while (this.#pending[0] !== undefined) {
       const [first] = this.#pending;
       if (!this.#isEchoed(first, screen)) break;
-      this.#confirmedEpoch = Math.max(this.#confirmedEpoch, first.epoch);
+      // A prompt that masks what is typed prints this for every key.
+      if (first.character !== MASK) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, first.epoch);
       this.#home = { row: first.row, column: first.column + 1 };
       this.#pending.shift();
     }

@@ -42,7 +42,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   bellFlashes: true,
   bellNotifies: false,
   programsNotify: false,
-  prediction: "auto",
+  prediction: "never",
 };
 
 export const FONT_SIZES = { min: 6, max: 40 } as const;

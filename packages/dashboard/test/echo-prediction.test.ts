@@ -136,6 +136,16 @@ test("a password on the line of a key that was echoed is not shown", () => {
   expect(link.shown("always")).toBe("");
 });
 
+test("a prompt that prints a star for each key confirms no password that begins with one", () => {
+  const link = new Link(200);
+  link.isEchoOn = false;
+  link.type("*");
+  link.print("*");
+  link.wait(200);
+  link.type("secret");
+  expect([link.shown("always"), link.prediction.hasPending]).toEqual(["", true]);
+});
+
 test("an echo that does not come is given up, and what was shown with it", () => {
   const link = new Link(100);
   link.type("a");

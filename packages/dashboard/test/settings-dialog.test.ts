@@ -20,7 +20,7 @@ const rows = (page: TerminalPage) => page.data("rows").then(Number);
 test("a scheme, and a size of the text, are there at once and after a reload", async () => {
   const page = await settings();
   const before = await rows(page);
-  await page.page.getByLabel("Colours", { exact: true }).last().selectOption("contrast");
+  await page.page.getByLabel("Scheme", { exact: true }).selectOption("contrast");
   await expect.poll(() => paper(page)).toBe("rgb(0, 0, 0)");
   await page.page.getByLabel("Size in pixels").fill("28");
   await expect.poll(() => rows(page)).toBeLessThan(before);
@@ -68,6 +68,6 @@ test("another page of the same browser follows at once", async () => {
   const other = browser.adopt(await page.page.context().newPage());
   await other.page.goto(`${browser.server.url}/?session=other&renderer=dom`);
   await other.state("attached");
-  await page.page.getByLabel("Colours", { exact: true }).last().selectOption("light");
+  await page.page.getByLabel("Scheme", { exact: true }).selectOption("light");
   await expect.poll(() => paper(other)).toBe("rgb(251, 251, 254)");
 });

@@ -16,7 +16,7 @@ describe("preferences", () => {
     fontSize: 17,
     hasLigatures: true,
     cursorStyle: "bar",
-    prediction: "never",
+    prediction: "auto",
   } as const;
 
   test("are the same after they were exported and imported", () => {
@@ -47,6 +47,10 @@ describe("preferences", () => {
       expect(read(wrong), JSON.stringify(wrong)).toEqual(DEFAULT_PREFERENCES);
     }
     expect(read({ fontSize: 40, fontFamily: "A, 'B C'" })).toMatchObject({ fontSize: 40, fontFamily: "A, 'B C'" });
+  });
+
+  test("show no key before its echo, unless a person asks for that", () => {
+    expect(importPreferences('{"format":"sbx-stdio preferences"}')?.prediction).toBe("never");
   });
 
   test("that another page changed are known here", () => {
