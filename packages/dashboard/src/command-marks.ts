@@ -22,14 +22,15 @@ export type CommandMarksOptions = {
   readonly now: () => number;
 };
 
+type Mark = { block: CommandBlock; readonly decoration: IDecoration | undefined };
+
 export class CommandMarks {
   readonly #terminal: Terminal;
   readonly #options: CommandMarksOptions;
   readonly #blocks = new CommandBlocks();
   readonly #handler: IDisposable;
   /** Of the newest block, whose mark changes as it ends. */
-  #decoration: IDecoration | undefined;
-  #newest: CommandBlock | undefined;
+  #newest: Mark | undefined;
 
   constructor(terminal: Terminal, options: CommandMarksOptions) {
     this.#terminal = terminal;
@@ -84,20 +85,19 @@ export class CommandMarks {
   }
 
   #show({ kind, block }: MarkOutcome): void {
-    this.#newest = block;
     if (kind === "prompt") {
       const { marker } = block.prompt;
       // Its marker is one of this terminal's: `#here` made it.
-      this.#decoration = this.#terminal.registerDecoration({ marker: marker as never, width: 1, layer: "top" });
-      const decoration = this.#decoration;
-      let shown = block;
-      decoration?.onRender((element) => {
-        if (decoration === this.#decoration) shown = this.#newest ?? shown;
-        this.#draw(element, shown);
-      });
+      const decoration = this.#terminal.registerDecoration({ marker: marker as never, width: 1, layer: "top" });
+      const mark: Mark = { block, decoration };
+      this.#newest = mark;
+      // It is drawn later than printed: newer commands may have come by then.
+      decoration?.onRender((element) => this.#draw(element, mark.block));
       return;
     }
-    const element = this.#decoration?.element;
+    if (this.#newest === undefined) return;
+    this.#newest.block = block;
+    const element = this.#newest.decoration?.element;
     if (element !== undefined) this.#draw(element, block);
   }
 

@@ -3,6 +3,7 @@
 import type { SearchAddon } from "@xterm/addon-search";
 import type { Terminal } from "@xterm/xterm";
 import {
+  addonSearch,
   EMPTY_SEARCH,
   outcomeAfter,
   outcomeBefore,
@@ -24,6 +25,8 @@ export class ScrollbackSearch {
   readonly #terminal: Terminal;
   readonly #changed: () => void;
   #addon: Promise<SearchAddon> | undefined;
+  /** The options of the newest search. */
+  #found: SearchOptions | undefined;
   #isDisposed = false;
 
   /** @param changed Told when what {@link state} says is another. */
@@ -72,17 +75,15 @@ export class ScrollbackSearch {
     const addon = await this.#addon;
     // Something else was asked for meanwhile, or the terminal is gone.
     if (this.#isDisposed || asked.term !== this.#state.term || asked.options !== this.#state.options) return;
-    const { isRegex, isCaseSensitive, isWholeWord } = asked.options;
-    const options = {
-      regex: isRegex,
-      caseSensitive: isCaseSensitive,
-      wholeWord: isWholeWord,
-      decorations: DECORATIONS,
-    };
+    const { term, regex } = addonSearch(asked.term, asked.options);
+    const options = { regex, caseSensitive: asked.options.isCaseSensitive, decorations: DECORATIONS };
+    // The addon takes other options for the same search, and would go on to the next match.
+    if (asked.options !== this.#found) addon.clearDecorations();
+    this.#found = asked.options;
     const isFound =
       direction === "next"
-        ? addon.findNext(asked.term, options)
-        : addon.findPrevious(asked.term, { ...options, incremental: isIncremental });
+        ? addon.findNext(term, options)
+        : addon.findPrevious(term, { ...options, incremental: isIncremental });
     if (!isFound) this.#change({ outcome: outcomeAfter(-1, 0) });
   }
 

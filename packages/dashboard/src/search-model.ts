@@ -43,6 +43,18 @@ export function outcomeBefore(term: string, { isRegex }: SearchOptions): SearchO
   }
 }
 
+/** What ends a word, as the addon counts it: letters of every script are inside. */
+const BOUNDARIES = " ~!@#$%^&*()+`\\-=\\[\\]{}|\\\\;:\"',./<>?";
+
+/**
+ * What the addon is asked for. Its own search for whole words passes over a line whose first match is a part of one: a pattern does not.
+ */
+export function addonSearch(term: string, { isRegex, isWholeWord }: SearchOptions): { term: string; regex: boolean } {
+  if (!isWholeWord) return { term, regex: isRegex };
+  const pattern = isRegex ? term : term.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+  return { term: `(?<![^${BOUNDARIES}])(?:${pattern})(?![^${BOUNDARIES}])`, regex: true };
+}
+
 /** @param index Of the addon: -1 where there is none, or too many. */
 export function outcomeAfter(index: number, count: number): SearchOutcome {
   const isMore = count >= SEARCH_LIMIT;

@@ -53,7 +53,7 @@ describe("a link", () => {
 
   test("whose text says something else shows where it leads, and opens only after a yes", async () => {
     const page = await browser.attached();
-    const target = `${browser.server.url}/icon.svg`;
+    const target = `${browser.server.url.replace("127.0.0.1", "elsewhere.localhost")}/icon.svg`;
     browser.server.process("main").print(`\x1b]8;;${target}\x1b\\https://bank.example\x1b]8;;\x1b\\\r\n`);
     await page.shows("https://bank.example");
     await clickFirstRow(page.page);

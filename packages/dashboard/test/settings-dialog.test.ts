@@ -20,7 +20,7 @@ const rows = (page: TerminalPage) => page.data("rows").then(Number);
 test("a scheme, and a size of the text, are there at once and after a reload", async () => {
   const page = await settings();
   const before = await rows(page);
-  await page.page.getByLabel("Scheme", { exact: true }).selectOption("contrast");
+  await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
   await expect.poll(() => paper(page)).toBe("rgb(0, 0, 0)");
   await page.page.getByLabel("Size in pixels").fill("28");
   await expect.poll(() => rows(page)).toBeLessThan(before);
@@ -51,7 +51,7 @@ test("a theme of iTerm2 is imported, shown, and removed; another file is refused
 
 test("what is exported in one browser is imported in another", async () => {
   const page = await settings();
-  await page.page.getByLabel("Cursor", { exact: true }).selectOption("bar");
+  await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
   await page.page.getByLabel("A bell sounds").check();
   const [download] = await Promise.all([
     page.page.waitForEvent("download"),
@@ -59,7 +59,7 @@ test("what is exported in one browser is imported in another", async () => {
   ]);
   const other = await settings();
   await other.page.getByLabel("Import…", { exact: true }).setInputFiles(await download.path());
-  await expect.poll(() => other.page.getByLabel("Cursor", { exact: true }).inputValue()).toBe("bar");
+  await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
   expect(await other.page.getByLabel("A bell sounds").isChecked()).toBe(true);
 });
 
@@ -68,6 +68,6 @@ test("another page of the same browser follows at once", async () => {
   const other = browser.adopt(await page.page.context().newPage());
   await other.page.goto(`${browser.server.url}/?session=other&renderer=dom`);
   await other.state("attached");
-  await page.page.getByLabel("Scheme", { exact: true }).selectOption("light");
+  await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("light");
   await expect.poll(() => paper(other)).toBe("rgb(251, 251, 254)");
 });
