@@ -117,8 +117,15 @@ function TerminalPage(props: {
         {...(rights.mayStartAnother ? { onNewSession: () => page.newSession() } : {})}
         {...(address.isDebug && onDebug !== undefined ? { onReady: onDebug } : {})}
       >
-        <button type="button" className="sbx-quiet" title={settings.openTitle} onClick={() => setSettings(true)}>
-          {settings.open}
+        <button
+          type="button"
+          className="sbx-quiet sbx-open-settings"
+          aria-label={settings.open}
+          title={settings.openTitle}
+          onClick={() => setSettings(true)}
+        >
+          <span>{settings.open}</span>
+          <span>{settings.openSign}</span>
         </button>
         <Account user={user} onLogin={() => page.login()} onLogout={() => void page.logout()} />
       </Terminal>

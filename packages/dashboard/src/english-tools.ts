@@ -46,6 +46,8 @@ export const ENGLISH_TOOLS = {
   },
   settings: {
     open: "Settings",
+    /** Where there is no room for the word. */
+    openSign: "⚙\u{fe0e}",
     openTitle: "Settings (Ctrl+Shift+,)",
     title: "Settings",
     close: "Close",
