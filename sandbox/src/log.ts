@@ -1,22 +1,11 @@
 // The bridge's log: lines on stderr at the level that LOG_LEVEL asks for, and the traces of sessions.
 
-import { type Log, type LogLevel, logAt, type Trace, traceOf } from "sandbox-stdio/core";
+import { adjustableLog, type Log, type Trace, traceOf } from "sandbox-stdio/core";
 
 /** Standard output holds one line of JSON alone, which says where the bridge listens. */
 const PRINT: Log = { error: console.error, warn: console.error, info: console.error, debug: console.error };
 
-let current = logAt("warn", PRINT);
-
-export const log: Log = {
-  error: (...words) => current.error(...words),
-  warn: (...words) => current.warn(...words),
-  info: (...words) => current.info(...words),
-  debug: (...words) => current.debug(...words),
-};
-
-export function setLogLevel(level: LogLevel): void {
-  current = logAt(level, PRINT);
-}
+export const { log, setLevel: setLogLevel } = adjustableLog(PRINT);
 
 /** The trace of a session, if STDIO_TRACE asks for it. It is printed whatever the level is. */
 export function sessionTrace(setting: string | undefined, sandbox: string, session: string): Trace | undefined {

@@ -1,6 +1,6 @@
 // The Worker's log: lines at the level that LOG_LEVEL asks for, and the traces of sessions.
 
-import { type Log, logAt, readLogLevel, type Trace, traceOf } from "sandbox-stdio/core";
+import { adjustableLog, type Log, readLogLevel, type Trace, traceOf } from "sandbox-stdio/core";
 
 export interface LogEnv {
   /** `error`, `warn` (default), `info` or `debug`. */
@@ -16,20 +16,15 @@ const PRINT: Log = {
   debug: (...words) => console.debug(...words),
 };
 
-let current = logAt("warn", PRINT);
+const adjustable = adjustableLog(PRINT);
 
-/** Whatever was last set by {@link useLogLevel} in this isolate, whose objects all have the same variables. */
-export const log: Log = {
-  error: (...words) => current.error(...words),
-  warn: (...words) => current.warn(...words),
-  info: (...words) => current.info(...words),
-  debug: (...words) => current.debug(...words),
-};
+/** At the level last set by {@link useLogLevel} in this isolate, whose objects all have the same variables. */
+export const { log } = adjustable;
 
 /** @returns Whether the setting is a level. */
 export function useLogLevel({ LOG_LEVEL }: LogEnv): boolean {
   const level = readLogLevel(LOG_LEVEL);
-  if (level !== undefined) current = logAt(level, PRINT);
+  if (level !== undefined) adjustable.setLevel(level);
   return level !== undefined;
 }
 

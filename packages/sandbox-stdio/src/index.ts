@@ -99,7 +99,7 @@ export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
-export { LOG_LEVELS, type Log, type LogLevel, logAt, readLogLevel } from "./text/log-level.ts";
+export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";
 export { clipUtf8, utf8Length } from "./text/utf8.ts";
 export { splitUtf8 } from "./text/utf8-text.ts";

@@ -79,15 +79,19 @@ export async function connect(
   if (place === "subprotocol") protocols.push(`bearer.${who?.token}`);
   const socket = new WebSocket(url, protocols, { headers, perMessageDeflate: false, handshakeTimeout: LIMIT_MS });
   const isStdio = protocols.includes("stdio.v1");
+  // Made before the socket is open: the first messages may come with the handshake.
+  const client = new TestClient(socket, options.acks ?? isStdio);
+  await opened(socket);
+  open.add(client);
+  socket.once("close", () => open.delete(client));
+  if (options.pings ?? isStdio) client.say({ type: "ping" });
+  return client;
+}
+
+/** @throws {HttpRefusal} Where the server answered HTTP instead of opening the WebSocket. */
+export function opened(socket: WebSocket): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Made before the socket is open: the first messages may come with the handshake.
-    const client = new TestClient(socket, options.acks ?? isStdio);
-    socket.once("open", () => {
-      open.add(client);
-      socket.once("close", () => open.delete(client));
-      if (options.pings ?? isStdio) client.say({ type: "ping" });
-      resolve(client);
-    });
+    socket.once("open", () => resolve());
     socket.once("error", reject);
     socket.once("unexpected-response", (_request, response) => {
       const chunks: Buffer[] = [];

@@ -11,11 +11,7 @@ export interface ControlServer {
 }
 
 /** `POST URL/NAME` runs one of the actions below and answers its result as JSON. */
-export async function startControlServer(
-  system: System,
-  proxy: BridgeProxy,
-  relay: BridgeProxy,
-): Promise<ControlServer> {
+export function startControlServer(system: System, proxy: BridgeProxy, relay: BridgeProxy): Promise<ControlServer> {
   const actions: Readonly<Record<string, () => unknown>> = {
     pids: () => system.pids,
     "restart-worker": () => system.restartWorker(),
@@ -29,6 +25,11 @@ export async function startControlServer(
     recorded: () => proxy.recorded.map((bytes) => bytes.toString("base64")),
     forget: () => proxy.forget(),
   };
+  return serveActions(actions);
+}
+
+/** Serves `POST URL/NAME` for each action, on a port of its own and at a path that only its caller knows. */
+export async function serveActions(actions: Readonly<Record<string, () => unknown>>): Promise<ControlServer> {
   const secret = randomBytes(16).toString("hex");
   const server = createServer(async (request, response) => {
     const action = actions[(request.url ?? "").slice(secret.length + 2)];

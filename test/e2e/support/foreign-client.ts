@@ -1,7 +1,7 @@
 // A client of another product: any path, any subprotocols, and nothing but the messages as they came.
 import WebSocket from "ws";
 import { Arrivals } from "./arrivals.ts";
-import { HttpRefusal } from "./client.ts";
+import { HttpRefusal, opened } from "./client.ts";
 import { type Person, system } from "./system.ts";
 import { LIMIT_MS } from "./wait.ts";
 
@@ -21,7 +21,11 @@ export function dropForeignClients(): void {
  * Connects with the person's token in the header, and waits until the WebSocket is open.
  * @throws {HttpRefusal} Where the server answered HTTP instead.
  */
-export function foreign(who: Person | undefined, path: string, options: ForeignOptions = {}): Promise<ForeignClient> {
+export async function foreign(
+  who: Person | undefined,
+  path: string,
+  options: ForeignOptions = {},
+): Promise<ForeignClient> {
   const headers = { ...(who === undefined ? {} : { Authorization: `Bearer ${who.token}` }), ...options.headers };
   const url = `${system.origin.replace(/^http/, "ws")}${path}`;
   const socket = new WebSocket(url, [...(options.protocols ?? [])], {
@@ -29,22 +33,11 @@ export function foreign(who: Person | undefined, path: string, options: ForeignO
     perMessageDeflate: false,
     handshakeTimeout: LIMIT_MS,
   });
-  return new Promise((resolve, reject) => {
-    const client = new ForeignClient(socket);
-    socket.once("open", () => {
-      open.add(client);
-      socket.once("close", () => open.delete(client));
-      resolve(client);
-    });
-    socket.once("error", reject);
-    socket.once("unexpected-response", (_request, response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => {
-        reject(new HttpRefusal(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString()));
-      });
-    });
-  });
+  const client = new ForeignClient(socket);
+  await opened(socket);
+  open.add(client);
+  socket.once("close", () => open.delete(client));
+  return client;
 }
 
 /** Connects where that is refused. @throws {Error} If it is not. */

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { joinSockets } from "../../../local/src/joined-sockets.ts";
 import { ROOT } from "../../../local/src/paths.ts";
 import { anyFreePort } from "../../../local/src/ports.ts";
 import { startSystem } from "../../../local/src/system.ts";
@@ -18,22 +19,7 @@ const EVERY_MS = 700;
 async function cuttable(port: number): Promise<{ readonly port: number; cut(): void; close(): void }> {
   const sockets = new Set<Socket>();
   const own = await anyFreePort();
-  const server = createServer((client) => {
-    const other = connect(port, "127.0.0.1");
-    for (const [one, end] of [
-      [client, other],
-      [other, client],
-    ] as const) {
-      sockets.add(one);
-      one.setNoDelay(true);
-      one.pipe(end);
-      one.on("error", () => end.destroy());
-      one.on("close", () => {
-        sockets.delete(one);
-        end.destroy();
-      });
-    }
-  });
+  const server = createServer((client) => joinSockets(client, connect(port, "127.0.0.1"), sockets));
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(own, "127.0.0.1", resolve));
   const cut = () => {
     for (const socket of sockets) socket.resetAndDestroy();

@@ -26,3 +26,18 @@ export function logAt(level: LogLevel, print: Log): Log {
     debug: isSaid("debug") ? print.debug : nothing,
   };
 }
+
+/** A log whose level can be changed: `warn` at first. */
+export function adjustableLog(print: Log): { readonly log: Log; setLevel(level: LogLevel): void } {
+  let current = logAt(DEFAULT_LEVEL, print);
+  const log: Log = {
+    error: (...words) => current.error(...words),
+    warn: (...words) => current.warn(...words),
+    info: (...words) => current.info(...words),
+    debug: (...words) => current.debug(...words),
+  };
+  const setLevel = (level: LogLevel): void => {
+    current = logAt(level, print);
+  };
+  return { log, setLevel };
+}
