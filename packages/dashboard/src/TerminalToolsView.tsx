@@ -33,6 +33,9 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
       <span className="sbx-said" role="status" key={state.said?.count}>
         {state.said?.words}
       </span>
+      <span className="sbx-unseen sbx-announced" aria-live="polite">
+        <span key={state.announced?.count}>{state.announced?.words}</span>
+      </span>
     </>
   );
 }

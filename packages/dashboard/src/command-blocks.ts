@@ -6,6 +6,8 @@ export type Place = { readonly marker: { readonly line: number }; readonly colum
 
 export type CommandBlock = {
   readonly prompt: Place;
+  /** Where what was typed begins; undefined if the shell does not say. */
+  readonly line?: Place;
   /** Where its output begins; undefined while nothing has been run. */
   readonly output?: Place;
   /** Where its output ended; undefined while it runs. */
@@ -42,6 +44,9 @@ export class CommandBlocks {
     switch (kind) {
       case "A":
         return this.#prompt(here());
+      case "B":
+        this.#typedFrom(here);
+        return undefined;
       case "C":
         return this.#change((block) => (block.output === undefined ? "started" : undefined), {
           output: here,
@@ -66,6 +71,12 @@ export class CommandBlocks {
     this.#blocks.push(block);
     if (this.#blocks.length > MAX_BLOCKS) this.#blocks.shift();
     return { kind: "prompt", block };
+  }
+
+  #typedFrom(here: () => Place): void {
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && last.output === undefined)
+      this.#blocks[this.#blocks.length - 1] = { ...last, line: here() };
   }
 
   #change(

@@ -68,6 +68,13 @@ export class CommandMarks {
     return output === undefined ? "" : textBetween((line) => normal.getLine(line), normal.length, output, end);
   }
 
+  /** What was typed; "" if the shell does not say where it began. */
+  lineOf({ line, output }: CommandBlock): string {
+    const { normal } = this.#terminal.buffer;
+    if (line === undefined || output === undefined || line.marker.line < 0) return "";
+    return textBetween((row) => normal.getLine(row), normal.length, line, output);
+  }
+
   dispose(): void {
     this.#handler.dispose();
   }

@@ -28,6 +28,8 @@ export const ENGLISH_TOOLS = {
   command: {
     ended: (exit: number | undefined) =>
       exit === undefined ? "Ended: click to copy its output" : `Exit ${exit}: click to copy its output`,
+    announced: (line: string, exit: number | undefined) =>
+      `${line === "" ? "The command" : line}: ${exit === undefined ? "ended" : `exit ${exit}`}`,
     copied: (lines: number) => `Copied ${count(lines, "line")} of output`,
     notCopied: "The browser does not let the page copy",
     nothingToCopy: "No output of a command to copy here",

@@ -9,14 +9,22 @@ import { EMPTY_SEARCH, type SearchState } from "./search-model.ts";
 import type { Shortcut } from "./terminal-shortcuts.ts";
 import type { Texts } from "./texts.ts";
 
+/** Another count is another time, of the same words too. */
+export type Said = { readonly words: string; readonly count: number };
+
 export type ToolsState = {
   readonly isSearching: boolean;
   readonly search: SearchState;
   /** Whether the newest line is below what is seen. */
   readonly isScrolledUp: boolean;
   /** Said for a moment: something was copied, or there was nothing to. */
-  readonly said: { readonly words: string; readonly count: number } | undefined;
+  readonly said: Said | undefined;
+  /** Said to a screen reader alone: a command has ended. */
+  readonly announced: Said | undefined;
 };
+
+/** Of a longer command a screen reader is told the beginning. */
+const MAX_ANNOUNCED = 80;
 
 export type TerminalToolsOptions = {
   readonly words: Texts["command"];
@@ -34,7 +42,13 @@ export class TerminalTools {
   readonly #latencyWords: () => string;
   readonly #listeners = new Set<() => void>();
   readonly #disposables: { dispose(): void }[];
-  #state: ToolsState = { isSearching: false, search: EMPTY_SEARCH, isScrolledUp: false, said: undefined };
+  #state: ToolsState = {
+    isSearching: false,
+    search: EMPTY_SEARCH,
+    isScrolledUp: false,
+    said: undefined,
+    announced: undefined,
+  };
 
   constructor(terminal: Terminal, { words, isReplay, commandEnded, latencyWords }: TerminalToolsOptions) {
     this.#latencyWords = latencyWords;
@@ -44,7 +58,10 @@ export class TerminalTools {
     this.commands = new CommandMarks(terminal, {
       words,
       isReplay,
-      ended: commandEnded,
+      ended: (block) => {
+        if (terminal.options.screenReaderMode === true) this.#announce(block);
+        commandEnded(block);
+      },
       copied: (text) => void this.#copy(text),
       now: () => performance.now(),
     });
@@ -132,6 +149,12 @@ export class TerminalTools {
 
   #say(words: string): void {
     this.#change({ said: { words, count: (this.#state.said?.count ?? 0) + 1 } });
+  }
+
+  #announce(block: CommandBlock): void {
+    const line = this.commands.lineOf(block).slice(0, MAX_ANNOUNCED);
+    const words = this.#words.announced(line, block.exit);
+    this.#change({ announced: { words, count: (this.#state.announced?.count ?? 0) + 1 } });
   }
 
   #scrolled(): void {

@@ -26,7 +26,7 @@ test("a command is its prompt, its output and its exit status", () => {
   const { blocks, outcomes } = told(["A", 0], ["B", 0, 2], ["C", 1], ["D;3", 4, 7]);
   expect(outcomes).toEqual(["prompt", undefined, "started", "ended"]);
   expect(blocks.list).toEqual([
-    { prompt: at(0), output: at(1), end: at(4, 7), exit: 3, startedAtMs: 2000, endedAtMs: 3000 },
+    { prompt: at(0), line: at(0, 2), output: at(1), end: at(4, 7), exit: 3, startedAtMs: 2000, endedAtMs: 3000 },
   ]);
 });
 

@@ -132,6 +132,24 @@ describe("commands", () => {
     expect(process.typed).toBe("");
   });
 
+  test("are told to a screen reader as they end, with their exit status, and not again by a replay", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    const announced = () => page.page.locator(".sbx-announced").textContent();
+    process.print(`${command("ls", "end\r\n", 0)}`);
+    await page.shows("end");
+    expect(await announced()).toBe("");
+    await page.button("Reader");
+    process.print(`${command("make test", "out\r\n", 2)}`);
+    await expect.poll(announced).toBe("make test: exit 2");
+    process.print(`${command("true", "", 0)}`);
+    await expect.poll(announced).toBe("true: exit 0");
+    await page.page.reload();
+    await page.state("attached");
+    await page.shows("$ true");
+    expect(await announced()).toBe("");
+  });
+
   test("of a shell without marks are not found, and that is said", async () => {
     const page = await browser.attached();
     await page.type("");
