@@ -1,33 +1,36 @@
 // Calls a session object that has gone, where there is news for it: a request to the address that the platform passes on to the
 // Worker. It shows the bridge's secret, which no process of a session knows.
 
-import { Doorbell, type Parking, type Progress } from "sandbox-stdio/core";
+import { Doorbell, type InnerServer, type Progress } from "sandbox-stdio/core";
+import type { BellLine } from "./bell-line.ts";
 import { log } from "./log.ts";
 
-/** Where it is called, and what is shown there. */
-export type BellSettings = { readonly url: string; readonly token: string };
-
-const PATIENCE_MS = 10_000;
-
 export class Bell {
-  readonly #settings: BellSettings | undefined;
+  readonly #line: BellLine | undefined;
   readonly #incarnation: string;
   readonly #doorbell = new Doorbell();
   #isCalling = false;
 
-  /** @param settings Undefined: nobody can be called. */
-  constructor(settings: BellSettings | undefined, incarnation: string) {
-    this.#settings = settings;
+  /** @param line Undefined: nobody can be called. */
+  constructor(line: BellLine | undefined, incarnation: string) {
+    this.#line = line;
     this.#incarnation = incarnation;
   }
 
   get isThere(): boolean {
-    return this.#settings !== undefined;
+    return this.#line?.isOpen === true;
   }
 
-  /** The object has gone. @param parking Undefined: it has not said how it is called. */
-  gone(parking: Parking | undefined, nowMs: number): void {
-    if (parking !== undefined && this.isThere) this.#doorbell.park(parking, nowMs);
+  /** The object has gone. @param last Where it has not said how it is called, `parking` is undefined. */
+  gone({ parking, isStopLate }: Pick<InnerServer, "parking" | "isStopLate">, nowMs: number): void {
+    if (parking === undefined || !this.isThere) return;
+    this.#doorbell.park(parking, nowMs);
+    if (isStopLate) this.#doorbell.stopping();
+  }
+
+  /** The bridge stops. */
+  stopping(): void {
+    this.#doorbell.stopping();
   }
 
   /** The object is here. */
@@ -43,28 +46,20 @@ export class Bell {
   /** @param looked Called when a call is over: another may be due. */
   tick(progress: Progress, nowMs: number, looked: () => void): void {
     const { parking } = this.#doorbell;
-    if (parking === undefined || this.#settings === undefined || this.nextMs(progress) > nowMs) return;
+    if (parking === undefined || this.#line === undefined || this.nextMs(progress) > nowMs) return;
     this.#doorbell.called(progress, nowMs);
     this.#isCalling = true;
-    void call(this.#settings, { session: parking.bell, incarnation: this.#incarnation }).finally(() => {
+    void call(this.#line, { session: parking.bell, incarnation: this.#incarnation }).finally(() => {
       this.#isCalling = false;
       looked();
     });
   }
 }
 
-async function call({ url, token }: BellSettings, whom: { session: string; incarnation: string }): Promise<void> {
+async function call(line: BellLine, whom: { session: string; incarnation: string }): Promise<void> {
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify(whom),
-      // A redirect would carry the secret to another address.
-      redirect: "error",
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    await response.arrayBuffer();
-    if (!response.ok) log.warn(`a session object that was called answers ${response.status}`);
+    const status = await line.call(whom);
+    if (status >= 300) log.warn(`a session object that was called answers ${status}`);
   } catch (error) {
     log.warn("a session object can't be called:", error instanceof Error ? error.message : error);
   }

@@ -129,8 +129,8 @@ export class SessionHost implements ProcessEvents {
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
       upstream: tracedUpstream(this.#upstream(), trace),
     });
-    this.notes = new OutputNotes(this.session, () => this.#attached.inner);
     this.#bell = new Bell(bell, this.session.facts.incarnation);
+    this.notes = new OutputNotes(this.session, () => this.#attached.inner, this.#bell);
     this.#writer = new InputWriter(child, this.session);
     if (screen !== undefined) {
       const answers = new Answers({
@@ -238,7 +238,7 @@ export class SessionHost implements ProcessEvents {
   }
 
   removeInner(inner: InnerServer): void {
-    if (this.#attached.inner === inner) this.#bell.gone(inner.parking, performance.now());
+    if (this.#attached.inner === inner) this.#bell.gone(inner, performance.now());
     this.#attached.removeInner(inner);
     this.changed();
   }

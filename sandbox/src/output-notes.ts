@@ -2,17 +2,20 @@
 
 import type { InnerServer, ProcessSession } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
+import type { Bell } from "./bell.ts";
 import type { CommandEnd } from "./marks/commands.ts";
 import type { SessionMarkEvents } from "./marks/session-marks.ts";
 
 export class OutputNotes implements SessionMarkEvents {
   readonly #session: ProcessSession;
   readonly #inner: () => InnerServer | undefined;
+  readonly #bell: Pick<Bell, "stopping">;
 
   /** @param inner The newest inner hop. */
-  constructor(session: ProcessSession, inner: () => InnerServer | undefined) {
+  constructor(session: ProcessSession, inner: () => InnerServer | undefined, bell: Pick<Bell, "stopping">) {
     this.#session = session;
     this.#inner = inner;
+    this.#bell = bell;
   }
 
   commandEnded(end: CommandEnd): void {
@@ -34,6 +37,12 @@ export class OutputNotes implements SessionMarkEvents {
   stopping(seconds: number): void {
     this.#session.stopping(seconds);
     this.#inner()?.note({ type: "stopping", seconds });
+    this.#bell.stopping();
+  }
+
+  /** Its session object can be called from now on. */
+  callable(): void {
+    this.#tellInner({ type: "calls" });
   }
 
   #tellInner(message: Parameters<InnerServer["note"]>[0]): void {

@@ -2,6 +2,7 @@
 
 import type { AttachQuery, ExitStatus } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
+import { BellLine } from "./bell-line.ts";
 import { type HostNames, SessionHost, type Unattended } from "./host.ts";
 import { log, sessionTrace } from "./log.ts";
 import type { StartFault } from "./process/process.ts";
@@ -40,6 +41,8 @@ const SESSION_BYTES = 20 * 1024;
 export class Registry {
   readonly #settings: BridgeSettings;
   readonly #keptBytes: number;
+  /** How session objects are called. */
+  readonly #bell: BellLine | undefined;
   readonly #hosts = new Map<string, SessionHost>();
   /** Those whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
@@ -51,6 +54,11 @@ export class Registry {
   constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
     this.#settings = settings;
     this.#keptBytes = keptBytes;
+    const { bellUrl: url, token } = settings;
+    const opened = () => {
+      for (const host of this.#hosts.values()) host.notes.callable();
+    };
+    this.#bell = url === undefined ? undefined : new BellLine({ url, token }, opened);
   }
 
   get hosts(): IterableIterator<SessionHost> {
@@ -133,10 +141,16 @@ export class Registry {
       return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
     }
     const env = environmentOf(this.#settings, home, query.process);
-    const { childUser: user, unattendedBytesPerSecond, bellUrl: url, token } = this.#settings;
+    const { childUser: user, unattendedBytesPerSecond } = this.#settings;
     const trace = sessionTrace(this.#settings.trace, names.label, names.session);
-    const bell = url === undefined ? undefined : { url, token };
-    const around = { env, home, trace, bell, unattendedBytesPerSecond, ...(user === undefined ? {} : { user }) };
+    const around = {
+      env,
+      home,
+      trace,
+      bell: this.#bell,
+      unattendedBytesPerSecond,
+      ...(user === undefined ? {} : { user }),
+    };
     const started = SessionHost.start(
       names,
       query,

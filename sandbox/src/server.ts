@@ -66,7 +66,10 @@ export function startBridge(settings: BridgeSettings): Bridge {
     drain: async (seconds) => {
       registry.close(seconds);
       const running = [...registry.hosts].filter((host) => host.state === "running");
-      for (const host of running) host.notes.stopping(seconds);
+      for (const host of running) {
+        host.notes.stopping(seconds);
+        host.changed();
+      }
       log.info(`told to stop: ${running.length} sessions have ${seconds} s`);
       // An exit that nobody was here for is fetched by the session's object before long.
       await atMost(seconds * 1000, Promise.all([...registry.hosts].map((host) => host.exitTold.told)));

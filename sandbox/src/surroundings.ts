@@ -3,7 +3,7 @@
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
-import type { BellSettings } from "./bell.ts";
+import type { BellLine } from "./bell-line.ts";
 import { type ChildUser, ownUserName } from "./child-user.ts";
 import type { BridgeSettings } from "./settings.ts";
 
@@ -17,7 +17,7 @@ export type Surroundings = {
   /** What the process may write in a second while nobody reads it. Absent: as much as it likes. */
   readonly unattendedBytesPerSecond?: number;
   /** How its session object is called; absent: it can't be. */
-  readonly bell?: BellSettings | undefined;
+  readonly bell?: BellLine | undefined;
 };
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */

@@ -33,7 +33,10 @@ test("H20b: without the bridge's secret nobody calls a session object, and what 
     (await bellRoutes.request(BELL_PATH, init, settings)).status;
   expect(await ask(call("a guess of 16 and more"))).toBe(401);
   expect(await ask({ method: "POST", body })).toBe(401);
-  for (const text of ["", "{}", '{"session":"main","incarnation":"i1"}', "x".repeat(2_000)])
+  expect(await ask(call("a guess of 16 and more", "{}"))).toBe(401);
+  // A call for nobody: the bridge looks whether its calls come here.
+  expect(await ask(call(GREETED_SETTINGS.STDIO_TOKEN, "{}"))).toBe(204);
+  for (const text of ["", "[]", '{"session":"main","incarnation":"i1"}', "x".repeat(2_000)])
     expect(await ask(call(GREETED_SETTINGS.STDIO_TOKEN, text))).toBe(400);
   // Where bridges are in containers nobody calls from outside.
   expect(await ask(call(GREETED_SETTINGS.STDIO_TOKEN), { ...watched, BRIDGE_URL: "" })).toBe(404);

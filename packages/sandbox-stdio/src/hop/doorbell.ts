@@ -21,6 +21,8 @@ export class Doorbell {
   #calledAtMs = 0;
   /** Whether a call has been made since the process has ended. */
   #hasToldEnd = false;
+  /** Whether its clients have yet to hear that the bridge stops. */
+  #isStopDue = false;
 
   /** The object has gone. */
   park(parking: Parking, nowMs: number): void {
@@ -28,11 +30,20 @@ export class Doorbell {
     this.#parkedAtMs = nowMs;
     this.#calls = 0;
     this.#hasToldEnd = false;
+    this.#isStopDue = false;
+  }
+
+  /** The bridge stops: that is for the clients of an object that has gone, if there are any. */
+  stopping(): void {
+    if (this.#parking === undefined || this.#parking.seconds === 0) return;
+    this.#isStopDue = true;
+    this.#calls = 0;
   }
 
   /** The object is here. */
   answered(): void {
     this.#parking = undefined;
+    this.#isStopDue = false;
   }
 
   /** Whom to call; undefined while the object is here, or has never said how. */
@@ -40,13 +51,13 @@ export class Doorbell {
     return this.#parking;
   }
 
-  /** When to call; infinity for never. An end is told at once, also by an object that asked to wait for output. */
+  /** When to call; infinity for never. An end and a stop are told at once, also to an object that asked to wait for output. */
   nextMs({ endOffset, hasEnded }: Progress): number {
     const parking = this.#parking;
     if (parking === undefined) return Number.POSITIVE_INFINITY;
     if (hasEnded && !this.#hasToldEnd) return this.#parkedAtMs;
-    if (!hasEnded && endOffset === parking.offset) return Number.POSITIVE_INFINITY;
-    const firstMs = this.#parkedAtMs + parking.after * 1000;
+    if (!hasEnded && !this.#isStopDue && endOffset === parking.offset) return Number.POSITIVE_INFINITY;
+    const firstMs = this.#parkedAtMs + (this.#isStopDue ? 0 : parking.after * 1000);
     if (this.#calls === 0) return firstMs;
     return Math.max(firstMs, this.#calledAtMs + Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#calls - 1)));
   }

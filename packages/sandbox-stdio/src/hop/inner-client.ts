@@ -334,6 +334,9 @@ export class InnerClient implements Upstream, SnapshotSource {
         return;
       case "pong":
         return;
+      case "calls":
+        this.callsParked = true;
+        return;
       case "parked":
         // What was said since has called it off.
         if (session !== undefined && this.#isParkLast) this.#events.parked?.();

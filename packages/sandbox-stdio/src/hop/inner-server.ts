@@ -24,6 +24,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
   #link: OutputReader | undefined;
   #isClosed = false;
   #parking: Parking | undefined;
+  /** Whether a stop was told after the object's last word: it may have gone without hearing it. */
+  #isStopLate = false;
   heardAtMs: number;
 
   constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, ports?: ProgramPorts) {
@@ -85,8 +87,10 @@ export class InnerServer implements OutputPeer, RemotePeer {
   }
 
   /** What the far end is told as it comes, and nothing follows from here. */
-  note(message: Extract<InnerMessage, { type: "command_end" | "attention" | "stopping" | "title" }>): void {
-    if (!this.#isClosed) this.#say(message);
+  note(message: Extract<InnerMessage, { type: "command_end" | "attention" | "stopping" | "calls" | "title" }>): void {
+    if (this.#isClosed) return;
+    if (message.type === "stopping") this.#isStopLate = true;
+    this.#say(message);
   }
 
   /** The socket takes output again. */
@@ -97,6 +101,11 @@ export class InnerServer implements OutputPeer, RemotePeer {
   /** What the object said before it went, if that was its last word. */
   get parking(): Parking | undefined {
     return this.#parking;
+  }
+
+  /** Whether an object that has gone may not know that the bridge stops. */
+  get isStopLate(): boolean {
+    return this.#isStopLate;
   }
 
   get silentAtMs(): number {
@@ -165,6 +174,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
       case "park": {
         const { type: _, ...parking } = command;
         this.#parking = parking;
+        this.#isStopLate = false;
         this.#say({ type: "parked" });
         return;
       }

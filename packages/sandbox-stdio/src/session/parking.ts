@@ -49,6 +49,8 @@ export type ParkedSession = {
 /** Why a session can't be parked now; undefined: it can. */
 export function whyAwake(session: RelaySession, nowMs: number): string | undefined {
   if (session.hasEnded) return "the process has ended";
+  // A bridge that stops has no patience for an object that must be called to hear of the exit.
+  if (session.secondsLeft !== undefined) return "its bridge stops";
   if (session.isScreenAsked) return "a snapshot is on its way";
   if (session.isWatched) return "a program waits";
   if (!session.isUpToDate) return "output is on its way";

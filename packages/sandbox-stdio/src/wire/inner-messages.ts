@@ -168,6 +168,8 @@ export type InnerMessage =
   | ({ readonly type: "attention" } & Attention)
   /** The bridge was told to stop: it ends what still runs after so many seconds, and starts nothing more. */
   | { readonly type: "stopping"; readonly seconds: number }
+  /** From now on the bridge calls an object that has parked (`calls` in `hello`). */
+  | { readonly type: "calls" }
   /** The program calls its terminal otherwise from now on. */
   | { readonly type: "title"; readonly title: string }
   /** There will be none this time. */
@@ -307,6 +309,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     offset: isOffset,
   },
   stopping: { seconds: isInteger(0, 86_400) },
+  calls: {},
   title: { title: isString(MAX_TITLE_BYTES) },
   no_snapshot: {},
   pong: {},
