@@ -4,6 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import {
   attachParams,
   Doorbell,
+  dialectNamed,
   InnerServer,
   OutputLog,
   ProcessSession,
@@ -13,11 +14,20 @@ import {
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";
+import { COUNTER } from "../src/metrics/report.ts";
+import { answersPings } from "../src/session/client-sockets.ts";
 import type { SessionObject } from "../src/session/session-object.ts";
 import { GREETED_SETTINGS } from "./stand-in-bridge.ts";
 
 const real = env as unknown as Env & Record<string, string>;
-const SETTINGS = { ...GREETED_SETTINGS, PARK_SECONDS: "1", IDLE_SECONDS: "", AUDIT: "off" };
+const SETTINGS = {
+  ...GREETED_SETTINGS,
+  PARK_SECONDS: "1",
+  IDLE_SECONDS: "",
+  AUDIT: "off",
+  METRICS_TOKEN: "a token of the metrics",
+  METRICS_SECONDS: "3600",
+};
 const before = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, real[name]]));
 const INCARNATION = "the-only-one";
 const LIMIT = { timeout: 25_000, interval: 20 };
@@ -270,6 +280,30 @@ test("H21a: a client that leaves while the session sleeps has left for the other
   await expect.poll(() => [...bridge.session.clients].map(({ name }) => name), LIMIT).toEqual(["alice"]);
   first.close();
 }, 60_000);
+
+test("H21: what a session has counted is reported before its object sleeps", async () => {
+  const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
+  const received = async () => {
+    const text = (await real.COUNTERS?.getByName(COUNTER).read()) ?? "";
+    return Number(/^sbx_stdio_received_bytes_total (\d+)$/m.exec(text)?.[1]);
+  };
+  const before = await received();
+  new Bridge(stub);
+  const client = await open(stub, "stdio");
+  const line = `${"x".repeat(5_000)}\n`;
+  client.type(line);
+  await expect.poll(() => client.output, LIMIT).toBe(`got ${line}`);
+  await parked(stub);
+  await evictDurableObject(stub, { webSockets: "hibernate" });
+  await expect.poll(received, LIMIT).toBeGreaterThan(before + 5_000);
+  client.close();
+}, 60_000);
+
+test("H21d: the stdio client and the plain one park, and those of other products keep the object awake", () => {
+  const names = ["stdio", "plain", "plain-text", "ttyd", "json", "pty", "pty-shared", "addon"];
+  const parks = names.filter((name) => dialectNamed(name).acknowledges || answersPings(dialectNamed(name)));
+  expect(parks).toEqual(["stdio", "plain"]);
+});
 
 test("H21c: after PARK_HOURS the client is told, and a minute later closed as idle", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;

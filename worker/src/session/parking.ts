@@ -50,6 +50,8 @@ export interface ParkingPorts {
   /** What is due has changed. */
   changed(): void;
   alarm(): void;
+  /** Reports what was counted: an object that sleeps has no clock to do it by. */
+  report(): void;
 }
 
 export class Parking {
@@ -111,6 +113,7 @@ export class Parking {
       isWarned: false,
     };
     kv.put(KEY, this.#parked);
+    this.#ports.report();
     this.#ports.alarm();
     this.#ports.changed();
   }

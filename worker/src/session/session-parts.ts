@@ -132,6 +132,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     },
     alone: (run) => ctx.blockConcurrencyWhile(run),
     alarm: () => void alarm.set(),
+    report: () => metrics.flush(Date.now()),
   });
   parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
