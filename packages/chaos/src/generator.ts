@@ -41,7 +41,12 @@ async function writeOutput(work: Work, giveWay: () => Promise<void> | undefined)
   const buffer = new Uint8Array(work.chunkBytes);
   const startedAt = performance.now();
   let written = 0;
+  let chunks = 0;
   for (const { stream, length } of chunksOf(work)) {
+    const { pause } = work;
+    chunks += 1;
+    if (pause !== undefined && chunks % pause.chunks === 0)
+      await new Promise((resolve) => setTimeout(resolve, pause.ms));
     const bytes = buffer.subarray(0, length);
     fill(bytes, offsets[stream], keys[stream]);
     writeAll(FD[stream], bytes);

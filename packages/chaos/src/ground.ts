@@ -26,6 +26,8 @@ export interface Ground {
   program(work: Work, tty: boolean): ProgramLine;
   /** Ends this life of a session's Durable Object. Absent where that is out of reach. @returns Whether there was one. */
   readonly abort?: (sandbox: string, session: string) => Promise<boolean>;
+  /** Takes a session's parked Durable Object out of memory. Absent: out of reach. @returns Whether it was parked. */
+  readonly evict?: (sandbox: string, session: string) => Promise<boolean>;
   /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
   readonly kill?: () => Promise<void>;
   /** Settles, with a message for people, when a server has ended that nobody told to. */
@@ -38,8 +40,18 @@ export interface Ground {
 const GENERATOR = join(ROOT, "packages/chaos/src/generator.ts");
 const TOKEN_SECONDS = 24 * 60 * 60;
 
-/** @param speed How many seconds pass in the Worker in a real one. */
-export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, signal?: AbortSignal): Promise<Ground> {
+export type LocalOptions = {
+  /** How many seconds pass in the Worker in a real one. */
+  readonly speed: number;
+  /** After how many of these a quiet session is parked; 0: never. */
+  readonly parkSeconds: number;
+};
+
+export async function localGround(
+  { speed, parkSeconds }: LocalOptions,
+  hop: (hop: Hop) => HopOptions,
+  signal?: AbortSignal,
+): Promise<Ground> {
   // The Worker's configuration wants a directory for the page, be there one or not.
   mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
   const dir = mkdtempSync(join(tmpdir(), "sbx-chaos-"));
@@ -55,7 +67,9 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
       dir,
       ports: { bridge: bridgePort, worker: workerPort },
       workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+      workerFlags: ["unsafe_module"],
       workerVars: {
+        PARK_SECONDS: String(parkSeconds),
         BRIDGE_URL: `http://127.0.0.1:${inner.port}`,
         CHAOS_SPEED: String(speed),
         // One user, from one address, does all of it, and plain clients come back as new ones.
@@ -67,17 +81,19 @@ export async function localGround(speed: number, hop: (hop: Hop) => HopOptions, 
     });
     const earlierFaults: string[] = [];
     const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });
+    const act = async (path: string, sandbox: string, session: string): Promise<boolean> => {
+      const url = `${system.origin}/chaos/${path}?${new URLSearchParams({ sandbox, session })}`;
+      const response = await fetch(url, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+      await response.body?.cancel();
+      return response.status === 204;
+    };
     return {
       attachUrl: new URL(`${system.origin}/attach`),
       token,
       proxyPort: outer.port,
       program: (work, tty) => programLine([join(BIN, "bun"), GENERATOR], work, tty),
-      abort: async (sandbox, session) => {
-        const url = `${system.origin}/chaos/abort?${new URLSearchParams({ sandbox, session })}`;
-        const response = await fetch(url, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
-        await response.body?.cancel();
-        return response.status === 204;
-      },
+      abort: (sandbox, session) => act("abort", sandbox, session),
+      ...(parkSeconds === 0 ? {} : { evict: (sandbox: string, session: string) => act("evict", sandbox, session) }),
       kill: () => {
         earlierFaults.push(...faultsIn(system.worker.logFile)); // A new start begins a new log.
         return system.restartWorker();

@@ -12,6 +12,8 @@ const USAGE = `Usage: npm run chaos -- [options]
   --aborts N     Durable Objects to abort meanwhile (default: one for each 50 cuts)
   --kills N      times that the whole Worker is killed (default: one for each 3000 cuts)
   --reloads N    times that a client is made anew from its resume point (default: one for each 100 cuts)
+  --park N       seconds by the Worker's clock after which a quiet session is parked; sessions pause then, and parked Durable Objects
+                 are taken out of memory (default 0: never)
   --speed N      how much faster than real time the clocks of clients and Worker are (default 10)
   --bytes N      bytes that one session moves, about (default 1000000)
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
@@ -22,6 +24,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 const SHOWN_FAULTS = 10;
+const PAUSE_FACTOR = 4;
 
 class UsageError extends Error {}
 
@@ -32,13 +35,14 @@ type Settings = {
   readonly aborts: number;
   readonly kills: number;
   readonly reloads: number;
+  readonly park: number;
   readonly speed: number;
   readonly bytes: number;
   readonly url: URL | undefined;
 };
 
 function readArguments(args: readonly string[]): Settings {
-  const names = ["cuts", "seed", "parallel", "aborts", "kills", "reloads", "speed", "bytes", "url"] as const;
+  const names = ["cuts", "seed", "parallel", "aborts", "kills", "reloads", "park", "speed", "bytes", "url"] as const;
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   let values: Record<string, unknown>;
   try {
@@ -63,6 +67,7 @@ function readArguments(args: readonly string[]): Settings {
     aborts: whole("aborts", Math.floor(cuts / 50)),
     kills: whole("kills", Math.floor(cuts / 3_000)),
     reloads: whole("reloads", Math.floor(cuts / 100)),
+    park: whole("park", 0),
     // A server that is not ours has its own clock, and proportions must stay.
     speed: url === undefined ? Math.max(1, whole("speed", 10)) : 1,
     bytes: whole("bytes", 1_000_000),
@@ -79,7 +84,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     console.error(`${error.message}\n\n${USAGE}`);
     return 2;
   }
-  const { cuts, seed, speed, url, bytes, ...rest } = settings;
+  const { cuts, seed, speed, url, bytes, park, ...rest } = settings;
   const token = process.env.SBX_TOKEN ?? "";
   if (url !== undefined && token === "") {
     console.error("SBX_TOKEN must hold a token for the server");
@@ -95,6 +100,8 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     seed,
     speed,
     sessionBytes: bytes,
+    // Long enough for the look, the bridge's answer and an eviction.
+    pauseMs: park === 0 ? 0 : (park * 1000 * PAUSE_FACTOR) / speed,
     limitMs: LIMIT_MS.fixed + cuts * (LIMIT_MS.perCut + LIMIT_MS.perStandstill / (speed * rest.parallel)),
     // Half a minute more than the longest that any part waits by design.
     stuckMs: 30_000 + 60_000 / speed,
@@ -102,7 +109,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
   });
   const ground: Ground =
     url === undefined
-      ? await localGround(speed, (hop) => run.hop(hop), signal)
+      ? await localGround({ speed, parkSeconds: park }, (hop) => run.hop(hop), signal)
       : await remoteGround(url, token, run.hop("outer"));
   log(`started, ${ground.attachUrl.origin}`);
   signal?.addEventListener("abort", () => run.giveUp("stopped"));

@@ -2,12 +2,15 @@
 
 import type { Random } from "../../local/src/random.ts";
 import type { SessionPlan } from "./session-run.ts";
-import type { Work } from "./work.ts";
+import { chunksOf, type Work } from "./work.ts";
 
 type Mode = "terminal" | "streams" | "echo" | "both";
 
-/** @param bytes About how many it moves. */
-export function planSession(session: string, random: Random, bytes: number): SessionPlan {
+/** How many pauses a session has, about, where sessions are to be parked. */
+const PAUSES = 12;
+
+/** @param bytes About how many it moves. @param pauseMs How long its pauses are, in which it may be parked; 0: it has none. */
+export function planSession(session: string, random: Random, bytes: number, pauseMs = 0): SessionPlan {
   const mode = random.weighted<Mode>([
     ["terminal", 3],
     ["streams", 2],
@@ -19,11 +22,12 @@ export function planSession(session: string, random: Random, bytes: number): Ses
   const lagMs = random.chance(0.3) ? random.scale(1, 30) : 0;
   // So slow that most breaks find it idle.
   const rate = random.chance(0.2) ? { bytesPerSecond: random.scale(100_000, 1_000_000) } : {};
-  const work = (rest: Pick<Work, "outputBytes" | "stderrShare" | "input" | "inputBytes">): Work => ({
-    ...base,
-    ...rate,
-    ...rest,
-  });
+  const work = (rest: Pick<Work, "outputBytes" | "stderrShare" | "input" | "inputBytes">): Work => {
+    const all = { ...base, ...rate, ...rest };
+    if (pauseMs === 0) return all;
+    const chunks = Math.ceil([...chunksOf(all)].length / PAUSES);
+    return { ...all, pause: { chunks: Math.max(1, chunks), ms: pauseMs } };
+  };
   switch (mode) {
     case "terminal":
       return {

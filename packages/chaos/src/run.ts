@@ -29,11 +29,14 @@ export type RunOptions = {
   /** The longest that it may take in all, and that a session may stand still, in real ms. */
   readonly limitMs: number;
   readonly stuckMs: number;
+  /** How long a session's pauses are, in which it may be parked, in real ms; 0: it has none. */
+  readonly pauseMs: number;
   readonly profile?: FaultProfile;
   readonly log: (line: string) => void;
 };
 
 const PROGRESS_MS = 5_000;
+const EVICT_MS = 40;
 const SANDBOX = "chaos";
 /** Sessions that fail, after which more of them say nothing new: a server may refuse them all, as fast as it can. */
 const ENOUGH_FAILURES = 20;
@@ -49,6 +52,7 @@ export class Run {
   #started = 0;
   #failures = 0;
   #isGivenUp = false;
+  #isEvicting = false;
   /** Restarts follow one another. */
   #acts: Promise<void> = Promise.resolve();
   #ground: Ground | undefined;
@@ -85,10 +89,12 @@ export class Run {
     this.#ground = ground;
     const progress = setInterval(() => this.#options.log(this.#progress()), PROGRESS_MS);
     void ground.failed?.then((why) => this.giveUp(why));
+    const evictions = setInterval(() => void this.#evict(ground), EVICT_MS);
     const limit = setTimeout(() => this.giveUp("the run has taken too long"), this.#options.limitMs);
     await Promise.all(Array.from({ length: this.#options.parallel }, () => this.#runSessions(ground)));
     await this.#acts;
     clearInterval(progress);
+    clearInterval(evictions);
     clearTimeout(limit);
     return this.tally.isGood && this.#isDone;
   }
@@ -115,10 +121,10 @@ export class Run {
   }
 
   async #runSession(ground: Ground): Promise<SessionOutcome> {
-    const { seed, sessionBytes, stuckMs } = this.#options;
+    const { seed, sessionBytes, stuckMs, pauseMs } = this.#options;
     const session = `s${seed}-${this.#started++}`;
     const random = new Random(seed, session);
-    const run = new SessionRun(planSession(session, random, sessionBytes), {
+    const run = new SessionRun(planSession(session, random, sessionBytes, pauseMs), {
       clock: this.#clock,
       random,
       sandbox: SANDBOX,
@@ -158,6 +164,20 @@ export class Run {
     const run = this.#pickLive();
     if (run === undefined || ground.abort === undefined) return;
     if (await ground.abort(SANDBOX, run.plan.session)) this.tally.aborts += 1;
+  }
+
+  /** One of the sessions, if it is parked just now. */
+  async #evict({ evict }: Ground): Promise<void> {
+    const run = this.#pickLive();
+    if (run === undefined || evict === undefined || this.#isEvicting) return;
+    this.#isEvicting = true;
+    try {
+      if (await evict(SANDBOX, run.plan.session)) this.tally.evictions += 1;
+    } catch {
+      // The Worker is being restarted.
+    } finally {
+      this.#isEvicting = false;
+    }
   }
 
   async #kill(ground: Ground): Promise<void> {

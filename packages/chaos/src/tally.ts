@@ -14,6 +14,8 @@ export class Tally {
   aborts = 0;
   /** Kills of the whole Worker. */
   kills = 0;
+  /** Parked Durable Objects that were taken out of memory. */
+  evictions = 0;
   cuts = 0;
   /** Sessions that were left alone in the end, since nothing had moved in them for long. */
   spared = 0;
@@ -77,6 +79,7 @@ export class Tally {
       line("outer"),
       line("inner"),
       `  restarts      ${this.aborts} of single Durable Objects, ${this.kills} of the whole Worker (kill -9)`,
+      ...(this.evictions > 0 ? [`  evictions     ${this.evictions} of parked Durable Objects`] : []),
       ...(gaps.length > 0 ? [announced] : []),
       ...(this.spared > 0 ? [`  left alone    ${this.spared} sessions in which nothing had moved for long`] : []),
       `  bytes         ${bytes.out} of output, ${bytes.in} of input, in ${seconds.toFixed(0)} s`,

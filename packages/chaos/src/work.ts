@@ -14,6 +14,8 @@ export type Work = {
   readonly chunkBytes: number;
   /** Absent: as fast as it goes. */
   readonly bytesPerSecond?: number;
+  /** Before every so many chunks nothing is written for so long: the session may be parked. */
+  readonly pause?: { readonly chunks: number; readonly ms: number };
   /**
    * `go`: wait for one byte after the first chunk of output. `check`: hold the input against its pattern. `echo`: also write it to
    * stdout, so that nothing else may go there.

@@ -23,10 +23,11 @@ test("no byte is lost, doubled or reordered by 200 cuts on both hops, 5 aborted 
     sessionBytes: 300_000,
     limitMs: 100_000,
     stuckMs: 40_000,
+    pauseMs: 0,
     log: (line) => lines.push(line),
   });
   const startedAt = performance.now();
-  const ground = await localGround(10, (hop) => run.hop(hop));
+  const ground = await localGround({ speed: 10, parkSeconds: 0 }, (hop) => run.hop(hop));
   let faults: readonly string[] | undefined;
   const isGood = await run.on(ground).finally(() => {
     faults = ground.faults?.();

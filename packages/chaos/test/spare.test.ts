@@ -24,6 +24,7 @@ test("a session that stands still is broken no more, and has failed if it stands
     sessionBytes: 1_000,
     limitMs: 60_000,
     stuckMs: 100,
+    pauseMs: 0,
     log: (line) => {
       lines.push(line);
       if (line.startsWith("!")) run.giveUp("seen");

@@ -31,6 +31,8 @@ export interface SystemOptions {
   readonly workerVars?: Record<string, string>;
   /** The main module in place of the Worker's own: a test's, which adds what production must not have. */
   readonly workerEntry?: string;
+  /** Compatibility flags beside those of wrangler.toml, which a test's main module needs. */
+  readonly workerFlags?: readonly string[];
   /** As in IssuerOptions. */
   readonly accessTokens?: "jwt" | "opaque";
   readonly accessTokenLifetime?: number;
@@ -134,7 +136,14 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     {
       name: "Worker",
       command: process.execPath,
-      args: [WORKER_SERVER, String(port), bundleFile(bundle), varsFile, join(dir, "state")],
+      args: [
+        WORKER_SERVER,
+        String(port),
+        bundleFile(bundle),
+        varsFile,
+        join(dir, "state"),
+        ...(options.workerFlags ?? []),
+      ],
       cwd: ROOT,
       env,
       logFile: join(dir, "logs/worker.log"),

@@ -1,4 +1,5 @@
-// Runs the Worker in one workerd, as a process of its own: node worker-server.ts PORT BUNDLE VARS_FILE STATE_DIR.
+// Runs the Worker in one workerd, as a process of its own: node worker-server.ts PORT BUNDLE VARS_FILE STATE_DIR [FLAG...]. The
+// flags are compatibility flags beside those of wrangler.toml.
 // Not `wrangler dev`: its proxy believes a client's MF-Original-URL, and it opens an inspector and a debug port.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -29,7 +30,7 @@ function log({ level, message }: { level: string; message: string }): void {
   process.stdout.write(`${mark}${message}\n`);
 }
 
-const [port = "", bundle = "", varsFile = "", stateDir = ""] = process.argv.slice(2);
+const [port = "", bundle = "", varsFile = "", stateDir = "", ...flags] = process.argv.slice(2);
 const { Miniflare, convertV4MiniflareOptions, Log, LogLevel } = miniflare();
 const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
 // A variable, since the option is missing from wrangler's types. Without it `.env` files would count.
@@ -55,6 +56,7 @@ const server = new Miniflare(
       {
         ...options,
         name: config.name,
+        compatibilityFlags: [...config.compatibility_flags, ...flags],
         modules: true,
         scriptPath: bundle,
         rootPath: ROOT,
