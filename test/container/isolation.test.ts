@@ -2,10 +2,17 @@
 import { expect, test } from "vitest";
 import { docker } from "../../packages/local/src/docker.ts";
 import { connect } from "../e2e/support/client.ts";
-import { fresh, person } from "../e2e/support/system.ts";
+import { fresh, type Person, person } from "../e2e/support/system.ts";
 import { containerOf, environmentOf } from "./containers.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
+
+/** The container of a sandbox, which stays for the test: it would go to sleep once it had no session for a few seconds. */
+async function heldContainerOf(who: Person, sandbox = "default"): Promise<string> {
+  const client = await connect(who, { sandbox, session: fresh("held"), cmd: "cat" });
+  await client.hello();
+  return containerOf(who, sandbox);
+}
 
 /** The status with which the bridge in `container` answers, asked from inside of it. */
 async function statusOf(container: string, path: string, ...options: string[]): Promise<string> {
@@ -15,7 +22,7 @@ async function statusOf(container: string, path: string, ...options: string[]): 
 
 test("two sandboxes of one tenant are two containers, with files and secrets of their own", async () => {
   const who = await person();
-  const [one, two] = [await containerOf(who, "one"), await containerOf(who, "two")];
+  const [one, two] = [await heldContainerOf(who, "one"), await heldContainerOf(who, "two")];
   expect(one).not.toBe(two);
   const writer = await connect(who, { sandbox: "one", session: fresh("s"), ...sh("echo mine >/workspace/file") });
   await writer.message("exit");
@@ -48,7 +55,7 @@ test("a sandbox keeps its secret when its container is a new one", async () => {
 
 test("a process is not given the secret", async () => {
   const who = await person();
-  const { STDIO_TOKEN } = await environmentOf(await containerOf(who));
+  const { STDIO_TOKEN } = await environmentOf(await heldContainerOf(who));
   const client = await connect(who, { session: fresh("s"), ...sh("env; tr '\\0' '\\n' </proc/self/environ") });
   await client.message("exit");
   expect(client.text()).toContain("PWD=/workspace\n");
@@ -57,7 +64,7 @@ test("a process is not given the secret", async () => {
 });
 
 test("the bridge answers nobody without its secret, and no page", async () => {
-  const container = await containerOf(await person());
+  const container = await heldContainerOf(await person());
   const { STDIO_TOKEN } = await environmentOf(container);
   const authorized = ["-H", `Authorization: Bearer ${STDIO_TOKEN}`];
   expect(await statusOf(container, "/healthz")).toBe("200");
