@@ -7,7 +7,7 @@ import { chunksOf, type Work } from "./work.ts";
 type Mode = "terminal" | "streams" | "echo" | "both";
 
 /** How many pauses a session has, about, where sessions are to be parked. */
-const PAUSES = 12;
+const PAUSES = 60;
 
 /** @param bytes About how many it moves. @param pauseMs How long its pauses are, in which it may be parked; 0: it has none. */
 export function planSession(session: string, random: Random, bytes: number, pauseMs = 0): SessionPlan {

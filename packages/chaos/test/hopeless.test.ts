@@ -22,6 +22,7 @@ async function refused(): Promise<{ run: Run; ground: Ground; lines: string[] }>
   const run = new Run({
     ...{ seed: 1, cuts: 10, aborts: 0, kills: 0, reloads: 0, parallel: 4, speed: 1 },
     ...{ sessionBytes: 1_000, limitMs: 60_000, stuckMs: 60_000 },
+    pauseMs: 0,
     log: (line) => lines.push(line),
   });
   const ground: Ground = {
