@@ -95,6 +95,7 @@ export type {
 export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
+export { FileTransfers } from "./terminal/file-transfers.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";

@@ -53,6 +53,8 @@ export class TerminalFront implements Front {
   /** Whether this outage's lost keys have been spoken of. */
   #hasToldDiscard = false;
   #hasToldRest = false;
+  /** What ends before this came before this program. */
+  #live: number | undefined;
   #farewell = "";
 
   constructor(parts: TerminalFrontParts) {
@@ -105,7 +107,8 @@ export class TerminalFront implements Front {
   }
 
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
-    this.#draw(this.#screen.draw(bytes, end - bytes.length));
+    this.#live ??= this.#parts.client.hello?.live;
+    this.#draw(this.#screen.draw(bytes, end - bytes.length, this.#live));
   }
 
   snapshot(bytes: Uint8Array, offset: number): void {
@@ -164,6 +167,11 @@ export class TerminalFront implements Front {
   }
 
   #typed(chunk: Buffer): void {
+    // Bytes of a file, not keys. A key comes alone, so that Ctrl+] ends a transfer that this terminal knows nothing of.
+    if (this.#screen.isTransfer && chunk.length > 1) {
+      this.#type(chunk);
+      return;
+    }
     const afterMenuKey = this.#menu === undefined && this.#hasMenu ? readMenuKey(chunk) : undefined;
     if (this.#menu !== undefined) this.#chosen(chunk);
     else if (afterMenuKey === undefined || this.company.people === undefined) this.#send(chunk);

@@ -1,9 +1,9 @@
 // What of a PTY's output is drawn on the person's terminal. Four reasons to look at it: a query that another client answers,
 // or that is replayed, must not make this terminal type an answer into the shell; a line of our own must not fall into the
 // middle of a sequence; what an application left switched on must be switched off when the terminal is given back; and some
-// terminals stand still for hours over a number that no screen can show.
+// terminals stand still for hours over a number that no screen can show. The bytes of a file transfer are no terminal's (K6b).
 
-import { MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "sandbox-stdio/core";
+import { FileTransfers, MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "sandbox-stdio/core";
 import { TerminalModes } from "./modes.ts";
 
 /** CAN. */
@@ -21,6 +21,7 @@ export type Drawing = {
 export class TerminalOutput {
   readonly modes = new TerminalModes();
   readonly #filter: QueryFilter;
+  readonly #transfers = new FileTransfers();
   readonly #size: () => ScreenSize;
 
   /**
@@ -37,19 +38,38 @@ export class TerminalOutput {
 
   /** Whether text of our own may be drawn now without spoiling a sequence. */
   get isBetweenSequences(): boolean {
-    return this.#filter.isBetweenSequences;
+    return this.#filter.isBetweenSequences && !this.isTransfer;
   }
 
-  /** Output that starts at `offset`. Where nothing has to be left out the parts are views of `bytes`. */
-  draw(bytes: Uint8Array, offset: number): Drawing {
-    const parts = this.#filter.filter(bytes, offset);
-    this.#followShifts(bytes);
+  /** Whether a file is being sent through this terminal, either way. */
+  get isTransfer(): boolean {
+    return this.#transfers.isTransfer;
+  }
+
+  /**
+   * Output that starts at `offset`. Where nothing has to be left out the parts are views of `bytes`.
+   * @param live What ends before this is replay: a transfer in it is over.
+   */
+  draw(bytes: Uint8Array, offset: number, live = 0): Drawing {
+    const replayed = Math.min(bytes.length, Math.max(0, live - offset));
+    const parts = replayed === 0 ? [] : [...this.#drawText(bytes.subarray(0, replayed), offset)];
+    let at = replayed;
+    for (const piece of at === bytes.length ? [] : this.#transfers.cut(at === 0 ? bytes : bytes.subarray(at))) {
+      parts.push(...(piece.isTransfer ? [piece.bytes] : this.#drawText(piece.bytes, offset + at)));
+      at += piece.bytes.length;
+    }
     return { parts, end: offset + bytes.length - this.#filter.heldBytes };
+  }
+
+  #drawText(bytes: Uint8Array, offset: number): readonly Uint8Array[] {
+    this.#followShifts(bytes);
+    return this.#filter.filter(bytes, offset);
   }
 
   /** A picture of the whole screen, which stands for everything before it and asks nothing. */
   redraw(snapshot: Uint8Array, offset: number): Drawing {
     const torn = this.#filter.isBetweenSequences ? [] : [BREAK_OFF];
+    this.#transfers.reset();
     this.#filter.flush();
     const filter = this.#filterFor(() => false);
     const parts = filter.filter(snapshot, 0);
@@ -59,6 +79,7 @@ export class TerminalOutput {
 
   /** What is held back, since nothing follows: the output has ended, or is missing from here on. */
   flush(): Uint8Array {
+    this.#transfers.reset();
     return this.#filter.breakOff();
   }
 

@@ -47,6 +47,37 @@ describe("queries", () => {
   });
 });
 
+describe("K6b: a file transfer by ZMODEM", () => {
+  const start = "**\x18B00000000000000\r\x8a\x11";
+  const block = "\x05\x1b[c\x18E\xc2\x9bc\x0e\x1b[6n\x18";
+  const fin = "**\x18B0800000000022d\r\x8a";
+
+  test.each([1, 2, 3, 7, 1_000])(
+    "passes byte for byte, cut after every %i bytes, and queries around it do not",
+    (size) => {
+      const sent = `\x1b[c$ sz f\r\nrz\r${start}${block}${fin}OO\x1b[c$ \x05`;
+      const chunks = sent.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      const drawn = `$ sz f\r\nrz\r${start}${block}${fin}OO$ `;
+      expect(draw(never, ...chunks)).toEqual({ drawn, end: sent.length });
+    },
+  );
+
+  test("is no place for a line of our own, and switches no mode on", () => {
+    const output = new TerminalOutput(never);
+    output.draw(bytes(`rz\r${start}\x1b[?1049h\x0e`), 0);
+    expect([output.isTransfer, output.isBetweenSequences, output.modes.resetSequence()]).toEqual([true, false, ""]);
+    output.draw(bytes(fin), 100);
+    expect([output.isTransfer, output.isBetweenSequences]).toEqual([false, true]);
+  });
+
+  test("that was replayed is over: what follows is a terminal's", () => {
+    const sent = `${start}\x05`;
+    const output = new TerminalOutput(never);
+    expect(text(output.draw(bytes(`${sent}\x05`), 0, sent.length).parts)).toBe(start);
+    expect(output.isTransfer).toBe(false);
+  });
+});
+
 test("everything else is drawn byte for byte", () => {
   for (const output of Object.values(OTHERS)) expect(draw(never, `${output}\x1b[m.`).drawn).toBe(`${output}\x1b[m.`);
 });

@@ -44,6 +44,11 @@ export class FileTransfers {
     return pieces;
   }
 
+  /** Whether what comes next is a file's. */
+  get isTransfer(): boolean {
+    return this.#isTransfer;
+  }
+
   /** Whether no transfer is under way, and none has begun to begin. */
   get isAtRest(): boolean {
     return !this.#isTransfer && this.#header === 0 && this.#stars === 0;
