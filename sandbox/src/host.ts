@@ -25,7 +25,7 @@ import { Bell } from "./bell.ts";
 import { HostPorts } from "./host-ports.ts";
 import { InputWriter } from "./input-writer.ts";
 import { Lifespan } from "./lifespan.ts";
-import { type LoggedProcess, type ProcessEvents, startLogged } from "./logged-process.ts";
+import { factsOf, type LoggedProcess, type ProcessEvents, startLogged } from "./logged-process.ts";
 import { OutputNotes } from "./output-notes.ts";
 import type { StartFault } from "./process/process.ts";
 import { ProcessControl } from "./process-control.ts";
@@ -47,7 +47,6 @@ export type HostNames = { readonly sandbox: string; readonly label: string; read
 export class SessionHost implements ProcessEvents {
   readonly names: HostNames;
   readonly session: ProcessSession;
-  readonly facts: ProcessFacts;
   readonly trace: Trace | undefined;
   readonly attempt: string | undefined;
   /** Whether it was started with input, or with the end of it. */
@@ -101,12 +100,11 @@ export class SessionHost implements ProcessEvents {
     { trace, bell, unattendedBytesPerSecond }: Pick<Surroundings, "trace" | "bell" | "unattendedBytesPerSecond">,
     unattended: Unattended | undefined,
   ) {
-    const { child, log, screen, cmd } = process;
+    const { child, log, screen } = process;
     this.names = names;
     this.trace = trace;
     this.attempt = unattended?.attempt;
     this.hasFirstInput = unattended !== undefined && (unattended.isStdinEnded || unattended.stdin.length > 0);
-    this.facts = { cmd, createdAt: new Date().toISOString() };
     this.#wish = wish;
     this.#process = process;
     this.#onEnd = onEnd;
@@ -161,6 +159,10 @@ export class SessionHost implements ProcessEvents {
     this.changed();
   }
 
+  get facts(): ProcessFacts {
+    return factsOf(this.#process);
+  }
+
   /** What the session has the process do. */
   #upstream(): Upstream {
     const { child } = this.#process;
@@ -207,7 +209,7 @@ export class SessionHost implements ProcessEvents {
   /** Whether a later client's `cmd` is this process. A client that names none takes what there is. */
   matches(query: AttachQuery): boolean {
     const words = commandWords(query.process);
-    return words === undefined || JSON.stringify(words) === JSON.stringify(this.facts.cmd);
+    return words === undefined || JSON.stringify(words) === JSON.stringify(this.#process.cmd);
   }
 
   /** Whether this process was started as `wish` says, in every respect (P2). */

@@ -8,6 +8,7 @@ import {
   type ExitStatus,
   MAX_FRAME_BYTES,
   OutputLog,
+  type ProcessFacts,
 } from "sandbox-stdio/core";
 import { TimeIndex } from "sandbox-stdio/programs";
 import { type SessionMarkEvents, SessionMarks } from "./marks/session-marks.ts";
@@ -21,6 +22,8 @@ import type { Surroundings } from "./surroundings.ts";
 const SMALL_READ_BYTES = 4_096;
 
 export type LoggedProcess = {
+  /** ISO 8601. */
+  readonly createdAt: string;
   readonly cmd: readonly string[];
   readonly child: ChildProcess;
   readonly log: OutputLog;
@@ -106,5 +109,10 @@ export function startLogged(
     screen?.close();
     return child;
   }
-  return { cmd: [cmd, ...args], child, log, screen, marks, times };
+  const createdAt = new Date().toISOString();
+  return { cmd: [cmd, ...args], createdAt, child, log, screen, marks, times };
+}
+
+export function factsOf({ cmd, createdAt, times: { lastMs } }: LoggedProcess): ProcessFacts {
+  return { cmd, createdAt, ...(lastMs === undefined ? {} : { lastOutputMs: lastMs }) };
 }

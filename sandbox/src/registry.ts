@@ -31,6 +31,7 @@ export type SessionListing = {
   readonly offset: number;
   readonly exit?: { readonly code: number; readonly signal?: string };
   readonly title?: string;
+  readonly lastOutputMs?: number;
 };
 
 /** How much of sessions that have ended is kept (X5). */

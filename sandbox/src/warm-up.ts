@@ -92,6 +92,7 @@ function echoingHost(): { host: SessionHost; echo: () => void } {
   const log = new OutputLog({ cols: 80, rows: 24 });
   const marks = new SessionMarks({ commandEnded: ignore, attention: ignore, titled: ignore }, () => performance.now());
   const times = new TimeIndex();
+  const createdAt = new Date().toISOString();
   let written = 0;
   const child: ChildProcess = {
     ...{ pid: 0, tty: true, hold: ignore, release: ignore, closeStdin: ignore, resize: ignore, signalAll: ignore },
@@ -103,7 +104,12 @@ function echoingHost(): { host: SessionHost; echo: () => void } {
   };
   const names = { sandbox: CLIENT, label: CLIENT, session: CLIENT };
   const wish = { args: [], env: [], tty: true, mode: "collaborative", delivery: "live", keep: 60 } as const;
-  const host = SessionHost.over(names, wish, { cmd: [], child, log, screen: undefined, marks, times }, ignore);
+  const host = SessionHost.over(
+    names,
+    wish,
+    { cmd: [], createdAt, child, log, screen: undefined, marks, times },
+    ignore,
+  );
   const echo = (): void => {
     const room = log.reserve(written);
     room.set(KEY);

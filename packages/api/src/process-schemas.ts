@@ -59,6 +59,13 @@ export const exit = z.object({ code: z.int(), signal: z.string().optional() });
 export const gap = z.object({ from: offset, to: offset });
 export const state = z.enum(["running", "exited", "lost"]);
 
+const participant = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(["driver", "viewer"]),
+  kind: z.enum(["person", "guest", "program"]).optional(),
+});
+
 export const description = z.object({
   session: z.string(),
   incarnation: z.string(),
@@ -71,7 +78,9 @@ export const description = z.object({
   rows: z.int().optional(),
   title: z.string().optional(),
   clients: z.int(),
+  participants: z.array(participant).optional().describe("who is attached; absent where nobody is"),
   offset,
+  lastOutputAt: z.iso.datetime().optional().describe("when its last output came"),
   inputOffset: offset,
   exit: exit.optional(),
 });

@@ -215,6 +215,8 @@ export class InnerRig {
   toBridge: Frame[] = [];
   toRelay: Frame[] = [];
   hello: InnerHello | undefined;
+  /** What the bridge greets with. */
+  lastOutputMs: number | undefined;
   readonly byes: { code: number; reason: string }[] = [];
   readonly clientByes: { id: string; code: number }[] = [];
   readonly #over: Partial<SessionFacts>;
@@ -261,7 +263,9 @@ export class InnerRig {
     );
     this.server = server;
     this.inner.opened({ send: (frame) => void this.toBridge.push(frame) }, clock.ms);
-    server.open({ cmd: ["bash"], createdAt: "2026-01-01T00:00:00.000Z" }, this.relay?.log.endOffset);
+    const { lastOutputMs } = this;
+    const at = lastOutputMs === undefined ? {} : { lastOutputMs };
+    server.open({ cmd: ["bash"], createdAt: "2026-01-01T00:00:00.000Z", ...at }, this.relay?.log.endOffset);
     return this;
   }
 

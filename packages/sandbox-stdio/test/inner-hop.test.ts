@@ -36,6 +36,20 @@ describe("input across breaks of the inner hop", () => {
   });
 });
 
+test("H3: output that is greeted with came when the bridge says so, and later output when it comes", () => {
+  const hop = new InnerRig();
+  expect(hop.connect().flush().session.lastOutputMs).toBeUndefined();
+  hop.cut();
+  output(hop.bridge, "while nobody was connected");
+  hop.lastOutputMs = 500;
+  hop.connect().flush();
+  expect([hop.session.log.endOffset, hop.session.lastOutputMs]).toEqual([26, 500]);
+  hop.bridge.clock.ms = 7_000;
+  output(hop.bridge, "now");
+  hop.flush();
+  expect(hop.session.lastOutputMs).toBe(7_000);
+});
+
 describe("acknowledgements of input across the inner hop", () => {
   test("I2: they come 20 ms after the first byte, or at once from 128 KiB on", () => {
     const hop = new InnerRig().connect().flush();

@@ -203,6 +203,7 @@ describe("the list of sessions", () => {
     const response = await api(alice, "/api/sandboxes/dev/sessions");
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
     const createdAt = expect.stringMatching(ISO_UTC);
+    const here = (role: string) => [{ id: expect.any(String), name: expect.any(String), role, kind: "person" }];
     const expected = [
       {
         session: "a-ended",
@@ -229,6 +230,7 @@ describe("the list of sessions", () => {
         createdAt,
         inputOffset: 0,
         clients: 1,
+        participants: here("driver"),
         offset: 0,
       },
       {
@@ -241,7 +243,9 @@ describe("the list of sessions", () => {
         createdAt,
         inputOffset: 0,
         clients: 1,
+        participants: here("driver"),
         offset: 2,
+        lastOutputAt: createdAt,
       },
     ];
     expect(await response.json()).toEqual({ sessions: expected });
@@ -270,6 +274,9 @@ describe("the list of sessions", () => {
       return now.offset >= 8 && now;
     });
     expect(listing).toMatchObject({ offset: 8, clients: 0, state: "running" });
+    const { lastOutputAt, createdAt } = listing as unknown as { lastOutputAt: string; createdAt: string };
+    expect(Date.parse(lastOutputAt)).toBeGreaterThanOrEqual(Date.parse(createdAt));
+    expect(listing).not.toHaveProperty("participants");
   });
 
   test("is open to who may connect; DELETE needs sandbox:exec; nothing is open without a token", async () => {

@@ -50,9 +50,10 @@ export class EndedProcess {
     if (session.lastScreen !== undefined) store.lastScreen = session.lastScreen;
     const clients = [...session.clients].map(knownOf);
     const { log, exit } = session;
-    const { title } = session;
+    const { title, lastOutputMs } = session;
     const size = log.sizeAt(log.endOffset);
-    store.record = { ...record, offset: log.endOffset, exit, exitedAtMs: nowMs, clients, size, title };
+    const stand = { offset: log.endOffset, size, title, lastOutputMs };
+    store.record = { ...record, ...stand, exit, exitedAtMs: nowMs, clients };
     void audit?.flush(); // Clients whose input is still on its way there wait for it.
     return true;
   }

@@ -16,11 +16,11 @@ export function storeLeft(
   session: RelaySession,
   hasBell: boolean,
 ): void {
-  const { log, title } = session;
+  const { log, title, lastOutputMs } = session;
   // A call that has brought nothing new needs nothing stored.
   if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
   looks.store();
-  const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title };
+  const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title, lastOutputMs };
   store.record = { ...record, ...stand, hasBell, clients: writersOf(session) };
 }
 
@@ -39,7 +39,8 @@ export function storeLost(
   if (session !== undefined) store.saveLog(session.log);
   looks.store();
   const offset = session?.log.endOffset ?? record.offset;
-  const lost = { ...record, offset, lostAtMs: nowMs, title: session?.title ?? record.title ?? "" };
+  const { title = "", lastOutputMs } = session ?? record;
+  const lost = { ...record, offset, lostAtMs: nowMs, title, lastOutputMs };
   store.record = lost;
   return lost;
 }

@@ -1,6 +1,6 @@
 // What the API says of a session, from what is stored, what is attached, or what the bridge knows.
 
-import { type KnownClient, knownOf, parseListings, type RelaySession } from "sandbox-stdio/core";
+import { type KnownClient, knownOf, type Participant, parseListings, type RelaySession } from "sandbox-stdio/core";
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
 import type { SessionRecord } from "./session-store.ts";
 
@@ -18,7 +18,11 @@ export type SessionListing = {
   /** What the program calls its terminal. */
   readonly title?: string;
   readonly clients: number;
+  /** Who is attached. Absent where nobody is. */
+  readonly participants?: readonly Participant[];
   readonly offset: number;
+  /** When its last output came. Absent where there was none. */
+  readonly lastOutputAt?: string;
   /** How far the asker has written by HTTP. */
   readonly inputOffset: number;
   readonly exit?: { readonly code: number; readonly signal?: string };
@@ -40,7 +44,7 @@ export async function describeSession(
   // Told, and about to be stored.
   const exit = record.exit ?? session?.exit;
   const size = facts.tty ? (session?.log.sizeAt(session.log.endOffset) ?? record.size) : undefined;
-  const base = {
+  const base: Omit<SessionListing, "state" | "offset" | "clients"> = {
     session: facts.session,
     incarnation: facts.incarnation,
     tty: facts.tty,
@@ -49,6 +53,8 @@ export async function describeSession(
     createdAt,
     ...(size === undefined ? {} : { cols: size.cols, rows: size.rows }),
     ...titleOf(session?.title ?? record.title),
+    ...lastOutputOf(session?.lastOutputMs ?? record.lastOutputMs),
+    ...participantsOf(session),
     inputOffset: writerId === undefined ? 0 : receivedOf(writerId, record, session),
   };
   if (exit !== undefined) {
@@ -72,12 +78,22 @@ export async function describeSession(
     ...titleOf(found.title),
     clients: 0,
     offset: found.offset,
+    ...lastOutputOf(found.lastOutputMs),
     ...(found.exit === undefined ? {} : { exit: found.exit }),
   };
 }
 
 function titleOf(title: string | undefined): { title?: string } {
   return title === undefined || title === "" ? {} : { title };
+}
+
+function lastOutputOf(ms: number | undefined): { lastOutputAt?: string } {
+  return ms === undefined ? {} : { lastOutputAt: new Date(ms).toISOString() };
+}
+
+export function participantsOf(session: RelaySession | undefined): { participants?: readonly Participant[] } {
+  const participants = session?.attachedParticipants ?? [];
+  return participants.length === 0 ? {} : { participants };
 }
 
 /** The programs that have written: how far is told also while nobody is here (P3). */

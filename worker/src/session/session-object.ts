@@ -13,7 +13,7 @@ import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
 import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import { describeSession, type SessionListing } from "./session-listing.ts";
+import { describeSession, participantsOf, type SessionListing } from "./session-listing.ts";
 import { makeParts, type SessionEnv, type SessionParts } from "./session-parts.ts";
 import type { SessionRecord } from "./session-store.ts";
 
@@ -166,10 +166,10 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     const writerId = asker && signer.writerId(record.facts.incarnation, asker, "api");
     if (!parking.isParked || keeper.session === undefined)
       return describeSession(this.env, record, keeper.session, writerId, () => keeper.foundLost(record));
-    const clients = keeper.session.attachedCount;
+    const here = { clients: keeper.session.attachedCount, ...participantsOf(keeper.session) };
     // Its container may be gone since. Who is attached is to hear of that.
     const described = await describeSession(this.env, record, undefined, writerId, () => void this.#awake());
-    return { ...described, clients };
+    return { ...described, ...here };
   }
 
   async audit(after: number, limit: number): Promise<AuditPage | undefined> {

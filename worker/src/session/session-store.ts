@@ -46,6 +46,8 @@ export type SessionRecord = {
   readonly size?: { readonly cols: number; readonly rows: number };
   /** What the program called its terminal when that was last known. */
   readonly title?: string;
+  /** When its last output came, as far as is known here. */
+  readonly lastOutputMs?: number | undefined;
   /** Who was known at the exit: what the process had taken of their input is not refused to one that comes back. */
   readonly clients?: readonly KnownClient[];
 };

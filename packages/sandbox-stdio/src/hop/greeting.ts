@@ -11,6 +11,8 @@ export type ProcessFacts = {
   readonly createdAt: string;
   /** Whether whoever has it calls a session object that has parked. Absent: it can't. */
   readonly calls?: boolean;
+  /** When its last output came, as Date.now(). Absent where there was none. */
+  readonly lastOutputMs?: number;
 };
 
 /** Characters of a command's words in a greeting, which has other things to say. */

@@ -25,6 +25,7 @@ export interface ReconciliationPorts {
 export function reconcile(session: RelaySession, hello: InnerHello, ports: ReconciliationPorts): void {
   session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
   session.noteEnd(hello.live);
+  session.lastOutputMs = hello.lastOutputMs ?? session.lastOutputMs;
   // Before the bridge hears who has left, or it would answer from there on, and not from where that was.
   ports.upstream.answerer(session.answererToTell);
   compareClients(session, hello, ports);

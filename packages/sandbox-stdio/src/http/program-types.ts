@@ -71,7 +71,11 @@ export type Description = {
   rows?: number;
   title?: string;
   clients: number;
+  /** Who is attached. Absent where nobody is. */
+  participants?: { id: string; name: string; role: "driver" | "viewer"; kind?: "person" | "guest" | "program" }[];
   offset: number;
+  /** When its last output came. Absent where there was none. */
+  lastOutputAt?: string;
   inputOffset: number;
   exit?: ExitInfo;
 };

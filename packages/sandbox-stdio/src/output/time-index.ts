@@ -10,6 +10,12 @@ const FIRST_STEP_MS = 1_000;
 export class TimeIndex {
   #marks: TimeMark[] = [];
   #stepMs = FIRST_STEP_MS;
+  #lastMs: number | undefined;
+
+  /** When the last output came; undefined before the first. */
+  get lastMs(): number | undefined {
+    return this.#lastMs;
+  }
 
   get stepMs(): number {
     return this.#stepMs;
@@ -21,6 +27,7 @@ export class TimeIndex {
 
   /** Output has come whose first byte stands at `offset`. A clock that is set back marks nothing until it is where it was. */
   note(offset: number, nowMs: number): void {
+    this.#lastMs = nowMs;
     const last = this.#marks.at(-1);
     if (last !== undefined && nowMs < last[1] + this.#stepMs) return;
     this.#marks.push([offset, nowMs]);

@@ -94,6 +94,11 @@ export class Clients {
     return count;
   }
 
+  get attachedParticipants(): Participant[] {
+    const attached = [...this.#clients.values()].filter((client) => client.isAttached && !client.isProgram);
+    return attached.sort((a, b) => a.order - b.order).map((client) => client.participant);
+  }
+
   /** Whether somebody is here who is no program: calls take no places and hold nothing up. */
   get isAttended(): boolean {
     for (const client of this.#clients.values()) if (client.isPresent && !client.isProgram) return true;

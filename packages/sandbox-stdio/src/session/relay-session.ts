@@ -25,6 +25,8 @@ export class RelaySession extends SessionCore {
   readonly programs: CallingPrograms;
   /** How much output there has been, as the bridge says: it may not have come here. */
   #toldEnd = 0;
+  /** When its last output came, by this session's clock; undefined before the first, and until the bridge has said so. */
+  lastOutputMs: number | undefined;
   /** The process has ended and its last screen has not come. */
   #isScreenDue = false;
   readonly #watchers = new Set<() => void>();
@@ -131,6 +133,8 @@ export class RelaySession extends SessionCore {
     const offset = this.log.endOffset;
     this.log.append(frame.subarray(1), stream);
     this.outputSender.keep(offset, frame);
+    // What the bridge has greeted with came at the time that it said.
+    if (this.log.endOffset > this.#toldEnd) this.lastOutputMs = this.now();
     this.appended();
   }
 

@@ -8,7 +8,7 @@ import type { Snapshot } from "../output/snapshot.ts";
 import type { SnapshotRequests } from "../output/snapshot-requests.ts";
 import type { Attention } from "../programs/attention.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
-import type { ClientMessage, ExitStatus } from "../wire/control.ts";
+import type { ClientMessage, ExitStatus, Participant } from "../wire/control.ts";
 import type { AnswererChoice } from "./answerer-choice.ts";
 import type { AttachContext } from "./attach-rules.ts";
 import type { Attendance } from "./attendance.ts";
@@ -132,6 +132,11 @@ export abstract class SessionCore {
 
   get attachedCount(): number {
     return this.members.attachedCount;
+  }
+
+  /** They, as others see them, in the order of arrival. */
+  get attachedParticipants(): readonly Participant[] {
+    return this.members.attachedParticipants;
   }
 
   /** Who answers terminal queries. */

@@ -15,6 +15,7 @@ import {
   isOffset,
   isOneOf,
   isString,
+  isTime,
   type Shape,
 } from "./schema.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
@@ -123,6 +124,8 @@ export type InnerMessage =
       readonly marked?: boolean;
       /** What the program calls its terminal. Absent where it has not said so. */
       readonly title?: string;
+      /** When its last output came, as Date.now(). Absent where there was none, and from an older bridge. */
+      readonly lastOutputMs?: number;
       /** Whether it calls an object that has parked. Absent: it can't. */
       readonly calls?: boolean;
     }
@@ -262,6 +265,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "marked?": isBoolean,
     "hasExited?": isBoolean,
     "title?": isString(MAX_TITLE_BYTES),
+    "lastOutputMs?": isTime,
     "calls?": isBoolean,
   },
   parked: {},

@@ -4,7 +4,17 @@
 import { MAX_TITLE_BYTES } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
 import { EXIT_STATUS } from "./inner-messages.ts";
-import { checkShape, isArrayOf, isObject, isOffset, isOneOf, isRecord, isString, type Shape } from "./schema.ts";
+import {
+  checkShape,
+  isArrayOf,
+  isObject,
+  isOffset,
+  isOneOf,
+  isRecord,
+  isString,
+  isTime,
+  type Shape,
+} from "./schema.ts";
 
 /** What is asked of a session that nobody is attached to. */
 export type BridgeListing = {
@@ -13,6 +23,8 @@ export type BridgeListing = {
   readonly offset: number;
   readonly exit?: ExitStatus;
   readonly title?: string;
+  /** When its last output came, as Date.now(). */
+  readonly lastOutputMs?: number;
 };
 
 /** UTF-8 bytes of an answer that is read at most: one session's may hold a command of 1 MiB, escaped. */
@@ -25,6 +37,7 @@ const LISTING: Shape = {
   offset: isOffset,
   "title?": isString(MAX_TITLE_BYTES),
   "exit?": isObject(EXIT_STATUS),
+  "lastOutputMs?": isTime,
 };
 const ANSWER: Shape = { sessions: isArrayOf(isObject(LISTING), MAX_SESSIONS) };
 
@@ -39,12 +52,13 @@ export function parseListings(text: string): readonly BridgeListing[] | undefine
   if (!isRecord(value) || checkShape(value, ANSWER) !== undefined) return undefined;
   // The shape has been checked against the table that the type is written after.
   const { sessions } = value as unknown as { readonly sessions: readonly BridgeListing[] };
-  return sessions.map(({ incarnation, state, offset, exit, title }) => ({
+  return sessions.map(({ incarnation, state, offset, exit, title, lastOutputMs }) => ({
     incarnation,
     state,
     offset,
     ...(exit === undefined ? {} : { exit: exitOf(exit) }),
     ...(title === undefined ? {} : { title }),
+    ...(lastOutputMs === undefined ? {} : { lastOutputMs }),
   }));
 }
 

@@ -30,6 +30,9 @@ export const isInteger =
 /** A position in a stream of bytes: a safe integer, never negative. */
 export const isOffset: Check = isInteger(0, Number.MAX_SAFE_INTEGER);
 
+/** A time as Date.now() gives it, which Date can hold. */
+export const isTime: Check = isInteger(0, 8_640_000_000_000_000);
+
 export const isNumber: Check = (value) =>
   typeof value === "number" && Number.isFinite(value) ? undefined : "must be a finite number";
 
