@@ -17,6 +17,7 @@ import { metricsRoutes } from "./metrics/metrics-route.ts";
 import { reportRefusals } from "./metrics/refusals.ts";
 import { openApiRoute } from "./programs/openapi-route.ts";
 import { programRoutes } from "./programs/routes.ts";
+import { sandboxRoutes } from "./programs/sandbox-routes.ts";
 import { readEgress } from "./sandbox/egress.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
 import { terminalRoutes } from "./terminal/routes.ts";
@@ -45,6 +46,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/", terminalRoutes);
   app.route("/", attachRoutes);
   app.route("/", openApiRoute);
+  app.route("/api/sandboxes", sandboxRoutes);
   app.route("/api/sandboxes", programRoutes);
   app.route("/api/sandboxes", sessionRoutes);
   app.route("/api/sandboxes", shareRoutes);

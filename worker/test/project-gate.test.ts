@@ -10,9 +10,10 @@ import { stdioRoutes } from "../src/routes.ts";
 import { ask as askWorker } from "./ask.ts";
 import { faultOf, newRealm, type Realm } from "./auth/realm.ts";
 
-/** These are about no sandbox; a bridge's call asks for its secret. `/terminal/*` is ttyd's page: here it leads to ours. The tools of `/mcp` ask the sandbox's routes. */
+/** These are about no sandbox; a bridge's call asks for its secret. `/terminal/*` is ttyd's page: here it leads to ours. The tools of `/mcp` ask the sandbox's routes. The list of sandboxes asks about each (sandboxes.test.ts). */
 const OF_NO_PROJECT = [
   "GET /healthz",
+  "GET /api/sandboxes",
   "ALL /terminal/*",
   "POST /api/revocations",
   "GET /api/audit",

@@ -104,7 +104,7 @@ async function attach(
   const wrongRole = typeof question === "function" ? roleRefusal(query.role, grant) : undefined;
   if (wrongRole !== undefined) return refuseUpgrade(answering(row, offered), wrongRole);
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
-  const keys = { sandboxKey, sessionKey: await sessionKey(session) };
+  const keys = { sandboxKey, sandbox: query.sandbox, sessionKey: await sessionKey(session) };
   const kind = row.limits === "json" ? "json" : "other";
   const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume }, question);
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);

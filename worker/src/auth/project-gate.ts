@@ -22,6 +22,7 @@ export type ProjectUser = { readonly user: string | undefined };
 
 /** A sandbox that the asker may reach. */
 export type Project = ProjectUser & {
+  readonly sandbox: string;
   readonly sandboxKey: string;
   /** @throws {AuthFault} `bad_name`. */
   sessionKey(session: string): Promise<string>;
@@ -51,6 +52,7 @@ export async function nameProject(env: ProjectEnv, asker: ProjectAsker, sandbox:
   const question = "token" in asker ? tokenQuestion(env, asker.token, sandbox) : requireAsked(env, asker.asked);
   return {
     question,
+    sandbox,
     sandboxKey: await sandboxKey(tenant, sandbox),
     sessionKey: (session) => sessionKey(tenant, sandbox, session),
   };

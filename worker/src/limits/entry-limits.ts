@@ -44,6 +44,7 @@ export type Pass = {
 export type Asked = {
   readonly sessionKey: string;
   readonly sandboxKey: string;
+  readonly sandbox: string;
   readonly kind: ConnectionKind;
   /** What the client shows to come back as itself. */
   readonly resume: string | undefined;
@@ -146,12 +147,12 @@ async function admitted(
   { home, own, grant, attempt, uncounted, asked }: Entry,
   counts: boolean,
 ): Promise<Admission | Refusal> {
-  const { sessionKey, sandboxKey } = asked;
+  const { sessionKey, sandboxKey, sandbox } = asked;
   const visit = { sessionKey, untilMs: grant.expiresAtMs, ...(counts ? { attempt } : {}) };
   const mayBeMade = grant.mayCreate && uncounted === undefined;
   return admissionOf(
     await Promise.all([
-      home.admit({ ...visit, grant: revocablePart(grant), ...(mayBeMade ? { sandboxKey } : {}) }),
+      home.admit({ ...visit, grant: revocablePart(grant), ...(mayBeMade ? { sandboxKey, sandbox } : {}) }),
       own?.admit({ ...visit, grant: grant.own }),
     ]),
   );

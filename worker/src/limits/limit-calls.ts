@@ -23,6 +23,8 @@ export type AdmissionRequest = {
   readonly untilMs: number;
   /** Its sandbox, where this is the tenant whose sandbox it is, and the session may have to be made. */
   readonly sandboxKey?: string;
+  /** The name of that sandbox. */
+  readonly sandbox?: string;
 };
 
 export type TenantAnswer =
@@ -44,6 +46,8 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   admit(request: AdmissionRequest): Promise<TenantAnswer>;
   /** A client that was let in as one that comes back was refused: that was an attempt after all. */
   resumeRefused(resuming: Resuming): void;
+  /** The names of the sandboxes with sessions that have not ended, as far as is known, in their order. */
+  sandboxes(): string[];
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
   renew(grant: RevocableGrant, sessionKey: string, untilMs: number): boolean;
   /** A session has ended, or was not made after all. */

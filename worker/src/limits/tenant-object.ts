@@ -23,7 +23,8 @@ import type { AdmissionRequest, Attempt, Resuming, TenantAnswer, TenantCalls } f
 import { type LimitEnv, readLimits } from "./limits.ts";
 import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "./revocation.ts";
 
-type LiveSession = { readonly sandboxKey: string; readonly sinceMs: number };
+/** `sandbox`: its name. Absent in what an earlier version stored. */
+type LiveSession = { readonly sandboxKey: string; readonly sandbox?: string; readonly sinceMs: number };
 
 /** A session that was just let in may not have been reached yet. */
 const ARRIVAL_MS = 10_000;
@@ -78,7 +79,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   }
 
   /** Whether somebody may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
-  async admit({ attempt, grant, sessionKey, sandboxKey, untilMs }: AdmissionRequest): Promise<TenantAnswer> {
+  async admit({ attempt, grant, sessionKey, sandboxKey, sandbox, untilMs }: AdmissionRequest): Promise<TenantAnswer> {
     const now = Date.now();
     if (attempt !== undefined) {
       const answer = this.attempted({ attempt, grant });
@@ -89,7 +90,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if (this.#fullness(sandboxKey) !== undefined) await this.#forgetEnded(sandboxKey);
     const noRoom = this.#fullness(sandboxKey);
     if (noRoom !== undefined) return { kind: "admitted", noRoom };
-    const live = { sandboxKey, sinceMs: now };
+    const live = { sandboxKey, sinceMs: now, ...(sandbox === undefined ? {} : { sandbox }) };
     this.#live.set(sessionKey, live);
     this.#writes.put(`live:${sessionKey}`, live);
     return { kind: "admitted" };
@@ -100,6 +101,10 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     const now = Date.now();
     this.#count(resuming.user, now);
     this.#count(refusedKey(resuming), now);
+  }
+
+  sandboxes(): string[] {
+    return [...new Set([...this.#live.values()].flatMap(({ sandbox = [] }) => sandbox))].sort();
   }
 
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */

@@ -25,6 +25,21 @@ export type Authorized = {
   readonly pass: Pass;
 };
 
+/** Who calls, by token or cookie (R1), wherever that is. @throws {AuthFault} */
+export async function callerOf(
+  request: Request,
+  env: IdentifyEnv,
+  scope: SandboxScope,
+): Promise<{ readonly identity: Identity; readonly token: string }> {
+  const { identity, token, source } = await identify(request, env);
+  if (source !== "authorization" && source !== "cookie") {
+    throw new AuthFault("no_token", "Give the token in the Authorization header");
+  }
+  if (source === "cookie") requireOwnPage(request, env);
+  requireScope(identity, scope);
+  return { identity, token };
+}
+
 /** @throws {AuthFault} */
 export async function authorized(
   request: Request,
@@ -32,12 +47,7 @@ export async function authorized(
   sandbox: string,
   scope: SandboxScope,
 ): Promise<Authorized> {
-  const { identity, token, source } = await identify(request, env);
-  if (source !== "authorization" && source !== "cookie") {
-    throw new AuthFault("no_token", "Give the token in the Authorization header");
-  }
-  if (source === "cookie") requireOwnPage(request, env);
-  requireScope(identity, scope);
+  const { identity, token } = await callerOf(request, env, scope);
   const project = await openProject(env, { tenant: identity, token }, sandbox);
   const homeKey = await tenantKey(identity);
   return {
@@ -62,7 +72,8 @@ export async function passToStart(
   sessionKey: string,
 ): Promise<Pass | Refusal> {
   const right = { tenant: identity, grant: who, asker: { tenant: identity, asked: { user: project.user } } };
-  const asked = { sessionKey, sandboxKey: project.sandboxKey, kind: "other", resume: undefined } as const;
+  const { sandboxKey, sandbox } = project;
+  const asked = { sessionKey, sandboxKey, sandbox, kind: "other", resume: undefined } as const;
   const passed = await pass(env, request, right, asked, { user: project.user });
   return "code" in passed ? passed : passed.pass;
 }
