@@ -115,6 +115,8 @@ export type CliCommand =
   | ({ readonly kind: "doctor" } & Place)
   | ({
       readonly kind: "sessions";
+      /** In all sandboxes of the person, not in one. */
+      readonly isEverywhere: boolean;
       readonly isJson: boolean;
       readonly hasAll: boolean;
       readonly isWatched: boolean;

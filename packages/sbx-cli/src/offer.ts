@@ -4,7 +4,8 @@ import fs from "node:fs";
 import { isRecord } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 import { CliError, usage } from "./outcome.ts";
-import { age, listSessions, runningOf } from "./sessions.ts";
+import { age } from "./session-table.ts";
+import { listSessions, runningOf } from "./sessions.ts";
 import { cellText, table } from "./table.ts";
 import { firstLine } from "./ticket.ts";
 

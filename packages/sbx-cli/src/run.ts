@@ -10,9 +10,7 @@ import { readDefaults, runContext } from "./contexts.ts";
 import { login, logout, tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
 import { EXIT, exitWith, type Outcome } from "./outcome.ts";
-import { safeJson } from "./plain-text.ts";
-import { aside, Printer, print } from "./print.ts";
-import { killSession, listSessions, sessionTable } from "./sessions.ts";
+import { aside, print } from "./print.ts";
 import { sshConfig, sshProxyWish } from "./ssh.ts";
 import { standardInput } from "./stdin.ts";
 import { readTicket } from "./ticket.ts";
@@ -20,9 +18,6 @@ import { terminalStreams } from "./tty.ts";
 import { VERSION, versionText } from "./version.ts";
 
 const STDERR = 2;
-const WATCH_MS = 2_000;
-/** Home, and clear to the end. */
-const REDRAW = "\x1b[H\x1b[J";
 
 /** @throws {CliError} What a person should be told in one line, and the exit code. */
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
@@ -64,7 +59,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "context":
       return print(runContext(command, env));
     case "sessions":
-      return list(command, token(command));
+      return (await import("./list-command.ts")).list(command, token(command));
     case "cp":
       return (await import("./copy.ts")).copy(command, env);
     case "forward":
@@ -75,7 +70,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
       return print(sshConfig(command));
     case "kill": {
       const { endpoint, sandbox, session } = command;
-      await killSession(endpoint, sandbox, session, await token(command)());
+      await (await import("./sessions.ts")).killSession(endpoint, sandbox, session, await token(command)());
       aside(`session ${session} in sandbox ${sandbox} has ended`);
       break;
     }
@@ -100,22 +95,4 @@ async function chosen({ wish }: Extract<CliCommand, { kind: "attach" }>): Promis
 /** `--version --json`, which no command stands before. */
 function isVersionAsked(argv: readonly string[]): boolean {
   return argv.length === 2 && argv.includes("--json") && (argv.includes("--version") || argv.includes("-V"));
-}
-
-async function list(
-  command: Extract<CliCommand, { kind: "sessions" }>,
-  token: () => Promise<string>,
-): Promise<Outcome> {
-  const { endpoint, sandbox, isJson, hasAll, isWatched } = command;
-  const text = async () => {
-    const answer = await listSessions(endpoint, sandbox, await token());
-    return isJson ? `${safeJson(answer, 2)}\n` : sessionTable(answer, hasAll);
-  };
-  if (!isWatched) return print(await text());
-  const printer = new Printer();
-  while (!printer.isBroken) {
-    await printer.print(`${process.stdout.isTTY ? REDRAW : ""}${await text()}`);
-    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-  }
-  return printer.end();
 }

@@ -1,10 +1,9 @@
 // The commands that ask the server over HTTP: which sessions there are, and ending one.
 
-import { isRecord, quote } from "sandbox-stdio/core";
+import { isRecord } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 import { describeFailure, messageOf } from "./socket.ts";
-import { table, cellText as text } from "./table.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -24,6 +23,32 @@ export async function listSessions(endpoint: Endpoint, sandbox: string, token: s
     after = `?after=${encodeURIComponent(answer.next)}`;
   }
   return { sessions };
+}
+
+/**
+ * What runs, or is kept, in all of the person's sandboxes with sessions that run; each entry names its `sandbox`.
+ * @returns undefined where the server is too old to say which sandboxes there are. @throws {CliError}
+ */
+export async function listEverywhere(
+  endpoint: Endpoint,
+  token: string,
+): Promise<{ sandboxes: number; sessions: unknown[] } | undefined> {
+  let answer: unknown;
+  try {
+    answer = await (await ask(endpoint, "GET", "/api/sandboxes", token)).json();
+  } catch (error) {
+    if (error instanceof RefusedError && error.status === 404) return undefined;
+    throw error;
+  }
+  const list = isRecord(answer) && Array.isArray(answer.sandboxes) ? answer.sandboxes.filter(isRecord) : [];
+  const names = list.map(({ sandbox }) => sandbox).filter((name) => typeof name === "string");
+  const listings = await Promise.all(
+    names.map(async (sandbox) => {
+      const listed = await listSessions(endpoint, sandbox, token);
+      return entriesOf(listed).map((entry) => ({ sandbox, ...entry }));
+    }),
+  );
+  return { sandboxes: names.length, sessions: listings.flat() };
 }
 
 /** @throws {CliError} Also where there is no such session. */
@@ -58,49 +83,26 @@ export async function ask(
     throw new CliError(describeFailure(cause instanceof Error ? cause : new Error(String(cause)), host));
   }
   if (response.ok) return response;
-  throw new CliError(messageOf(await response.text()) ?? `the server answered HTTP ${response.status}`);
+  const { status } = response;
+  throw new RefusedError(status, messageOf(await response.text()) ?? `the server answered HTTP ${status}`);
 }
 
-const COLUMNS = ["SESSION", "STATE", "KIND", "CLIENTS", "OUTPUT", "AGE", "COMMAND"] as const;
-const AGE_UNITS = [
-  [86_400, "d"],
-  [3_600, "h"],
-  [60, "m"],
-  [1, "s"],
-] as const;
+/** The server has answered, and no. */
+class RefusedError extends CliError {
+  readonly status: number;
 
-/** How long ago a time was, in the largest unit of which there are two; empty where it is no time. */
-export function age(time: string, nowMs = Date.now()): string {
-  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(time)) / 1_000));
-  if (Number.isNaN(seconds)) return "";
-  const [length, unit] = AGE_UNITS.find(([one]) => seconds >= 2 * one) ?? [1, "s"];
-  return `${Math.floor(seconds / length)}${unit}`;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** What a server lists: nothing where that is no list. */
+export function entriesOf(answer: unknown): Record<string, unknown>[] {
+  return isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
 }
 
 /** What of the list runs. */
 export function runningOf(answer: unknown): Record<string, unknown>[] {
-  const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
-  return list.filter(({ state }) => state === "running");
-}
-
-/** The list as lines of text; not `hasAll`: of what runs alone. Fields that the server left out are empty. */
-export function sessionTable(answer: unknown, hasAll = true): string {
-  const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
-  const shown = hasAll ? list : runningOf(answer);
-  return table([COLUMNS, ...shown.map(rowOf)]);
-}
-
-function rowOf(entry: Record<string, unknown>): string[] {
-  const exit = isRecord(entry.exit) ? ` ${text(entry.exit.signal ?? entry.exit.code)}` : "";
-  const words = [entry.cmd, entry.args].flat().filter((word) => word !== undefined);
-  const cmd = words.map(text).map(quote).join(" ");
-  return [
-    text(entry.session),
-    `${text(entry.state)}${exit}`,
-    entry.tty === true ? "pty" : "pipes",
-    text(entry.clients),
-    text(entry.offset),
-    age(text(entry.createdAt)),
-    cmd,
-  ];
+  return entriesOf(answer).filter(({ state }) => state === "running");
 }

@@ -165,6 +165,7 @@ describe("other commands", () => {
         endpoint: readEndpoint(URL),
         sandbox: "dev",
         token: undefined,
+        isEverywhere: false,
         isJson: true,
         hasAll: false,
         isWatched: false,

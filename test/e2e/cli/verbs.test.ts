@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli } from "../support/cli.ts";
+import { connect } from "../support/client.ts";
 import { fresh, type Person, person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -132,13 +133,45 @@ test("ls shows what runs, --all the rest", async () => {
   const who = await person();
   const [runs, ended] = [await started(who, "read x"), await started(who, "exit 5")];
   await verb(who, "wait", ["--session", ended, "--exit"]);
-  const names = (text: string) =>
-    text
-      .split("\n")
-      .slice(1, -1)
-      .map((line) => line.split(" ")[0]);
-  expect(names((await verb(who, "ls", [])).stdout)).toEqual([runs]);
-  expect(names((await verb(who, "ls", ["--all"])).stdout).sort()).toEqual([runs, ended].sort());
+  const names = (text: string) => rowsOf(text).map(([name]) => name);
+  expect(names((await verb(who, "sessions", [])).stdout)).toEqual([runs]);
+  expect(names((await verb(who, "sessions", ["--all"])).stdout).sort()).toEqual([runs, ended].sort());
+  expect(names((await verb(who, "ls", ["--sandbox", "default"])).stdout)).toEqual([runs]);
+});
+
+/** Cells of a table's rows, without its heading; none is empty. */
+function rowsOf(table: string): string[][] {
+  return table
+    .split("\n")
+    .slice(1, -1)
+    .map((line) => line.split(/ {2,}/));
+}
+
+test("ls shows all sandboxes of a person: what runs there, who is there, and when it last put something out", async () => {
+  const who = await person();
+  const session = await started(who, "echo hello; read x");
+  await verb(who, "wait", ["--session", session, "--text", "hello", "--from", "0"]);
+  const looker = await connect(who, { sandbox: "other", session: "shell", cmd: "cat", tty: 1, name: "Bob" });
+  await looker.hello();
+  looker.type("typed\r");
+  await looker.output(/typed/);
+  const viewer = await connect(who, { sandbox: "other", session: "shell", role: "viewer", name: "Eve" });
+  await viewer.hello();
+  const rows = rowsOf((await verb(who, "ls", [])).stdout);
+  const age = expect.stringMatching(/^\d+[smh]$/);
+  expect(rows).toEqual([
+    ["default", session, "running", "pipes", "6", age, age, "sh -c 'echo hello; read x'"],
+    ["other", "shell", "running", "pty", "Bob, Eve (viewer)", expect.any(String), age, age, "cat"],
+  ]);
+  const { stdout } = await verb(who, "ls", ["--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    sessions: [
+      { sandbox: "default", session, lastOutputAt: expect.stringMatching(/Z$/) },
+      { sandbox: "other", session: "shell", participants: [{ name: "Bob" }, { name: "Eve", role: "viewer" }] },
+    ],
+  });
+  await looker.leave();
+  await viewer.leave();
 });
 
 test("D2a: logs --since prints what came since a time, of a process that runs and of one that has ended", async () => {

@@ -11,13 +11,19 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
   type ListFlags = PlaceFlags & { json?: boolean; all?: boolean; watch?: boolean };
   for (const name of ["ls", "sessions"]) {
     addPlace(program.command(`${name} [url]`))
-      .description(name === "ls" ? "list what runs in a sandbox, newest first" : "the same as ls")
+      .description(
+        name === "ls"
+          ? "list what runs in all your sandboxes, or in the one that --sandbox names"
+          : "list what runs in one sandbox, newest first",
+      )
       .option("-a, --all", "also what has ended")
       .option("--watch", "draw it anew every two seconds")
       .option("--json", "as the server says it, all of it")
       .action((url: string | undefined, flags: ListFlags) => {
         const { json = false, all = false, watch = false } = flags;
-        done({ kind: "sessions", ...placeOf(url, flags, defaults), isJson: json, hasAll: all, isWatched: watch });
+        const isEverywhere = name === "ls" && flags.sandbox === undefined;
+        const how = { isEverywhere, isJson: json, hasAll: all, isWatched: watch };
+        done({ kind: "sessions", ...placeOf(url, flags, defaults), ...how });
       });
   }
   addSessionPlace(program.command("logs [url]"))

@@ -1,0 +1,131 @@
+// `ls` and `sessions`: what there is in one sandbox, in all of them, and over and over.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { age, sessionTable } from "../src/session-table.ts";
+import { collect, runCli, startCli } from "./fixture/cli.ts";
+
+// Each run starts a program.
+vi.setConfig({ testTimeout: 30_000 });
+
+type Answer = { status: number; body: unknown };
+
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+});
+
+/** A server whose answers are told by path; what it has none for is not found. */
+async function serve(answers: () => Readonly<Record<string, Answer | "broken">>): Promise<string> {
+  const server = createServer((request, response) => {
+    const missing = { status: 404, body: { error: "not_found", message: "no such page" } };
+    const answer = answers()[request.url ?? ""] ?? missing;
+    if (answer === "broken") response.destroy();
+    else response.writeHead(answer.status).end(JSON.stringify(answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const good = (body: unknown): Answer => ({ status: 200, body });
+const running = (session: string, more: object = {}) => ({
+  session,
+  state: "running",
+  tty: true,
+  cmd: "bash",
+  ...more,
+});
+const rows = (text: string) => text.split("\n").map((line) => line.split(/ {2,}/));
+
+test("ls asks for every sandbox of the person, and says which session is where", async () => {
+  const url = await serve(() => ({
+    "/api/sandboxes": good({ sandboxes: [{ sandbox: "a" }, { sandbox: "b" }] }),
+    "/api/sandboxes/a/sessions": good({ sessions: [running("one"), { session: "old", state: "exited" }] }),
+    "/api/sandboxes/b/sessions": good({ sessions: [running("two")] }),
+  }));
+  const table = await runCli(["ls", url]);
+  expect(rows(table.stdout).map((row) => row.slice(0, 3))).toEqual([
+    ["SANDBOX", "SESSION", "STATE"],
+    ["a", "one", "running"],
+    ["b", "two", "running"],
+    [""],
+  ]);
+  const json = await runCli(["ls", url, "--json"]);
+  const listed = JSON.parse(json.stdout) as { sessions: { sandbox: string; session: string }[] };
+  expect(listed.sessions.map(({ sandbox, session }) => `${sandbox}/${session}`)).toEqual(["a/one", "a/old", "b/two"]);
+});
+
+test("ls of a server that can't say which sandboxes there are lists the usual one", async () => {
+  const url = await serve(() => ({ "/api/sandboxes/default/sessions": good({ sessions: [running("one")] }) }));
+  const { code, stdout } = await runCli(["ls", url]);
+  expect([code, rows(stdout)[1]?.[0]]).toEqual([0, "one"]);
+});
+
+test("a refusal of the list of sandboxes is told", async () => {
+  const url = await serve(() => ({
+    "/api/sandboxes": { status: 401, body: { error: "expired", message: "expired" } },
+  }));
+  expect(await runCli(["ls", url])).toMatchObject({ code: 255, stdout: "", stderr: "sbx-stdio: expired\n" });
+});
+
+test("--watch goes on over a network that was away, and shows what is there afterwards", async () => {
+  let answer: Answer | "broken" = good({ sessions: [running("before")] });
+  const url = await serve(() => ({ "/api/sandboxes/default/sessions": answer }));
+  const child = startCli(["sessions", url, "--watch"]);
+  let shown = "";
+  const ended = collect(child);
+  const show = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = (chunk = "") => {
+        shown += chunk;
+        if (shown.includes(text)) resolve();
+        else child.stdout?.once("data", (more: Buffer) => look(more.toString()));
+      };
+      look();
+    });
+  await show("before");
+  answer = "broken";
+  await show("cannot connect");
+  answer = good({ sessions: [running("after")] });
+  await show("after");
+  child.kill("SIGINT");
+  expect((await ended).signal).toBe("SIGINT");
+});
+
+test("--watch of what never was there ends", async () => {
+  const url = await serve(() => ({}));
+  const child = startCli(["sessions", url, "--watch"]);
+  const [code] = await once(child, "exit");
+  expect(code).toBe(255);
+});
+
+test("the table names who is there, three at most, and says when the last output came", () => {
+  const nowMs = Date.parse("2026-11-23T12:00:00Z");
+  const at = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
+  const people = ["Ann", "Bob", "Eve\u001b[31m", "Max"].map((name, i) => ({
+    name,
+    role: i === 1 ? "viewer" : "driver",
+  }));
+  const sessions = [
+    running("s", { participants: people, offset: 7, lastOutputAt: at(3), createdAt: at(180), args: ["-l"] }),
+    running("old-server", { clients: 2, offset: 1, createdAt: at(1), tty: false }),
+    running("alone", { clients: 0, offset: 0, createdAt: at(1) }),
+  ];
+  const shown = sessionTable({ sessions }, { hasAll: false, isEverywhere: false, nowMs });
+  expect(shown).toBe(
+    [
+      "SESSION     STATE    KIND   WHO                                  OUTPUT  LAST  AGE  COMMAND",
+      "s           running  pty    Ann, Bob (viewer), Eve [31m, 1 more  7       3m    3h   bash -l",
+      "old-server  running  pipes  2                                    1             60s  bash",
+      "alone       running  pty                                         0             60s  bash",
+      "",
+    ].join("\n"),
+  );
+  expect(age("never", nowMs)).toBe("");
+});
