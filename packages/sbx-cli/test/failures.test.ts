@@ -1,0 +1,128 @@
+// Why a run failed: one line, and 255.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
+
+// Each run starts a program or several, on a machine that may be busy.
+vi.setConfig({ testTimeout: 30_000 });
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startServer();
+});
+afterEach(() => server.close());
+
+describe("why it failed is one line, and the code is 255", () => {
+  const line = (text: string) => ({ code: 255, signal: null, stdout: "", stderr: `sbx-stdio: ${text}\n` });
+
+  test("no token", async () => {
+    const env = cleanEnv({ SBX_TOKEN: "" });
+    const text = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
+    expect(await runCli([server.url, "--", "true"], "", env)).toEqual(line(text));
+    expect(server.queries).toEqual([]);
+  });
+
+  test("a token that is refused", async () => {
+    const text = "the token is not one of ours (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+    expect(await runCli([server.url, "--token", "bad", "--", "true"])).toEqual(line(text));
+  });
+
+  test("a token that no request can carry", async () => {
+    for (const args of [
+      [server.url, "--token", "two\nlines", "--", "true"],
+      ["sessions", server.url, "--token", "tök"],
+    ]) {
+      expect(await runCli(args)).toEqual(line("the access token has characters that it can't have"));
+    }
+    expect(server.queries).toEqual([]);
+  });
+
+  test("the token comes from the option, else SBX_TOKEN, else DO_TOKEN", async () => {
+    const codes: (number | null)[] = [];
+    for (const [flag, sbx, other] of [
+      [TOKEN, "bad", "bad"],
+      ["", TOKEN, "bad"],
+      ["", "", TOKEN],
+      ["bad", TOKEN, TOKEN],
+    ] as const) {
+      const flags = flag === "" ? [] : ["--token", flag];
+      const env = cleanEnv({ SBX_TOKEN: sbx, DO_TOKEN: other });
+      codes.push((await runCli([server.url, ...flags, "--", "true"], "", env)).code);
+    }
+    expect(codes).toEqual([0, 0, 0, 255]);
+  });
+
+  test("an address where nobody listens", async () => {
+    expect(await runCli(["http://127.0.0.1:1", "--", "true"])).toEqual(
+      line("cannot connect to 127.0.0.1:1: connection refused"),
+    );
+  });
+
+  const refusals: [number, string, Record<string, string>, string][] = [
+    [403, '{"error":"forbidden","message":"not your sandbox"}', {}, "not your sandbox"],
+    [404, "<html>no such page</html>", {}, "the server answered HTTP 404 Refused"],
+    [422, '{"error":"cmd_not_found","message":"cmd_not_found: nope\\u001b[2J\\nx"}', {}, "cmd_not_found: nope [2J x"],
+    [503, '{"error":"unavailable","message":"come back later"}', {}, "come back later"],
+    [
+      301,
+      "",
+      { location: "https://other.example/" },
+      "the server is elsewhere (HTTP 301 Refused): https://other.example/",
+    ],
+  ];
+  for (const [status, body, headers, text] of refusals) {
+    test(`HTTP ${status}`, async () => {
+      server.refusal = { status, body, headers };
+      expect(await runCli([server.url, "--", "true"])).toEqual({
+        ...line(text),
+        // As a shell says of a command that it can't find.
+        code: text.startsWith("cmd_not_found") ? 127 : 255,
+      });
+    });
+  }
+
+  test("a refusal after the upgrade", async () => {
+    server.onConnection = (connection) => connection.bye(4422, "cmd_not_found: nope", "never");
+    expect(await runCli([server.url, "--", "nope"])).toEqual({ ...line("cmd_not_found: nope"), code: 127 });
+    server.onConnection = (connection) => connection.bye(4422, "cmd_not_executable: /etc", "never");
+    expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("cmd_not_executable: /etc"), code: 126 });
+  });
+
+  test("a session that is cut off for good says that it may still run", async () => {
+    const child = startCli([server.url, "--session", "build", "--", "sleep", "60"]);
+    const result = collect(child);
+    await until(
+      () => server.hosts.get("build"),
+      () => "no session",
+    );
+    server.onConnection = (connection) => connection.bye(4403, "you were removed", "never");
+    server.cut();
+    const { code, stderr } = await result;
+    expect(code).toBe(255);
+    expect(stderr).toMatch(/^sbx-stdio: connection lost \(.+\), reconnecting…\n/);
+    expect(stderr).toMatch(/\nsbx-stdio: you were removed; session build may still be running\n$/);
+  });
+
+  test("a session whose process is lost is not said to run", async () => {
+    const child = startCli([server.url, "--session", "build", "--", "sleep", "60"]);
+    const result = collect(child);
+    await until(
+      () => server.hosts.get("build"),
+      () => "no session",
+    );
+    server.host().kill("SIGKILL");
+    server.hosts.clear();
+    server.cut();
+    expect((await result).stderr).toMatch(/\nsbx-stdio: process lost\n$/);
+  });
+
+  test("a ticket that does not count any more: its bearer is told whom to ask", async () => {
+    server.onConnection = (connection) => connection.bye(4401, "the ticket was revoked", "never");
+    server.isOpen = true;
+    const env = cleanEnv({ SBX_TOKEN: "" });
+    expect(await runCli([`${server.url}/?session=build&role=viewer#ticket=s.x`], "", env)).toEqual(
+      line("the ticket was revoked (ask whoever shared it for another)"),
+    );
+  });
+});
