@@ -1,6 +1,6 @@
 // The recipes of docs/cli.md, by the real programs, while their connections are cut on both hops: trees and sums are equal.
 import { execFile, execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BIN, ROOT } from "../../../packages/local/src/paths.ts";
 import { CLI, cliEnv, exitCode, startCli } from "../support/cli.ts";
 import { whileCut } from "../support/cutting.ts";
+import { edit } from "../support/language-server.ts";
 import { type Person, person, system } from "../support/system.ts";
 import { makeTree, treeOf } from "../support/trees.ts";
 import { MOVING_MS, within } from "../support/wait.ts";
@@ -163,68 +164,24 @@ describe("through pipes", () => {
     expect(cuts).toBeGreaterThan(0);
   });
 
-  test("a language server answers an editor's requests", { timeout: MOVING_MS }, async () => {
-    // TypeScript's own compiler is one.
-    const child = startCli(who, ["--quiet", "--", join(BIN, "tsc"), "--lsp", "--stdio"], undefined, system.relayOrigin);
-    const over = exitCode(child);
-    const file = join(scratch, "lsp", "main.ts");
-    mkdirSync(join(scratch, "lsp"));
+  test("a language server answers an editor's requests, and its exit code arrives", {
+    timeout: MOVING_MS,
+  }, async () => {
+    // TypeScript's own compiler is one. It ends with 0 or 1, as it gets to its end: the shell beside it notes which.
+    const told = join(scratch, "code");
+    const script = `"${join(BIN, "tsc")}" --lsp --stdio; code=$?; echo $code > "${told}"; exit $code`;
+    const file = join(scratch, "main.ts");
     writeFileSync(file, "");
-    let heard = Buffer.alloc(0);
-    const waiting = new Map<number, (answer: unknown) => void>();
-    child.stdout.on("data", (chunk: Buffer) => {
-      heard = Buffer.concat([heard, chunk]);
-      for (;;) {
-        const end = heard.indexOf("\r\n\r\n");
-        const length = Number(/Content-Length: (\d+)/.exec(heard.subarray(0, Math.max(0, end)).toString())?.[1]);
-        if (end < 0 || heard.length < end + 4 + length) return;
-        const message = JSON.parse(heard.subarray(end + 4, end + 4 + length).toString()) as {
-          id?: number;
-          method?: string;
-          result?: unknown;
-        };
-        heard = heard.subarray(end + 4 + length);
-        // What the server asks of an editor is answered with nothing.
-        if (message.method !== undefined && message.id !== undefined) say({ id: message.id, result: null });
-        else if (message.id !== undefined) waiting.get(message.id)?.(message.result);
-      }
-    });
-    const say = (message: object) => {
-      const text = JSON.stringify({ jsonrpc: "2.0", ...message });
-      child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-    };
-    let lastId = 0;
-    const ask = (method: string, params: object) => {
-      lastId += 1;
-      const id = lastId;
-      say({ id, method, params });
-      return new Promise<unknown>((resolve) => waiting.set(id, resolve));
-    };
-    const uri = `file://${file}`;
-    const session = async () => {
-      await ask("initialize", { processId: null, rootUri: null, capabilities: {} });
-      say({ method: "initialized", params: {} });
-      const lines = Array.from({ length: 2_000 }, (_one, i) => `export const value${i} = ${i};`).join("\n");
-      say({
-        method: "textDocument/didOpen",
-        params: { textDocument: { uri, languageId: "typescript", version: 1, text: lines } },
-      });
-      const hovers: string[] = [];
-      for (const line of [0, 7, 1_999]) {
-        const hover = await ask("textDocument/hover", { textDocument: { uri }, position: { line, character: 14 } });
-        hovers.push(JSON.stringify(hover));
-      }
-      const symbols = (await ask("textDocument/documentSymbol", { textDocument: { uri } })) as unknown[];
-      await ask("shutdown", {});
-      say({ method: "exit" });
-      return { hovers, symbols: symbols.length };
-    };
-    const { result, cuts } = await whileCut(who, session());
+    const text = Array.from({ length: 2_000 }, (_one, i) => `export const value${i} = ${i};`).join("\n");
+    const lines = [0, 7, 1_999];
+    const child = startCli(who, ["--quiet", "--", "sh", "-c", script], undefined, system.relayOrigin);
+    const over = exitCode(child);
+    const { result, cuts } = await whileCut(who, edit(child, `file://${file}`, text, lines));
     expect(result.symbols).toBe(2_000);
-    for (const [i, line] of [0, 7, 1_999].entries()) expect(result.hovers[i]).toContain(`const value${line}: ${line}`);
+    for (const [i, line] of lines.entries()) expect(result.hovers[i]).toContain(`const value${line}: ${line}`);
     expect(cuts).toBeGreaterThan(0);
     child.stdin.end();
-    // Its code is its own affair: the client has said that it goes.
-    await within("the server's exit", over);
+    const code = await within("the server's exit", over);
+    expect(`${code}\n`).toBe(readFileSync(told, "utf8"));
   });
 });
