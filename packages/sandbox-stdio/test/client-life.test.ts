@@ -145,6 +145,39 @@ describe("coming", () => {
     expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 1006, reason: "no route" } });
   });
 
+  test("R11a: told how long it may try, it gives up then, and not over what the machine slept through", () => {
+    const { client, greet, socket, sockets, time } = harness({ giveUpMs: 600_000 });
+    client.start();
+    greet();
+    const fail = () => {
+      const count = sockets.length;
+      socket().events.closed(1006, "no route");
+      time.run(time.now + 60_000, () => sockets.length > count || client.state.phase === "ended");
+    };
+    fail();
+    const brokenAtMs = time.now;
+    time.now += 5_000_000; // Asleep in an attempt: it counts as 5 minutes.
+    fail();
+    expect(client.state.phase).toBe("connecting");
+    for (let i = 0; i < 100 && client.state.phase !== "ended"; i += 1) fail();
+    const triedMs = time.now - brokenAtMs - 5_000_000 + 300_000;
+    expect([triedMs >= 600_000, triedMs < 630_000]).toEqual([true, true]);
+    const reason = "gave up after 10 min: no route";
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 1006, reason } });
+  });
+
+  test("R11a: a greeting begins its patience anew", () => {
+    const { client, greet, socket, wait } = harness({ giveUpMs: 20_000 });
+    client.start();
+    for (let i = 0; i < 10; i += 1) {
+      greet();
+      wait(1);
+      socket().events.closed(1006, "no route");
+      wait(15_000);
+    }
+    expect(client.state.phase).toBe("connecting");
+  });
+
   test("R11: after it, it never gives up by itself, and waits longer each time up to 15 s", () => {
     const { client, greet, socket, sockets, wait, time } = harness({ firstAttempts: 1 });
     client.start();

@@ -30,7 +30,7 @@ import { safeJson } from "./plain-text.ts";
 import type { ResumePlace } from "./resume-place.ts";
 import { errorWords, expiryWords, refusalWords, startFailureCode } from "./server-words.ts";
 import { SignalRelay } from "./signals.ts";
-import { Connector } from "./socket.ts";
+import { Connector, GIVE_UP_SECONDS } from "./socket.ts";
 import { noInput, standardInput } from "./stdin.ts";
 import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
 import { renewInTime } from "./token-renewal.ts";
@@ -101,6 +101,7 @@ export class Attachment {
       {
         session: this.#session,
         firstAttempts: FIRST_ATTEMPTS,
+        giveUpMs: (wish.giveUp ?? Math.max(GIVE_UP_SECONDS, wish.keep ?? 0)) * 1_000,
         bornAtMs: Date.now(),
         keepsKeys: wish.keepsKeys === true,
         ...place,

@@ -32,6 +32,8 @@ export type AttachWish = Place & {
   readonly mode: Mode | undefined;
   readonly delivery: Delivery | undefined;
   readonly keep: number | undefined;
+  /** For how many seconds it tries to come back to a server that is gone. */
+  readonly giveUp?: number | undefined;
   /** Seconds for which output of children is awaited after the exit. */
   readonly linger?: number | undefined;
   /** What somebody else's session was shared with. */

@@ -38,7 +38,7 @@ export class Forwarded {
     const { socket, connector, query } = parts;
     const session = freshSessionName().replace(/^cli/, "tcp");
     this.#client = new StdioClient(
-      { session, firstAttempts: FIRST_ATTEMPTS, bornAtMs: Date.now() },
+      { session, firstAttempts: FIRST_ATTEMPTS, giveUpMs: GIVE_UP_SECONDS * 1_000, bornAtMs: Date.now() },
       {
         connect: (known, events) => connector.connect([...query, ...known], events),
         ...processClock,

@@ -7,6 +7,8 @@ import WebSocket from "ws";
 import { CliError } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";
 
+/** A server keeps a session for so long with nobody attached: then there is nothing to come back to. */
+export const GIVE_UP_SECONDS = 1_800;
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 /** Larger than any frame or message of the protocol. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;

@@ -89,6 +89,28 @@ describe("why it failed is one line, and the code is 255", () => {
     expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("cmd_not_executable: /etc"), code: 126 });
   });
 
+  test("a server that does not come back is given up, with a line that says so", async () => {
+    const child = startCli([
+      server.url,
+      "--session",
+      "build",
+      "--give-up",
+      "2",
+      "--",
+      "sh",
+      "-c",
+      "echo ready; sleep 60",
+    ]);
+    const result = collect(child);
+    child.stdout?.once("data", () => {
+      server.refusal = { status: 503, body: "" };
+      server.cut();
+    });
+    const { code, stdout, stderr } = await result;
+    expect([code, stdout]).toEqual([255, "ready\n"]);
+    expect(stderr).toMatch(/\nsbx-stdio: gave up after \d+ s: .*503.*; session build may still be running\n$/);
+  });
+
   test("a session that is cut off for good says that it may still run", async () => {
     const child = startCli([server.url, "--session", "build", "--", "sleep", "60"]);
     const result = collect(child);

@@ -9,6 +9,9 @@ const STABLE_MS = 5_000;
 const ATTEMPT_AFTER_PROGRESS = 1;
 /** What the server asks for is kept to so often in a row: a server that says `now` each time is not hammered. */
 const TRUSTED_ATTEMPTS = 3;
+/** What one attempt, with the wait before it, counts at most: a machine that sleeps does not try. */
+const MAX_ATTEMPT_MS = 300_000;
+const MINUTE_MS = 60_000;
 
 /** How a connection ended. */
 export type Break = {
@@ -20,10 +23,16 @@ export type Break = {
   readonly attachedMs: number;
   /** Whether an earlier connection was greeted. */
   readonly wasGreeted: boolean;
+  /** By any clock that goes on evenly while the machine is awake. */
+  readonly nowMs: number;
 };
 
+/** @see ClientOptions */
+export type Patience = { readonly firstAttempts?: number; readonly giveUpMs?: number };
+
 export type NextAttempt =
-  | { readonly kind: "never" }
+  /** `words`: what is to be said before the reason. */
+  | { readonly kind: "never"; readonly words: string }
   /** At the next key. */
   | { readonly kind: "on_input"; readonly attempt: number }
   | { readonly kind: "after"; readonly ms: number; readonly attempt: number };
@@ -32,11 +41,16 @@ export class Attempts {
   readonly #most: number;
   readonly #random: () => number;
   #count = 0;
+  readonly #giveUpMs: number;
   #hasMoved = false;
+  /** How long it has tried since it was greeted last. */
+  #triedMs = 0;
+  #brokenAtMs: number | undefined;
 
-  /** @param most @see ClientOptions.firstAttempts @param random From 0 to 1. */
-  constructor(most: number, random: () => number) {
-    this.#most = most;
+  /** @param random From 0 to 1. */
+  constructor({ firstAttempts, giveUpMs }: Patience, random: () => number) {
+    this.#most = firstAttempts ?? Number.POSITIVE_INFINITY;
+    this.#giveUpMs = giveUpMs ?? Number.POSITIVE_INFINITY;
     this.#random = random;
   }
 
@@ -50,19 +64,36 @@ export class Attempts {
     this.#hasMoved = true;
   }
 
-  next({ code, bye, retryAfterSeconds, attachedMs, wasGreeted }: Break): NextAttempt {
+  next({ code, bye, retryAfterSeconds, attachedMs, wasGreeted, nowMs }: Break): NextAttempt {
+    const triedMs = this.#try(attachedMs, nowMs);
     if (attachedMs >= STABLE_MS) this.#count = 0;
     else if (this.#hasMoved) this.#count = Math.min(this.#count, ATTEMPT_AFTER_PROGRESS);
     this.#hasMoved = false;
     const attempt = this.#count;
     const decision = decideRetry(code, bye);
     const isHopeless = !wasGreeted && attempt + 1 >= this.#most;
-    if (decision.kind === "never" || (decision.kind === "backoff" && isHopeless)) return { kind: "never" };
-    if (decision.kind === "on_input") return { kind: "on_input", attempt };
+    if (decision.kind === "never" || (decision.kind === "backoff" && isHopeless)) return { kind: "never", words: "" };
+    if (decision.kind === "on_input") {
+      this.#brokenAtMs = undefined;
+      return { kind: "on_input", attempt };
+    }
+    if (triedMs >= this.#giveUpMs) return { kind: "never", words: `gave up after ${spanOf(triedMs)}: ` };
     this.#count += 1;
     const least = decision.kind === "wait" ? decision.ms : retryAfterSeconds * 1000;
     const isTrusted = decision.kind === "wait" && attempt < TRUSTED_ATTEMPTS;
     const ms = isTrusted ? least : Math.max(least, backoffMs(attempt, this.#random()));
     return { kind: "after", ms, attempt };
   }
+
+  /** @returns How long it has tried to come back so far. */
+  #try(attachedMs: number, nowMs: number): number {
+    const sinceMs = nowMs - (this.#brokenAtMs ?? nowMs);
+    this.#triedMs = attachedMs > 0 ? 0 : this.#triedMs + Math.min(sinceMs, MAX_ATTEMPT_MS);
+    this.#brokenAtMs = nowMs;
+    return this.#triedMs;
+  }
+}
+
+function spanOf(ms: number): string {
+  return ms < 2 * MINUTE_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / MINUTE_MS)} min`;
 }

@@ -104,6 +104,10 @@ export type ClientOptions = {
   readonly repeatsInput?: boolean;
   /** Whether keys that are typed while the connection is down are sent when it is back. Else they are discarded (I4). */
   readonly keepsKeys?: boolean;
-  /** Failed attempts before the first `hello` after which it gives up. Later on it never gives up by itself. */
+  /** Failed attempts before the first `hello` after which it gives up. */
   readonly firstAttempts?: number;
+  /**
+   * For how many ms it tries to come back before it gives up; what it sleeps through does not count. Default: it never gives up.
+   */
+  readonly giveUpMs?: number;
 };

@@ -41,7 +41,7 @@ export class StdioClient {
   constructor(options: ClientOptions, ports: ClientPorts, events: ClientEvents) {
     this.#session = options.session;
     this.#resume = options.resume;
-    this.#attempts = new Attempts(options.firstAttempts ?? Number.POSITIVE_INFINITY, () => ports.random());
+    this.#attempts = new Attempts(options, () => ports.random());
     this.#input = new InputDelivery(options.repeatsInput ?? options.offset !== undefined, {
       events,
       isAttached: () => this.#state.phase === "attached",
@@ -222,18 +222,18 @@ export class StdioClient {
 
   #closed(code: number, detail: string, retryAfterSeconds: number): void {
     this.#output.disconnected();
-    const isAttached = this.#state.phase === "attached";
     const bye = this.#bye;
     const reason = bye?.reason || detail || `connection closed with ${code}`;
     const next = this.#attempts.next({
       code,
       bye,
       retryAfterSeconds,
-      attachedMs: isAttached ? this.#ports.now() - this.#attachedAtMs : 0,
+      attachedMs: this.#state.phase === "attached" ? this.#ports.now() - this.#attachedAtMs : 0,
       wasGreeted: this.#hello !== undefined,
+      nowMs: this.#ports.now(),
     });
     if (next.kind === "never") {
-      this.#end({ kind: "refused", code: bye?.code ?? code, reason });
+      this.#end({ kind: "refused", code: bye?.code ?? code, reason: next.words + reason });
       return;
     }
     const { attempt } = next;

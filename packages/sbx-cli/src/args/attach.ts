@@ -8,7 +8,7 @@ import { readProcess } from "../process-args.ts";
 import { readShareLink } from "../share-link.ts";
 import type { TicketSource } from "../ticket.ts";
 import { addPlace, endpointOf, type PlaceFlags, placeOf } from "./place.ts";
-import { collect, collectEnv, readKeep, readLinger, readName } from "./readers.ts";
+import { collect, collectEnv, readKeep, readLinger, readName, readWhole } from "./readers.ts";
 
 export type AttachFlags = PlaceFlags & {
   cmd?: string;
@@ -22,6 +22,7 @@ export type AttachFlags = PlaceFlags & {
   delivery?: Delivery;
   keep?: number;
   linger?: number;
+  giveUp?: number;
   ticket?: string;
   ticketFile?: string;
   resumeFile?: string;
@@ -58,6 +59,11 @@ export function addAttachOptions(command: Command): Command {
     .addOption(new Option("--delivery <kind>", "what happens when you read slowly").choices(["live", "lossless"]))
     .option("--keep <seconds>", "how long a new session lives with nobody attached", readKeep)
     .option("--linger <seconds>", "how long output of background children is awaited after the exit", readLinger)
+    .option(
+      "--give-up <seconds>",
+      "how long a server that is gone is tried for (default: 1800, or --keep if that is longer)",
+      readWhole(1, 604_800, " of seconds"),
+    )
     .option(
       "--ticket <ticket>",
       "what --session was shared with, where the URL is not the whole link; - is a line of input",
@@ -114,6 +120,7 @@ export function attachOf(
     delivery: flags.delivery,
     keep: flags.keep,
     linger: flags.linger,
+    ...(flags.giveUp === undefined ? {} : { giveUp: flags.giveUp }),
     ticket: link?.ticket ?? (flags.ticket === "-" ? undefined : flags.ticket),
     ticketFrom: ticketSource(flags),
     resumeFile: flags.resumeFile,
