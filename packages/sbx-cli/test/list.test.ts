@@ -7,8 +7,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { age, sessionTable } from "../src/session-table.ts";
 import { collect, runCli, startCli } from "./fixture/cli.ts";
 
-// Each run starts a program.
-vi.setConfig({ testTimeout: 30_000 });
+// Each run starts a program, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 type Answer = { status: number; body: unknown };
 
