@@ -42,7 +42,8 @@ export async function list(command: ListCommand, token: () => Promise<string>): 
 type Look = { readonly text: string; readonly calls: number; readonly isEmpty: boolean };
 
 async function look({ endpoint, sandbox, isEverywhere, isJson, hasAll }: ListCommand, token: string): Promise<Look> {
-  const everywhere = isEverywhere ? await listEverywhere(endpoint, token) : undefined;
+  // What has ended in the usual sandbox is shown also where nothing runs there.
+  const everywhere = isEverywhere ? await listEverywhere(endpoint, token, hasAll ? sandbox : undefined) : undefined;
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };
   const options = { hasAll, isEverywhere: everywhere !== undefined };

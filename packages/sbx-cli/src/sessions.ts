@@ -27,11 +27,13 @@ export async function listSessions(endpoint: Endpoint, sandbox: string, token: s
 
 /**
  * What runs, or is kept, in all of the person's sandboxes with sessions that run; each entry names its `sandbox`.
+ * @param more A sandbox that is asked for besides.
  * @returns undefined where the server is too old to say which sandboxes there are. @throws {CliError}
  */
 export async function listEverywhere(
   endpoint: Endpoint,
   token: string,
+  more: string | undefined,
 ): Promise<{ sandboxes: number; sessions: unknown[] } | undefined> {
   let answer: unknown;
   try {
@@ -41,7 +43,8 @@ export async function listEverywhere(
     throw error;
   }
   const list = isRecord(answer) && Array.isArray(answer.sandboxes) ? answer.sandboxes.filter(isRecord) : [];
-  const names = list.map(({ sandbox }) => sandbox).filter((name) => typeof name === "string");
+  const told = list.map(({ sandbox }) => sandbox).filter((name) => typeof name === "string");
+  const names = [...new Set(more === undefined ? told : [...told, more])];
   const listings = await Promise.all(
     names.map(async (sandbox) => {
       const listed = await listSessions(endpoint, sandbox, token);

@@ -7,7 +7,7 @@ import { buildBinary } from "../../../scripts/binaries.ts";
 import { cleanEnv, collect, scratch } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 let binary = "";
 let server: TestServer;

@@ -8,7 +8,7 @@ import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until }
 import { startServer, type TestServer } from "./fixture/server.ts";
 
 // Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 30_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

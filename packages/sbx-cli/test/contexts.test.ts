@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
 import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

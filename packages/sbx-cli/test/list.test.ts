@@ -8,7 +8,7 @@ import { age, sessionTable } from "../src/session-table.ts";
 import { collect, runCli, startCli } from "./fixture/cli.ts";
 
 // Each run starts a program, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 type Answer = { status: number; body: unknown };
 
@@ -59,6 +59,15 @@ test("ls asks for every sandbox of the person, and says which session is where",
   const json = await runCli(["ls", url, "--json"]);
   const listed = JSON.parse(json.stdout) as { sessions: { sandbox: string; session: string }[] };
   expect(listed.sessions.map(({ sandbox, session }) => `${sandbox}/${session}`)).toEqual(["a/one", "a/old", "b/two"]);
+});
+
+test("ls --all shows what has ended in the usual sandbox, though nothing runs there", async () => {
+  const url = await serve(() => ({
+    "/api/sandboxes": good({ sandboxes: [] }),
+    "/api/sandboxes/default/sessions": good({ sessions: [{ session: "old", state: "exited", exit: { code: 7 } }] }),
+  }));
+  expect(rows((await runCli(["ls", url, "--all"])).stdout)[1]?.slice(0, 3)).toEqual(["default", "old", "exited 7"]);
+  expect(rows((await runCli(["ls", url])).stdout)).toHaveLength(2);
 });
 
 test("ls of a server that can't say which sandboxes there are lists the usual one", async () => {

@@ -8,7 +8,7 @@ import { type Issuer, startIssuer } from "../../local/src/issuer.ts";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 let issuer: Issuer;

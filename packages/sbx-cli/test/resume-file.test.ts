@@ -24,7 +24,7 @@ import { parsePlace } from "../src/resume-file.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 let file: string;

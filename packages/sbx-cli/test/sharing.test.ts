@@ -5,7 +5,7 @@ import { runCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 const SHELL = "--cmd bash --arg --norc --arg --noprofile --env 'PS1=remote$ '";
 

@@ -146,6 +146,20 @@ describe("switches", () => {
     });
   });
 
+  test("a word that is no address is the session: kill web, logs web, attach web", () => {
+    const defaults = { server: URL };
+    for (const verb of ["kill", "logs", "screen", "commands", "tickets"]) {
+      expect(parse(`${verb} web`, defaults)).toMatchObject({
+        session: "web",
+        endpoint: { origin: new globalThis.URL(URL).origin },
+      });
+    }
+    expect(parse("attach web", defaults)).toMatchObject({ kind: "attach", wish: { session: "web" } });
+    expect(() => parse("kill h.example/attach", { ...defaults, session: "s" })).toThrow("is no address");
+    expect(() => parse("kill web --session other", defaults)).toThrow('"web" is no address');
+    expect(() => parse("kill web")).toThrow("which server?");
+  });
+
   test("exec needs a command", () => {
     expect(parse(`exec ${URL} -- ls -l`)).toMatchObject({ kind: "attach", wish: { cmd: "ls", args: ["-l"] } });
     expect(refusal(`exec ${URL}`)).toBe("exec needs a command, after --");

@@ -7,7 +7,7 @@ import { usage } from "../outcome.ts";
 import { readProcess } from "../process-args.ts";
 import { readShareLink } from "../share-link.ts";
 import type { TicketSource } from "../ticket.ts";
-import { addPlace, endpointOf, type PlaceFlags, placeOf } from "./place.ts";
+import { addPlace, endpointOf, nameOrAddress, type PlaceFlags, placeOf } from "./place.ts";
 import { collect, collectEnv, readKeep, readLinger, readName, readWhole } from "./readers.ts";
 
 export type AttachFlags = PlaceFlags & {
@@ -86,21 +86,21 @@ export function addAttachOptions(command: Command): Command {
 
 /** @throws {CliError} */
 export function attachOf(
-  url: string | undefined,
+  word: string | undefined,
   words: readonly string[],
   flags: AttachFlags,
   { afterDashes, saysAttach = false }: Words,
   defaults: Defaults,
 ): CliCommand {
+  const { url, session } = saysAttach ? nameOrAddress(word, flags) : { url: word, session: flags.session };
   const link = url === undefined ? undefined : readShareLink(url);
   const endpoint = endpointOf(link?.address ?? url, defaults);
   const { cmd, args } = readProcess(afterDashes, words, flags);
   const tickets = [link?.ticket, flags.ticket, flags.ticketFile].filter((one) => one !== undefined);
-  if (link !== undefined && flags.session !== undefined)
-    throw usage("the link says which session: leave out --session");
+  if (link !== undefined && session !== undefined) throw usage("the link says which session: leave out --session");
   if (tickets.length > 1) throw usage("two tickets: give the link, --ticket or --ticket-file");
   if (tickets.length > 0 && cmd !== undefined) throw usage("a shared session runs its command already: leave it out");
-  if (tickets.length > 0 && link === undefined && flags.session === undefined) throw usage("--ticket needs --session");
+  if (tickets.length > 0 && link === undefined && session === undefined) throw usage("--ticket needs --session");
   const place = placeOf(endpoint.typed, flags, defaults);
   // A context's session is the one to come back to: a command of its own gets one of its own.
   const usual = cmd === undefined ? defaults.session : undefined;
@@ -108,7 +108,7 @@ export function attachOf(
     ...place,
     endpoint,
     sandbox: link?.sandbox ?? place.sandbox,
-    session: link?.session ?? flags.session ?? usual,
+    session: link?.session ?? session ?? usual,
     cmd,
     args,
     env: flags.env ?? [],

@@ -45,11 +45,23 @@ export function placeOf(url: string | undefined, flags: PlaceFlags, defaults: De
   };
 }
 
-/** @throws {CliError} Also where no session is named. */
-export function sessionPlaceOf(url: string | undefined, flags: PlaceFlags, defaults: Defaults): SessionPlace {
-  const { session = defaults.session } = flags;
+/**
+ * @param word The address, or the session's name: `kill web`.
+ * @throws {CliError} Also where no session is named.
+ */
+export function sessionPlaceOf(word: string | undefined, flags: PlaceFlags, defaults: Defaults): SessionPlace {
+  const { url, session = defaults.session } = nameOrAddress(word, flags);
   if (session === undefined) throw usage("required option '--session <name>' not specified");
   return { ...placeOf(url, flags, defaults), session };
+}
+
+/** A word that can be no address is a session's name, if no option gives that. */
+export function nameOrAddress(
+  word: string | undefined,
+  { session }: Pick<PlaceFlags, "session">,
+): { readonly url: string | undefined; readonly session: string | undefined } {
+  const isName = session === undefined && word !== undefined && /^\w[\w.-]*$/.test(word);
+  return isName ? { url: undefined, session: word } : { url: word, session };
 }
 
 /** Whether a word is an address, where another word may stand in its place. */

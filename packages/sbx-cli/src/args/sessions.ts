@@ -27,6 +27,7 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
       });
   }
   addSessionPlace(program.command("logs [url]"))
+    .usage("[URL | NAME] [options]")
     .description("print what a session has put out so far; never starts or stops anything")
     .option("-f, --follow", "go on as output comes, until the process has ended")
     .option("--tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
@@ -44,6 +45,7 @@ Examples:
       done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since });
     });
   addSessionPlace(program.command("kill [url]"))
+    .usage("[URL | NAME] [options]")
     .description("end a session: SIGHUP, then SIGTERM, then SIGKILL to its processes")
     .action((url: string | undefined, flags: PlaceFlags) => {
       done({ kind: "kill", ...sessionPlaceOf(url, flags, defaults) });
