@@ -6,7 +6,7 @@ import { type ClientEnd, type ClientState, type ServerMessage, StdioClient } fro
 import { freshSessionName } from "./attach-query.ts";
 import { processClock } from "./clock.ts";
 import type { TokenSource } from "./credentials.ts";
-import type { Connector } from "./socket.ts";
+import { type Connector, GIVE_UP_SECONDS } from "./socket.ts";
 import { renewInTime } from "./token-renewal.ts";
 
 /** Failed attempts before the first greeting. */
