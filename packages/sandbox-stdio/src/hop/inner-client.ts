@@ -80,11 +80,8 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#events = events;
     const say = (command: InnerCommand) => this.#say(command);
     this.#acks = new RelayedAcks({ pacer: () => this.#session?.pacer, say });
-    this.#calls = new BridgeCalls({
-      isReady: () => this.#isReady,
-      say,
-      receivedOf: (id) => this.#session?.receivedOf(id) ?? 0,
-    });
+    const receivedOf = (id: string) => this.#session?.receivedOf(id) ?? 0;
+    this.#calls = new BridgeCalls({ isReady: () => this.#isReady, say, receivedOf });
   }
 
   get isReady(): boolean {
