@@ -8,7 +8,7 @@ export type BellSettings = { readonly url: string; readonly token: string };
 
 const PATIENCE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
-const MOST_PAUSE_MS = 60_000;
+const MOST_PAUSE_MS = 10_000;
 /** The answer to a call for nobody, by whoever knows the bridge's secret. */
 const NOBODY_ASKED = 204;
 

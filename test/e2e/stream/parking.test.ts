@@ -21,6 +21,7 @@ beforeAll(async () => {
     dir,
     workerEntry: join(ROOT, "worker/test/counting-entry.ts"),
     workerVars: { PARK_SECONDS: "1" },
+    bridgeEnv: { STDIO_TRACE: "*" },
   });
 }, 120_000);
 
@@ -56,8 +57,17 @@ const SCRIPT = `while read line; do
   case $line in later) (sleep 16; echo late) & ;; end) exit 7 ;; esac
 done`;
 
+/** Whether the session object has gone and has not come back, as the bridge's trace has it. */
+function isParked(): boolean {
+  const trace = readFileSync(join(dir, "logs/bridge.log"), "utf8");
+  return trace.lastIndexOf("tells object parked") > trace.lastIndexOf("tells object hello");
+}
+
 /** The runtime takes an object that has nothing to do out of memory after ten seconds. */
-const asleep = () => new Promise((resolve) => setTimeout(resolve, 14_000));
+async function asleep(): Promise<void> {
+  await until("a parked session", isParked, 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 14_000));
+}
 
 test("H20a, H21: a stdio client, the command line and a plain client go on while their object leaves memory, and are told nothing", async () => {
   const who = await somebody();
@@ -101,4 +111,4 @@ test("H20a, H21: a stdio client, the command line and a plain client go on while
   expect(await client.message("exit")).toMatchObject({ code: 7 });
   expect([await lineEnded, (await plain.end()).code]).toEqual([7, 1000]);
   expect([client.text(), plain.text(), heard.stdout]).toEqual(Array(3).fill(`${expected}got end\n`));
-}, 240_000);
+}, 420_000);
