@@ -32,7 +32,7 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
   ]);
   expect([await ask(`${at}/s/tickets`), await ask(`${at}/s/tickets/t`, "DELETE")]).toEqual([404, 404]);
   expect(await ask(`${at}/s/share`, "POST", {})).toBe(404);
-  expect([await ask("/api/audit"), await ask("/api/me")]).toEqual([200, 200]);
+  expect([await ask("/api/audit"), await ask("/api/me"), await ask("/api/layout")]).toEqual([200, 200, 200]);
   expect(await ask("/api/tickets", "POST", { session: "s", sandbox: "box" })).toBe(200);
   const me = (await (await askWorker("/api/me", { headers: { Authorization } }, settings)).json()) as {
     subject: string;

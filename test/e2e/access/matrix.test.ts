@@ -158,6 +158,14 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   ],
   "DELETE /api/attention-webhook": [http("DELETE", () => "/api/attention-webhook")],
   "GET /api/sandboxes": [http("GET", () => "/api/sandboxes")],
+  "GET /api/layout": [http("GET", () => "/api/layout")],
+  "PUT /api/layout": [
+    http(
+      "PUT",
+      () => "/api/layout",
+      () => ({ layout: {} }),
+    ),
+  ],
   "GET /api/audit": [http("GET", () => "/api/audit")],
   "GET /attach": [
     upgrade("stdio: look on", attach({ role: "viewer" }), stdio),

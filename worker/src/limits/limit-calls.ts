@@ -2,6 +2,7 @@
 
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
+import type { KeptLayout } from "../layouts/layout-store.ts";
 import type { AttentionCall, WebhookSetting, WebhookState } from "../webhooks/attention-webhook.ts";
 import type { RevocableGrant, Revocation } from "./revocation.ts";
 
@@ -59,6 +60,10 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   webhook(): Promise<WebhookState>;
   /** A session calls for attention. @returns Whether somebody is told. */
   attend(call: AttentionCall): Promise<boolean>;
+  /** What a user's page keeps. */
+  layout(user: string): KeptLayout;
+  /** Keeps it. @param base The revision that it was made from; undefined: whatever is there. */
+  keepLayout(user: string, text: string, base: number | undefined): { isKept: boolean; kept: KeptLayout };
   /** A page of the tenant's audit. */
   audit(after: number, limit: number): AuditPage;
 }

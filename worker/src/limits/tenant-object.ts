@@ -8,6 +8,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Actor, Deed } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
+import { type KeptLayout, LayoutStore } from "../layouts/layout-store.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
 import {
   type AttentionCall,
@@ -48,11 +49,13 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** What concerns the tenant, and no one session. */
   readonly #trail: AuditTrail;
   readonly #webhook: AttentionWebhook;
+  readonly #layouts: LayoutStore;
 
   constructor(ctx: DurableObjectState, env: TenantEnv) {
     super(ctx, env);
     this.#trail = new AuditTrail(ctx.storage);
     this.#webhook = new AttentionWebhook(ctx.storage, () => isLoopbackAllowed(env));
+    this.#layouts = new LayoutStore(ctx.storage);
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
@@ -145,6 +148,14 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     const isOn = await this.#webhook.call(call, Date.now());
     if (isOn) await this.#setAlarm();
     return isOn;
+  }
+
+  layout(user: string): KeptLayout {
+    return this.#layouts.read(user);
+  }
+
+  keepLayout(user: string, text: string, base: number | undefined): { isKept: boolean; kept: KeptLayout } {
+    return this.#layouts.keep(user, text, base, Date.now());
   }
 
   /** A page of the tenant's audit. */
