@@ -4,7 +4,8 @@
 import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { DEFAULT_SHARE_SECONDS, type Role } from "sandbox-stdio/core";
 import { Dialog } from "./Dialog.tsx";
-import { listTickets, type Place, revokeTicket, type Share, share, type TicketEntry } from "./sharing.ts";
+import type { Place } from "./place.ts";
+import { listTickets, revokeTicket, type Share, share, type TicketEntry } from "./sharing.ts";
 import type { Texts } from "./texts.ts";
 import { useTexts } from "./texts-context.ts";
 

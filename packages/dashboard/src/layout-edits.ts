@@ -17,7 +17,7 @@ import {
   placesOf,
   tabOf,
 } from "./layout.ts";
-import type { Place } from "./sharing.ts";
+import type { Place } from "./place.ts";
 
 /** No part is ever less than this of a split. */
 export const MIN_SHARE = 0.1;

@@ -1,7 +1,7 @@
 // A layout as the server keeps it: JSON with a version, read with suspicion, and brought together where two devices have changed it.
 // It names sessions and nothing else: no command, no credential, so nothing that was stored can run anything. Pure.
 
-import { isName } from "sandbox-stdio/core";
+import { isName, isRecord } from "sandbox-stdio/core";
 import {
   type Area,
   allPlaces,
@@ -13,7 +13,7 @@ import {
   placesOf,
 } from "./layout.ts";
 import { close, MIN_SHARE } from "./layout-edits.ts";
-import type { Place } from "./sharing.ts";
+import type { Place } from "./place.ts";
 
 export const LAYOUT_VERSION = 1;
 
@@ -139,8 +139,4 @@ function firstOf(area: Area): Place {
 
 function isNameText(value: unknown): value is string {
   return typeof value === "string" && isName(value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

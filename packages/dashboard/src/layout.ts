@@ -1,7 +1,7 @@
 // Which sessions a person has open, and how they stand beside each other: tabs, each one pane or divided again and again. What can be
 // read from a layout; layout-edits.ts changes one. Pure.
 
-import type { Place } from "./sharing.ts";
+import type { Place } from "./place.ts";
 
 /** A session stands once in a layout: this names its pane. */
 export type PaneId = string;

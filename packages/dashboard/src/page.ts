@@ -5,10 +5,11 @@ import type { Role } from "sandbox-stdio/core";
 import { Login } from "./login.ts";
 import { loginAddress, logout } from "./me.ts";
 import { homeSearch, type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
+import type { Place } from "./place.ts";
 import { localStorageIfAllowed, PreferenceStore } from "./preferences.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 import { keptTicket, takeTicket } from "./share-link.ts";
-import { attachTicket, type Place } from "./sharing.ts";
+import { attachTicket } from "./sharing.ts";
 
 export type PageState =
   | { readonly phase: "asking" }

@@ -2,10 +2,8 @@
 // alone, to attach with. Never throws.
 
 import { isRecord, type Role } from "sandbox-stdio/core";
-import { textOf } from "./answers.ts";
-
-/** A session, as its owner names it. */
-export type Place = { readonly sandbox: string; readonly session: string };
+import { type Answer, ask, textOf, unreadable } from "./answers.ts";
+import { type Place, pathOf } from "./place.ts";
 
 export type ShareWish = { readonly role: Role; readonly seconds: number; readonly guests: boolean };
 
@@ -18,11 +16,6 @@ export type TicketEntry = {
   readonly isForGuests: boolean;
   readonly expiresAt: string;
 };
-
-export type Answer<T> =
-  | { readonly ok: true; readonly value: T }
-  /** Without a reason: the answer can't be read. */
-  | { readonly ok: false; readonly reason?: string };
 
 export async function share(place: Place, wish: ShareWish): Promise<Answer<Share>> {
   const answer = await ask("POST", `${pathOf(place)}/share`, wish);
@@ -53,36 +46,9 @@ export async function attachTicket({ sandbox, session }: Place, role: Role): Pro
   return ticket === undefined ? unreadable() : { ok: true, value: ticket };
 }
 
-function pathOf({ sandbox, session }: Place): string {
-  return `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
-}
-
 function entryOf(value: unknown): TicketEntry | undefined {
   const id = textOf(value, "id");
   if (id === undefined || !isRecord(value) || value.revoked === true) return undefined;
   const [role = "viewer", expiresAt = ""] = [textOf(value, "role"), textOf(value, "expiresAt")];
   return { id, role, isForGuests: value.guests === true, expiresAt };
-}
-
-async function ask(method: string, path: string, body?: unknown): Promise<Answer<unknown>> {
-  try {
-    const response = await fetch(path, {
-      method,
-      headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
-      cache: "no-store",
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (response.status === 204) return { ok: true, value: undefined };
-    const value: unknown = await response.json();
-    return response.ok
-      ? { ok: true, value }
-      : { ok: false, reason: textOf(value, "message") ?? `HTTP ${response.status}` };
-  } catch (error) {
-    // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
-    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function unreadable(): Answer<never> {
-  return { ok: false };
 }

@@ -3,6 +3,7 @@
 
 import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
 import { count } from "./english-numbers.ts";
+import { ENGLISH_DESK } from "./english-desk.ts";
 import { ENGLISH_TOOLS } from "./english-tools.ts";
 
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
@@ -15,6 +16,9 @@ export const ENGLISH = {
     anonymous: "A terminal in a sandbox. Log in to open it.",
     unreachable: "The server does not answer",
     tryAgain: "Try again",
+    offline: "Offline",
+    offlineText:
+      "Only the page itself is kept in this browser: no session, no output, no login. It goes on when the network is back.",
     runThis: "Run this?",
     asksToStart: (sandbox: string) => `The link asks to start, in sandbox ${sandbox}:`,
     run: "Run",
@@ -183,6 +187,7 @@ export const ENGLISH = {
     close: "Close",
   },
   ...ENGLISH_TOOLS,
+  ...ENGLISH_DESK,
   share: {
     title: (sandbox: string, session: string) => `Share ${sandbox} / ${session}`,
     mayDo: "Whoever has the link may",

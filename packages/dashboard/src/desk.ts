@@ -1,0 +1,145 @@
+// What a person has open on the page: the one session that an address names, or all of their tabs, the same on each device. It begins
+// alone; the first thing that needs more than one pane brings the tabs in. No React.
+
+import { type Layout, NOTHING_OPEN } from "./layout.ts";
+import { open } from "./layout-edits.ts";
+import { type Kept, merge, withSandbox } from "./layout-kept.ts";
+import type { LayoutRemote } from "./layout-remote.ts";
+import type { Place } from "./place.ts";
+
+export type DeskState = {
+  /** Whether only the session of the address is here, and nothing is kept. */
+  readonly isAlone: boolean;
+  readonly layout: Layout;
+  /** Those that this person had sessions in, the last first. */
+  readonly sandboxes: readonly string[];
+  /** Whether the server has what is here, as far as is known. */
+  readonly isKept: boolean;
+};
+
+const KEEP_AFTER_MS = 1_000;
+const AGAIN_AFTER_MS = 15_000;
+const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [] };
+
+export class Desk {
+  #state: DeskState;
+  readonly #remote: LayoutRemote;
+  readonly #listeners = new Set<() => void>();
+  /** What the server had when it was last heard of. */
+  #base: Kept = NOTHING;
+  #revision = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #joining: Promise<void> | undefined;
+  #isKeeping = false;
+
+  constructor(remote: LayoutRemote, place: Place) {
+    this.#remote = remote;
+    const sandboxes = [place.sandbox];
+    this.#state = { isAlone: true, layout: open(NOTHING_OPEN, place), sandboxes, isKept: true };
+  }
+
+  /** The same object until something changes. */
+  readonly getState = (): DeskState => this.#state;
+
+  /** @returns How to stop listening. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Brings in the tabs that this person has, and shows what was here alone as one of them. Once. */
+  join(): Promise<void> {
+    this.#joining ??= this.#join();
+    return this.#joining;
+  }
+
+  /** Changes what is open, after the tabs have come where that makes more than one pane of it. */
+  async edit(change: (layout: Layout) => Layout): Promise<void> {
+    if (this.#state.isAlone) await this.join();
+    this.#set(change(this.#state.layout));
+  }
+
+  /** Something that changes no more than where the focus is, or how wide a pane: nothing has to come for that. */
+  editHere(change: (layout: Layout) => Layout): void {
+    this.#set(change(this.#state.layout));
+  }
+
+  opened(sandbox: string): void {
+    const sandboxes = withSandbox(this.#state.sandboxes, sandbox);
+    if (sandboxes !== this.#state.sandboxes) this.#changed({ sandboxes });
+  }
+
+  /** Keeps what is not kept yet, now: the page may be going. */
+  flush(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    void this.#keep(true);
+  }
+
+  dispose(): void {
+    this.flush();
+    this.#listeners.clear();
+  }
+
+  async #join(): Promise<void> {
+    const there = await this.#remote.read();
+    const mine = this.#state;
+    if (there !== undefined) this.#revision = there.revision;
+    this.#base = there?.kept ?? NOTHING;
+    let { layout } = this.#base;
+    const [place] = mine.layout.tabs.map(({ root }) => root).filter((root) => root.kind === "pane");
+    if (place !== undefined) layout = open(layout, place.place);
+    const sandboxes = [...new Set([...mine.sandboxes, ...this.#base.sandboxes])];
+    this.#changed({ isAlone: false, layout, sandboxes, isKept: there !== undefined });
+  }
+
+  #set(layout: Layout): void {
+    if (layout !== this.#state.layout) this.#changed({ layout });
+  }
+
+  #changed(change: Partial<DeskState>): void {
+    this.#show(change);
+    if (!this.#state.isAlone) this.#keepIn(KEEP_AFTER_MS);
+  }
+
+  #show(change: Partial<DeskState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+
+  #keepIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#keep(false);
+    }, ms);
+  }
+
+  async #keep(isLast: boolean): Promise<void> {
+    if (this.#isKeeping) {
+      this.#keepIn(KEEP_AFTER_MS);
+      return;
+    }
+    this.#isKeeping = true;
+    const { layout, sandboxes } = this.#state;
+    const sent: Kept = { layout, sandboxes };
+    const answer = await this.#remote.keep(sent, this.#revision, isLast);
+    this.#isKeeping = false;
+    if (answer.kind === "failed") {
+      this.#show({ isKept: false });
+      this.#keepIn(AGAIN_AFTER_MS);
+    } else if (answer.kind === "kept") {
+      this.#revision = answer.revision;
+      this.#base = sent;
+      if (!this.#state.isKept) this.#show({ isKept: true });
+    } else {
+      const { revision, kept = NOTHING } = answer.there;
+      const now = { layout: this.#state.layout, sandboxes: this.#state.sandboxes };
+      const merged = merge(this.#base, now, kept);
+      this.#revision = revision;
+      this.#base = kept;
+      this.#changed({ ...merged, isKept: true });
+    }
+  }
+}

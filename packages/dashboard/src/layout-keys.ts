@@ -1,0 +1,87 @@
+// What a person can do with tabs and panes, and by which keys. In a terminal Ctrl+Shift with a letter means nothing to the process.
+// Pure.
+
+import type { Direction, Layout } from "./layout.ts";
+import { focusOf, neighbourOf } from "./layout.ts";
+import { focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
+
+export type DeskCommand =
+  | { readonly do: "palette" }
+  | { readonly do: "new" }
+  | { readonly do: "divide"; readonly direction: Direction }
+  | { readonly do: "close" }
+  | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }
+  | { readonly do: "own-tab" }
+  | { readonly do: "show-tab" | "move-tab"; readonly by: 1 | -1 };
+
+export type Key = Pick<KeyboardEvent, "code" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
+
+const KEYS: Readonly<Record<string, DeskCommand>> = {
+  KeyP: { do: "palette" },
+  KeyD: { do: "divide", direction: "right" },
+  KeyE: { do: "divide", direction: "down" },
+  KeyX: { do: "close" },
+  ArrowLeft: { do: "focus", direction: "left" },
+  ArrowRight: { do: "focus", direction: "right" },
+  ArrowUp: { do: "focus", direction: "up" },
+  ArrowDown: { do: "focus", direction: "down" },
+  Comma: { do: "show-tab", by: -1 },
+  Period: { do: "show-tab", by: 1 },
+};
+
+/** Of a divider, in parts of the whole. */
+const STEP = 0.05;
+
+/** @returns undefined for a key that is the terminal's: with one pane alone, those that lead to others are. */
+export function commandOfKey(key: Key, hasOthers: boolean): DeskCommand | undefined {
+  if (!key.ctrlKey || !key.shiftKey || key.altKey || key.metaKey) return undefined;
+  const command = KEYS[key.code];
+  const isForOthers = command?.do === "focus" || command?.do === "show-tab" || command?.do === "close";
+  return isForOthers && !hasOthers ? undefined : command;
+}
+
+/** The key of a command as people write it; undefined: it has none. */
+export function keyOfCommand(command: DeskCommand): string | undefined {
+  const [code] = Object.entries(KEYS).find(([, other]) => JSON.stringify(other) === JSON.stringify(command)) ?? [];
+  return code === undefined ? undefined : `Ctrl+Shift+${code.replace(/^Key|^Arrow/, "")}`;
+}
+
+/** What a command makes of a layout, where it needs nothing but that: the same object where it does nothing. */
+export function applied(layout: Layout, command: DeskCommand): Layout {
+  const id = focusOf(layout);
+  if (id === undefined) return layout;
+  switch (command.do) {
+    case "focus": {
+      const next = neighbourOf(layout, id, command.direction);
+      return next === undefined ? layout : focus(layout, next);
+    }
+    case "move": {
+      const next = neighbourOf(layout, id, command.direction);
+      return next === undefined ? layout : swap(layout, id, next);
+    }
+    case "grow":
+      return resizeBy(layout, id, command.direction, STEP);
+    case "own-tab":
+      return moveToOwnTab(layout, id, layout.current + 1);
+    case "show-tab":
+      return showTab(layout, layout.current + command.by);
+    case "move-tab":
+      return moveTab(layout, layout.current, layout.current + command.by);
+    case "palette":
+    case "new":
+    case "divide":
+    case "close":
+      return layout;
+  }
+}
+
+/** At which edge of a pane something is let go. @param x, y Within it, from 0 to 1. */
+export function edgeAt(x: number, y: number): Direction {
+  const distances: readonly (readonly [Direction, number])[] = [
+    ["left", x],
+    ["right", 1 - x],
+    ["up", y],
+    ["down", 1 - y],
+  ];
+  return distances.reduce((nearest, one) => (one[1] < nearest[1] ? one : nearest))[0];
+}

@@ -1,0 +1,39 @@
+// The commands that the palette offers, in words, with their keys. Pure.
+
+import type { Direction } from "./layout.ts";
+import { type DeskCommand, keyOfCommand } from "./layout-keys.ts";
+import type { PaletteEntry } from "./palette-model.ts";
+import type { Texts } from "./texts.ts";
+
+const DIRECTIONS: readonly Direction[] = ["left", "right", "up", "down"];
+
+/** @param hasPanes Whether there is another pane. @param mayStart Whether this person may have sessions of other names. */
+export function paletteCommands(words: Texts["palette"], hasPanes: boolean, mayStart: boolean): PaletteEntry[] {
+  const { command: texts, direction: beside, way } = words;
+  const starting: [DeskCommand, string][] = [
+    [{ do: "new" }, texts.new],
+    [{ do: "divide", direction: "right" }, texts.divideRight],
+    [{ do: "divide", direction: "down" }, texts.divideBelow],
+  ];
+  const arranging: [DeskCommand, string][] = [
+    [{ do: "close" }, texts.close],
+    [{ do: "own-tab" }, texts.ownTab],
+    [{ do: "show-tab", by: 1 }, texts.nextTab],
+    [{ do: "show-tab", by: -1 }, texts.previousTab],
+    [{ do: "move-tab", by: 1 }, texts.tabRight],
+    [{ do: "move-tab", by: -1 }, texts.tabLeft],
+    ...DIRECTIONS.map((direction): [DeskCommand, string] => [
+      { do: "focus", direction },
+      texts.focus(beside[direction]),
+    ]),
+    ...DIRECTIONS.map((direction): [DeskCommand, string] => [{ do: "move", direction }, texts.move(beside[direction])]),
+    ...DIRECTIONS.map((direction): [DeskCommand, string] => [{ do: "grow", direction }, texts.grow(way[direction])]),
+  ];
+  return [...(mayStart ? starting : []), ...(hasPanes ? arranging : [])].map(([command, text]) => ({
+    kind: "command",
+    id: `>${text}`,
+    command,
+    words: text,
+    keys: keyOfCommand(command),
+  }));
+}

@@ -1,0 +1,69 @@
+// What the palette offers, and what of it answers to what was typed. Pure.
+
+import { quote } from "sandbox-stdio/core";
+import type { PaneId } from "./layout.ts";
+import { paneIdOf } from "./layout.ts";
+import type { DeskCommand } from "./layout-keys.ts";
+import type { ListedSession } from "./session-list.ts";
+
+export type PaletteEntry =
+  | { readonly kind: "session"; readonly id: string; readonly listed: ListedSession; readonly isOpen: boolean }
+  | {
+      readonly kind: "command";
+      readonly id: string;
+      readonly command: DeskCommand;
+      readonly words: string;
+      readonly keys: string | undefined;
+    };
+
+/** Behind it only commands are looked for. */
+const COMMANDS_ALONE = ">";
+
+export function sessionEntry(listed: ListedSession, open: ReadonlySet<PaneId>): PaletteEntry {
+  const id = paneIdOf(listed.place);
+  return { kind: "session", id, listed, isOpen: open.has(id) };
+}
+
+/** Those that have each word of the query somewhere; those first in which it begins a name. In their order otherwise. */
+export function found(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
+  const isForCommands = query.startsWith(COMMANDS_ALONE);
+  const text = (isForCommands ? query.slice(COMMANDS_ALONE.length) : query).trim().toLowerCase();
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  const matching = entries.filter((entry) => {
+    if (isForCommands && entry.kind !== "command") return false;
+    const searched = searchedOf(entry).toLowerCase();
+    return words.every((word) => searched.includes(word));
+  });
+  if (text === "") return matching;
+  const rank = (entry: PaletteEntry) => (nameOf(entry).toLowerCase().startsWith(text) ? 0 : 1);
+  return matching.sort((a, b) => rank(a) - rank(b));
+}
+
+/** A command as one would type it. */
+export function commandLineOf({ command }: ListedSession): string {
+  return command.map(quote).join(" ");
+}
+
+/** What attaches to a session from a shell. Without a token: that is the caller's own. */
+export function attachCommand(origin: string, { place: { sandbox, session } }: Pick<ListedSession, "place">): string {
+  return `sbx-stdio ${origin} --sandbox ${sandbox} --session ${session}`;
+}
+
+/** An age in its largest unit: seconds, minutes, hours or days. */
+export function ageOf(sinceMs: number, nowMs: number): { count: number; unit: "second" | "minute" | "hour" | "day" } {
+  const seconds = Math.max(0, Math.floor((nowMs - sinceMs) / 1000));
+  if (seconds < 60) return { count: seconds, unit: "second" };
+  if (seconds < 3_600) return { count: Math.floor(seconds / 60), unit: "minute" };
+  if (seconds < 86_400) return { count: Math.floor(seconds / 3_600), unit: "hour" };
+  return { count: Math.floor(seconds / 86_400), unit: "day" };
+}
+
+function nameOf(entry: PaletteEntry): string {
+  return entry.kind === "session" ? entry.listed.place.session : entry.words;
+}
+
+function searchedOf(entry: PaletteEntry): string {
+  if (entry.kind === "command") return entry.words;
+  const { place, state, title = "" } = entry.listed;
+  return `${place.sandbox} ${place.session} ${state} ${title} ${commandLineOf(entry.listed)}`;
+}
