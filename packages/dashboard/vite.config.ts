@@ -12,6 +12,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      input: { index: "index.html", "service-worker": "src/service-worker.ts" },
+      // A service worker is known by its address, and has a say only about what is below it.
+      output: { entryFileNames: ({ name }) => (name === "service-worker" ? "[name].js" : "assets/[name]-[hash].js") },
+    },
   },
   server: {
     // `vite` beside a Worker on its usual port: the page from here, everything else from there.

@@ -1,12 +1,9 @@
 // The whole page, drawn from its state. It decides nothing.
 
-import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { chosenProps } from "./chosen-props.ts";
+import { type ReactNode, useSyncExternalStore } from "react";
+import { DeskPage } from "./DeskPage.tsx";
 import type { Page } from "./page.ts";
 import type { Wish } from "./page-address.ts";
-import { SettingsDialog } from "./SettingsDialog.tsx";
-import { ShareDialog } from "./ShareDialog.tsx";
-import { Terminal } from "./Terminal.tsx";
 import type { TerminalSession } from "./terminal-session.ts";
 import type { Texts } from "./texts.ts";
 import { useTexts } from "./texts-context.ts";
@@ -33,7 +30,10 @@ export function App({ page, onDebug }: AppProps) {
       );
     case "unreachable":
       return (
-        <Card title={words.unreachable} text={state.reason}>
+        <Card
+          title={navigator.onLine ? words.unreachable : words.offline}
+          text={navigator.onLine ? state.reason : words.offlineText}
+        >
           <button type="button" className="sbx-button sbx-primary" onClick={() => void page.start()}>
             {words.tryAgain}
           </button>
@@ -63,7 +63,7 @@ export function App({ page, onDebug }: AppProps) {
       );
     }
     case "ready":
-      return <TerminalPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
+      return <DeskPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
   }
 }
 
@@ -76,89 +76,6 @@ export function LoggedIn() {
 function wishWords({ kind, text }: Wish, words: Texts["page"]): string {
   if (kind === "command") return text;
   return kind === "env" ? words.withVariable(text) : words.inDirectory(text);
-}
-
-type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
-
-function TerminalPage(props: {
-  readonly page: Page;
-  readonly state: ReadyState;
-  readonly onDebug: AppProps["onDebug"] | undefined;
-}) {
-  const { page, state, onDebug } = props;
-  const { address, user, rights } = state;
-  const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
-  const chosen = useMemo(() => chosenProps(preferences), [preferences]);
-  const [isSharing, setSharing] = useState(false);
-  const [isInSettings, setSettings] = useState(false);
-  const settings = useTexts().settings;
-  const [title, setTitle] = useState("");
-  useEffect(() => {
-    const place = `${address.sandbox}/${address.session}`;
-    document.title = title === "" ? place : `${title} · ${place}`;
-  }, [title, address]);
-  return (
-    <main className="sbx-page">
-      <Terminal
-        {...chosen}
-        wsUrl={address.attachUrl}
-        session={address.session}
-        resumes={state.resumes}
-        renderer={address.renderer}
-        isAdmin={rights.isAdmin}
-        {...(rights.mayRenew ? { freshCredential: (role) => page.freshCredential(address, role) } : {})}
-        onLogin={() => page.login()}
-        onClose={() => page.close()}
-        onReader={(isReader) => page.preferences.set({ isReader })}
-        takesFiles={rights.mayStartAnother}
-        onSettings={() => setSettings(true)}
-        onTitle={setTitle}
-        {...(rights.mayShare ? { onShare: () => setSharing(true) } : {})}
-        {...(rights.mayStartAnother ? { onNewSession: () => page.newSession() } : {})}
-        {...(address.isDebug && onDebug !== undefined ? { onReady: onDebug } : {})}
-      >
-        <button
-          type="button"
-          className="sbx-quiet sbx-open-settings"
-          aria-label={settings.open}
-          title={settings.openTitle}
-          onClick={() => setSettings(true)}
-        >
-          <span>{settings.open}</span>
-          <span>{settings.openSign}</span>
-        </button>
-        <Account user={user} onLogin={() => page.login()} onLogout={() => void page.logout()} />
-      </Terminal>
-      {isInSettings ? (
-        <SettingsDialog
-          preferences={preferences}
-          onChange={(change) => page.preferences.set(change)}
-          onClose={() => setSettings(false)}
-        />
-      ) : null}
-      {isSharing ? <ShareDialog place={address} onClose={() => setSharing(false)} /> : null}
-    </main>
-  );
-}
-
-type AccountProps = {
-  readonly user: string | undefined;
-  readonly onLogin: () => void;
-  readonly onLogout: () => void;
-};
-
-function Account({ user, onLogin, onLogout }: AccountProps) {
-  const words = useTexts().page;
-  return (
-    <>
-      <span className="sbx-user" title={user ?? words.notLoggedIn}>
-        {user ?? words.guest}
-      </span>
-      <button type="button" className="sbx-quiet" onClick={user === undefined ? onLogin : onLogout}>
-        {user === undefined ? words.logIn : words.logOut}
-      </button>
-    </>
-  );
 }
 
 type CardProps = { readonly title: string; readonly text: string; readonly children?: ReactNode };

@@ -1,7 +1,7 @@
 // What a person has open on the page: the one session that an address names, or all of their tabs, the same on each device. It begins
 // alone; the first thing that needs more than one pane brings the tabs in. No React.
 
-import { type Layout, NOTHING_OPEN } from "./layout.ts";
+import { allPlaces, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, placesOf } from "./layout.ts";
 import { open } from "./layout-edits.ts";
 import { type Kept, merge, withSandbox } from "./layout-kept.ts";
 import type { LayoutRemote } from "./layout-remote.ts";
@@ -13,6 +13,8 @@ export type DeskState = {
   readonly layout: Layout;
   /** Those that this person had sessions in, the last first. */
   readonly sandboxes: readonly string[];
+  /** Panes of tabs that were looked at, in that order: the others need no connection yet. */
+  readonly shown: ReadonlySet<PaneId>;
   /** Whether the server has what is here, as far as is known. */
   readonly isKept: boolean;
 };
@@ -31,11 +33,13 @@ export class Desk {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #joining: Promise<void> | undefined;
   #isKeeping = false;
+  #isDisposed = false;
 
   constructor(remote: LayoutRemote, place: Place) {
     this.#remote = remote;
     const sandboxes = [place.sandbox];
-    this.#state = { isAlone: true, layout: open(NOTHING_OPEN, place), sandboxes, isKept: true };
+    const layout = open(NOTHING_OPEN, place);
+    this.#state = { isAlone: true, layout, sandboxes, shown: shownOf(layout, new Set()), isKept: true };
   }
 
   /** The same object until something changes. */
@@ -79,6 +83,7 @@ export class Desk {
 
   dispose(): void {
     this.flush();
+    this.#isDisposed = true;
     this.#listeners.clear();
   }
 
@@ -104,12 +109,15 @@ export class Desk {
   }
 
   #show(change: Partial<DeskState>): void {
-    this.#state = { ...this.#state, ...change };
+    const next = { ...this.#state, ...change };
+    const isSame = next.layout === this.#state.layout;
+    this.#state = isSame ? next : { ...next, shown: shownOf(next.layout, next.shown) };
     for (const listener of this.#listeners) listener();
   }
 
   #keepIn(ms: number): void {
     clearTimeout(this.#timer);
+    if (this.#isDisposed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.#keep(false);
@@ -142,4 +150,12 @@ export class Desk {
       this.#changed({ ...merged, isKept: true });
     }
   }
+}
+
+function shownOf(layout: Layout, before: ReadonlySet<PaneId>): ReadonlySet<PaneId> {
+  const there = new Set(allPlaces(layout).map(paneIdOf));
+  const tab = layout.tabs[layout.current];
+  const seen = tab === undefined ? [] : placesOf(tab.root).map(paneIdOf);
+  const shown = new Set([...[...before].filter((id) => there.has(id)), ...seen]);
+  return shown.size === before.size && before.isSubsetOf(shown) ? before : shown;
 }

@@ -1,6 +1,7 @@
 // What the page's own address says: which sandbox and session, what to run there, and how to show it. Pure.
 
 import { isName, quote } from "sandbox-stdio/core";
+import type { Place } from "./place.ts";
 
 export type Wish = { readonly kind: "command" | "env" | "cwd"; readonly text: string };
 
@@ -15,8 +16,11 @@ export type PageAddress = {
   readonly wishes: readonly Wish[];
   readonly renderer: "auto" | "dom" | "webgl";
   readonly isDebug: boolean;
+  /** Whether it stands among the other tabs of this person. */
+  readonly hasTabs: boolean;
 };
 
+const TABS = "tabs";
 /** What the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
 const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "keep", "mode", "delivery", "role", "name"];
 /** What of it means something to a session that is there already, as one is that was shared. */
@@ -45,6 +49,7 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
     wishes: wishesOf(attach),
     renderer: rendererOf(params.get("renderer")),
     isDebug: params.get("debug") === "1",
+    hasTabs: ticket === undefined && params.get(TABS) === "1",
   };
 }
 
@@ -60,10 +65,24 @@ export function withSession(search: string, session: string): string {
   return `?${params}`;
 }
 
+/** The address of a session among this person's tabs. */
+export function withTabs(search: string, { sandbox, session }: Place): string {
+  const params = new URLSearchParams(search);
+  for (const name of PASSED_ON) if (name !== "name") params.delete(name);
+  for (const [name, value] of Object.entries({ sandbox, session, [TABS]: "1" })) params.set(name, value);
+  return `?${params}`;
+}
+
+/** Whether it leaves to the page what to show. */
+export function isBare(search: string): boolean {
+  const params = new URLSearchParams(search);
+  return !["sandbox", "session", "cmd"].some((name) => params.has(name));
+}
+
 /** The address where the page names neither sandbox nor session: the last one, else the sandbox that the server calls home. */
 export function homeSearch(search: string, last: string | undefined, home: string | undefined): string {
+  if (!isBare(search)) return search;
   const params = new URLSearchParams(search);
-  if (["sandbox", "session", "cmd"].some((name) => params.has(name))) return search;
   const to = new URLSearchParams(last ?? (home === undefined ? "" : `sandbox=${encodeURIComponent(home)}`));
   for (const [name, value] of params) to.set(name, value);
   return to.size === 0 ? search : `?${to}`;

@@ -2,9 +2,20 @@
 // asks for. No React.
 
 import type { Role } from "sandbox-stdio/core";
+import { Desk } from "./desk.ts";
+import { focusedPlace, type PaneId, paneIdOf } from "./layout.ts";
+import { serverLayouts } from "./layout-remote.ts";
 import { Login } from "./login.ts";
 import { loginAddress, logout } from "./me.ts";
-import { homeSearch, type PageAddress, randomSessionName, readPageAddress, withSession } from "./page-address.ts";
+import {
+  homeSearch,
+  isBare,
+  type PageAddress,
+  randomSessionName,
+  readPageAddress,
+  withSession,
+  withTabs,
+} from "./page-address.ts";
 import type { Place } from "./place.ts";
 import { localStorageIfAllowed, PreferenceStore } from "./preferences.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
@@ -24,7 +35,8 @@ export type PageState =
       readonly address: PageAddress;
       /** Who is logged in; undefined for a guest, whom a link has led here. */
       readonly user: string | undefined;
-      readonly resumes: ResumeStore;
+      /** What else this person has open. */
+      readonly desk: Desk;
       readonly rights: Rights;
     };
 
@@ -37,6 +49,9 @@ export type Rights = {
   /** A session of another name: whoever was let into one has no place of their own beside it. */
   readonly mayStartAnother: boolean;
 };
+
+/** What attaches to a session of the page. */
+export type Attachment = { readonly address: PageAddress; readonly resumes: ResumeStore };
 
 type User = {
   readonly name: string;
@@ -56,6 +71,8 @@ export class Page {
   #ticket: string | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #storage = sessionStorageIfAllowed();
+  /** Of the panes that are, or were, on the page. */
+  readonly #attachments = new Map<PaneId, Attachment>();
   readonly #login = new Login(navigator.locks);
   readonly #local = localStorageIfAllowed();
   readonly preferences = new PreferenceStore(this.#local);
@@ -73,10 +90,14 @@ export class Page {
     this.#takeTicket();
     this.#set({ phase: "asking" });
     const me = await this.#login.now();
-    if (me.kind === "unreachable") this.#set({ phase: "unreachable", reason: me.reason });
-    else if (me.kind === "known") this.#open(me);
+    if (me.kind === "unreachable") {
+      this.#set({ phase: "unreachable", reason: me.reason });
+      window.addEventListener("online", () => this.#state.phase === "unreachable" && void this.start(), { once: true });
+    }
+    if (me.kind === "known") await this.#enter(me);
+    if (me.kind !== "anonymous") return;
     // Whether guests may come is for the server to say, which knows the ticket.
-    else if (this.#ticket !== undefined) this.#open(undefined);
+    if (this.#ticket !== undefined) this.#open(undefined);
     else this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 
@@ -90,6 +111,26 @@ export class Page {
     if (this.#state.phase !== "confirming") return;
     this.#storage?.setItem(CONFIRMED, this.#state.address.attachUrl);
     this.#show(this.#state.address);
+  }
+
+  /** The same for the same session, as long as the page is there. */
+  attachmentOf(place: Place): Attachment {
+    const id = paneIdOf(place);
+    let found = this.#attachments.get(id);
+    if (found === undefined) {
+      const address = readPageAddress(withTabs(location.search, place), randomSessionName, this.#ticket);
+      found = { address, resumes: this.#resumesOf(place) };
+      this.#attachments.set(id, found);
+    }
+    return found;
+  }
+
+  /** Puts the session that has the focus into the address bar: what a reload, or a bookmark, comes back to. */
+  focused(place: Place): void {
+    if (this.#state.phase !== "ready") return;
+    const { address } = this.attachmentOf(place);
+    const search = address.hasTabs ? address.search : `${address.search}&tabs=1`;
+    if (search !== location.search) history.replaceState(null, "", search + location.hash);
   }
 
   /** Leaves the session to itself. */
@@ -127,6 +168,16 @@ export class Page {
     if (await logout()) this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 
+  /** Where the address leaves it to the page: what this person has open, on whatever device. */
+  async #enter(user: User): Promise<void> {
+    if (this.#ticket === undefined && isBare(location.search)) {
+      const there = await serverLayouts.read();
+      const place = there?.kept === undefined ? undefined : focusedPlace(there.kept.layout);
+      if (place !== undefined) history.replaceState(null, "", withTabs(location.search, place) + location.hash);
+    }
+    this.#open(user);
+  }
+
   /** @returns Whether the address held one. */
   #takeTicket(): boolean {
     const taken = takeTicket({ location, history, storage: this.#storage });
@@ -149,10 +200,6 @@ export class Page {
   #show(address: PageAddress): void {
     const user = this.#user;
     const isOwn = this.#ticket === undefined;
-    // Two sessions of one name are told apart by what let this person in.
-    const key = isOwn ? user?.key : `${user?.key ?? "guest"}.${this.#ticket?.slice(-12)}`;
-    const place = `${key}.${address.sandbox}.${address.session}`;
-    const resumes = tabResumeStore(place, this.#storage, navigator.locks);
     const has = (scope: string) => isOwn && (user?.scopes.includes(scope) ?? false);
     const rights = {
       isAdmin: has("sandbox:admin"),
@@ -161,7 +208,18 @@ export class Page {
       mayStartAnother: isOwn,
     };
     if (isOwn && user !== undefined) this.#remember(user, address);
-    this.#set({ phase: "ready", address, user: user?.name, resumes, rights });
+    const desk = new Desk(serverLayouts, address);
+    this.#attachments.clear();
+    this.#attachments.set(paneIdOf(address), { address, resumes: this.#resumesOf(address) });
+    this.#set({ phase: "ready", address, user: user?.name, desk, rights });
+    if (address.hasTabs && isOwn) void desk.join();
+  }
+
+  #resumesOf({ sandbox, session }: Place): ResumeStore {
+    const who = this.#user?.key;
+    // Two sessions of one name are told apart by what let this person in.
+    const key = this.#ticket === undefined ? who : `${who ?? "guest"}.${this.#ticket.slice(-12)}`;
+    return tabResumeStore(`${key}.${sandbox}.${session}`, this.#storage, navigator.locks);
   }
 
   /** Where this person was last, in this browser: the query without what it would run. */
@@ -174,6 +232,7 @@ export class Page {
   }
 
   #set(state: PageState): void {
+    if (this.#state.phase === "ready") this.#state.desk.dispose();
     this.#state = state;
     for (const listener of this.#listeners) listener();
   }

@@ -30,6 +30,8 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript",
   ".css": "text/css",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webmanifest": "application/manifest+json",
 };
 
 /** A process on a PTY that the test plays: it says what to print and reads what was typed. */
@@ -209,6 +211,9 @@ export class PageServer {
       // The issuer knows the person still.
       this.#logIn(new Date(Date.now() + 3_600_000).toISOString());
       response.writeHead(303, { Location: searchParams.get("return_to") ?? "/" }).end();
+    } else if (pathname === "/api/layout") {
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ revision: 0, layout: null }));
     } else if (pathname === "/api/tickets") {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ ticket: "a.fresh" }));

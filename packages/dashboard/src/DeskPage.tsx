@@ -1,0 +1,246 @@
+// The page of somebody who is let in: one terminal, or all of their tabs and panes, and the list of sessions over them.
+
+import "./desk.css";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { Account } from "./Account.tsx";
+import { chosenProps } from "./chosen-props.ts";
+import { allPlaces, focusedPlace, focusOf, type PaneId, paneIdOf, placesOf, tabOf } from "./layout.ts";
+import { close, focus, moveTab, moveToOwnTab, open, resize, showTab, split } from "./layout-edits.ts";
+import { applied, commandOfKey, type DeskCommand, keyOfCommand } from "./layout-keys.ts";
+import { Palette } from "./Palette.tsx";
+import { Panes } from "./Panes.tsx";
+import type { Page } from "./page.ts";
+import { randomSessionName } from "./page-address.ts";
+import type { Place } from "./place.ts";
+import { SettingsDialog } from "./SettingsDialog.tsx";
+import { ShareDialog } from "./ShareDialog.tsx";
+import { TabBar } from "./TabBar.tsx";
+import { Terminal } from "./Terminal.tsx";
+import type { TerminalSession } from "./terminal-session.ts";
+import { useTexts } from "./texts-context.ts";
+
+type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
+
+export type DeskPageProps = {
+  readonly page: Page;
+  readonly state: ReadyState;
+  /** Told of the session that has the focus, where the address asks for debugging. */
+  readonly onDebug: ((session: TerminalSession) => void) | undefined;
+};
+
+export function DeskPage({ page, state, onDebug }: DeskPageProps) {
+  const { user, rights, desk } = state;
+  const { desk: words, settings } = useTexts();
+  const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
+  const chosen = useMemo(() => chosenProps(preferences), [preferences]);
+  const { layout, isAlone, isKept, shown, sandboxes } = useSyncExternalStore(desk.subscribe, desk.getState);
+  const [isListed, setListed] = useState(false);
+  const [isInSettings, setSettings] = useState(false);
+  const [shared, setShared] = useState<Place>();
+  const [dragged, setDragged] = useState<PaneId | number>();
+  const [titles, setTitles] = useState<Readonly<Record<PaneId, string>>>({});
+  const sessions = useRef(new Map<PaneId, TerminalSession>());
+  const focusId = focusOf(layout);
+  const place = focusedPlace(layout);
+  const all = allPlaces(layout);
+
+  const focusTerminal = useCallback(() => {
+    const live = focusId === undefined ? undefined : sessions.current.get(focusId);
+    live?.screen.focus();
+    if (live !== undefined && state.address.isDebug) onDebug?.(live);
+  }, [focusId, onDebug, state.address.isDebug]);
+  // Each terminal takes the focus when it is made, and so does what was in front: the one that has it in the layout comes last.
+  useEffect(focusTerminal, [focusTerminal, shown, isListed]);
+
+  const title = (focusId === undefined ? undefined : titles[focusId]) ?? "";
+  useEffect(() => {
+    document.title = title === "" || focusId === undefined ? (focusId ?? words.nothing) : `${title} · ${focusId}`;
+  }, [title, focusId, words]);
+  useEffect(() => {
+    if (!isAlone && place !== undefined) page.focused(place);
+  }, [page, isAlone, place]);
+  useEffect(() => {
+    const stop = new AbortController();
+    window.addEventListener("pagehide", () => desk.flush(), { signal: stop.signal });
+    return () => stop.abort();
+  }, [desk]);
+
+  const fresh = (): Place => ({ sandbox: place?.sandbox ?? state.address.sandbox, session: randomSessionName() });
+  const show = (wanted: Place, how: "here" | "right" | "below") => {
+    desk.opened(wanted.sandbox);
+    void desk.edit((now) => {
+      const at = focusOf(now);
+      if (how === "here" || at === undefined) return open(now, wanted);
+      return split(now, at, how === "right" ? "right" : "down", wanted);
+    });
+  };
+  const closePane = (id: PaneId) => {
+    if (isAlone) page.close();
+    else void desk.edit((now) => close(now, id));
+  };
+  const run = (command: DeskCommand) => {
+    if (command.do === "palette") setListed(true);
+    else if (command.do === "new") show(fresh(), "here");
+    else if (command.do === "divide") show(fresh(), command.direction === "right" ? "right" : "below");
+    else if (command.do === "close") focusId !== undefined && closePane(focusId);
+    else desk.editHere((now) => applied(now, command));
+  };
+  const replacePane = (id: PaneId) => {
+    if (isAlone) page.newSession();
+    else void desk.edit((now) => close(split(now, id, "right", fresh()), id));
+  };
+
+  const keys = keyOfCommand({ do: "palette" }) ?? "";
+  const tools = (
+    <>
+      {rights.mayStartAnother ? (
+        <button
+          type="button"
+          className="sbx-quiet sbx-sessions"
+          title={words.sessionsTitle(keys)}
+          onClick={() => setListed(true)}
+        >
+          {words.sessions}
+        </button>
+      ) : null}
+      <button
+        type="button"
+        className="sbx-quiet sbx-open-settings"
+        aria-label={settings.open}
+        title={settings.openTitle}
+        onClick={() => setSettings(true)}
+      >
+        <span>{settings.open}</span>
+        <span>{settings.openSign}</span>
+      </button>
+      <Account user={user} onLogin={() => page.login()} onLogout={() => void page.logout()} />
+    </>
+  );
+
+  return (
+    <main
+      className="sbx-ground sbx-page sbx-desk"
+      data-scheme={chosen.scheme}
+      onKeyDownCapture={(event) => {
+        const isInDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
+        const command = rights.mayStartAnother ? commandOfKey(event.nativeEvent, all.length > 1) : undefined;
+        if (command === undefined || isInDialog) return;
+        event.preventDefault();
+        event.stopPropagation();
+        if (!event.repeat || command.do === "focus") run(command);
+      }}
+      onKeyDown={(event) => {
+        const isAround = event.target instanceof Element && event.target.closest(".sbx-tabs, .sbx-divider") !== null;
+        if (!isAround || (event.key !== "Escape" && !(event.ctrlKey && event.key === "F6"))) return;
+        event.preventDefault();
+        focusTerminal();
+      }}
+    >
+      {isAlone ? null : (
+        <TabBar
+          tabs={layout.tabs}
+          current={layout.current}
+          dragged={dragged}
+          onDrag={setDragged}
+          onDrop={(index) => {
+            setDragged(undefined);
+            if (typeof dragged === "number") {
+              desk.editHere((now) => moveTab(now, dragged, index > dragged ? index - 1 : index));
+            } else if (dragged !== undefined) desk.editHere((now) => moveToOwnTab(now, dragged, index));
+          }}
+          onShow={(index) => desk.editHere((now) => showTab(now, index))}
+          onMove={(index, to) => desk.editHere((now) => moveTab(now, index, to))}
+          onClose={(index) =>
+            desk.editHere((now) => {
+              const tab = now.tabs[index];
+              return tab === undefined ? now : placesOf(tab.root).map(paneIdOf).reduce(close, now);
+            })
+          }
+          onNew={() => run({ do: "new" })}
+          isKept={isKept}
+        >
+          {tools}
+        </TabBar>
+      )}
+      {layout.tabs.length === 0 ? (
+        <div className="sbx-center">
+          <div className="sbx-card">
+            <h1>{words.nothing}</h1>
+            <p>{words.nothingText}</p>
+            <button type="button" className="sbx-button sbx-primary" onClick={() => run({ do: "new" })}>
+              {words.new}
+            </button>
+            <button type="button" className="sbx-button" onClick={() => setListed(true)}>
+              {words.sessions}
+            </button>
+          </div>
+        </div>
+      ) : (
+        <Panes
+          tabs={layout.tabs}
+          current={layout.current}
+          shown={shown}
+          dragged={dragged}
+          onDrag={setDragged}
+          onDrop={(at, direction) => {
+            setDragged(undefined);
+            desk.editHere((now) => {
+              const tab = typeof dragged === "number" ? now.tabs[dragged] : now.tabs[tabOf(now, dragged ?? "")];
+              const places = tab === undefined ? [] : placesOf(tab.root);
+              const moved = places.filter((one) => typeof dragged === "number" || paneIdOf(one) === dragged);
+              return moved.reduce((before, one) => split(before, at, direction, one), now);
+            });
+          }}
+          onFocus={(id) => desk.editHere((now) => focus(now, id))}
+          onClose={closePane}
+          onResize={(path, share) => desk.editHere((now) => resize(now, path, share))}
+        >
+          {(id, at) => {
+            const { address, resumes } = page.attachmentOf(at);
+            return (
+              <Terminal
+                {...chosen}
+                wsUrl={address.attachUrl}
+                session={address.session}
+                resumes={resumes}
+                renderer={address.renderer}
+                isAdmin={rights.isAdmin}
+                {...(rights.mayRenew ? { freshCredential: (role) => page.freshCredential(at, role) } : {})}
+                onLogin={() => page.login()}
+                onClose={() => closePane(id)}
+                onReader={(isReader) => page.preferences.set({ isReader })}
+                takesFiles={rights.mayStartAnother}
+                onSettings={() => setSettings(true)}
+                onTitle={(text) => setTitles((before) => ({ ...before, [id]: text }))}
+                onReady={(live) => sessions.current.set(id, live)}
+                {...(rights.mayShare ? { onShare: () => setShared(at) } : {})}
+                {...(rights.mayStartAnother ? { onNewSession: () => replacePane(id) } : {})}
+              >
+                {isAlone ? tools : null}
+              </Terminal>
+            );
+          }}
+        </Panes>
+      )}
+      {isInSettings ? (
+        <SettingsDialog
+          preferences={preferences}
+          onChange={(change) => page.preferences.set(change)}
+          onClose={() => setSettings(false)}
+        />
+      ) : null}
+      {shared === undefined ? null : <ShareDialog place={shared} onClose={() => setShared(undefined)} />}
+      {isListed ? (
+        <Palette
+          sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
+          open={new Set(all.map(paneIdOf))}
+          mayStart={rights.mayStartAnother}
+          mayEnd={rights.mayShare}
+          onOpen={show}
+          onCommand={run}
+          onClose={() => setListed(false)}
+        />
+      ) : null}
+    </main>
+  );
+}
