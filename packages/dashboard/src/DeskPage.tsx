@@ -1,7 +1,7 @@
 // The page of somebody who is let in: one terminal, or all of their tabs and panes, and the list of sessions over them.
 
 import "./desk.css";
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Account } from "./Account.tsx";
 import { chosenProps } from "./chosen-props.ts";
 import { allPlaces, focusedPlace, focusOf, type PaneId, paneIdOf, placesOf, tabOf } from "./layout.ts";
@@ -44,13 +44,22 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
   const place = focusedPlace(layout);
   const all = allPlaces(layout);
 
+  const isCovered = isListed || isInSettings || shared !== undefined;
+  /** Whether a pane that gets the focus is meant: a dialog that goes gives it back to where it was. */
+  const isMeant = useRef(true);
+  useLayoutEffect(() => {
+    isMeant.current = !isCovered;
+  }, [isCovered]);
+
   const focusTerminal = useCallback(() => {
     const live = focusId === undefined ? undefined : sessions.current.get(focusId);
     live?.screen.focus();
     if (live !== undefined && state.address.isDebug) onDebug?.(live);
   }, [focusId, onDebug, state.address.isDebug]);
   // Each terminal takes the focus when it is made, and so does what was in front: the one that has it in the layout comes last.
-  useEffect(focusTerminal, [focusTerminal, shown, isListed]);
+  useEffect(() => {
+    if (!isCovered) focusTerminal();
+  }, [focusTerminal, shown, isCovered]);
 
   const title = (focusId === undefined ? undefined : titles[focusId]) ?? "";
   useEffect(() => {
@@ -79,7 +88,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     else void desk.edit((now) => close(now, id));
   };
   const run = (command: DeskCommand) => {
-    if (command.do === "palette") setListed(true);
+    if (command.do === "palette") setListed(!isListed);
     else if (command.do === "new") show(fresh(), "here");
     else if (command.do === "divide") show(fresh(), command.direction === "right" ? "right" : "below");
     else if (command.do === "close") focusId !== undefined && closePane(focusId);
@@ -124,7 +133,8 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       onKeyDownCapture={(event) => {
         const isInDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
         const command = rights.mayStartAnother ? commandOfKey(event.nativeEvent, all.length > 1) : undefined;
-        if (command === undefined || isInDialog) return;
+        // In the list its key closes it; in a dialog no other means anything.
+        if (command === undefined || (isInDialog && !(isListed && command.do === "palette"))) return;
         event.preventDefault();
         event.stopPropagation();
         if (!event.repeat || command.do === "focus") run(command);
@@ -191,7 +201,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
               return moved.reduce((before, one) => split(before, at, direction, one), now);
             });
           }}
-          onFocus={(id) => desk.editHere((now) => focus(now, id))}
+          onFocus={(id) => isMeant.current && desk.editHere((now) => focus(now, id))}
           onClose={closePane}
           onResize={(path, share) => desk.editHere((now) => resize(now, path, share))}
         >

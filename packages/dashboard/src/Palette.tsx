@@ -27,12 +27,14 @@ export type PaletteProps = {
 export function Palette(props: PaletteProps) {
   const { palette: words, connection } = useTexts();
   const [query, setQuery] = useState("");
+  /** undefined: the first. */
   const [chosen, setChosen] = useState<string>();
+  const [watched, setWatched] = useState<string>();
   const [said, setSaid] = useState("");
   const listId = useId();
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const sessions = useSessions(props.sandboxes, chosen, connection.unreadable);
+  const sessions = useSessions(props.sandboxes, watched, connection.unreadable);
   const commands = paletteCommands(words, props.open.size > 1, props.mayStart);
   const entries = found([...sessions.listed.map((one) => sessionEntry(one, props.open)), ...commands], query);
   const at = Math.max(
@@ -42,9 +44,7 @@ export function Palette(props: PaletteProps) {
   const entry = entries[at];
   const idOf = (index: number) => `${listId}-${index}`;
 
-  // The first is chosen as soon as there is one.
-  useEffect(() => setChosen(entry?.id), [entry?.id]);
-  useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => setWatched(entry?.id), [entry?.id]);
 
   const choose = (index: number) => {
     const to = (index + entries.length) % entries.length;

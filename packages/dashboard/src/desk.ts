@@ -157,5 +157,5 @@ function shownOf(layout: Layout, before: ReadonlySet<PaneId>): ReadonlySet<PaneI
   const tab = layout.tabs[layout.current];
   const seen = tab === undefined ? [] : placesOf(tab.root).map(paneIdOf);
   const shown = new Set([...[...before].filter((id) => there.has(id)), ...seen]);
-  return shown.size === before.size && before.isSubsetOf(shown) ? before : shown;
+  return shown.size === before.size && [...before].every((id) => shown.has(id)) ? before : shown;
 }
