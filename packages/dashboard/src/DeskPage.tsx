@@ -76,6 +76,10 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
 
   const fresh = (): Place => ({ sandbox: place?.sandbox ?? state.address.sandbox, session: randomSessionName() });
   const show = (wanted: Place, how: "here" | "right" | "below") => {
+    if (how === "here" && all.some((one) => paneIdOf(one) === paneIdOf(wanted))) {
+      desk.editHere((now) => open(now, wanted));
+      return;
+    }
     desk.opened(wanted.sandbox);
     void desk.edit((now) => {
       const at = focusOf(now);

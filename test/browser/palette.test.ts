@@ -1,0 +1,107 @@
+// The list of sessions and commands: found, looked at, opened, ended and copied by keyboard.
+import type { BrowserContext } from "playwright-core";
+import { afterEach, expect, test } from "vitest";
+import { system } from "../e2e/support/system.ts";
+import { setUpBrowser } from "./support/fixture.ts";
+import { alone, focused, forgetTabs, hasFocus, typed } from "./support/panes.ts";
+import type { Tab } from "./support/tab.ts";
+
+const browser = setUpBrowser();
+
+afterEach(async () => {
+  await forgetTabs(await browser.member());
+});
+
+/** Starts a process under a name. */
+async function start(profile: BrowserContext, sandbox: string, session: string, command: string): Promise<void> {
+  const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/${session}`;
+  const data = { command, tty: true };
+  const answer = await profile.request.put(path, { headers: { Origin: system.origin }, data });
+  expect(answer.status()).toBe(201);
+}
+
+const dialog = (tab: Tab) => tab.page.getByRole("dialog", { name: "Sessions and commands" });
+const option = (tab: Tab, text: string) => dialog(tab).getByRole("option").filter({ hasText: text });
+
+async function listed(tab: Tab): Promise<void> {
+  await tab.page.keyboard.press("Control+Shift+P");
+  await dialog(tab).waitFor();
+}
+
+test("finds a session by what it runs, shows its screen live, and opens it: by keys alone", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await start(profile, sandbox, "counter", "n=0; while read -t 1 || :; do n=$((n+1)); echo tick $n; done");
+  await listed(tab);
+  await tab.page.keyboard.type("while read");
+  await option(tab, "counter")
+    .and(dialog(tab).getByRole("option", { selected: true }))
+    .waitFor();
+  await option(tab, "running · ").filter({ hasText: "nobody there" }).waitFor();
+  const screen = dialog(tab).getByRole("img", { name: "What counter shows now" });
+  const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
+  await expect.poll(ticks).toBeGreaterThan(0);
+  const first = await ticks();
+  await expect.poll(ticks).toBeGreaterThan(first);
+  await tab.page.keyboard.press("Enter");
+  expect(await focused(tab, 1)).toBe("counter");
+  await hasFocus(tab, "counter");
+});
+
+test("its key, and Escape, lead back to the shell that was typed into", async () => {
+  const { tab } = await alone(browser);
+  for (const key of ["Escape", "Control+Shift+P"]) {
+    await listed(tab);
+    await tab.page.keyboard.press(key);
+    await dialog(tab).waitFor({ state: "detached" });
+    await hasFocus(tab, "one");
+    await typed(tab, `echo after ${key.length}`, `after ${key.length}`);
+  }
+});
+
+test("ends a session only where that is chosen: Enter keeps it", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await start(profile, sandbox, "doomed", "exec cat");
+  await listed(tab);
+  await tab.page.keyboard.type("doomed");
+  await option(tab, "doomed").waitFor();
+  const end = dialog(tab).getByRole("button", { name: "End…" });
+  await end.focus();
+  await tab.page.keyboard.press("Enter");
+  await dialog(tab).getByRole("alertdialog").getByText("exec cat").waitFor();
+  await tab.page.keyboard.press("Enter");
+  await end.waitFor();
+  const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/doomed`;
+  expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running" });
+  await end.click();
+  await dialog(tab).getByRole("button", { name: "End doomed" }).click();
+  await dialog(tab).getByText("doomed has ended").waitFor();
+  await option(tab, "doomed").filter({ hasText: "exited with" }).waitFor();
+});
+
+test("copies the command line that attaches, with no token in it", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await profile.grantPermissions(["clipboard-read", "clipboard-write"], { origin: system.origin });
+  await listed(tab);
+  await tab.page.keyboard.type("one");
+  await option(tab, "one").first().waitFor();
+  await dialog(tab).getByRole("button", { name: "Copy what attaches" }).click();
+  await dialog(tab).getByText("Copied").waitFor();
+  expect(await tab.page.evaluate(() => navigator.clipboard.readText())).toBe(
+    `sbx-stdio ${system.origin} --sandbox ${sandbox} --session one`,
+  );
+});
+
+test("offers no other sessions to a guest, and shows no button for them", async () => {
+  const { tab } = await alone(browser);
+  await tab.button("Share");
+  const sharing = tab.page.getByRole("dialog");
+  await sharing.getByLabel("without logging in").check();
+  await sharing.getByRole("button", { name: "Make a link" }).click();
+  const url = await sharing.getByLabel(/^The link/).inputValue();
+  const guest = await browser.open(await browser.profile(), url.replace("/?", "/?debug=1&renderer=dom&tabs=1&"));
+  await guest.state("attached");
+  await guest.page.keyboard.press("Control+Shift+P");
+  expect([await dialog(guest).count(), await guest.page.getByRole("button", { name: "Sessions" }).count()]).toEqual([
+    0, 0,
+  ]);
+});

@@ -1,0 +1,65 @@
+// Tabs and panes of a page, as a person sees them. What is typed goes to the pane that has the focus, and so does what a Tab reads.
+import type { BrowserContext, Locator } from "playwright-core";
+import { expect } from "vitest";
+import { fresh, system } from "../../e2e/support/system.ts";
+import type { Fixture } from "./fixture.ts";
+import type { Tab } from "./tab.ts";
+
+export const pane = (tab: Tab, session: string): Locator => tab.page.locator(`.sbx-pane[data-pane$="/${session}"]`);
+
+/** The sessions that are seen, from left to right, then from top to bottom. */
+export async function seen(tab: Tab): Promise<string[]> {
+  return tab.page.locator('.sbx-pane[data-seen="true"]').evaluateAll((panes) =>
+    panes
+      .map((one) => ({ name: one.getAttribute("data-pane")?.split("/")[1] ?? "", box: one.getBoundingClientRect() }))
+      .sort((a, b) => a.box.x - b.box.x || a.box.y - b.box.y)
+      .map(({ name }) => name),
+  );
+}
+
+/** Waits until so many panes are seen and the one with the focus is attached. @returns Its session. */
+export async function focused(tab: Tab, count: number): Promise<string> {
+  await expect.poll(async () => (await seen(tab)).length).toBe(count);
+  const focus = tab.page.locator('.sbx-pane[data-focus="true"]');
+  await focus.locator('.sbx-terminal[data-state="attached"]').waitFor();
+  return (await focus.getAttribute("data-pane"))?.split("/")[1] ?? "";
+}
+
+/** Waits until a session has the focus, also that of the keyboard. */
+export async function hasFocus(tab: Tab, session: string): Promise<void> {
+  await pane(tab, session).and(tab.page.locator('[data-focus="true"]')).waitFor();
+  await expect.poll(() => pane(tab, session).locator(".xterm-helper-textarea:focus").count()).toBe(1);
+}
+
+/** Types a command where the focus is, and waits for the row that it prints. */
+export async function typed(tab: Tab, command: string, row: string): Promise<void> {
+  await tab.page.keyboard.type(`${command}\n`);
+  await tab.shows(row);
+}
+
+type Kept = {
+  readonly revision: number;
+  readonly layout: { readonly tabs?: readonly { readonly root: unknown }[] } | null;
+};
+
+/** What the server keeps for whoever is logged in. */
+export async function keptOf(profile: BrowserContext): Promise<Kept> {
+  return (await (await profile.request.get(`${system.origin}/api/layout`)).json()) as Kept;
+}
+
+/** A page on one session of a sandbox of its own, of somebody who has nothing else open. */
+export async function alone(browser: Fixture): Promise<{ tab: Tab; profile: BrowserContext; sandbox: string }> {
+  const profile = await browser.member();
+  await forgetTabs(profile);
+  const sandbox = fresh("tabs");
+  const tab = await browser.open(profile, `/?sandbox=${sandbox}&session=one&debug=1&renderer=dom`);
+  await tab.shell();
+  return { tab, profile, sandbox };
+}
+
+/** Other tests are about the same person: none finds what this one had open. */
+export async function forgetTabs(profile: BrowserContext): Promise<void> {
+  const headers = { Origin: system.origin };
+  const answer = await profile.request.put(`${system.origin}/api/layout`, { headers, data: { layout: {} } });
+  expect(answer.status()).toBe(200);
+}

@@ -1,0 +1,143 @@
+// Tabs and panes, each a session: by mouse and keys, kept for the person, on every device.
+import { afterEach, expect, test } from "vitest";
+import { setUpBrowser } from "./support/fixture.ts";
+import { alone, focused, forgetTabs, hasFocus, keptOf, pane, seen, typed } from "./support/panes.ts";
+
+const browser = setUpBrowser();
+
+afterEach(async () => {
+  await forgetTabs(await browser.member());
+});
+
+test("a page is divided by a key: two shells, typed into apart, that a reload and another device bring back", async () => {
+  const { tab, profile } = await alone(browser);
+  expect(await tab.page.getByRole("tablist").count()).toBe(0);
+  await tab.page.keyboard.press("Control+Shift+D");
+  const second = await focused(tab, 2);
+  expect(await seen(tab)).toEqual(["one", second]);
+  await tab.find(/[$#]$/);
+  await typed(tab, "PS1='$ '; clear; echo in the second $((40 + 2))", "in the second 42");
+  await tab.page.keyboard.press("Control+Shift+ArrowLeft");
+  await hasFocus(tab, "one");
+  await typed(tab, "echo in the first $((1 + 1))", "in the first 2");
+  const address = new URL(tab.page.url()).searchParams;
+  expect([address.get("session"), address.get("tabs")]).toEqual(["one", "1"]);
+  await expect.poll(async () => (await keptOf(profile)).layout?.tabs?.length).toBe(1);
+
+  await tab.page.reload();
+  expect(await focused(tab, 2)).toBe("one");
+  await tab.shows("in the first 2");
+  const other = await browser.open(await browser.freshMember(), "/?debug=1&renderer=dom");
+  expect([await focused(other, 2), await seen(other)]).toEqual(["one", ["one", second]]);
+  await other.shows("in the first 2");
+});
+
+test("a pane that is closed leaves its session, and its room to the other", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await tab.page.keyboard.press("Control+Shift+E");
+  const second = await focused(tab, 2);
+  const rows = async () => Number(await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-rows"));
+  const half = await rows();
+  await tab.page.keyboard.press("Control+Shift+X");
+  await expect.poll(() => seen(tab)).toEqual(["one"]);
+  await hasFocus(tab, "one");
+  await expect.poll(rows).toBeGreaterThan(half);
+  const path = `${new URL(tab.page.url()).origin}/api/sandboxes/${sandbox}/sessions/${second}`;
+  expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running", clients: 0 });
+});
+
+test("dividers move by the mouse and by keys, and the process is told its size", async () => {
+  const { tab } = await alone(browser);
+  await tab.page.keyboard.press("Control+Shift+D");
+  await focused(tab, 2);
+  const cols = async () => Number(await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-cols"));
+  const before = await cols();
+  const divider = tab.page.getByRole("separator");
+  const box = await divider.boundingBox();
+  if (box === null) throw new Error("The divider is not drawn");
+  await tab.page.mouse.move(box.x + box.width / 2, box.y + 100);
+  await tab.page.mouse.down();
+  await tab.page.mouse.move(box.x - 150, box.y + 100, { steps: 5 });
+  await tab.page.mouse.up();
+  await expect.poll(cols).toBeLessThan(before - 10);
+  const dragged = await cols();
+  await divider.focus();
+  for (let i = 0; i < 3; i += 1) await tab.page.keyboard.press("ArrowRight");
+  await expect.poll(cols).toBeGreaterThan(dragged);
+  expect(await divider.evaluate((element) => element === document.activeElement)).toBe(true);
+  await tab.page.keyboard.press("Escape");
+  await tab.page.keyboard.press("Control+Shift+ArrowLeft");
+  await hasFocus(tab, "one");
+  await typed(tab, "clear; tput cols", String(await cols()));
+});
+
+test("tabs are opened, chosen, moved and closed by keys alone", async () => {
+  const { tab } = await alone(browser);
+  await tab.page.keyboard.press("Control+Shift+P");
+  await tab.page.keyboard.type(">new session in a tab\n");
+  const second = await focused(tab, 1);
+  expect(second).not.toBe("one");
+  const names = () => tab.page.getByRole("tab").allTextContents();
+  expect(await names()).toEqual(["one", second]);
+  await tab.page.getByRole("tab", { selected: true }).focus();
+  await tab.page.keyboard.press("Shift+ArrowLeft");
+  await expect.poll(names).toEqual([second, "one"]);
+  await tab.page.keyboard.press("ArrowRight");
+  await tab.page.keyboard.press("Enter");
+  await hasFocus(tab, "one");
+  await tab.page.keyboard.press("Control+Shift+Comma");
+  await hasFocus(tab, second);
+  await tab.page.getByRole("tab", { selected: true }).focus();
+  await tab.page.keyboard.press("Delete");
+  await expect.poll(names).toEqual(["one"]);
+});
+
+test("a tab that is dragged onto a pane divides it, one dragged onto the tabs gets its own; no terminal is made anew", async () => {
+  const { tab } = await alone(browser);
+  const mark = () =>
+    pane(tab, "one")
+      .locator(".xterm")
+      .evaluate((element) => element.setAttribute("data-mark", "1"));
+  const marks = () => tab.page.locator('.xterm[data-mark="1"]').count();
+  await mark();
+  await tab.page.keyboard.press("Control+Shift+P");
+  await tab.page.keyboard.type(">new session in a tab\n");
+  const second = await focused(tab, 1);
+  await tab.page
+    .getByRole("presentation")
+    .filter({ has: tab.page.getByRole("tab", { name: "one" }) })
+    .dragTo(pane(tab, second), { targetPosition: { x: 20, y: 200 } });
+  await expect.poll(() => seen(tab)).toEqual(["one", second]);
+  await pane(tab, "one").locator(".sbx-pane-head").dragTo(tab.page.getByRole("tablist"));
+  await expect.poll(() => tab.page.getByRole("tab").count()).toBe(2);
+  expect([await marks(), await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-resumes")]).toEqual([
+    1,
+    "0",
+  ]);
+});
+
+test("two devices that are open at once keep what each of them opens, and drop what one closes", async () => {
+  const { tab, profile } = await alone(browser);
+  await tab.page.keyboard.press("Control+Shift+D");
+  const second = await focused(tab, 2);
+  await expect.poll(async () => JSON.stringify(await keptOf(profile))).toContain(second);
+  const other = await browser.open(await browser.member(), "/?debug=1&renderer=dom");
+  await focused(other, 2);
+  await other.page.keyboard.press("Control+Shift+P");
+  await other.page.keyboard.type(">new session in a tab\n");
+  const third = await focused(other, 1);
+  await expect.poll(async () => JSON.stringify(await keptOf(profile))).toContain(third);
+  await tab.page.keyboard.press("Control+Shift+X");
+  await expect.poll(() => tab.page.getByRole("tab").allTextContents()).toEqual(["one", third]);
+  await expect.poll(async () => JSON.stringify(await keptOf(profile))).not.toContain(second);
+});
+
+test("an address that names a session opens that alone, whatever the person has open; a guest has no tabs", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await tab.page.keyboard.press("Control+Shift+D");
+  const second = await focused(tab, 2);
+  await expect.poll(async () => JSON.stringify(await keptOf(profile))).toContain(second);
+  const other = await browser.open(profile, `/?sandbox=${sandbox}&session=third&debug=1&renderer=dom`);
+  await other.state("attached");
+  expect([await seen(other), await other.page.getByRole("tablist").count()]).toEqual([["third"], 0]);
+});
