@@ -74,7 +74,10 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     return () => stop.abort();
   }, [desk]);
 
-  const fresh = (): Place => ({ sandbox: place?.sandbox ?? state.address.sandbox, session: randomSessionName() });
+  const fresh = (sandbox = place?.sandbox ?? state.address.sandbox): Place => ({
+    sandbox,
+    session: randomSessionName(),
+  });
   const show = (wanted: Place, how: "here" | "right" | "below") => {
     if (how === "here" && all.some((one) => paneIdOf(one) === paneIdOf(wanted))) {
       desk.editHere((now) => open(now, wanted));
@@ -93,7 +96,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
   };
   const run = (command: DeskCommand) => {
     if (command.do === "palette") setListed(!isListed);
-    else if (command.do === "new") show(fresh(), "here");
+    else if (command.do === "new") show(fresh(command.sandbox), "here");
     else if (command.do === "divide") show(fresh(), command.direction === "right" ? "right" : "below");
     else if (command.do === "close") focusId !== undefined && closePane(focusId);
     else desk.editHere((now) => applied(now, command));

@@ -35,7 +35,7 @@ export function Palette(props: PaletteProps) {
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, connection.unreadable);
-  const commands = paletteCommands(words, props.open.size > 1, props.mayStart);
+  const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? props.sandboxes : []);
   const entries = found([...sessions.listed.map((one) => sessionEntry(one, props.open)), ...commands], query);
   const at = Math.max(
     0,

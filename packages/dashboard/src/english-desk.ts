@@ -49,6 +49,7 @@ export const ENGLISH_DESK = {
     ended: (session: string) => `${session} has ended`,
     command: {
       new: "New session in a tab",
+      newIn: (sandbox: string) => `New session in sandbox ${sandbox}`,
       divideRight: "Divide: new session to the right",
       divideBelow: "Divide: new session below",
       close: "Close pane (its session lives on)",

@@ -7,7 +7,8 @@ import { focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-
 
 export type DeskCommand =
   | { readonly do: "palette" }
-  | { readonly do: "new" }
+  /** Where no sandbox is named: in that of the pane with the focus. */
+  | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
   | { readonly do: "close" }
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }

@@ -7,13 +7,24 @@ import type { Texts } from "./texts.ts";
 
 const DIRECTIONS: readonly Direction[] = ["left", "right", "up", "down"];
 
-/** @param hasPanes Whether there is another pane. @param mayStart Whether this person may have sessions of other names. */
-export function paletteCommands(words: Texts["palette"], hasPanes: boolean, mayStart: boolean): PaletteEntry[] {
+/**
+ * @param hasPanes Whether there is another pane.
+ * @param startsIn In which sandboxes this person may have sessions of other names.
+ */
+export function paletteCommands(
+  words: Texts["palette"],
+  hasPanes: boolean,
+  startsIn: readonly string[],
+): PaletteEntry[] {
   const { command: texts, direction: beside, way } = words;
   const starting: [DeskCommand, string][] = [
     [{ do: "new" }, texts.new],
     [{ do: "divide", direction: "right" }, texts.divideRight],
     [{ do: "divide", direction: "down" }, texts.divideBelow],
+    ...(startsIn.length > 1 ? startsIn : []).map((sandbox): [DeskCommand, string] => [
+      { do: "new", sandbox },
+      texts.newIn(sandbox),
+    ]),
   ];
   const arranging: [DeskCommand, string][] = [
     [{ do: "close" }, texts.close],
@@ -29,7 +40,7 @@ export function paletteCommands(words: Texts["palette"], hasPanes: boolean, mayS
     ...DIRECTIONS.map((direction): [DeskCommand, string] => [{ do: "move", direction }, texts.move(beside[direction])]),
     ...DIRECTIONS.map((direction): [DeskCommand, string] => [{ do: "grow", direction }, texts.grow(way[direction])]),
   ];
-  return [...(mayStart ? starting : []), ...(hasPanes ? arranging : [])].map(([command, text]) => ({
+  return [...(startsIn.length > 0 ? starting : []), ...(hasPanes ? arranging : [])].map(([command, text]) => ({
     kind: "command",
     id: `>${text}`,
     command,

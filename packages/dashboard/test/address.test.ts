@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { attachAddress, attachProtocols, ticketOf } from "../src/attach-address.ts";
-import { randomSessionName, readPageAddress, withSession } from "../src/page-address.ts";
+import { isBare, randomSessionName, readPageAddress, withSession, withTabs } from "../src/page-address.ts";
 
 const PAGE = "https://sbx.example/?x=1#y";
 
@@ -53,7 +53,25 @@ describe("the page's own address", () => {
       wishes: [],
       renderer: "auto",
       isDebug: false,
+      hasTabs: false,
     });
+  });
+
+  test("among a person's tabs names the session and runs nothing; a ticket's has no tabs", () => {
+    const search = withTabs("?cmd=rm&arg=-rf&role=viewer&name=Ann&debug=1&session=old", {
+      sandbox: "dev",
+      session: "s",
+    });
+    expect(search).toBe("?name=Ann&debug=1&session=s&sandbox=dev&tabs=1");
+    expect(readPageAddress(search, () => "")).toMatchObject({ hasTabs: true, wishes: [], isDebug: true });
+    expect(readPageAddress(search, () => "", "s.ticket").hasTabs).toBe(false);
+    expect(["", "?debug=1", "?sandbox=a", "?session=b", "?cmd=c"].map(isBare)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test("passes on what describes the process, and asks for a PTY where it names a command", () => {

@@ -17,7 +17,7 @@ const listed = (session: string, command: readonly string[] = ["bash"], sandbox 
   exitCode: undefined,
 });
 const sessions = [listed("main"), listed("tests", ["npm", "test"]), listed("main-2", ["vim", "a file"], "other")];
-const commands = paletteCommands(ENGLISH.palette, true, true);
+const commands = paletteCommands(ENGLISH.palette, true, ["dev"]);
 const entries = [...sessions.map((one) => sessionEntry(one, new Set(["dev/main"]))), ...commands];
 const sessionsFound = (query: string) =>
   found(entries, query).flatMap((entry) => (entry.kind === "session" ? [entry.id] : []));
@@ -50,13 +50,20 @@ test("behind > are commands alone, with their keys", () => {
 });
 
 test("offers only what can be done: no other sessions to a guest, no arranging of one pane", () => {
-  expect(paletteCommands(ENGLISH.palette, false, false)).toEqual([]);
-  const names = (hasPanes: boolean, mayStart: boolean) =>
+  expect(paletteCommands(ENGLISH.palette, false, [])).toEqual([]);
+  const names = (hasPanes: boolean, startsIn: readonly string[]) =>
     new Set(
-      paletteCommands(ENGLISH.palette, hasPanes, mayStart).flatMap((e) => (e.kind === "command" ? [e.command.do] : [])),
+      paletteCommands(ENGLISH.palette, hasPanes, startsIn).flatMap((entry) =>
+        entry.kind === "command" ? [entry.command.do] : [],
+      ),
     );
-  expect(names(false, true)).toEqual(new Set(["new", "divide"]));
-  expect(names(true, false)).toEqual(new Set(["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"]));
+  expect(names(false, ["dev"])).toEqual(new Set(["new", "divide"]));
+  expect(names(true, [])).toEqual(new Set(["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"]));
+  const inOthers = paletteCommands(ENGLISH.palette, false, ["dev", "far"]).map(({ id }) => id);
+  expect(inOthers.filter((id) => id.includes("sandbox"))).toEqual([
+    ">New session in sandbox dev",
+    ">New session in sandbox far",
+  ]);
 });
 
 test("the command line that attaches names the server, the sandbox and the session, and holds no token", () => {
