@@ -29,6 +29,8 @@ const OF_NO_PROJECT = [
   "GET /api/attention-webhook",
   "PUT /api/attention-webhook",
   "DELETE /api/attention-webhook",
+  "GET /api/layout",
+  "PUT /api/layout",
   "GET /.well-known/oauth-protected-resource",
   "GET /.well-known/oauth-protected-resource/mcp",
   "ALL /mcp",

@@ -195,6 +195,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       ) : (
         <Panes
           tabs={layout.tabs}
+          hasTabs={!isAlone}
           current={layout.current}
           shown={shown}
           dragged={dragged}

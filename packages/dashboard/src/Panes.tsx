@@ -2,7 +2,16 @@
 // loses the focus, when one moves; those of other tabs stand outside of what is seen.
 
 import { type CSSProperties, type PointerEvent, type ReactNode, useRef, useState } from "react";
-import { type Box, type Direction, type Divider, dividersOf, type LayoutTab, type PaneId, panesOf } from "./layout.ts";
+import {
+  type Box,
+  type Direction,
+  type Divider,
+  dividersOf,
+  type LayoutTab,
+  type PaneId,
+  panesOf,
+  placesOf,
+} from "./layout.ts";
 import { edgeAt } from "./layout-keys.ts";
 import type { Place } from "./place.ts";
 import { PANES_ID } from "./TabBar.tsx";
@@ -11,6 +20,8 @@ import { useTexts } from "./texts-context.ts";
 export type PanesProps = {
   readonly tabs: readonly LayoutTab[];
   readonly current: number;
+  /** Whether there is a line of tabs for it. */
+  readonly hasTabs: boolean;
   readonly shown: ReadonlySet<PaneId>;
   readonly dragged: PaneId | number | undefined;
   readonly onDrag: (dragged: PaneId | undefined) => void;
@@ -36,8 +47,10 @@ export function Panes(props: PanesProps) {
   }
   const seen = tabs[current];
   const focus = seen?.focus;
+  const names = seen === undefined ? [] : placesOf(seen.root).map(({ session }) => session);
+  const panel = props.hasTabs ? { role: "tabpanel", "aria-label": words.tab(names) } : {};
   return (
-    <div className="sbx-panes" id={PANES_ID} ref={ground} role={tabs.length > 1 ? "tabpanel" : undefined}>
+    <div className="sbx-panes" id={PANES_ID} ref={ground} {...panel}>
       {[...shown].map((id) => {
         const pane = standing.get(id);
         if (pane === undefined) return null;
@@ -81,7 +94,7 @@ export function Panes(props: PanesProps) {
               </header>
             ) : null}
             <div className="sbx-pane-body">{props.children(id, pane.place)}</div>
-            {dragged !== undefined && isSeen && dragged !== id ? (
+            {dragged !== undefined && isSeen && dragged !== id && dragged !== current ? (
               <DropGround onDrop={(direction) => props.onDrop(id, direction)} />
             ) : null}
           </section>

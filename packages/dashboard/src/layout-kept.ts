@@ -18,7 +18,7 @@ import type { Place } from "./place.ts";
 export const LAYOUT_VERSION = 1;
 
 /** Of a sandbox that this person had sessions in: no route lists sandboxes. */
-export const MAX_SANDBOXES = 32;
+const MAX_SANDBOXES = 32;
 
 /** What is kept for a person. */
 export type Kept = {
@@ -31,7 +31,7 @@ type KeptArea = readonly [sandbox: string, session: string] | KeptSplit;
 type KeptSplit = { readonly axis: string; readonly share: number; readonly parts: readonly [KeptArea, KeptArea] };
 
 /** As JSON would have it. */
-export type KeptValue = {
+type KeptValue = {
   readonly version: typeof LAYOUT_VERSION;
   readonly current: number;
   /** The focus: which of its panes, from the top left on. */
