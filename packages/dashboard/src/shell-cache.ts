@@ -1,7 +1,7 @@
 // Which requests the service worker answers, and which files are the page's shell. What is not named here never reaches a cache:
 // no API, no login, no credential. Pure.
 
-/** Where the shell's files are kept. Another number: what was kept before is of no use. */
+/** Where the shell's files are kept. To be counted up when an icon or the manifest changes: their names do not. */
 export const CACHE = "sbx-shell-1";
 
 /** The page, whatever its query: the query belongs to the browser's tab, and is kept nowhere. */
