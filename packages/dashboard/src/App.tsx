@@ -17,6 +17,7 @@ export type AppProps = {
 export function App({ page, onDebug }: AppProps) {
   const words = useTexts().page;
   const state = useSyncExternalStore(page.subscribe, page.getState);
+  const isOnline = useSyncExternalStore(onNetwork, () => navigator.onLine);
   switch (state.phase) {
     case "asking":
       return <Card title={words.name} text={words.asking} />;
@@ -30,10 +31,7 @@ export function App({ page, onDebug }: AppProps) {
       );
     case "unreachable":
       return (
-        <Card
-          title={navigator.onLine ? words.unreachable : words.offline}
-          text={navigator.onLine ? state.reason : words.offlineText}
-        >
+        <Card title={isOnline ? words.unreachable : words.offline} text={isOnline ? state.reason : words.offlineText}>
           <button type="button" className="sbx-button sbx-primary" onClick={() => void page.start()}>
             {words.tryAgain}
           </button>
@@ -65,6 +63,13 @@ export function App({ page, onDebug }: AppProps) {
     case "ready":
       return <DeskPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
   }
+}
+
+/** @returns How to stop listening. */
+function onNetwork(listener: () => void): () => void {
+  const stop = new AbortController();
+  for (const event of ["online", "offline"]) window.addEventListener(event, listener, { signal: stop.signal });
+  return () => stop.abort();
 }
 
 /** In the window of a login that is done. */

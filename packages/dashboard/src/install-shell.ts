@@ -6,7 +6,8 @@ const SCRIPT = "/service-worker.js";
 export function installShell(): void {
   // Typed as if it were always there.
   const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
-  container?.register(SCRIPT, { type: "module", updateViaCache: "none" }).catch((error: unknown) => {
+  // Classic, since not every browser has those that are modules: it is built as one file.
+  container?.register(SCRIPT, { updateViaCache: "none" }).catch((error: unknown) => {
     // Without it the page is as it always was: nothing that somebody has to be told.
     console.info("The page is not kept for times without a network:", error);
   });

@@ -1,5 +1,5 @@
-// What a person can do with tabs and panes, and by which keys. In a terminal Ctrl+Shift with a letter means nothing to the process.
-// Pure.
+// What a person can do with tabs and panes, and by which keys. In a terminal Ctrl+Shift with a letter means nothing to the process;
+// Alt+Shift and an arrow does, and leads to other panes only where there are any. Pure.
 
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
@@ -17,17 +17,20 @@ export type DeskCommand =
 
 export type Key = Pick<KeyboardEvent, "code" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
+const CTRL = "Ctrl+Shift+";
+const ALT = "Alt+Shift+";
+
 const KEYS: Readonly<Record<string, DeskCommand>> = {
-  KeyP: { do: "palette" },
-  KeyD: { do: "divide", direction: "right" },
-  KeyE: { do: "divide", direction: "down" },
-  KeyX: { do: "close" },
-  ArrowLeft: { do: "focus", direction: "left" },
-  ArrowRight: { do: "focus", direction: "right" },
-  ArrowUp: { do: "focus", direction: "up" },
-  ArrowDown: { do: "focus", direction: "down" },
-  Comma: { do: "show-tab", by: -1 },
-  Period: { do: "show-tab", by: 1 },
+  [`${CTRL}P`]: { do: "palette" },
+  [`${CTRL}D`]: { do: "divide", direction: "right" },
+  [`${CTRL}E`]: { do: "divide", direction: "down" },
+  [`${CTRL}X`]: { do: "close" },
+  [`${ALT}Left`]: { do: "focus", direction: "left" },
+  [`${ALT}Right`]: { do: "focus", direction: "right" },
+  [`${ALT}Up`]: { do: "focus", direction: "up" },
+  [`${ALT}Down`]: { do: "focus", direction: "down" },
+  [`${CTRL}[`]: { do: "show-tab", by: -1 },
+  [`${CTRL}]`]: { do: "show-tab", by: 1 },
 };
 
 /** Of a divider, in parts of the whole. */
@@ -35,16 +38,22 @@ const STEP = 0.05;
 
 /** @returns undefined for a key that is the terminal's: with one pane alone, those that lead to others are. */
 export function commandOfKey(key: Key, hasOthers: boolean): DeskCommand | undefined {
-  if (!key.ctrlKey || !key.shiftKey || key.altKey || key.metaKey) return undefined;
-  const command = KEYS[key.code];
+  if (key.ctrlKey === key.altKey || !key.shiftKey || key.metaKey) return undefined;
+  const command = KEYS[(key.ctrlKey ? CTRL : ALT) + nameOf(key.code)];
   const isForOthers = command?.do === "focus" || command?.do === "show-tab" || command?.do === "close";
   return isForOthers && !hasOthers ? undefined : command;
 }
 
 /** The key of a command as people write it; undefined: it has none. */
 export function keyOfCommand(command: DeskCommand): string | undefined {
-  const [code] = Object.entries(KEYS).find(([, other]) => JSON.stringify(other) === JSON.stringify(command)) ?? [];
-  return code === undefined ? undefined : `Ctrl+Shift+${code.replace(/^Key|^Arrow/, "")}`;
+  const [key] = Object.entries(KEYS).find(([, other]) => JSON.stringify(other) === JSON.stringify(command)) ?? [];
+  return key;
+}
+
+/** What stands on a key, as people write it. */
+function nameOf(code: string): string {
+  const brackets: Readonly<Record<string, string>> = { BracketLeft: "[", BracketRight: "]" };
+  return brackets[code] ?? code.replace(/^Key|^Arrow/, "");
 }
 
 /** What a command makes of a layout, where it needs nothing but that: the same object where it does nothing. */

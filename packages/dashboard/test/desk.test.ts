@@ -112,12 +112,16 @@ const key = (code: string, more: Partial<Key> = {}): Key => ({
   ...more,
 });
 
-test("of the keys only Ctrl+Shift is taken, and with one pane none that leads to another", () => {
+test("of the keys few are taken, none that finds something in a terminal, and with one pane none that leads to another", () => {
+  const alt = { ctrlKey: false, altKey: true };
   expect(commandOfKey(key("KeyP"), false)).toEqual({ do: "palette" });
-  expect(commandOfKey(key("ArrowLeft"), true)).toEqual({ do: "focus", direction: "left" });
-  for (const code of ["ArrowLeft", "Period", "KeyX"]) expect(commandOfKey(key(code), false)).toBe(undefined);
-  for (const code of ["KeyC", "KeyV", "KeyI", "Enter"]) expect(commandOfKey(key(code), true)).toBe(undefined);
-  for (const more of [{ ctrlKey: false }, { shiftKey: false }, { altKey: true }, { metaKey: true }]) {
+  expect(commandOfKey(key("ArrowLeft", alt), true)).toEqual({ do: "focus", direction: "left" });
+  expect(commandOfKey(key("BracketRight"), true)).toEqual({ do: "show-tab", by: 1 });
+  expect(commandOfKey(key("ArrowLeft", alt), false)).toBe(undefined);
+  for (const code of ["BracketRight", "KeyX"]) expect(commandOfKey(key(code), false)).toBe(undefined);
+  for (const code of ["KeyC", "KeyV", "KeyI", "KeyF", "ArrowUp", "Comma", "Enter"])
+    expect(commandOfKey(key(code), true)).toBe(undefined);
+  for (const more of [{ ctrlKey: false }, { shiftKey: false }, alt, { altKey: true }, { metaKey: true }]) {
     expect(commandOfKey(key("KeyP", more), true)).toBe(undefined);
   }
   expect([keyOfCommand({ do: "palette" }), keyOfCommand({ do: "divide", direction: "down" })]).toEqual([

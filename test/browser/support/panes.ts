@@ -25,6 +25,17 @@ export async function focused(tab: Tab, count: number): Promise<string> {
   return (await focus.getAttribute("data-pane"))?.split("/")[1] ?? "";
 }
 
+/** Opens a shell in a tab of its own, by keys. @returns Its session. */
+export async function newTab(tab: Tab): Promise<string> {
+  const before = await tab.page.locator('.sbx-pane[data-focus="true"]').getAttribute("data-pane");
+  await tab.page.keyboard.press("Control+Shift+P");
+  await tab.page.keyboard.type(">new session in a tab\n");
+  await tab.page.locator(`.sbx-pane[data-focus="true"]:not([data-pane="${before}"])`).waitFor();
+  const session = await focused(tab, 1);
+  await hasFocus(tab, session);
+  return session;
+}
+
 /** Waits until a session has the focus, also that of the keyboard. */
 export async function hasFocus(tab: Tab, session: string): Promise<void> {
   await pane(tab, session).and(tab.page.locator('[data-focus="true"]')).waitFor();
