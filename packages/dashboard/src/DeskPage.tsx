@@ -112,16 +112,18 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       {rights.mayStartAnother ? (
         <button
           type="button"
-          className="sbx-quiet sbx-sessions"
+          className="sbx-quiet sbx-or-sign"
+          aria-label={words.sessions}
           title={words.sessionsTitle(keys)}
           onClick={() => setListed(true)}
         >
-          {words.sessions}
+          <span>{words.sessions}</span>
+          <span>{words.sessionsSign}</span>
         </button>
       ) : null}
       <button
         type="button"
-        className="sbx-quiet sbx-open-settings"
+        className="sbx-quiet sbx-or-sign"
         aria-label={settings.open}
         title={settings.openTitle}
         onClick={() => setSettings(true)}

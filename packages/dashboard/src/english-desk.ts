@@ -9,6 +9,8 @@ export const ENGLISH_DESK = {
     tab: (names: readonly string[]) => names.join(", "),
     pane: (place: string) => `Pane ${place}`,
     sessions: "Sessions",
+    /** Where there is no room for the word. */
+    sessionsSign: "☰",
     sessionsTitle: (keys: string) => `Every session, and what can be done here (${keys})`,
     new: "New tab",
     closeTab: (name: string) => `Close tab ${name}: its sessions live on`,
