@@ -2,8 +2,8 @@
 // textsWith. What the server says (the reason of a refusal, the message of an error) comes from the server. Pure.
 
 import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
-import { count } from "./english-numbers.ts";
 import { ENGLISH_DESK } from "./english-desk.ts";
+import { count } from "./english-numbers.ts";
 import { ENGLISH_TOOLS } from "./english-tools.ts";
 
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
