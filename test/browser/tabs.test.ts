@@ -1,7 +1,7 @@
 // Tabs and panes, each a session: by mouse and keys, kept for the person, on every device.
 import { afterEach, expect, test } from "vitest";
 import { setUpBrowser } from "./support/fixture.ts";
-import { alone, focused, forgetTabs, hasFocus, keptOf, newTab, pane, seen, typed } from "./support/panes.ts";
+import { alone, drag, focused, forgetTabs, hasFocus, keptOf, newTab, pane, seen, typed } from "./support/panes.ts";
 
 const browser = setUpBrowser();
 
@@ -98,12 +98,10 @@ test("a tab that is dragged onto a pane divides it, one dragged onto the tabs ge
   const marks = () => tab.page.locator('.xterm[data-mark="1"]').count();
   await mark();
   const second = await newTab(tab);
-  await tab.page
-    .getByRole("presentation")
-    .filter({ has: tab.page.getByRole("tab", { name: "one" }) })
-    .dragTo(pane(tab, second), { targetPosition: { x: 20, y: 200 } });
+  const handle = tab.page.getByRole("presentation").filter({ has: tab.page.getByRole("tab", { name: "one" }) });
+  await drag(tab, handle, pane(tab, second), { x: 20, y: 200 });
   await expect.poll(() => seen(tab)).toEqual(["one", second]);
-  await pane(tab, "one").locator(".sbx-pane-head").dragTo(tab.page.getByRole("tablist"));
+  await drag(tab, pane(tab, "one").locator(".sbx-pane-head"), tab.page.getByRole("tablist"), { x: 10, y: 10 });
   await expect.poll(() => tab.page.getByRole("tab").count()).toBe(2);
   expect([await marks(), await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-resumes")]).toEqual([
     1,

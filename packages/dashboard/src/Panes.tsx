@@ -1,7 +1,7 @@
 // The panes, each where the layout has it. All are siblings in an order that never changes, so that no terminal is made anew, or
 // loses the focus, when one moves; those of other tabs stand outside of what is seen.
 
-import { type CSSProperties, type PointerEvent, type ReactNode, useRef, useState } from "react";
+import { type CSSProperties, type DragEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import {
   type Box,
   type Direction,
@@ -109,6 +109,10 @@ export function Panes(props: PanesProps) {
 
 function DropGround({ onDrop }: { readonly onDrop: (direction: Direction) => void }) {
   const [edge, setEdge] = useState<Direction>();
+  const edgeOf = ({ currentTarget, clientX, clientY }: DragEvent) => {
+    const { left, top, width, height } = currentTarget.getBoundingClientRect();
+    return edgeAt((clientX - left) / width, (clientY - top) / height);
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only for what a mouse drags; keys move panes by commands.
     <div
@@ -116,13 +120,12 @@ function DropGround({ onDrop }: { readonly onDrop: (direction: Direction) => voi
       data-edge={edge}
       onDragOver={(event) => {
         event.preventDefault();
-        const { left, top, width, height } = event.currentTarget.getBoundingClientRect();
-        setEdge(edgeAt((event.clientX - left) / width, (event.clientY - top) / height));
+        setEdge(edgeOf(event));
       }}
       onDragLeave={() => setEdge(undefined)}
       onDrop={(event) => {
         event.preventDefault();
-        if (edge !== undefined) onDrop(edge);
+        onDrop(edgeOf(event));
       }}
     />
   );

@@ -53,6 +53,21 @@ type Kept = {
   readonly layout: { readonly tabs?: readonly { readonly root: unknown }[] } | null;
 };
 
+/** Drags as a hand does: what takes it is there once it is on its way. */
+export async function drag(tab: Tab, what: Locator, onto: Locator, at: { x: number; y: number }): Promise<void> {
+  const { mouse } = tab.page;
+  await what.hover();
+  await mouse.down();
+  const start = await what.boundingBox();
+  if (start === null) throw new Error("Cannot find what is to be dragged");
+  await mouse.move(start.x + start.width / 2 + 10, start.y + start.height / 2 + 2, { steps: 3 });
+  await tab.page.locator(".sbx-drop").first().waitFor();
+  const ground = await onto.boundingBox();
+  if (ground === null) throw new Error("Cannot find what it is dragged onto");
+  await mouse.move(ground.x + at.x, ground.y + at.y, { steps: 3 });
+  await mouse.up();
+}
+
 /** What the server keeps for whoever is logged in. */
 export async function keptOf(profile: BrowserContext): Promise<Kept> {
   return (await (await profile.request.get(`${system.origin}/api/layout`)).json()) as Kept;
