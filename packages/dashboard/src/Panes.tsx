@@ -116,7 +116,7 @@ function DropGround({ onDrop }: { readonly onDrop: (direction: Direction) => voi
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only for what a mouse drags; keys move panes by commands.
     <div
-      className="sbx-drop"
+      className="sbx-drop-ground"
       data-edge={edge}
       onDragOver={(event) => {
         event.preventDefault();

@@ -61,7 +61,7 @@ export async function drag(tab: Tab, what: Locator, onto: Locator, at: { x: numb
   const start = await what.boundingBox();
   if (start === null) throw new Error("Cannot find what is to be dragged");
   await mouse.move(start.x + start.width / 2 + 10, start.y + start.height / 2 + 2, { steps: 3 });
-  await tab.page.locator(".sbx-drop").first().waitFor();
+  await tab.page.locator(".sbx-drop-ground").first().waitFor();
   const ground = await onto.boundingBox();
   if (ground === null) throw new Error("Cannot find what it is dragged onto");
   await mouse.move(ground.x + at.x, ground.y + at.y, { steps: 3 });
