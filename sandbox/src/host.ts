@@ -23,26 +23,17 @@ import { Answers } from "./answers.ts";
 import { Attached } from "./attached.ts";
 import { Bell } from "./bell.ts";
 import { HostPorts } from "./host-ports.ts";
+import type { HostNames, Unattended } from "./host-start.ts";
 import { InputWriter } from "./input-writer.ts";
 import { Lifespan } from "./lifespan.ts";
 import { factsOf, type LoggedProcess, type ProcessEvents, startLogged } from "./logged-process.ts";
 import { OutputNotes } from "./output-notes.ts";
+import { NO_PANES, type SessionPanes } from "./panes/session-panes.ts";
 import type { StartFault } from "./process/process.ts";
 import { ProcessControl } from "./process-control.ts";
 import type { SessionScreen } from "./screen/session-screen.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { ToldExit } from "./told-exit.ts";
-
-/** How a process is started that no client attaches to at once. */
-export type Unattended = {
-  /** Which attempt of a program's has started it, where it says so. */
-  readonly attempt: string | undefined;
-  readonly keepExitedMs: number;
-  readonly stdin: Uint8Array;
-  readonly isStdinEnded: boolean;
-};
-
-export type HostNames = { readonly sandbox: string; readonly label: string; readonly session: string };
 
 export class SessionHost implements ProcessEvents {
   readonly names: HostNames;
@@ -97,7 +88,7 @@ export class SessionHost implements ProcessEvents {
     wish: ProcessWish,
     process: LoggedProcess,
     onEnd: (host: SessionHost) => void,
-    { trace, bell, unattendedBytesPerSecond }: Pick<Surroundings, "trace" | "bell" | "unattendedBytesPerSecond">,
+    { trace, bell, unattendedBytesPerSecond, panes }: Partial<Surroundings>,
     unattended: Unattended | undefined,
   ) {
     const { child, log, screen } = process;
@@ -125,7 +116,7 @@ export class SessionHost implements ProcessEvents {
       unattendedBytesPerSecond,
       isAwaited: unattended === undefined || wish.delivery === "lossless",
       ...(screen === undefined ? {} : { screen: { request: () => void this.#drawScreen(screen) } }),
-      upstream: tracedUpstream(this.#upstream(), trace),
+      upstream: tracedUpstream(this.#upstream(panes), trace),
     });
     this.#bell = new Bell(bell, this.session.facts.incarnation);
     this.notes = new OutputNotes(this.session, () => this.#attached.inner, this.#bell);
@@ -164,7 +155,7 @@ export class SessionHost implements ProcessEvents {
   }
 
   /** What the session has the process do. */
-  #upstream(): Upstream {
+  #upstream(panes: SessionPanes | undefined): Upstream {
     const { child } = this.#process;
     return {
       attached: () => this.changed(),
@@ -174,11 +165,15 @@ export class SessionHost implements ProcessEvents {
         if (!this.#lifespan.hasExited) child.resize(cols, rows);
       },
       kill: () => void this.kill(),
+      pane: (client, order) => (panes === undefined ? client.tell(NO_PANES) : panes.order(client, order)),
       acked: (client) => {
         // Many may acknowledge at once, and only one of them can set the process going.
         if (this.#control.isHeld && client === this.session.pacer) this.changed();
       },
-      departed: () => this.changed(),
+      departed: (client) => {
+        panes?.departed(client);
+        this.changed();
+      },
       holder: () => undefined,
       answerer: (answerer) => this.#answers?.answererIs(answerer),
     };
@@ -235,8 +230,14 @@ export class SessionHost implements ProcessEvents {
     this.#bell.answered();
     const facts = this.#bell.isThere ? { ...this.facts, calls: true } : this.facts;
     this.#attached.setInner(inner, facts, asked);
+    if (this.session.panes !== undefined) inner.note(this.session.panes);
     if (this.#lifespan.hasExited) this.exitTold.tell();
     this.changed();
+  }
+
+  panesChanged(panes: Parameters<ProcessSession["tellPanes"]>[0]): void {
+    this.session.tellPanes(panes);
+    this.#attached.inner?.note(panes);
   }
 
   removeInner(inner: InnerServer): void {

@@ -72,7 +72,7 @@ export function startLogged(
     : undefined;
   let reserved: Uint8Array = new Uint8Array(0);
   let readBytes = SMALL_READ_BYTES;
-  const isMarking = wish.tty && wish.shellIntegration !== false;
+  const isMarking = wish.tty && wish.pane === undefined && wish.shellIntegration !== false;
   const directory = isMarking ? scripts() : undefined;
   const marking = directory === undefined ? undefined : withMarks(cmd, args, surroundings.env, directory);
   const sink: OutputSink = {
@@ -81,6 +81,7 @@ export function startLogged(
       return reserved;
     },
     commit: (length, stream) => {
+      if (log.endOffset === 0) surroundings.panes?.begun();
       times.note(log.endOffset, Date.now());
       marks?.scan(reserved.subarray(0, length), log.endOffset);
       readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
@@ -94,9 +95,14 @@ export function startLogged(
     onOutputEnd: () => told()?.outputEnded(),
     onExit: (status: ExitStatus) => told()?.ended(status),
   };
+  const words = [cmd, ...(marking?.args ?? args)];
+  const command = surroundings.panes?.command(words, size) ?? { cmd, args: words.slice(1) };
+  if ("fault" in command) {
+    screen?.close();
+    return command;
+  }
   const spec = {
-    cmd,
-    args: marking?.args ?? args,
+    ...command,
     env: { ...(marking?.env ?? surroundings.env) },
     cwd: wish.cwd ?? surroundings.home,
     tty: wish.tty,
@@ -104,7 +110,11 @@ export function startLogged(
     lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
     ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
   };
-  const child = wish.tcp === undefined ? startProcess(spec, sink, events) : connectTcp(wish.tcp, sink, events);
+  const child = start();
+  function start(): ChildProcess | StartFault {
+    if (surroundings.openPane !== undefined) return surroundings.openPane(sink, events);
+    return wish.tcp === undefined ? startProcess(spec, sink, events) : connectTcp(wish.tcp, sink, events);
+  }
   if ("fault" in child) {
     screen?.close();
     return child;

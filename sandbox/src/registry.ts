@@ -1,13 +1,16 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import type { AttachQuery, ExitStatus } from "sandbox-stdio/core";
+import type { AttachQuery, ExitStatus, PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { BellLine } from "./bell-line.ts";
-import { type HostNames, SessionHost, type Unattended } from "./host.ts";
+import { SessionHost } from "./host.ts";
+import type { HostNames, Unattended } from "./host-start.ts";
 import { log, sessionTrace } from "./log.ts";
+import { SandboxPanes } from "./panes/sandbox-panes.ts";
+import { SessionPanes } from "./panes/session-panes.ts";
 import type { StartFault } from "./process/process.ts";
 import type { BridgeSettings } from "./settings.ts";
-import { environmentOf, homeOf } from "./surroundings.ts";
+import { environmentOf, homeOf, type Surroundings } from "./surroundings.ts";
 
 export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
@@ -45,6 +48,8 @@ export class Registry {
   /** How session objects are called. */
   readonly #bell: BellLine | undefined;
   readonly #hosts = new Map<string, SessionHost>();
+  /** Of sessions that run under tmux. */
+  readonly panes = new SandboxPanes();
   /** Those whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When what still runs is ended, by the clock of `performance`; undefined while the bridge was not told to stop. */
@@ -152,10 +157,11 @@ export class Registry {
       unattendedBytesPerSecond,
       ...(user === undefined ? {} : { user }),
     };
+    const ofPanes = this.#aboutPanes(names, query, around);
     const started = SessionHost.start(
       names,
       query,
-      around,
+      { ...around, ...ofPanes },
       (host) => {
         this.#ended.delete(host);
         const key = keyOf(host.names.sandbox, host.names.session);
@@ -170,12 +176,25 @@ export class Registry {
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
     log.info(`session ${names.label}/${names.session} started`);
     void started.exited.then((exit) => {
+      ofPanes.panes?.ended();
       log.info(`session ${names.label}/${names.session} ended: ${endOf(exit)}`);
       if (this.#hosts.get(keyOf(names.sandbox, names.session)) !== started) return;
       this.#ended.add(started);
       this.#forgetEarliest();
     });
     return { ok: true, host: started };
+  }
+
+  /** What is started in place of the command, where panes come into it. */
+  #aboutPanes(names: HostNames, query: Pick<AttachQuery, "process">, around: Surroundings): Partial<Surroundings> {
+    const { sandbox, session } = names;
+    const { pane, panes } = query.process;
+    if (pane !== undefined) return { openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events) };
+    if (panes !== true) return {};
+    const { env, home, user } = around;
+    const place = { env, cwd: query.process.cwd ?? home, ...(user === undefined ? {} : { user }) };
+    const told = (message: PanesMessage) => this.find(sandbox, session)?.panesChanged(message);
+    return { panes: new SessionPanes(this.panes, names, place, told) };
   }
 
   /** Makes room, if too much is kept of ended sessions. Where somebody is attached, the end may still have to be told. */

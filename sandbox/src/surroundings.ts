@@ -5,6 +5,8 @@ import { join } from "node:path";
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
 import type { BellLine } from "./bell-line.ts";
 import { type ChildUser, ownUserName } from "./child-user.ts";
+import type { SessionPanes } from "./panes/session-panes.ts";
+import type { ChildProcess, OutputSink, ProcessEvents, StartFault } from "./process/process.ts";
 import type { BridgeSettings } from "./settings.ts";
 
 /** What a session's process is started in, and where what happens to it is told. */
@@ -18,6 +20,10 @@ export type Surroundings = {
   readonly unattendedBytesPerSecond?: number;
   /** How its session object is called; absent: it can't be. */
   readonly bell?: BellLine | undefined;
+  /** Where the session is to run under tmux. */
+  readonly panes?: SessionPanes;
+  /** Where a pane takes the process's place: opens it. */
+  readonly openPane?: (sink: OutputSink, events: ProcessEvents) => ChildProcess | StartFault;
 };
 
 /** The bridge's own variables, its secret among them, are nobody else's business. */

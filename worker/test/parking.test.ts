@@ -66,7 +66,7 @@ class Bridge {
       reuseFrames: false,
       upstream: {
         ...{ attached: nothing, signal: nothing, resize: nothing, kill: nothing, acked: nothing, departed: nothing },
-        ...{ holder: nothing, answerer: nothing },
+        ...{ holder: nothing, answerer: nothing, pane: nothing },
         input: (client, entry) => {
           if (entry.kind !== "bytes") return;
           const text = new TextDecoder().decode(entry.bytes);

@@ -74,6 +74,7 @@ export class PlayedProcess {
         departed: () => undefined,
         holder: () => undefined,
         answerer: () => undefined,
+        pane: () => undefined,
       },
       now: () => performance.now(),
       reuseFrames: false,

@@ -106,7 +106,6 @@ export { clipUtf8, utf8Length } from "./text/utf8.ts";
 export { splitUtf8 } from "./text/utf8-text.ts";
 export {
   type AttachQuery,
-  type Attempt,
   attachParams,
   commandWords,
   isName,
@@ -115,6 +114,7 @@ export {
   placeOf,
   seenName,
 } from "./wire/attach-query.ts";
+export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
 export {
   type Bye,
@@ -142,6 +142,8 @@ export {
 } from "./wire/frames.ts";
 export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-messages.ts";
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
+export type { PaneAddress } from "./wire/pane-address.ts";
+export { isPaneOrder, PANE_UNREACHED, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attachParams, isName, MAX_KEEP_SECONDS, parseAttachQuery } from "../src/index.ts";
-import { isHeldUp, lifeName } from "../src/wire/attach-query.ts";
+import { isHeldUp, lifeName } from "../src/wire/attempt.ts";
 
 const parse = (query: string) => parseAttachQuery(new URLSearchParams(query));
 
@@ -33,6 +33,39 @@ describe("defaults", () => {
       [false, "lossless"],
       [true, "live"],
     ]);
+  });
+
+  test("B1 and B2: panes and pane are read and written, and tmux -CC is panes of the usual shell", () => {
+    const { process } = read("panes=1&cmd=sh");
+    expect([process.panes, process.cmd, process.tty, process.delivery]).toEqual([true, "sh", true, "live"]);
+    expect(attachParams({ process })).toContainEqual(["panes", "1"]);
+    const pane = read("pane=main.1:12").process;
+    expect([pane.pane, pane.tty]).toEqual([{ session: "main.1", number: 12 }, true]);
+    expect(attachParams({ process: pane })).toContainEqual(["pane", "main.1:12"]);
+    for (const more of ["", "&arg=new", "&arg=attach-session", "&panes=1"]) {
+      const control = read(`cmd=tmux&arg=-CC${more}`).process;
+      expect([control.panes, control.cmd, control.args, control.tty]).toEqual([true, undefined, [], true]);
+    }
+    expect(read("cmd=tmux&arg=new").process).toMatchObject({ cmd: "tmux", args: ["new"], tty: false });
+  });
+
+  test.each([
+    "panes=2",
+    "panes=1&tty=0",
+    "panes=1&tcp=80",
+    "panes=1&pane=main:0",
+    "cmd=tmux&arg=-CC&tty=0",
+    "cmd=tmux&arg=-CC&arg=new&arg=-s&arg=other",
+    "cmd=tmux&arg=-CC&arg=kill-server",
+    "pane=main",
+    "pane=main:%250",
+    "pane=../x:0",
+    "pane=main:0&cmd=sh",
+    "pane=main:0&env=A%3Db",
+    "pane=main:0&tty=0",
+    "pane=main:0&delivery=lossless",
+  ])("B1 and B2: %s is refused", (query) => {
+    expect(parse(query).ok).toBe(false);
   });
 
   test("A13: tcp takes the place of a command, and of all that describes one", () => {

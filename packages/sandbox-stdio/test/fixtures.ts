@@ -11,6 +11,7 @@ import {
   InnerServer,
   type InputEntry,
   OutputLog,
+  type PaneOrder,
   type Peer,
   ProcessSession,
   type ProgramPorts,
@@ -96,6 +97,9 @@ export class FakeUpstream implements Upstream {
   }
   kill(client: ClientRecord): void {
     this.asked.push(["kill", client.id]);
+  }
+  pane(client: ClientRecord, order: PaneOrder): void {
+    this.asked.push(["pane", client.id, order]);
   }
   acked(client: ClientRecord): void {
     this.asked.push(["acked", client.id, client.acked]);

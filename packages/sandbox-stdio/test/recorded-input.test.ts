@@ -20,6 +20,9 @@ class HeldRecorder implements InputRecorder {
     const known = this.positions.known(id, received, offset, piece.length);
     if (known < piece.length) this.given.push([offset + known, text(piece.subarray(known)), fate]);
   }
+  paneInput(_client: ClientRecord, pane: string, piece: Uint8Array, fate: string): void {
+    this.given.push([-1, `${pane}: ${text(piece)}`, fate]);
+  }
   storedUpTo(id: string): number {
     return this.positions.storedUpTo(id);
   }

@@ -22,6 +22,7 @@ function sessionOf(): ProcessSession {
       signal: nothing,
       resize: nothing,
       kill: nothing,
+      pane: nothing,
       acked: nothing,
       departed: nothing,
       holder: nothing,

@@ -13,6 +13,8 @@ export type StartFault = {
     | "bad_cwd"
     /** Nothing listens on the TCP port that takes the process's place. */
     | "connection_refused"
+    /** The pane that takes the process's place is not there, or its session is not. */
+    | "no_such_pane"
     /** The machine has no more processes, terminals, descriptors or memory. */
     | "start_failed";
   /** One line for a person, naming the command or directory. */

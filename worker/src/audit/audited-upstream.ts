@@ -1,7 +1,15 @@
 // Stands between a session and its way to the process, and notes what goes there: who came and went, who holds the
 // keyboard, signals, kills, ends of input, sizes. Changes nothing.
 
-import type { Answerer, ClientRecord, InputEntry, SignalName, TerminalSize, Upstream } from "sandbox-stdio/core";
+import type {
+  Answerer,
+  ClientRecord,
+  InputEntry,
+  PaneOrder,
+  SignalName,
+  TerminalSize,
+  Upstream,
+} from "sandbox-stdio/core";
 import type { SessionAudit } from "./session-audit.ts";
 
 export class AuditedUpstream implements Upstream {
@@ -39,6 +47,15 @@ export class AuditedUpstream implements Upstream {
   kill(client: ClientRecord): void {
     this.#audit.note({ type: "kill" }, client.id);
     this.#upstream.kill(client);
+  }
+
+  /** What is typed into one is noted as input. */
+  pane(client: ClientRecord, order: PaneOrder): void {
+    if (order.type !== "stdin") {
+      const action = order.type === "pane" ? order.action : order.type;
+      this.#audit.note({ type: "pane", action, pane: order.pane ?? "" }, client.id);
+    }
+    this.#upstream.pane(client, order);
   }
 
   acked(client: ClientRecord): void {

@@ -14,6 +14,8 @@ const MAX_BATCH_BYTES = 64 * 1024;
 export class InputBatch {
   readonly client: string;
   readonly offset: number;
+  /** Absent: it was for the process, and counts. */
+  readonly pane: string | undefined;
   readonly #fate: InputFate;
   readonly #isSecret: boolean;
   readonly #keeping: InputKeeping;
@@ -21,8 +23,16 @@ export class InputBatch {
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
 
-  constructor(client: string, offset: number, fate: InputFate, keeping: InputKeeping, isSecret: boolean) {
+  constructor(
+    client: string,
+    offset: number,
+    fate: InputFate,
+    keeping: InputKeeping,
+    isSecret: boolean,
+    pane?: string,
+  ) {
     this.client = client;
+    this.pane = pane;
     this.offset = offset;
     this.#fate = fate;
     // What somebody could not say is nobody's business, nor a way to fill the record.
@@ -36,8 +46,9 @@ export class InputBatch {
   }
 
   /** Takes a piece that follows directly, and of which the same is true. @returns Whether it did. Copies what it keeps. */
-  add(client: string, offset: number, bytes: Uint8Array, fate: InputFate, isSecret: boolean): boolean {
-    const isNext = client === this.client && offset === this.end && fate === this.#fate && isSecret === this.#isSecret;
+  add(client: string, offset: number, bytes: Uint8Array, fate: InputFate, isSecret: boolean, pane?: string): boolean {
+    const follows = offset === (pane === undefined ? this.end : this.offset) && pane === this.pane;
+    const isNext = follows && client === this.client && fate === this.#fate && isSecret === this.#isSecret;
     if (!isNext || (this.#length > 0 && this.#length + bytes.length > MAX_BATCH_BYTES)) return false;
     this.#length += bytes.length;
     this.#hash?.update(bytes);
@@ -49,6 +60,7 @@ export class InputBatch {
   finish(): InputDeed {
     return {
       type: "input",
+      ...(this.pane === undefined ? {} : { pane: this.pane }),
       offset: this.offset,
       length: this.#length,
       ...this.#kept(),

@@ -48,6 +48,8 @@ export type Deed =
   | ({ readonly type: "holder"; readonly from: string; readonly to: string } & Repeated)
   | ({ readonly type: "signal"; readonly signal: string } & Repeated)
   | { readonly type: "kill" }
+  /** Something was done with a pane, or with a window. */
+  | ({ readonly type: "pane"; readonly action: string; readonly pane: string } & Repeated)
   /** The end of a client's input, which stands at this offset. */
   | { readonly type: "eof"; readonly offset: number }
   /** A driver's window has this size: the terminal is fitted to those of all. */
@@ -90,7 +92,9 @@ export type Repeated = { readonly times?: number; readonly until?: string };
  */
 export type InputDeed = Repeated & {
   readonly type: "input";
-  /** Of the batch's first byte in all of this client's input. */
+  /** It was for this pane, as its client called it (B9), and counts in no offset. */
+  readonly pane?: string;
+  /** Of the batch's first byte in all of this client's input; with `pane`, of the byte of that input that it came before. */
   readonly offset: number;
   readonly length: number;
   readonly text?: Uint8Array | string;

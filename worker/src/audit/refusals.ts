@@ -4,7 +4,18 @@
 
 import type { AuditEvent } from "./record.ts";
 
-const REPEATABLE = ["refused", "input", "attach", "detach", "closed", "secret", "holder", "signal", "resize"] as const;
+const REPEATABLE = [
+  "refused",
+  "input",
+  "attach",
+  "detach",
+  "closed",
+  "secret",
+  "holder",
+  "signal",
+  "resize",
+  "pane",
+] as const;
 
 export type RefusalEvent = AuditEvent & { readonly type: (typeof REPEATABLE)[number] };
 
@@ -88,12 +99,22 @@ function isWithin({ sinceMs }: Run, nowMs: number): boolean {
 /** Whose it is and why, not its words: a client may choose those. */
 function keyOf(event: RefusalEvent): string {
   const whose = event.client ?? `${event.tenant} ${event.user} ${event.address}`;
-  return JSON.stringify([whose, event.client === undefined, event.type === "input" ? "" : kindOf(event)]);
+  return JSON.stringify([
+    whose,
+    event.client === undefined,
+    event.type === "input" ? inputKindOf(event) : kindOf(event),
+  ]);
+}
+
+/** A client chooses what it calls a pane: refused input of all panes is one run. */
+function inputKindOf({ pane }: RefusalEvent & { readonly type: "input" }): string {
+  return pane === undefined ? "" : "pane";
 }
 
 /** A client chooses the code that it closes with. */
 function kindOf(event: Exclude<RefusalEvent, { readonly type: "input" }>): string {
   if (event.type === "refused") return `refused ${event.error}`;
+  if (event.type === "pane") return `pane ${event.action}`;
   if (event.type === "signal") return `signal ${event.signal}`;
   return event.type === "closed" ? `closed ${event.code}` : event.type;
 }

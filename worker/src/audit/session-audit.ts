@@ -12,6 +12,7 @@ import {
 import type { Refusal } from "../refusal.ts";
 import { GATHER_MS, Gathering } from "./gathering.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
+import { finished, type Pending } from "./pending.ts";
 import { type Actor, type AuditEvent, type Deed, now, type Place } from "./record.ts";
 import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";
@@ -46,10 +47,6 @@ export interface SessionAuditPorts {
   /** A batch could not be stored: nothing may go on as if it had been. */
   failed(error: unknown): void;
 }
-
-type Pending =
-  | AuditEvent
-  | { readonly time: string; readonly batch: InputBatch; readonly who: Partial<Actor> & Partial<Place> };
 
 export class SessionAudit implements InputRecorder {
   readonly #ports: SessionAuditPorts;
@@ -185,19 +182,39 @@ export class SessionAudit implements InputRecorder {
     }
     // In the order in which it came: what was refused before this is on record before it.
     this.#addRefusals({ client: id, beforeInput: true });
-    const last = this.#pending.at(-1);
-    this.#pendingBytes += fresh.length;
-    if (!(last !== undefined && "batch" in last && last.batch.add(id, start, fresh, fate, isSecret))) {
-      const batch = new InputBatch(id, start, fate, this.#keeping, isSecret);
-      batch.add(id, start, fresh, fate, isSecret);
-      const isTyping = client.acknowledges && !client.isProgram && !isSecret && this.#ports.isTty();
-      const who = { ...this.#place, ...this.#actors.get(id) };
-      this.#add({ time: now(), batch, who }, isTyping ? TYPING_GATHER_MS : GATHER_MS, MAX_GATHER_MS);
-    }
-    this.#gathering.heard();
+    const isTyping = client.acknowledges && !client.isProgram && !isSecret && this.#ports.isTty();
+    this.#gather(id, start, fresh, fate, isTyping ? TYPING_GATHER_MS : GATHER_MS);
     // A program's call is answered when its input is stored.
     if (client.isProgram) this.#gathering.wait(0);
     if (client.isProgram || this.#pendingBytes >= GATHER_BYTES) this.#write();
+  }
+
+  /** No client keeps it until it is stored: it does not wait for more. */
+  paneInput({ id, input }: ClientRecord, pane: string, bytes: Uint8Array, fate: "typed" | "refused"): void {
+    if (fate === "refused") {
+      this.#inputRefused(id, input.received, bytes.length, { pane });
+      return;
+    }
+    this.#addRefusals({ client: id, beforeInput: true });
+    this.#gather(id, input.received, bytes, fate, GATHER_MS, pane);
+    if (this.#pendingBytes >= GATHER_BYTES) this.#write();
+  }
+
+  #gather(id: string, start: number, bytes: Uint8Array, fate: InputFate, gatherMs: number, pane?: string): void {
+    const isSecret = this.#secret.has(id);
+    const last = this.#pending.at(-1);
+    this.#pendingBytes += bytes.length;
+    if (!(last !== undefined && "batch" in last && last.batch.add(id, start, bytes, fate, isSecret, pane))) {
+      const batch = new InputBatch(id, start, fate, this.#keeping, isSecret, pane);
+      batch.add(id, start, bytes, fate, isSecret, pane);
+      const who = { ...this.#place, ...this.#actors.get(id) };
+      this.#add({ time: now(), batch, who }, gatherMs, MAX_GATHER_MS);
+    }
+    this.#gathering.heard();
+  }
+
+  #whose(client: string): { time: string; client: string } & Partial<Actor> & Partial<Place> {
+    return { time: now(), ...this.#place, ...this.#actors.get(client), client };
   }
 
   storedUpTo(client: string): number {
@@ -228,11 +245,10 @@ export class SessionAudit implements InputRecorder {
     return this.#pending.length > 0 || this.#refusedEnds.size > 0;
   }
 
-  #inputRefused(client: string, offset: number, length: number): void {
-    const who = { ...this.#place, ...this.#actors.get(client), client };
-    const isNow = this.#refused({ time: now(), ...who, type: "input", offset, length, refused: true });
+  #inputRefused(client: string, offset: number, length: number, at: { readonly pane?: string } = {}): void {
+    const isNow = this.#refused({ ...this.#whose(client), type: "input", ...at, offset, length, refused: true });
     this.#gathering.heard();
-    if (isNow) return;
+    if (isNow || at.pane !== undefined) return;
     this.#refusedEnds.set(client, offset + length);
     this.#gathering.wait(GATHER_MS, MAX_GATHER_MS);
   }
@@ -271,19 +287,7 @@ export class SessionAudit implements InputRecorder {
   #write(): void {
     if (this.#writing !== undefined || !this.#hasMore) return;
     this.#gathering.clear();
-    const events: AuditEvent[] = [];
-    const inputEnds = new Map<string, number>();
-    for (const pending of this.#pending) {
-      if (!("batch" in pending)) {
-        events.push(pending);
-        if (pending.type === "input" && pending.refused && pending.client !== undefined)
-          inputEnds.set(pending.client, Math.max(inputEnds.get(pending.client) ?? 0, pending.offset + pending.length));
-        continue;
-      }
-      const { time, batch, who } = pending;
-      events.push({ time, ...who, client: batch.client, ...batch.finish() });
-      inputEnds.set(batch.client, batch.end);
-    }
+    const { events, inputEnds } = finished(this.#pending);
     for (const [id, end] of this.#refusedEnds) inputEnds.set(id, Math.max(inputEnds.get(id) ?? 0, end));
     this.#refusedEnds.clear();
     const left = this.#left;

@@ -239,7 +239,7 @@ export class AuditTrail {
 function inputEndsOf(batch: Batch): Map<string, number> {
   const ends = new Map<string, number>();
   for (const record of batch) {
-    if (record.type !== "input" || record.client === undefined) continue;
+    if (record.type !== "input" || record.client === undefined || record.pane !== undefined) continue;
     ends.set(record.client, Math.max(ends.get(record.client) ?? 0, record.offset + record.length));
   }
   return ends;

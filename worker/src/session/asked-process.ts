@@ -22,8 +22,13 @@ export type BridgeParams = (readonly [string, string])[];
 
 /** Why the process may not be started; undefined where it may. */
 export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
-  const [cmd = DEFAULT_COMMAND] = commandWords(processOf(spec)) ?? [];
-  return commandRefusal(env, cmd, spec.who.isAdmin, spec.line);
+  const { isAdmin } = spec.who;
+  const process = processOf(spec);
+  // A pane is there already. Who may use tmux may start anything in another pane: its lists are asked, too.
+  if (process.pane !== undefined) return undefined;
+  const [cmd = DEFAULT_COMMAND] = commandWords(process) ?? [];
+  const refusal = commandRefusal(env, cmd, isAdmin, spec.line);
+  return refusal ?? (process.panes === true ? commandRefusal(env, "tmux", isAdmin) : undefined);
 }
 
 /** Whether what is asked for takes the name of a process that has ended (`ended=replace`). */

@@ -2,7 +2,7 @@
 // chance are handed in; no DOM, no process.
 
 import { AnswererHistory } from "../terminal/answerer-history.ts";
-import { lifeName } from "../wire/attach-query.ts";
+import { lifeName } from "../wire/attempt.ts";
 import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_WINDOW_BYTES, type SignalName } from "../wire/constants.ts";
 import { type Bye, type ClientMessage, type Hello, parseServerMessage } from "../wire/control.ts";
 import { decodeFrame } from "../wire/frames.ts";

@@ -3,7 +3,6 @@
 export {
   type AttachQuery,
   type AttachQueryResult,
-  type Attempt,
   attachParams,
   commandWords,
   isName,
@@ -12,6 +11,7 @@ export {
   seenName,
   type URLSearchParamsLike,
 } from "../wire/attach-query.ts";
+export type { Attempt } from "../wire/attempt.ts";
 export {
   ACK_BYTES,
   ACK_DELAY_MS,

@@ -15,6 +15,7 @@ export type SessionMessage = Extract<
       | "stdin_ack"
       | "error"
       | "command_end"
+      | "panes"
       | "attention"
       | "stopping"
       | "title"
@@ -51,6 +52,9 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       return;
     case "command_end":
       session.commandEnded({ to: message.to, ...(message.exit === undefined ? {} : { exit: message.exit }) });
+      return;
+    case "panes":
+      session.tellPanes(message);
       return;
     case "attention": {
       const { type, ...attention } = message;

@@ -4,16 +4,27 @@
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
 /** What of it clients are told of, whatever they said. */
-export const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
+const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
   "resize",
   "gap",
   "error",
   "bye",
   "attention",
+  "panes",
   "stopping",
   "title",
   "command_end",
 ]);
+
+/**
+ * Whether clients are told of it at the bridge's own pace: not in a window, and not once for each thing that they said.
+ * @param received How much input of a client there was; undefined where it is not known.
+ */
+export function isAtItsPace(message: InnerMessage, received: (client: string) => number | undefined): boolean {
+  return message.type === "stdin_ack"
+    ? message.offset > (received(message.client) ?? Number.POSITIVE_INFINITY)
+    : TOLD_ON.has(message.type);
+}
 
 /** Messages a second, for ever: several people who drag their windows at once are well below it. */
 const HOP_MESSAGES_PER_SECOND = 1_000;

@@ -26,11 +26,12 @@ import {
   parseInnerMessage,
   type Question,
 } from "../wire/inner-messages.ts";
+import { PANE_UNREACHED, type PaneOrder } from "../wire/pane-messages.ts";
 import { attachOf } from "./attach-command.ts";
 import { BridgeCalls, type WriteOutcome, type WriteWish } from "./bridge-calls.ts";
 import type { Parking } from "./doorbell.ts";
 import { followBridge } from "./follow-bridge.ts";
-import { HopAllowance, TOLD_ON } from "./hop-allowance.ts";
+import { HopAllowance, isAtItsPace } from "./hop-allowance.ts";
 import { type InnerHello, reconcile } from "./reconciliation.ts";
 import { RelayedAcks } from "./relayed-acks.ts";
 
@@ -50,7 +51,6 @@ export interface InnerClientEvents {
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
 
-const NO_BYTES = new Uint8Array(0);
 const TOO_MANY = "more messages than anybody asked for";
 
 export class InnerClient implements Upstream, SnapshotSource {
@@ -197,7 +197,8 @@ export class InnerClient implements Upstream, SnapshotSource {
     }
     const result = parseInnerMessage(frame, this.#isReady ? MAX_CONTROL_OUT_BYTES : MAX_INNER_TEXT_BYTES);
     if (result.ok) {
-      if (this.#isToldOn(result.message) && !this.#allowance.take(nowMs)) this.#fault(TOO_MANY);
+      const isToldOn = isAtItsPace(result.message, (id) => this.#session?.client(id)?.input.received);
+      if (isToldOn && !this.#allowance.take(nowMs)) this.#fault(TOO_MANY);
       else this.#message(result.message);
     }
     // A newer bridge may say more.
@@ -217,7 +218,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     // The bridge's own rules may have given it the keyboard just now; these here are the ones that count.
     const floor = this.#session?.keyboard;
     if (floor?.isExclusive) this.holder(floor.holder);
-    this.#resend(client);
+    for (const entry of client.input.entries) this.input(client, entry);
     this.#acks.relayPacer();
   }
 
@@ -228,10 +229,6 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#say(attachOf(client, slot));
   }
 
-  #resend(client: ClientRecord): void {
-    for (const entry of client.input.entries) this.input(client, entry);
-  }
-
   input(client: ClientRecord, entry: InputEntry): void {
     const slot = this.#slots.get(client.id);
     if (!this.#isReady || slot === undefined) return; // Kept in the queue; sent when the hop is back.
@@ -239,9 +236,15 @@ export class InnerClient implements Upstream, SnapshotSource {
     else {
       this.#isParkLast = false;
       // No bytes at an offset ahead: the bridge counts those before it as refused.
-      const frame = entry.kind === "bytes" ? ([entry.start, entry.bytes] as const) : ([entry.end, NO_BYTES] as const);
+      const frame =
+        entry.kind === "bytes" ? ([entry.start, entry.bytes] as const) : ([entry.end, new Uint8Array(0)] as const);
       this.#socket?.send(encodeStdin(slot, ...frame));
     }
+  }
+
+  pane(client: ClientRecord, order: PaneOrder): void {
+    if (!this.#isReady) client.tell(PANE_UNREACHED);
+    else this.#say({ type: "pane", client: client.id, order: JSON.stringify(order) });
   }
 
   signal(client: ClientRecord, signal: SignalName): void {
@@ -289,13 +292,6 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#isFaulty = true;
     this.#isReady = false;
     this.#events.bye(CLOSE.policy, `Cannot follow the bridge: ${detail}`);
-  }
-
-  /** Whether clients are told of it at the bridge's own pace: not in a window, and not once for each thing that they said. */
-  #isToldOn(message: InnerMessage): boolean {
-    if (message.type !== "stdin_ack") return TOLD_ON.has(message.type);
-    const input = this.#session?.client(message.client)?.input;
-    return input !== undefined && message.offset > input.received;
   }
 
   #message(message: InnerMessage): void {

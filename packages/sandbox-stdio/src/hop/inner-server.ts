@@ -9,9 +9,10 @@ import type { ClientRecord } from "../session/client-record.ts";
 import type { RemotePeer } from "../session/presence.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
-import type { ServerMessage } from "../wire/control.ts";
+import { parseClientMessage, type ServerMessage } from "../wire/control.ts";
 import { decodeStdin } from "../wire/frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerCommand } from "../wire/inner-messages.ts";
+import { isPaneOrder } from "../wire/pane-messages.ts";
 import type { Parking } from "./doorbell.ts";
 import { greetingOf, type ProcessFacts } from "./greeting.ts";
 import { type ProgramPorts, ProgramService } from "./program-service.ts";
@@ -87,7 +88,9 @@ export class InnerServer implements OutputPeer, RemotePeer {
   }
 
   /** What the far end is told as it comes, and nothing follows from here. */
-  note(message: Extract<InnerMessage, { type: "command_end" | "attention" | "stopping" | "calls" | "title" }>): void {
+  note(
+    message: Extract<InnerMessage, { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" }>,
+  ): void {
     if (this.#isClosed) return;
     if (message.type === "stopping") this.#isStopLate = true;
     this.#say(message);
@@ -234,6 +237,11 @@ export class InnerServer implements OutputPeer, RemotePeer {
         return;
       case "kill":
         this.#session.command(client, { type: "kill" });
+        return;
+      case "pane": {
+        const order = parseClientMessage(command.order);
+        if (order.ok && isPaneOrder(order.message)) this.#session.command(client, order.message);
+      }
     }
   }
 

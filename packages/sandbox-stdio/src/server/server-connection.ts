@@ -146,7 +146,7 @@ export class ServerConnection implements Peer {
   /** Does what a command asks for, unless that is more than its client may say. */
   #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
     // What these two cost shows when they have been dealt with.
-    const isPaidLater = command.type === "stdin" || command.type === "ack";
+    const isPaidLater = (command.type === "stdin" && "bytes" in command) || command.type === "ack";
     if (!isPaidLater && !this.#spending.message(nowMs)) return;
     if (command.type === "begin") this.#begin(command);
     else if (phase.phase === "attached") this.#command(phase.session, phase.client, command, nowMs);
@@ -291,7 +291,8 @@ export class ServerConnection implements Peer {
   #command(session: SessionCore, client: ClientRecord, command: ClientCommand, nowMs: number): void {
     switch (command.type) {
       case "stdin":
-        this.#stdin(session, client, command.bytes);
+        if ("data" in command) session.command(client, command);
+        else this.#stdin(session, client, command.bytes);
         return;
       case "ack":
         this.#spending.ack(nowMs, session.ack(client, command.offset));

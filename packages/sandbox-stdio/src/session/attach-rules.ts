@@ -4,7 +4,7 @@
 import type { OutputLog } from "../output/output-log.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { Window } from "../output/window.ts";
-import { isHeldUp } from "../wire/attach-query.ts";
+import { isHeldUp } from "../wire/attempt.ts";
 import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { Hello } from "../wire/control.ts";
 import type { ClientRecord } from "./client-record.ts";

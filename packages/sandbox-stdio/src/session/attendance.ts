@@ -1,7 +1,7 @@
 // Clients come, lose their connections, and go. Keeps how each one is here, and tells the others, the keyboard and upstream.
 
 import type { InputQueue } from "../input/input-queue.ts";
-import type { Attempt } from "../wire/attach-query.ts";
+import type { Attempt } from "../wire/attempt.ts";
 import { CLOSE, PROGRAM_GRACE_MS, PUT_ASIDE_GRACE_MS, RESUME_GRACE_MS } from "../wire/constants.ts";
 import type { AnswererChoice } from "./answerer-choice.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";

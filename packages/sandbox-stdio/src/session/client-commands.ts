@@ -39,6 +39,11 @@ export class ClientCommands {
     const { keyboard, inputReceiver, outputSender, upstream } = this.#ports;
     switch (message.type) {
       case "resize":
+        if (message.pane !== undefined) {
+          const { pane, cols, rows } = message;
+          if (inputReceiver.mayDrive(client)) upstream.pane(client, { type: "resize", pane, cols, rows });
+          return;
+        }
         client.size = { cols: message.cols, rows: message.rows };
         this.#ports.resize(client, client.size);
         return;
@@ -47,6 +52,12 @@ export class ClientCommands {
         return;
       case "kill":
         if (inputReceiver.mayDrive(client)) upstream.kill(client);
+        return;
+      case "stdin":
+        inputReceiver.pane(client, message);
+        return;
+      case "pane":
+        if (inputReceiver.mayDrive(client)) upstream.pane(client, message);
         return;
       case "eof":
         inputReceiver.eof(client, message.offset ?? client.input.received);

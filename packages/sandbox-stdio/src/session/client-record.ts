@@ -5,7 +5,7 @@ import { InputFeed } from "../input/feed.ts";
 import type { InputQueue } from "../input/input-queue.ts";
 import type { Paced } from "../output/pacing.ts";
 import type { LastWrite } from "../programs/program-writes.ts";
-import type { Attempt } from "../wire/attach-query.ts";
+import type { Attempt } from "../wire/attempt.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { Participant, ParticipantKind, ServerMessage } from "../wire/control.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";

@@ -3,6 +3,7 @@
 
 import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-requests.ts";
 import { FIRST_WINDOW_BYTES } from "../output/window.ts";
+import type { PanesMessage } from "../wire/pane-messages.ts";
 import type { AnswererChoice } from "./answerer-choice.ts";
 import { type AttachContext, helloOf, inputStartOf, needsScreen, refusalOf, startOf } from "./attach-rules.ts";
 import type { Attendance } from "./attendance.ts";
@@ -25,6 +26,8 @@ export interface GreeterPorts {
   context(): AttachContext;
   /** Whether the client's greeting must wait until the process is held for it. */
   needsHold(client: ClientRecord): boolean;
+  /** @see SessionCore.panes */
+  panes(): PanesMessage | undefined;
   /** @see SessionCore.secondsLeft */
   secondsLeft(): number | undefined;
 }
@@ -73,6 +76,8 @@ export class Greeter {
     if (recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
     const seconds = this.#ports.secondsLeft();
     if (seconds !== undefined && client.acknowledges) peer.send({ type: "stopping", seconds });
+    const panes = this.#ports.panes();
+    if (panes !== undefined && client.acknowledges) peer.send(panes);
     greeting.phase = "greeted";
     outputSender.start(client, reader, screen, facts.tty);
   }

@@ -2,6 +2,7 @@
 
 import type { InputEntry } from "../input/input-queue.ts";
 import { planWrite, type WritePlan, type WriteRequest } from "../programs/writers.ts";
+import { encodeUtf8 } from "../text/utf8-text.ts";
 import {
   CLOSE,
   MAX_SHARED_WAITING_INPUT_BYTES,
@@ -10,6 +11,7 @@ import {
   MAX_WAITING_INPUT_BYTES,
 } from "../wire/constants.ts";
 import type { ClientMessage } from "../wire/control.ts";
+import type { PaneInputCommand } from "../wire/pane-messages.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { InputFate, InputRecorder } from "./input-recorder.ts";
@@ -97,6 +99,19 @@ export class InputReceiver {
     if (isTooMuch) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH);
     else this.ack(client, false);
     client.peer?.typed?.(length, !isRefused, this.#ports.now());
+  }
+
+  /** Text for a pane: by the same right as all input, on record with it, and numbered by nobody (B9). */
+  pane(client: ClientRecord, order: PaneInputCommand): void {
+    const { keyboard, recorder, upstream } = this.#ports;
+    const bytes = encodeUtf8(order.data);
+    client.isActive = true;
+    const isAllowed = keyboard.mayDrive(client.id).ok;
+    const isRefused = !isAllowed || this.#ports.hasExited();
+    if (isRefused) this.#tellRefused(client, isAllowed ? "stdin_closed" : "not_stdin_holder");
+    else upstream.pane(client, order);
+    if (bytes.length > 0) recorder?.paneInput(client, order.pane, bytes, isRefused ? "refused" : "typed");
+    client.peer?.typed?.(bytes.length, !isRefused, this.#ports.now());
   }
 
   /**

@@ -14,6 +14,8 @@ export interface InputRecorder {
    * @param received How much of this client's input the session had received before.
    */
   input(client: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void;
+  /** Text for a pane, in no count: its record follows that of the client's input up to here (B9). */
+  paneInput(client: ClientRecord, pane: string, bytes: Uint8Array, fate: "typed" | "refused"): void;
   /** All of this client's input before this offset is stored. Never goes back, also when everything starts anew. */
   storedUpTo(clientId: string): number;
   /** From here on this client's input is to be secret, or not any more. @returns Whether that is so. */

@@ -4,7 +4,7 @@
 import { InputQueue } from "../input/input-queue.ts";
 import { OutputLog } from "../output/output-log.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
-import type { Attempt } from "../wire/attach-query.ts";
+import type { Attempt } from "../wire/attempt.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import { ClientRecord, type ClientWho, knownOf, type TerminalSize } from "./client-record.ts";
 import type { Greeted, Peer } from "./presence.ts";

@@ -9,6 +9,7 @@ import type { SnapshotRequests } from "../output/snapshot-requests.ts";
 import type { Attention } from "../programs/attention.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { ClientMessage, ExitStatus, Participant } from "../wire/control.ts";
+import type { PanesMessage } from "../wire/pane-messages.ts";
 import type { AnswererChoice } from "./answerer-choice.ts";
 import type { AttachContext } from "./attach-rules.ts";
 import type { Attendance } from "./attendance.ts";
@@ -41,6 +42,7 @@ export abstract class SessionCore {
   readonly #parts: SessionParts;
   #ending: Ending | undefined;
   #stopsAtMs: number | undefined;
+  #panes: PanesMessage | undefined;
   /** What the program calls its terminal (OSC 0 and 2); "" where it has not. */
   title = "";
 
@@ -56,6 +58,7 @@ export abstract class SessionCore {
       inputSettled: (client) => this.inputSettled(client),
       needsHold: (client) => this.needsHold(client),
       secondsLeft: () => this.secondsLeft,
+      panes: () => this.#panes,
     });
     this.facts = facts;
     this.log = log;
@@ -240,6 +243,17 @@ export abstract class SessionCore {
     for (const client of this.members.all) {
       if (client.acknowledges) client.greeted?.peer.send({ type: "attention", ...attention });
     }
+  }
+
+  /** The session's panes are others than before: told to who can be told, and to who comes from now on. */
+  tellPanes(panes: PanesMessage): void {
+    this.#panes = panes;
+    for (const client of this.members.all) if (client.acknowledges) client.greeted?.peer.send(panes);
+  }
+
+  /** As told last; undefined where the session has none. */
+  get panes(): PanesMessage | undefined {
+    return this.#panes;
   }
 
   /** The machine of the process goes away: all who are here, and who come from now on, are told how long there is (X8). */

@@ -5,6 +5,7 @@ import type { InputQueue } from "../input/input-queue.ts";
 import type { Ending } from "../output/output-reader.ts";
 import { SnapshotRequests } from "../output/snapshot-requests.ts";
 import { MAX_CLIENTS } from "../wire/constants.ts";
+import type { PanesMessage } from "../wire/pane-messages.ts";
 import { AnswererChoice } from "./answerer-choice.ts";
 import type { AttachContext } from "./attach-rules.ts";
 import { Attendance } from "./attendance.ts";
@@ -36,6 +37,8 @@ export interface SessionPorts {
   inputSettled(client: ClientRecord): void;
   /** Whether the client's greeting must wait until the process is held for it. */
   needsHold(client: ClientRecord): boolean;
+  /** @see SessionCore.panes */
+  panes(): PanesMessage | undefined;
   /** @see SessionCore.secondsLeft */
   secondsLeft(): number | undefined;
 }
@@ -139,6 +142,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     context,
     needsHold: (client) => ports.needsHold(client),
     secondsLeft: () => ports.secondsLeft(),
+    panes: () => ports.panes(),
   });
   return {
     ...{ clients, keyboard, pace, snapshots, answererChoice, outputSender, inputReceiver },

@@ -6,9 +6,10 @@ import type { Snapshot } from "../output/snapshot.ts";
 import type { SnapshotSource } from "../output/snapshot-requests.ts";
 import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
-import type { Attempt } from "../wire/attach-query.ts";
+import type { Attempt } from "../wire/attempt.ts";
 import type { SignalName } from "../wire/constants.ts";
 import type { ParticipantKind } from "../wire/control.ts";
+import type { PaneOrder } from "../wire/pane-messages.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
 import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
 import type { InputRecorder } from "./input-recorder.ts";
@@ -75,6 +76,8 @@ export interface Upstream {
   /** `process`: the size that the PTY is to have. `relay`: what this client's window is, for the bridge to decide. */
   resize(client: ClientRecord | undefined, size: TerminalSize): void;
   kill(client: ClientRecord): void;
+  /** What a client that may type wants with a pane. */
+  pane(client: ClientRecord, order: PaneOrder): void;
   /** The client has dealt with more output, or its window has changed. */
   acked(client: ClientRecord): void;
   departed(client: ClientRecord, how: "left" | "vanished"): void;

@@ -3,6 +3,7 @@
 import type { InputEntry } from "../input/input-queue.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { SignalName } from "../wire/constants.ts";
+import type { PaneOrder } from "../wire/pane-messages.ts";
 import { describeMessage, type Trace } from "../wire/trace.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { ProcessSession } from "./process-session.ts";
@@ -42,6 +43,11 @@ class TracedUpstream implements Upstream {
   kill(client: ClientRecord): void {
     this.#decided({ type: "kill", client: client.id });
     this.#upstream.kill(client);
+  }
+
+  pane(client: ClientRecord, order: PaneOrder): void {
+    this.#decided({ type: "pane", client: client.id, what: order.type, pane: order.pane ?? "" });
+    this.#upstream.pane(client, order);
   }
 
   /** Not said: the acknowledgement itself is, when it comes. */

@@ -2,6 +2,7 @@
 // every client.
 
 import { utf8Length } from "../text/utf8.ts";
+import { ATTEMPT, type Attempt } from "./attempt.ts";
 import {
   DEFAULT_COLS,
   DEFAULT_KEEP_SECONDS,
@@ -13,6 +14,14 @@ import {
   MAX_NAME_BYTES,
   MAX_ROWS,
 } from "./constants.ts";
+import {
+  findPaneProblem,
+  isControlMode,
+  type PaneAddress,
+  readPaneAddress,
+  wantsPanes,
+  writePaneAddress,
+} from "./pane-address.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
 
 /** What describes the process: its creator's words count, a later client may omit them. */
@@ -33,11 +42,21 @@ export type ProcessWish = {
   readonly linger?: number;
   /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
   readonly tcp?: number;
+  /** It runs under tmux, whose panes are told and can be attached to (B1). */
+  readonly panes?: true;
+  /** No command: a pane of a session of the same sandbox that has panes takes the process's place (B2). */
+  readonly pane?: PaneAddress;
 };
 
 /** What the session is known to run; undefined where the query leaves that open. */
-export function commandWords({ cmd, args, tcp }: Pick<ProcessWish, "cmd" | "args" | "tcp">): string[] | undefined {
+export function commandWords({
+  cmd,
+  args,
+  tcp,
+  pane,
+}: Pick<ProcessWish, "cmd" | "args" | "tcp" | "pane">): string[] | undefined {
   if (tcp !== undefined) return [`tcp:${tcp}`];
+  if (pane !== undefined) return [`pane:${writePaneAddress(pane)}`];
   return cmd === undefined ? undefined : [cmd, ...args];
 }
 
@@ -81,34 +100,6 @@ export function placeOf({
 /** What is not seen in a name, or moves a cursor. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 
-/** Which of its connections a client makes here: the `number` counts within one `life` of the program. */
-export type Attempt = { readonly life: string; readonly number: number };
-
-/** A life's name begins with when it began, in as many digits of base 36, and goes on with as many of chance. */
-const BORN_DIGITS = 9;
-const CHANCE_DIGITS = 7;
-/** A handshake is not held up for longer on its way. A life that began so much earlier had another clock. */
-const MAX_HELD_UP_MS = 60_000;
-
-/** @param chance From 0 to 1, 1 excluded. */
-export function lifeName(bornAtMs: number | undefined, chance: number): string {
-  const random = Math.floor(chance * 36 ** CHANCE_DIGITS)
-    .toString(36)
-    .padStart(CHANCE_DIGITS, "0");
-  return bornAtMs === undefined ? random : Math.floor(bornAtMs).toString(36).padStart(BORN_DIGITS, "0") + random;
-}
-
-/** Whether this connection was made before the other of the same client, and was only held up on its way. */
-export function isHeldUp(attempt: Attempt, newest: Attempt): boolean {
-  if (attempt.life === newest.life) return attempt.number < newest.number;
-  const earlierMs = bornAtMs(newest.life) - bornAtMs(attempt.life);
-  return earlierMs > 0 && earlierMs < MAX_HELD_UP_MS;
-}
-
-function bornAtMs(life: string): number {
-  return life.length === BORN_DIGITS + CHANCE_DIGITS ? Number.parseInt(life.slice(0, BORN_DIGITS), 36) : Number.NaN;
-}
-
 export type AttachQueryResult =
   | { readonly ok: true; readonly query: AttachQuery }
   /** `detail` says which parameter, what is wrong, and what would be right. */
@@ -120,8 +111,6 @@ const MAX_ENV = 256;
 const MAX_RESUME = 1024;
 /** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
-
-const ATTEMPT = /^([0-9a-z]{1,16})\.(\d{1,12})$/;
 
 /** Whether a sandbox or a session may have this name. */
 export function isName(name: string): boolean {
@@ -137,8 +126,11 @@ export function seenName(name: string): string {
 export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult {
   const problem = findProblem(params);
   if (problem !== undefined) return { ok: false, detail: problem };
-  const cmd = params.get("cmd") ?? undefined;
-  const tty = params.get("tty") === null ? cmd === undefined && !params.get("tcp") : params.get("tty") === "1";
+  const hasPanes = wantsPanes(params);
+  const isCommand = !isControlMode(params);
+  const cmd = isCommand ? (params.get("cmd") ?? undefined) : undefined;
+  const isTerminal = (cmd === undefined && !params.get("tcp")) || hasPanes;
+  const tty = params.get("tty") === null ? isTerminal : params.get("tty") === "1";
   const delivery = (params.get("delivery") ?? undefined) as Delivery | undefined;
   const session = params.get("session") ?? undefined;
   // Empty is as good as absent: a form or a script that has none.
@@ -150,6 +142,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const stdin = params.get("stdin") === "new" ? "new" : integer(params, "stdin");
   const linger = integer(params, "linger");
   const tcp = integer(params, "tcp");
+  const pane = readPaneAddress(params.get("pane"));
   return {
     ok: true,
     query: {
@@ -157,7 +150,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...(session === undefined ? {} : { session }),
       process: {
         ...(cmd === undefined ? {} : { cmd }),
-        args: params.getAll("arg"),
+        args: isCommand ? params.getAll("arg") : [],
         env: params.getAll("env").map((pair): [string, string] => {
           const at = pair.indexOf("=");
           return [pair.slice(0, at), pair.slice(at + 1)];
@@ -170,6 +163,8 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
         ...(params.get("shell_integration") === "0" ? { shellIntegration: false } : {}),
         ...(linger === undefined ? {} : { linger }),
         ...(tcp === undefined ? {} : { tcp }),
+        ...(hasPanes ? { panes: true } : {}),
+        ...(pane === undefined ? {} : { pane }),
       },
       ...(cols === undefined && rows === undefined
         ? {}
@@ -215,6 +210,8 @@ export function attachParams(
   if (process?.shellIntegration === false) add("shell_integration", 0);
   add("linger", process?.linger);
   add("tcp", process?.tcp);
+  if (process?.panes === true) add("panes", 1);
+  add("pane", process?.pane === undefined ? undefined : writePaneAddress(process.pane));
   add("cols", query.size?.cols);
   add("rows", query.size?.rows);
   add("name", query.name);
@@ -252,6 +249,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["shell_integration", "0", "1"],
     ["ended", "read", "replace"],
     ["unnamed", "0", "1"],
+    ["panes", "0", "1"],
   ] as const) {
     const value = params.get(name);
     if (value !== null && !(allowed as readonly string[]).includes(value)) {
@@ -281,7 +279,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     if (params.get("tty") === "1") return '"tcp" has no terminal: leave out "tty"';
     if (params.get("role") === "viewer") return '"tcp" makes a connection, which a viewer may not';
   }
-  return findTextProblem(params);
+  return findPaneProblem(params) ?? findTextProblem(params);
 }
 
 function findTextProblem(params: URLSearchParamsLike): string | undefined {

@@ -12,6 +12,14 @@ import {
   type SignalName,
 } from "./constants.ts";
 import {
+  PANE_INPUT_SHAPE,
+  PANE_SHAPE,
+  PANES_SHAPE,
+  type PaneCommand,
+  type PaneInputCommand,
+  type PanesMessage,
+} from "./pane-messages.ts";
+import {
   type Check,
   checkShape,
   isArrayOf,
@@ -44,7 +52,13 @@ export type Participant = {
 /** How a process ended: its own code, or the signal that killed it and 128 plus its number. */
 export type ExitStatus = { readonly code: number; readonly signal?: string };
 
-export type ResizeCommand = { readonly type: "resize"; readonly cols: number; readonly rows: number };
+export type ResizeCommand = {
+  readonly type: "resize";
+  readonly cols: number;
+  readonly rows: number;
+  /** Of this pane, and not of the terminal. */
+  readonly pane?: string;
+};
 
 /** What a client may say in text. */
 export type ClientMessage =
@@ -59,6 +73,8 @@ export type ClientMessage =
   | { readonly type: "grant_stdin"; readonly to: string }
   | { readonly type: "force_take" }
   | { readonly type: "secret"; readonly on: boolean }
+  | PaneInputCommand
+  | PaneCommand
   | { readonly type: "kill" };
 
 export type Hello = {
@@ -115,6 +131,7 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
+  | PanesMessage
   | ({ readonly type: "attention" } & Attention)
   /** What a program has typed, as a person is shown it. */
   | { readonly type: "typed"; readonly id: string; readonly text: string }
@@ -147,7 +164,9 @@ const isParticipant: Check = isObject({
 });
 
 const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
-  resize: { cols: isNumber, rows: isNumber },
+  resize: { cols: isNumber, rows: isNumber, "pane?": isString(64) },
+  stdin: PANE_INPUT_SHAPE,
+  pane: PANE_SHAPE,
   signal: { signal: isOneOf(...SIGNALS) },
   eof: { "offset?": isOffset },
   ack: { offset: isOffset },
@@ -203,6 +222,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   stdin_request: { id: isId },
   answerer: { id: isString(128), offset: isOffset },
   typed: { id: isId, text: isString(512) },
+  panes: PANES_SHAPE,
   attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },
   expiring: { seconds: isNumber },
   stopping: { seconds: isNumber },

@@ -3,8 +3,17 @@
 import type { Attention } from "../programs/attention.ts";
 import type { WriteCommand, Written } from "../programs/program-writes.ts";
 import { MAX_WRITE_BYTES } from "../programs/writers.ts";
-import { MAX_COLS, MAX_ROWS, MAX_TITLE_BYTES, MIB, SIGNALS, type SignalName } from "./constants.ts";
+import {
+  MAX_COLS,
+  MAX_CONTROL_IN_BYTES,
+  MAX_ROWS,
+  MAX_TITLE_BYTES,
+  MIB,
+  SIGNALS,
+  type SignalName,
+} from "./constants.ts";
 import { type ControlResult, isKind, type ParticipantKind, parse } from "./control.ts";
+import { PANES_SHAPE, type PanesMessage } from "./pane-messages.ts";
 import {
   isArrayOf,
   isBoolean,
@@ -51,6 +60,8 @@ export type InnerCommand =
   | { readonly type: "signal"; readonly client: string; readonly signal: SignalName }
   | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
   | { readonly type: "kill"; readonly client: string }
+  /** What this client wants with a pane: its own message, as JSON. */
+  | { readonly type: "pane"; readonly client: string; readonly order: string }
   | { readonly type: "stdin_holder"; readonly id: string }
   /** Who answers terminal queries from `offset` on; "": the bridge itself. */
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
@@ -168,6 +179,7 @@ export type InnerMessage =
   /** A command of a shell has ended: `to` is where its mark D begins. */
   | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
   /** The program wants attention: what precedes `offset` says so. */
+  | PanesMessage
   | ({ readonly type: "attention" } & Attention)
   /** The bridge was told to stop: it ends what still runs after so many seconds, and starts nothing more. */
   | { readonly type: "stopping"; readonly seconds: number }
@@ -206,6 +218,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   signal: { client: isId, signal: isOneOf(...SIGNALS) },
   resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
   kill: { client: isId },
+  pane: { client: isId, order: isString(MAX_CONTROL_IN_BYTES) },
   stdin_holder: { id: isString(128) },
   answerer: { id: isString(128), offset: isOffset },
   snapshot: {},
@@ -306,6 +319,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   },
   answer: { id: isInteger(0, 0xffff_ffff), ok: isBoolean },
   command_end: { to: isOffset, "exit?": isInteger(-0x8000_0000, 0xffff_ffff) },
+  panes: PANES_SHAPE,
   attention: {
     kind: isOneOf("bell", "notify"),
     "title?": isString(1024),

@@ -20,7 +20,9 @@ export function said<State>(dialect: Dialect<State>, ...events: SessionEvent[]):
 export function heard(dialect: Dialect, frame: Frame): unknown {
   const decoded = dialect.decode(frame);
   if (decoded.kind !== "command") return decoded;
-  return decoded.command.type === "stdin" ? `stdin:${text(decoded.command.bytes)}` : decoded.command;
+  return decoded.command.type === "stdin" && "bytes" in decoded.command
+    ? `stdin:${text(decoded.command.bytes)}`
+    : decoded.command;
 }
 
 export const alice = { id: "a", name: "alice", role: "driver" } as const;

@@ -4,6 +4,10 @@
 import { DIALECT_ROUTES } from "../../src/dialects/table.ts";
 import { decodeArchive, encodeArchive } from "../../src/output/log-archive.ts";
 import { OutputLog } from "../../src/output/output-log.ts";
+import { isPaneName } from "../../src/panes/commands.ts";
+import { ControlMode } from "../../src/panes/control-mode.ts";
+import { panesOf, parseLayout } from "../../src/panes/layout.ts";
+import { readPaneList } from "../../src/panes/pane-list.ts";
 import type { Dialect } from "../../src/server/dialect.ts";
 import { QueryFilter } from "../../src/terminal/query-filter.ts";
 import { decodeUtf8, splitUtf8 } from "../../src/text/utf8-text.ts";
@@ -31,13 +35,20 @@ const CLIENT_TEXTS = [
   '{"type":"grant_stdin","to":"a"}',
   '{"type":"force_take"}',
   '{"type":"kill"}',
+  '{"type":"stdin","pane":"left","data":"ls\\r"}',
+  '{"type":"resize","pane":"%3","cols":80,"rows":24}',
+  '{"type":"pane","action":"split","pane":"%0","across":"below"}',
+  '{"type":"pane","action":"resize_window","window":"@1","cols":80,"rows":24}',
 ];
+const PANES_TEXT =
+  '{"type":"panes","panes":[{"id":"%0","name":"left","window":"@0","active":true,"cols":80,"rows":24,"left":0,"top":0}],"windows":[{"id":"@0","name":"sh","active":true,"cols":80,"rows":24,"zoomed":false}]}';
 const SERVER_TEXTS = [
   '{"type":"hello","protocol":"stdio.v1","sandbox":"dev","session":"s","incarnation":"i","tty":true,"cols":80,"rows":24,"offset":0,"live":0,"stdin":0,"resume":"r","window":524288,"delivery":"live","you":{"id":"a","name":"A","role":"driver"},"answerer":{"id":"a","offset":0},"holder":"a","mode":"collaborative","participants":[{"id":"a","name":"A","role":"driver"}]}',
   '{"type":"gap","from":0,"to":10}',
   '{"type":"exit","code":143,"signal":"SIGTERM","offset":10}',
   '{"type":"bye","code":4401,"reason":"token expired","retry":"after","seconds":3}',
   '{"type":"status","status":"lost"}',
+  PANES_TEXT,
 ];
 const INNER_TEXTS = [
   '{"type":"attach","client":"a","slot":1,"name":"A","role":"driver","admin":false,"delivery":"live","acknowledges":true,"acked":0,"window":65536,"cols":80,"rows":24}',
@@ -45,6 +56,8 @@ const INNER_TEXTS = [
   '{"type":"ack","client":"a","offset":1,"window":65536}',
   '{"type":"stdin_ack","client":"a","offset":1}',
   '{"type":"error","client":"a","code":"stdin_closed","message":"m"}',
+  '{"type":"pane","client":"a","order":"{\\"type\\":\\"stdin\\",\\"pane\\":\\"left\\",\\"data\\":\\"x\\"}"}',
+  PANES_TEXT,
   '{"type":"hello","protocol":"stdio.inner.v1","incarnation":"i","tty":true,"mode":"exclusive","delivery":"live","cols":80,"rows":24,"offset":0,"live":0,"holder":"","creator":"a","cmd":["sh"],"createdAt":"2026-01-01T00:00:00Z","clients":[{"id":"a","role":"driver","stdin":0,"acked":0,"isAbsent":false}],"gone":["b"]}',
 ];
 const FOREIGN_TEXTS = [
@@ -129,6 +142,9 @@ const queries: Target = {
     "sandbox=dev&session=build&cmd=sh&arg=-c&arg=ls&tty=1&cols=80&rows=24",
     "mode=exclusive&delivery=lossless&keep=5&role=viewer&name=A%20B&wake=0",
     "session=s&resume=r&offset=5&stdin=new&attempt=abc.7&env=A%3Db",
+    "session=s&panes=1&cmd=sh",
+    "session=s&pane=main:3",
+    "cmd=tmux&arg=-CC&arg=new",
   ],
   check: (input) => {
     const result = parseAttachQuery(new URLSearchParams(Buffer.from(input).toString("latin1")));
@@ -138,6 +154,47 @@ const queries: Target = {
     const expected = { ...result, query: { ...result.query, delivery: result.query.process.delivery } };
     if (JSON.stringify(again) !== JSON.stringify(expected)) throw new Error("not the same when written and read again");
     return "ok";
+  },
+};
+
+const controlMode: Target = {
+  name: "control mode of tmux",
+  seeds: [
+    "%begin 1 2 1\n%0 @0\n%end 1 2 1\n",
+    "\x1bP1000p%begin 1 2 0\r\n%error 1 2 0\r\n%session-changed $0 main\r\n",
+    "%output %0 a\\033[1mb\\134\n%extended-output %1 5 : x\n%pause %1\n%exit why\n",
+    "%layout-change @0 b25d,80x24,0,0,0 b25d,80x24,0,0,0 *\n%window-add @1\n%subscription-changed names $0 @0 0 %0 : x\n",
+  ],
+  check: (input) => {
+    const told = (...pieces: readonly Uint8Array[]) => {
+      const mode = new ControlMode();
+      // Output may come in as many events as pieces.
+      return pieces.flatMap((piece) => mode.push(piece).map((event) => structuredClone(event)));
+    };
+    const cut = Math.floor(input.length / 2);
+    const [whole, pieces] = [told(input), told(input.subarray(0, cut), input.subarray(cut))].map((events) =>
+      events.filter(({ type }) => type !== "output").map((event) => JSON.stringify(event)),
+    );
+    if (whole?.join() !== pieces?.join()) throw new Error("cut differently, read differently");
+    const types = told(input).map(({ type }) => type);
+    return [...new Set(types)].join(" ");
+  },
+};
+
+const layouts: Target = {
+  name: "panes and layouts of tmux",
+  seeds: [
+    "b25d,80x24,0,0,0",
+    "8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1}",
+    "%0 @0 1 0 40 24 0 0 80 24 0 0 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
+  ],
+  check: (input) => {
+    const layout = parseLayout(decodeUtf8(input));
+    const cells = layout === undefined ? [] : panesOf(layout);
+    if (cells.some(({ cols, rows }) => !Number.isSafeInteger(cols * rows))) throw new Error("no size");
+    const list = readPaneList([input]);
+    for (const { name } of list?.panes ?? []) if (!isPaneName(name) && name !== "") throw new Error(`name ${name}`);
+    return `${cells.length} ${list?.panes.length}`;
   },
 };
 
@@ -236,6 +293,8 @@ export const TARGETS: readonly Target[] = [
   stdinFrames,
   queries,
   listings,
+  controlMode,
+  layouts,
   archives,
   characters,
   filter,

@@ -182,6 +182,7 @@ export class SimBridge {
           this.#turns.push(client);
           if (this.#turns.length === 1) this.#pump();
         },
+        pane: () => undefined,
         signal: () => undefined,
         resize: (_client, size) => void this.sizes.push({ ...size, offset: this.log.endOffset }),
         kill: () => undefined,

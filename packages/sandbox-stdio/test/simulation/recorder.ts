@@ -32,6 +32,10 @@ export class SimRecorder implements InputRecorder {
     this.#writeLater();
   }
 
+  paneInput(): void {
+    throw new Error("no session of the simulation has panes");
+  }
+
   storedUpTo(id: string): number {
     const stored = this.#positions.storedUpTo(id);
     if (stored > recordedEnd(this.#recorded, id)) throw new Error(`${id} counts as stored to ${stored}, and is not`);

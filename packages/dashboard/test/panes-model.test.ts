@@ -1,0 +1,39 @@
+// What a page draws of a session's panes.
+
+import type { PanesMessage } from "sandbox-stdio/core";
+import { expect, test } from "vitest";
+import { dragged, viewOf } from "../src/panes-model.ts";
+
+const WINDOW = { id: "@0", name: "sh", active: true, cols: 100, rows: 20, zoomed: false };
+const LEFT = { id: "%0", name: "left", window: "@0", active: false, cols: 49, rows: 20, left: 0, top: 0 };
+const RIGHT = { id: "%1", name: "right", window: "@0", active: true, cols: 50, rows: 20, left: 50, top: 0 };
+const ELSEWHERE = { ...LEFT, id: "%2", window: "@1" };
+const TOLD: PanesMessage = {
+  type: "panes",
+  panes: [LEFT, RIGHT, ELSEWHERE],
+  windows: [WINDOW, { ...WINDOW, id: "@1", active: false }],
+};
+
+test("B4: the active window's panes stand where tmux has them, with a border between, and each window is a tab", () => {
+  const { tabs, panes, borders } = viewOf(TOLD);
+  expect(tabs.map(({ id }) => id)).toEqual(["@0", "@1"]);
+  expect(panes).toEqual([
+    { pane: LEFT, left: 0, top: 0, width: 49, height: 100 },
+    { pane: RIGHT, left: 50, top: 0, width: 50, height: 100 },
+  ]);
+  expect(borders).toEqual([{ pane: LEFT, side: "right", left: 49, top: 0, width: 1, height: 100 }]);
+});
+
+test("B4: of a zoomed window the active pane alone is seen, and of no window nothing", () => {
+  const zoomed = viewOf({ ...TOLD, windows: [{ ...WINDOW, zoomed: true }] });
+  expect([zoomed.panes.map(({ pane }) => pane.id), zoomed.borders]).toEqual([["%1"], []]);
+  expect(viewOf({ type: "panes", panes: [], windows: [] })).toEqual({ tabs: [], panes: [], borders: [] });
+});
+
+test("B9: a border that is dragged resizes the pane before it, and never to nothing", () => {
+  const [border] = viewOf(TOLD).borders;
+  if (border === undefined) throw new Error("no border");
+  expect(dragged(border, -9)).toEqual({ type: "resize", pane: "%0", cols: 40, rows: 20 });
+  expect(dragged(border, -49)).toBeUndefined();
+  expect(dragged(border, 0)).toBeUndefined();
+});

@@ -1,0 +1,106 @@
+// What is said to tmux's control mode: lines of commands. Each names its target by id, and quotes what others have chosen.
+
+import { PANE_FORMAT, TAKEN_OPTION } from "./pane-list.ts";
+import { SCREEN_FORMAT } from "./redraw.ts";
+
+/** One line, without its end. tmux answers each of its commands, up to the first that fails. */
+export type CommandLine = { readonly text: string; readonly commands: number };
+
+/** What a person may do to panes and windows. Ids and names are checked where they come from: {@link isPaneId}, {@link isPaneName}. */
+export type PaneAction =
+  | { readonly action: "split"; readonly pane: string; readonly across: "right" | "below" }
+  | { readonly action: "close" | "select" | "zoom" | "break"; readonly pane: string }
+  | { readonly action: "swap"; readonly pane: string; readonly with: string }
+  | { readonly action: "resize"; readonly pane: string; readonly cols: number; readonly rows: number }
+  | { readonly action: "name"; readonly pane: string; readonly name: string }
+  | { readonly action: "new_window" }
+  | { readonly action: "resize_window"; readonly window: string; readonly cols: number; readonly rows: number };
+
+export function isPaneId(text: string): boolean {
+  return /^%\d{1,9}$/.test(text);
+}
+
+export function isWindowId(text: string): boolean {
+  return /^@\d{1,9}$/.test(text);
+}
+
+/** What a person may call a pane: nothing that a command line reads otherwise, or that a list would have to leave out. */
+export function isPaneName(text: string): boolean {
+  return /^[A-Za-z0-9_.-]{0,64}$/.test(text);
+}
+
+function line(...commands: readonly string[]): CommandLine {
+  return { text: commands.join(" ; "), commands: commands.length };
+}
+
+/** Between single quotes tmux's parser changes nothing; a quote itself stands outside of them. A line end ends the command. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+export const LIST_PANES = line(`list-panes -s -F ${quoted(PANE_FORMAT)}`);
+
+/** A pane that is given a name, or takes part in a layout, is told within a second. */
+export const WATCH_NAMES = line(`refresh-client -B ${quoted("names:%*:#{@name}")}`);
+
+/** Lines of history that a redraw brings at most. */
+export const HISTORY_LINES = 2_000;
+
+/**
+ * Everything that redraws a pane, in one line: tmux lets no output come between. Four answers: state, history,
+ * screen, and the screen that waits behind an alternate one.
+ */
+export function capture(pane: string): CommandLine {
+  return line(
+    `display-message -p -t ${pane} ${quoted(SCREEN_FORMAT)}`,
+    `capture-pane -p -e -J -S -${HISTORY_LINES} -E -1 -t ${pane}`,
+    `capture-pane -p -e -N -t ${pane}`,
+    `capture-pane -p -e -N -a -q -t ${pane}`,
+  );
+}
+
+/** tmux has stopped telling a pane's output: it goes on from here, and what was missed is drawn anew. */
+export function continuePane(pane: string): CommandLine {
+  return line(`refresh-client -A ${quoted(`${pane}:continue`)}`);
+}
+
+/** Nothing more of a pane's output is told until {@link continuePane}. Its program runs on, and tmux keeps its screen. */
+export function pausePane(pane: string): CommandLine {
+  return line(`refresh-client -A ${quoted(`${pane}:pause`)}`);
+}
+
+/**
+ * Types bytes, and notes in tmux itself how many that makes. Both happen or neither: a command behind one that fails is not run.
+ * @param taken The count of the pane's input after these bytes.
+ */
+export function type(pane: string, bytes: Uint8Array, taken: number): CommandLine {
+  let keys = "";
+  for (const byte of bytes) keys += ` ${byte < 16 ? "0" : ""}${byte.toString(16)}`;
+  return line(`send-keys -t ${pane} -H${keys}`, `set-option -p -t ${pane} ${TAKEN_OPTION} ${taken}`);
+}
+
+/** What an action says to tmux. Sizes are integers within the protocol's limits. */
+export function commandOf(action: PaneAction): CommandLine {
+  switch (action.action) {
+    case "split":
+      return line(`split-window ${action.across === "right" ? "-h" : "-v"} -t ${action.pane}`);
+    case "close":
+      return line(`kill-pane -t ${action.pane}`);
+    case "select":
+      return line(`select-window -t ${action.pane}`, `select-pane -t ${action.pane}`);
+    case "zoom":
+      return line(`resize-pane -Z -t ${action.pane}`);
+    case "break":
+      return line(`break-pane -s ${action.pane}`);
+    case "swap":
+      return line(`swap-pane -d -s ${action.pane} -t ${action.with}`);
+    case "resize":
+      return line(`resize-pane -t ${action.pane} -x ${action.cols} -y ${action.rows}`);
+    case "name":
+      return line(`set-option -p -t ${action.pane} @name ${quoted(action.name)}`);
+    case "new_window":
+      return line("new-window");
+    case "resize_window":
+      return line(`resize-window -t ${action.window} -x ${action.cols} -y ${action.rows}`);
+  }
+}

@@ -1,0 +1,119 @@
+// Reads what `tmux -C` and `tmux -CC` write: lines of notifications, and blocks that answer commands. The stream may be cut
+// anywhere; a pane's output comes out byte for byte. Knows nothing of what was asked.
+
+import { ControlLines } from "./control-lines.ts";
+import { type Notification, readNotification } from "./notifications.ts";
+
+/** What stands between `%begin` and `%end`, or `%error`. */
+export type Reply = {
+  readonly type: "reply";
+  /** False: tmux ran this command by itself, as it does the one that the client was started with. */
+  readonly isOurs: boolean;
+  readonly isError: boolean;
+  /** Without line ends. Good until the next `push`. */
+  readonly lines: readonly Uint8Array[];
+};
+
+/** The stream can't be followed any more: nothing comes after it. */
+export type ControlFault = { readonly type: "fault"; readonly detail: string };
+
+export type ControlEvent = Reply | Notification | ControlFault;
+
+/** Bytes that one answer may have: a pane's whole history is the largest that is asked for. */
+export const MAX_REPLY_BYTES = 16 * 1024 * 1024;
+
+const BEGIN = /^%begin (\d+ \d+ (\d+))$/;
+/** With `-CC`, before the first line: the start of a control string that a terminal would swallow whole. */
+const START = "\u001bP1000p";
+/** … and its end, after `%exit`. */
+const END = "\u001b\\";
+
+type Block = { readonly stamp: string; readonly isOurs: boolean; readonly lines: Uint8Array[]; bytes: number };
+
+export class ControlMode {
+  readonly #lines = new ControlLines();
+  #block: Block | undefined;
+  #hasStarted = false;
+  #hasFailed = false;
+
+  /** Takes the next bytes, and keeps no view of them. The events' bytes are views, good until the caller returns them. */
+  push(chunk: Uint8Array): ControlEvent[] {
+    const events: ControlEvent[] = [];
+    if (this.#hasFailed) return events;
+    const fault = this.#lines.push(chunk, (line) => {
+      if (!this.#hasFailed) this.#readLine(line, events);
+    });
+    if (fault !== undefined) this.#fail(fault, events);
+    this.#keepBlock();
+    return events;
+  }
+
+  #readLine(line: Uint8Array, events: ControlEvent[]): void {
+    const block = this.#block;
+    if (block !== undefined) {
+      this.#readBlock(block, line, events);
+      return;
+    }
+    const bytes = this.#withoutStart(line);
+    // An empty line, and the end of the control string, say nothing.
+    if (bytes.length === 0 || (bytes.length === END.length && startsWith(bytes, END))) return;
+    const begin = startsWith(bytes, "%begin ") ? BEGIN.exec(latin1(bytes)) : null;
+    if (begin !== null) {
+      this.#block = { stamp: begin[1] ?? "", isOurs: begin[2] !== "0", lines: [], bytes: 0 };
+      return;
+    }
+    const notification = readNotification(bytes);
+    if (notification === undefined) this.#fail(`not a line of control mode: ${latin1(bytes.subarray(0, 60))}`, events);
+    else events.push(notification);
+  }
+
+  #readBlock(block: Block, line: Uint8Array, events: ControlEvent[]): void {
+    const isError = startsWith(line, `%error ${block.stamp}`);
+    // What a pane shows may begin with `%end`, too: the end of this block has the stamp of its beginning.
+    if (
+      (isError || startsWith(line, `%end ${block.stamp}`)) &&
+      line.length === block.stamp.length + (isError ? 7 : 5)
+    ) {
+      this.#block = undefined;
+      events.push({ type: "reply", isOurs: block.isOurs, isError, lines: block.lines });
+      return;
+    }
+    block.bytes += line.length + 1;
+    if (block.bytes > MAX_REPLY_BYTES) this.#fail(`an answer of more than ${MAX_REPLY_BYTES} bytes`, events);
+    else block.lines.push(line);
+  }
+
+  #withoutStart(line: Uint8Array): Uint8Array {
+    if (this.#hasStarted) return line;
+    this.#hasStarted = true;
+    return startsWith(line, START) ? line.subarray(START.length) : line;
+  }
+
+  /** An answer that goes on in the next chunk must not be a view of this one. */
+  #keepBlock(): void {
+    const lines = this.#block?.lines;
+    if (lines === undefined) return;
+    for (let i = lines.length - 1; i >= 0; i--) {
+      const line = lines[i];
+      // Lines from an earlier chunk are copies already.
+      if (line === undefined || line.byteLength === line.buffer.byteLength) return;
+      lines[i] = new Uint8Array(line);
+    }
+  }
+
+  #fail(detail: string, events: ControlEvent[]): void {
+    this.#hasFailed = true;
+    this.#block = undefined;
+    events.push({ type: "fault", detail });
+  }
+}
+
+function startsWith(bytes: Uint8Array, text: string): boolean {
+  if (bytes.length < text.length) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
+  return true;
+}
+
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes.subarray(0, 256));
+}

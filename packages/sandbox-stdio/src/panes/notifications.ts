@@ -1,0 +1,120 @@
+// One line of tmux's control mode that answers no command: what has happened, as a value.
+
+import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+
+/** Panes are named as tmux does (`%3`), and so are windows (`@1`). */
+export type Notification =
+  /** `ageMs`: how long the bytes had waited, where tmux was asked to say. */
+  | { readonly type: "output"; readonly pane: string; readonly bytes: Uint8Array; readonly ageMs?: number }
+  | { readonly type: "layout"; readonly window: string; readonly layout: string; readonly visible: string }
+  /** Windows or panes are others than before, or are called otherwise: which ones must be asked. */
+  | { readonly type: "changed"; readonly what: string }
+  /** tmux is attached to a session from here on. Commands that came before had no session. */
+  | { readonly type: "attached"; readonly session: string; readonly name: string }
+  /** Output of this pane is not told until `continue`, and what comes meanwhile is not told at all. */
+  | { readonly type: "pause" | "continue"; readonly pane: string }
+  | { readonly type: "subscription"; readonly name: string; readonly pane: string; readonly value: string }
+  | { readonly type: "exit"; readonly reason: string }
+  /** From a newer tmux, or of no concern. */
+  | { readonly type: "other"; readonly name: string };
+
+const CHANGES: ReadonlySet<string> = new Set([
+  "%window-add",
+  "%window-close",
+  "%window-renamed",
+  "%unlinked-window-close",
+  "%window-pane-changed",
+  "%session-window-changed",
+  "%pane-mode-changed",
+]);
+
+const OUTPUT = encodeUtf8("%output ");
+const EXTENDED_OUTPUT = encodeUtf8("%extended-output ");
+const PANE = /^%\d+$/;
+const SUBSCRIPTION = /^(\S+) \S+ \S+ \S+ (\S+) : (.*)$/;
+
+/** @returns undefined where it is no notification. Output without an escape is a view of the line. */
+export function readNotification(line: Uint8Array): Notification | undefined {
+  if (isPrefix(OUTPUT, line)) return readOutput(line.subarray(OUTPUT.length));
+  if (isPrefix(EXTENDED_OUTPUT, line)) return readExtended(line.subarray(EXTENDED_OUTPUT.length));
+  const text = decodeUtf8(line);
+  if (!text.startsWith("%")) return undefined;
+  const space = text.indexOf(" ");
+  const name = space < 0 ? text : text.slice(0, space);
+  return readWords(name, space < 0 ? "" : text.slice(space + 1));
+}
+
+function readWords(name: string, rest: string): Notification | undefined {
+  if (CHANGES.has(name)) return { type: "changed", what: name.slice(1) };
+  const [first = "", second = "", third = ""] = rest.split(" ");
+  switch (name) {
+    case "%layout-change":
+      return { type: "layout", window: first, layout: second, visible: third === "" ? second : third };
+    case "%session-changed":
+      return { type: "attached", session: first, name: rest.slice(first.length + 1) };
+    case "%pause":
+    case "%continue":
+      return PANE.test(first) ? { type: name === "%pause" ? "pause" : "continue", pane: first } : undefined;
+    case "%subscription-changed": {
+      const [, subscription = "", pane = "", value = ""] = SUBSCRIPTION.exec(rest) ?? [];
+      return { type: "subscription", name: subscription, pane, value };
+    }
+    case "%exit":
+      return { type: "exit", reason: rest };
+    default:
+      return { type: "other", name };
+  }
+}
+
+const SPACE = 0x20;
+const COLON = 0x3a;
+
+function readOutput(rest: Uint8Array): Notification | undefined {
+  const space = rest.indexOf(SPACE);
+  const pane = space < 0 ? "" : decodeUtf8(rest.subarray(0, space));
+  return PANE.test(pane) ? { type: "output", pane, bytes: unescaped(rest.subarray(space + 1)) } : undefined;
+}
+
+/** `%3 150 … : BYTES`. A newer tmux may say more before the colon. */
+function readExtended(rest: Uint8Array): Notification | undefined {
+  const colon = rest.indexOf(COLON);
+  if (colon < 0 || rest[colon + 1] !== SPACE) return undefined;
+  const [pane = "", age = ""] = decodeUtf8(rest.subarray(0, colon)).split(" ");
+  if (!PANE.test(pane)) return undefined;
+  return { type: "output", pane, bytes: unescaped(rest.subarray(colon + 2)), ageMs: Number(age) };
+}
+
+const BACKSLASH = 0x5c;
+
+/** tmux writes a byte below 32, and a backslash, as a backslash and three octal digits. All others stand as they are. */
+export function unescaped(bytes: Uint8Array): Uint8Array {
+  let at = bytes.indexOf(BACKSLASH);
+  if (at < 0) return bytes;
+  const plain = new Uint8Array(bytes.length);
+  let from = 0;
+  let length = 0;
+  while (at >= 0) {
+    plain.set(bytes.subarray(from, at), length);
+    length += at - from;
+    const value = octal(bytes, at + 1);
+    plain[length++] = value ?? BACKSLASH;
+    from = at + (value === undefined ? 1 : 4);
+    at = bytes.indexOf(BACKSLASH, from);
+  }
+  plain.set(bytes.subarray(from), length);
+  return plain.subarray(0, length + bytes.length - from);
+}
+
+function octal(bytes: Uint8Array, at: number): number | undefined {
+  let value = 0;
+  for (let i = at; i < at + 3; i++) {
+    const digit = (bytes[i] ?? 0) - 0x30;
+    if (digit < 0 || digit > 7) return undefined;
+    value = value * 8 + digit;
+  }
+  return value <= 0xff ? value : undefined;
+}
+
+function isPrefix(prefix: Uint8Array, of: Uint8Array): boolean {
+  return of.length >= prefix.length && prefix.every((byte, i) => of[i] === byte);
+}

@@ -1,0 +1,161 @@
+// The panes of a tmux session as `list-panes` tells them: the one truth, asked again whenever something has changed.
+
+import { decodeUtf8 } from "../text/utf8-text.ts";
+import { type Cell, type Layout, panesOf, parseLayout } from "./layout.ts";
+
+export type Pane = Cell & {
+  /** As tmux numbers it: `%3`. Never used twice by one tmux server. */
+  readonly id: string;
+  /** What it is called by `set -p @name`, else where it stands in the window that is seen; "" for neither. */
+  readonly name: string;
+  readonly window: string;
+  readonly active: boolean;
+};
+
+export type Window = {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  /** One pane fills the window, and the others are not seen. */
+  readonly zoomed: boolean;
+  /** As tmux writes it; {@link parseLayout} reads it. */
+  readonly layout: string;
+};
+
+export type PaneList = {
+  readonly windows: readonly Window[];
+  readonly panes: readonly Pane[];
+  /** By pane: how many bytes of its input tmux has taken, as the last command that brought some has noted. */
+  readonly taken: ReadonlyMap<string, number>;
+};
+
+export const NO_PANES: PaneList = { windows: [], panes: [], taken: new Map() };
+
+/** The user option of a pane in which tmux itself keeps the count of its input. */
+export const TAKEN_OPTION = "@sbx_taken";
+
+const NAME = "[A-Za-z0-9_.-]";
+/** Each line of `list-panes -s -F`. A program can't write a title into it: only `@name` is a name. */
+export const PANE_FORMAT = [
+  "#{pane_id} #{window_id} #{window_active} #{pane_active}",
+  "#{pane_width} #{pane_height} #{pane_left} #{pane_top}",
+  "#{window_width} #{window_height} #{window_zoomed_flag}",
+  `#{?${TAKEN_OPTION},#{${TAKEN_OPTION}},0}`,
+  `#{window_layout} #{s/[^A-Za-z0-9_.-]//:@name}:#{window_name}`,
+].join(" ");
+
+const ROW = new RegExp(
+  `^(%\\d+) (@\\d+) ([01]) ([01]) (\\d+) (\\d+) (\\d+) (\\d+) (\\d+) (\\d+) ([01]) (\\d+) (\\S+) (${NAME}*):(.*)$`,
+);
+
+/** @returns undefined where a line is not as asked. */
+export function readPaneList(lines: readonly Uint8Array[]): PaneList | undefined {
+  const windows = new Map<string, Window>();
+  const panes: Pane[] = [];
+  const taken = new Map<string, number>();
+  for (const line of lines) {
+    const [, id = "", window = "", windowActive, paneActive, ...rest] = ROW.exec(decodeUtf8(line)) ?? [];
+    if (id === "") return undefined;
+    const [cols = 0, rows = 0, left = 0, top = 0, windowCols = 0, windowRows = 0, zoomed, count = 0] = rest.map(Number);
+    const [, , , , , , , , layout = "", name = "", title = ""] = rest;
+    panes.push({ id, name, window, active: paneActive === "1", cols, rows, left, top });
+    taken.set(id, count);
+    const active = windowActive === "1";
+    windows.set(window, {
+      id: window,
+      name: title,
+      active,
+      cols: windowCols,
+      rows: windowRows,
+      zoomed: zoomed === 1,
+      layout,
+    });
+  }
+  return withPlaces({ windows: [...windows.values()], panes, taken });
+}
+
+/** The same list after `%layout-change` of a window that is seen whole; unchanged where the text is no layout, or is about other panes. */
+export function withLayout(list: PaneList, window: string, text: string): PaneList {
+  const layout = parseLayout(text);
+  const known = list.panes.filter((pane) => pane.window === window);
+  const cells = new Map(layout === undefined ? [] : panesOf(layout).map((cell) => [cell.pane, cell]));
+  if (layout === undefined || cells.size !== known.length || !known.every(({ id }) => cells.has(id))) return list;
+  const { cols, rows } = layout;
+  return withPlaces({
+    ...list,
+    windows: list.windows.map((each) =>
+      each.id === window ? { ...each, cols, rows, zoomed: false, layout: text } : each,
+    ),
+    panes: list.panes.map((pane) => ({ ...pane, ...placeOf(cells.get(pane.id)) })),
+  });
+}
+
+function placeOf(cell: Cell | undefined): Partial<Cell> {
+  return cell === undefined ? {} : { cols: cell.cols, rows: cell.rows, left: cell.left, top: cell.top };
+}
+
+/** The tree of a window; undefined where its text can't be read. */
+export function layoutOf({ layout }: Window): Layout | undefined {
+  return parseLayout(layout);
+}
+
+// ---- Names -------------------------------------------------------------------------------------------------------
+
+/** Where a word stands in a window: of how many columns and rows from its first, in halves. */
+const PLACES: Readonly<Record<string, readonly [number, number]>> = {
+  left: [0, 1],
+  right: [2, 1],
+  top: [1, 0],
+  bottom: [1, 2],
+  "top-left": [0, 0],
+  "top-right": [2, 0],
+  "bottom-left": [0, 2],
+  "bottom-right": [2, 2],
+};
+
+/**
+ * The pane that is meant: by its id, by its name, or by where it stands in the active window, as tmux's own `{left}`.
+ * @returns undefined where there is none, or more than one.
+ */
+export function findPane(list: PaneList, idOrName: string): Pane | undefined {
+  const byId = list.panes.find(({ id }) => id === idOrName);
+  if (byId !== undefined) return byId;
+  const named = list.panes.filter(({ name }) => name === idOrName && idOrName !== "");
+  const seen = named.filter(({ window }) => window === activeWindow(list)?.id);
+  if (named.length > 0) return seen.length === 1 || named.length === 1 ? (seen[0] ?? named[0]) : undefined;
+  return paneAt(list, idOrName);
+}
+
+export function activeWindow({ windows }: PaneList): Window | undefined {
+  return windows.find(({ active }) => active);
+}
+
+/** The pane at a window's edge or corner, where its middle is. */
+function paneAt(list: PaneList, word: string): Pane | undefined {
+  const window = activeWindow(list);
+  const place = Object.hasOwn(PLACES, word) ? PLACES[word] : undefined;
+  if (window === undefined || place === undefined) return undefined;
+  const x = Math.floor(((window.cols - 1) * place[0]) / 2);
+  const y = Math.floor(((window.rows - 1) * place[1]) / 2);
+  // The line to its right, or below it, counts as part of a pane, as tmux has it.
+  return list.panes.find(
+    ({ window: of, left, top, cols, rows }) =>
+      of === window.id && left <= x && x <= left + cols && top <= y && y <= top + rows,
+  );
+}
+
+/** Gives a name by its place to each pane of the active window that has none of its own. */
+function withPlaces(list: PaneList): PaneList {
+  const places = new Map<string, string>();
+  if (list.panes.filter(({ window }) => window === activeWindow(list)?.id).length > 1) {
+    for (const word of Object.keys(PLACES)) {
+      const pane = paneAt(list, word);
+      if (pane !== undefined && !places.has(pane.id)) places.set(pane.id, word);
+    }
+  }
+  const isPlace = (name: string) => name === "" || Object.hasOwn(PLACES, name);
+  const named = list.panes.map((pane) => (isPlace(pane.name) ? { ...pane, name: places.get(pane.id) ?? "" } : pane));
+  return { ...list, panes: named };
+}

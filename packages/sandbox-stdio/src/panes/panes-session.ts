@@ -1,0 +1,313 @@
+// Decides what one session that has panes says to tmux's control mode, and what each pane puts out. The control client may be
+// lost at any byte and made anew: everything comes back from tmux. Carries nothing out: see PanesPorts.
+
+import { decodeUtf8 } from "../text/utf8-text.ts";
+import { Asked } from "./asked.ts";
+import {
+  type CommandLine,
+  capture,
+  commandOf,
+  continuePane,
+  LIST_PANES,
+  type PaneAction,
+  pausePane,
+  WATCH_NAMES,
+} from "./commands.ts";
+import { ControlMode } from "./control-mode.ts";
+import type { Notification } from "./notifications.ts";
+import { PaneInput } from "./pane-input.ts";
+import { findPane, NO_PANES, type Pane, type PaneList, readPaneList, withLayout } from "./pane-list.ts";
+import { redraw } from "./redraw.ts";
+
+export interface PanesPorts {
+  /** To the control client's input. Bytes of the largest command: some 2 KB. */
+  send(text: string): void;
+  /** Panes, their places or names are others than before. */
+  changed(list: PaneList): void;
+  /** More output of a pane. The bytes are good until this returns. `isRedraw`: they draw what was not seen anew. */
+  output(pane: string, bytes: Uint8Array, isRedraw: boolean): void;
+  /** So many bytes of a pane's input have been taken since the last time; it has room for more. */
+  taken(pane: string, bytes: number): void;
+  /** A pane is gone, and all it will ever have put out has been told. */
+  closed(pane: string): void;
+  /** This control client is of no use any more: another is to be made, and {@link PanesSession.opened}. */
+  lost(why: string): void;
+}
+
+/** What became of an action: `error` is what tmux says. `unknown`: the control client was lost meanwhile. */
+export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
+
+type PaneState = {
+  readonly input: PaneInput;
+  /** The number of the redraw that is awaited: until it has come, output is left out, since it has that too. 0: none is. */
+  awaited: number;
+  /** Nobody wants its output now: it is drawn anew when somebody does. */
+  isHeld: boolean;
+};
+
+export class PanesSession {
+  readonly #ports: PanesPorts;
+  readonly #panes = new Map<string, PaneState>();
+  #list: PaneList = NO_PANES;
+  #asked = new Asked();
+  #control = new ControlMode();
+  /** Lost: there is no control client. Opened: tmux has not attached it yet, and would run commands without a session. */
+  #phase: "lost" | "opened" | "attached" = "lost";
+  /** Whether a list is on its way, and whether something has changed since it was asked for. */
+  #listing: "no" | "asked" | "stale" = "no";
+  /** How many redraws have been asked for. */
+  #redraws = 0;
+  readonly #waiting = new Set<(result: ActionResult) => void>();
+
+  constructor(ports: PanesPorts) {
+    this.#ports = ports;
+  }
+
+  get list(): PaneList {
+    return this.#list;
+  }
+
+  /** Whether actions and input are carried out at once. */
+  get isAttached(): boolean {
+    return this.#phase === "attached";
+  }
+
+  find(idOrName: string): Pane | undefined {
+    return findPane(this.#list, idOrName);
+  }
+
+  // ---- The control client ----------------------------------------------------------------------------------------
+
+  /** A new control client was started; whatever the one before had on its way is given up. */
+  opened(): void {
+    this.#giveUp();
+    this.#control = new ControlMode();
+    this.#phase = "opened";
+  }
+
+  receive(bytes: Uint8Array): void {
+    for (const event of this.#control.push(bytes)) {
+      if (this.#phase === "lost") return;
+      if (event.type === "fault") this.#lose(event.detail);
+      else if (event.type === "reply") {
+        if (event.isOurs && !this.#asked.take(event)) this.#lose("tmux answers what was not asked");
+      } else this.#notified(event);
+    }
+  }
+
+  /** The control client has ended by itself. */
+  ended(why: string): void {
+    if (this.#phase !== "lost") this.#lose(why);
+  }
+
+  /** tmux itself has ended, or the session in it: no pane is left. */
+  finished(): void {
+    this.#phase = "lost";
+    this.#giveUp();
+    this.#take(NO_PANES);
+  }
+
+  #notified(event: Notification): void {
+    switch (event.type) {
+      case "output": {
+        const pane = this.#panes.get(event.pane);
+        if (pane?.awaited === 0 && !pane.isHeld) this.#ports.output(event.pane, event.bytes, false);
+        return;
+      }
+      case "attached":
+        this.#attached();
+        return;
+      case "layout":
+        if (this.#phase !== "attached") return;
+        // Of a window that one pane fills, only the list says what is seen.
+        if (event.layout === event.visible) this.#take(withLayout(this.#list, event.window, event.layout));
+        this.#askList();
+        return;
+      case "changed":
+      case "subscription":
+        if (this.#phase === "attached") this.#askList();
+        return;
+      case "pause":
+        if (this.#panes.get(event.pane)?.isHeld === false) this.#goOn(event.pane);
+        return;
+      case "exit":
+        this.#lose(event.reason === "" ? "detached" : event.reason);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Also said when the client is moved to another session: everything is asked anew then. */
+  #attached(): void {
+    this.#phase = "attached";
+    // Nothing of a pane is told before it is drawn anew.
+    for (const pane of this.#panes.values()) pane.awaited = ++this.#redraws;
+    this.#ask(WATCH_NAMES, () => undefined);
+    this.#askList((list) => {
+      for (const [id, pane] of this.#panes) {
+        const bytes = pane.input.restore(list.taken.get(id) ?? 0);
+        if (bytes > 0) this.#ports.taken(id, bytes);
+        if (pane.isHeld) this.#ask(pausePane(id), () => undefined);
+        this.#redraw(id);
+        this.#type(id);
+      }
+    });
+  }
+
+  #lose(why: string): void {
+    this.#phase = "lost";
+    this.#giveUp();
+    this.#ports.lost(why);
+  }
+
+  #giveUp(): void {
+    this.#asked = new Asked();
+    this.#listing = "no";
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const answer of waiting) answer({ ok: false, error: "unknown" });
+  }
+
+  #ask(line: CommandLine, answered: Parameters<Asked["push"]>[1]): void {
+    this.#asked.push(line, answered);
+    this.#ports.send(`${line.text}\n`);
+  }
+
+  // ---- Which panes there are -------------------------------------------------------------------------------------
+
+  /** One list at a time: what changes meanwhile is asked for once more. `first`: called when the list has been taken in. */
+  #askList(first?: (list: PaneList) => void): void {
+    if (this.#listing !== "no" && first === undefined) {
+      this.#listing = "stale";
+      return;
+    }
+    this.#listing = "asked";
+    this.#ask(LIST_PANES, (answer) => {
+      const isStale = this.#listing === "stale";
+      this.#listing = "no";
+      const list = answer.ok ? readPaneList(answer.lines[0] ?? []) : undefined;
+      if (list === undefined) {
+        this.#lose("tmux does not tell its panes");
+        return;
+      }
+      this.#take(list, first === undefined);
+      first?.(list);
+      if (isStale) this.#askList();
+    });
+  }
+
+  #take(list: PaneList, redrawsNew = true): void {
+    const before = this.#list;
+    this.#list = list;
+    for (const id of [...this.#panes.keys()]) {
+      if (list.panes.some((pane) => pane.id === id)) continue;
+      this.#panes.delete(id);
+      this.#ports.closed(id);
+    }
+    for (const { id } of list.panes) {
+      if (this.#panes.has(id)) continue;
+      this.#panes.set(id, { input: new PaneInput(id, list.taken.get(id) ?? 0), awaited: 0, isHeld: false });
+      if (redrawsNew) this.#redraw(id);
+    }
+    if (!isSame(before, list)) this.#ports.changed(list);
+  }
+
+  /** Tells nothing of a pane until {@link release}: for who can't take more. Its program is not held back. */
+  hold(id: string): void {
+    const pane = this.#panes.get(id);
+    if (pane === undefined || pane.isHeld) return;
+    pane.isHeld = true;
+    if (this.#phase === "attached") this.#ask(pausePane(id), () => undefined);
+  }
+
+  /** The pane is drawn anew, and goes on from there. */
+  release(id: string): void {
+    const pane = this.#panes.get(id);
+    if (pane?.isHeld !== true) return;
+    pane.isHeld = false;
+    this.#goOn(id);
+  }
+
+  /** Draws a pane for somebody who has seen nothing of it: all who follow it are told. */
+  draw(id: string): void {
+    this.#redraw(id);
+  }
+
+  /** Redrawn behind the continuation: between the two nothing is told, and the redraw has it. */
+  #goOn(id: string): void {
+    if (this.#phase !== "attached") return;
+    this.#ask(continuePane(id), () => undefined);
+    this.#redraw(id);
+  }
+
+  #redraw(id: string): void {
+    const pane = this.#panes.get(id);
+    if (pane === undefined || pane.isHeld || this.#phase !== "attached") return;
+    const number = ++this.#redraws;
+    pane.awaited = number;
+    this.#ask(capture(id), (answer) => {
+      // A later one is on its way, or the pane has gone: then it is missing in the next list, too.
+      if (!answer.ok || pane.awaited !== number || this.#panes.get(id) !== pane) return;
+      pane.awaited = 0;
+      if (pane.isHeld) return;
+      const [state = [], history = [], screen = [], saved = []] = answer.lines;
+      const bytes = redraw({ state, history, screen, saved });
+      if (bytes === undefined) this.#lose("tmux does not tell a pane's state");
+      else this.#ports.output(id, bytes, true);
+    });
+  }
+
+  // ---- Input and actions -----------------------------------------------------------------------------------------
+
+  /** @returns How many bytes were taken, copied; all of them (dropped) where the pane is gone. */
+  write(id: string, bytes: Uint8Array): number {
+    const pane = this.#panes.get(id);
+    if (pane === undefined) return bytes.length;
+    const length = pane.input.write(bytes);
+    this.#type(id);
+    return length;
+  }
+
+  /** Whether a pane takes so many bytes at once. */
+  hasRoom(id: string, bytes: number): boolean {
+    return (this.#panes.get(id)?.input.room ?? 0) >= bytes;
+  }
+
+  #type(id: string): void {
+    const pane = this.#panes.get(id);
+    if (pane === undefined || this.#phase !== "attached") return;
+    for (let line = pane.input.next(); line !== undefined; line = pane.input.next()) {
+      this.#ask(line, (answer) => {
+        // What fails has no pane any more: nobody will read these bytes.
+        const bytes = pane.input.confirm();
+        if (!answer.ok) this.#askList();
+        if (this.#panes.get(id) !== pane) return;
+        this.#ports.taken(id, bytes);
+        this.#type(id);
+      });
+    }
+  }
+
+  /** Carries out what somebody wants with panes: at most once. Ids in it must be checked, and are those of {@link list}. */
+  act(action: PaneAction, answered: (result: ActionResult) => void): void {
+    if (this.#phase !== "attached") {
+      answered({ ok: false, error: "unknown" });
+      return;
+    }
+    this.#waiting.add(answered);
+    this.#ask(commandOf(action), (answer) => {
+      this.#waiting.delete(answered);
+      const error = answer.ok ? "" : answer.lines.map(decodeUtf8).join(" ").slice(0, 256);
+      answered(answer.ok ? { ok: true } : { ok: false, error });
+    });
+    // tmux tells no layout of a window that it need not divide anew, as for a name or a swap of equal panes.
+    this.#askList();
+  }
+}
+
+/** Counts of input change with each key, and are nobody's concern. */
+function isSame(one: PaneList, other: PaneList): boolean {
+  const text = ({ windows, panes }: PaneList) => JSON.stringify([windows, panes]);
+  return one === other || text(one) === text(other);
+}

@@ -1,0 +1,49 @@
+// Panes in the attach query: `panes=1` gives a session panes, `pane=SESSION:NUMBER` attaches to one of them.
+
+/** Pane `%number` of a session of the same sandbox. */
+export type PaneAddress = { readonly session: string; readonly number: number };
+
+const PANE = /^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}):(\d{1,9})$/;
+
+/** @returns undefined where there is none, or the text is no address. */
+export function readPaneAddress(text: string | null): PaneAddress | undefined {
+  const [, session, number] = PANE.exec(text ?? "") ?? [];
+  return session === undefined ? undefined : { session, number: Number(number) };
+}
+
+export function writePaneAddress({ session, number }: PaneAddress): string {
+  return `${session}:${number}`;
+}
+
+type Params = { get(name: string): string | null; getAll(name: string): string[] };
+
+/** What may follow `tmux -CC`: which session that is, is not for the client to say. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["new", "new-session", "attach", "attach-session"]);
+
+/** Whether a session is to have panes: as `panes=1` says, or by the command that terminals start for that. */
+export function wantsPanes(params: Params): boolean {
+  return params.get("panes") === "1" || isControlMode(params);
+}
+
+/** `cmd=tmux&arg=-CC`: control mode is spoken by the bridge alone, so it is no command. */
+export function isControlMode(params: Params): boolean {
+  return params.get("cmd") === "tmux" && params.getAll("arg")[0] === "-CC";
+}
+
+/** What is wrong with `pane` and `panes` in an attach query, or undefined. */
+export function findPaneProblem(params: Params): string | undefined {
+  const pane = params.get("pane");
+  if (pane !== null) {
+    if (!PANE.test(pane)) return '"pane" must be SESSION:NUMBER';
+    const other = ["cmd", "arg", "env", "cwd", "linger", "tcp"].find((name) => params.get(name) !== null);
+    if (other !== undefined) return `"pane" is there already and starts nothing: leave out "${other}"`;
+    if (params.get("tty") === "0" || params.get("delivery") === "lossless") return '"pane" is a terminal, and live';
+  }
+  if (!wantsPanes(params)) return undefined;
+  const [, beginning = "new", ...more] = isControlMode(params) ? params.getAll("arg") : [];
+  if (more.length > 0 || !BEGINNINGS.has(beginning)) {
+    return '"tmux -CC" takes no more words here: say "panes=1", and as "cmd" what its first pane runs';
+  }
+  if (params.get("tty") === "0") return '"panes" needs a terminal: leave out "tty"';
+  return params.get("tcp") !== null || pane !== null ? '"panes" needs a command of its own' : undefined;
+}

@@ -1,0 +1,113 @@
+// Messages about panes, on both hops: the list that a server tells, and what a client wants with one (B4, B8, B9).
+
+import { MAX_COLS, MAX_CONTROL_IN_BYTES, MAX_ROWS } from "./constants.ts";
+import { isArrayOf, isBoolean, isInteger, isMatch, isObject, isOneOf, isString, type Shape } from "./schema.ts";
+
+/** The panes of a session, told whenever they are others than before. Sizes and places in characters. */
+export type PanesMessage = {
+  readonly type: "panes";
+  readonly panes: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly window: string;
+    readonly active: boolean;
+    readonly cols: number;
+    readonly rows: number;
+    readonly left: number;
+    readonly top: number;
+  }[];
+  readonly windows: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly active: boolean;
+    readonly cols: number;
+    readonly rows: number;
+    readonly zoomed: boolean;
+  }[];
+};
+
+/** What may be done with a pane, meant by id or name, or with a window, meant by id. */
+export type PaneCommand = {
+  readonly type: "pane";
+  readonly action: "split" | "close" | "select" | "zoom" | "break" | "swap" | "name" | "new_window" | "resize_window";
+  readonly pane?: string;
+  /** `split`: where the new pane is. Absent: right. */
+  readonly across?: "right" | "below";
+  /** `swap`: the other pane. */
+  readonly with?: string;
+  readonly name?: string;
+  readonly window?: string;
+  readonly cols?: number;
+  readonly rows?: number;
+};
+
+/** Text typed into a pane. Not numbered: what is lost on its way is not sent again. */
+export type PaneInputCommand = { readonly type: "stdin"; readonly pane: string; readonly data: string };
+
+export type PaneResizeCommand = {
+  readonly type: "resize";
+  readonly pane: string;
+  readonly cols: number;
+  readonly rows: number;
+};
+
+export type PaneOrder = PaneCommand | PaneInputCommand | PaneResizeCommand;
+
+/** Whether a client's message is about a pane. */
+export function isPaneOrder(message: { readonly type: string; readonly pane?: string }): message is PaneOrder {
+  return (
+    message.type === "stdin" || message.type === "pane" || (message.type === "resize" && message.pane !== undefined)
+  );
+}
+
+/** What a client is told of an order that can't be handed on just now: it is not kept, as it would come too late. */
+export const PANE_UNREACHED = {
+  type: "error",
+  code: "pane_refused",
+  message: "the sandbox is not reached just now: say it again",
+} as const;
+
+const isPane = isString(64);
+const isCols = isInteger(1, MAX_COLS);
+const isRows = isInteger(1, MAX_ROWS);
+
+export const PANE_SHAPE: Shape = {
+  action: isOneOf("split", "close", "select", "zoom", "break", "swap", "name", "new_window", "resize_window"),
+  "pane?": isPane,
+  "across?": isOneOf("right", "below"),
+  "with?": isPane,
+  "name?": isMatch(/^[A-Za-z0-9_.-]{0,64}$/),
+  "window?": isMatch(/^@\d{1,9}$/),
+  "cols?": isCols,
+  "rows?": isRows,
+};
+
+export const PANE_INPUT_SHAPE: Shape = { pane: isPane, data: isString(MAX_CONTROL_IN_BYTES) };
+
+export const PANES_SHAPE: Shape = {
+  panes: isArrayOf(
+    isObject({
+      id: isMatch(/^%\d{1,9}$/),
+      name: isString(64),
+      window: isMatch(/^@\d{1,9}$/),
+      active: isBoolean,
+      // tmux may have given a pane more than a client of ours can ask for.
+      cols: isInteger(0, 100_000),
+      rows: isInteger(0, 100_000),
+      left: isInteger(0, 100_000),
+      top: isInteger(0, 100_000),
+    }),
+    1024,
+  ),
+  windows: isArrayOf(
+    isObject({
+      id: isMatch(/^@\d{1,9}$/),
+      name: isString(256),
+      active: isBoolean,
+      cols: isInteger(0, 100_000),
+      rows: isInteger(0, 100_000),
+      zoomed: isBoolean,
+    }),
+    1024,
+  ),
+};

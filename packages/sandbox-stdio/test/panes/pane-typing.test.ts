@@ -1,0 +1,76 @@
+// B9: text for a pane by name goes by the same rights, limits and record as all other input.
+
+import { describe, expect, test } from "vitest";
+import { type InputRecorder, PLAIN, ServerConnection, STDIO } from "../../src/index.ts";
+import { join, relayRig, request, rig, text } from "../fixtures.ts";
+
+const ORDER = { type: "stdin", pane: "left", data: "é\r" } as const;
+
+function recorded(mode: "collaborative" | "exclusive" = "collaborative") {
+  const given: string[] = [];
+  const recorder: InputRecorder = {
+    input: (client, _received, offset, piece, fate) => given.push(`${client.id} ${offset} ${text(piece)} ${fate}`),
+    paneInput: (client, pane, piece, fate) => given.push(`${client.id} ${pane}: ${text(piece)} ${fate}`),
+    storedUpTo: () => 0,
+    setSecret: () => true,
+    isSecret: () => false,
+    isBehind: () => false,
+  };
+  return { ...relayRig({ tty: true, mode, delivery: "live" }, { recorder }), given };
+}
+
+describe("B9: text for a pane", () => {
+  test("goes on its way and on record, in no count of its client's input", () => {
+    const { session, upstream, given } = recorded();
+    const { client } = join(session, "a");
+    session.command(client, ORDER);
+    expect(upstream.of("pane")).toEqual([["pane", "a", ORDER]]);
+    expect([given, client.input.received]).toEqual([["a left: é\r typed"], 0]);
+  });
+
+  test.each([
+    ["a viewer", "collaborative", { role: "viewer" }],
+    ["a driver without the keyboard of an exclusive session", "exclusive", {}],
+  ] as const)("of %s is refused, on record as that, and so is everything else about panes", (_who, mode, over) => {
+    const { session, upstream, given } = recorded(mode);
+    join(session, "holder");
+    const { client, peer } = join(session, "b", over);
+    session.command(client, ORDER);
+    session.command(client, { type: "pane", action: "close", pane: "left" });
+    session.command(client, { type: "resize", pane: "left", cols: 80, rows: 24 });
+    expect(upstream.of("pane")).toEqual([]);
+    expect(given).toEqual(["b left: é\r refused"]);
+    expect(peer.of("error").map(({ code }) => code)).toEqual(Array(3).fill("not_stdin_holder"));
+  });
+
+  test("after the exit goes nowhere, and is on record as refused", () => {
+    const { session, upstream, given } = recorded();
+    const { client } = join(session, "a");
+    session.exited({ code: 0 });
+    session.command(client, ORDER);
+    expect([upstream.of("pane"), given]).toEqual([[], ["a left: é\r refused"]]);
+  });
+
+  test.each([
+    ["accepted", "driver", "too many messages"],
+    ["refused", "viewer", "too much input was refused"],
+  ] as const)("L10: that is %s has a budget, in either dialect", (_fate, role, reason) => {
+    for (const dialect of [STDIO, PLAIN]) {
+      const at = rig({ tty: true, delivery: "live" });
+      const closes: [number, string][] = [];
+      const connection = new ServerConnection(
+        dialect,
+        { send: () => undefined, close: (...close) => void closes.push(close), isWritable: () => true },
+        at.clock.ms,
+      );
+      const { acknowledges } = dialect;
+      connection.attach(at.session, request("a", { role, acknowledges, delivery: "live" }));
+      const frame = JSON.stringify({ ...ORDER, data: "x".repeat(role === "viewer" ? 16_000 : 1) });
+      let sent = 0;
+      for (; closes.length === 0 && sent < 5_000; sent += 1) connection.receive(frame, at.clock.ms);
+      expect(closes).toEqual([[1008, reason]]);
+      // No more than the burst, or than a client may have sent before it hears of the refusal.
+      expect(sent).toBeLessThanOrEqual(role === "viewer" ? 40 : 2_001);
+    }
+  });
+});

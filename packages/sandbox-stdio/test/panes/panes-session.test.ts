@@ -1,0 +1,224 @@
+// What a session with panes says to tmux, against a tmux of lines written here: its order, its losses, its lies.
+
+import { describe, expect, test } from "vitest";
+import { type PanesPorts, PanesSession } from "../../src/panes/panes-session.ts";
+import { bytes, text } from "../fixtures.ts";
+
+const ONE = "%0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 :shell";
+const STATE = "80 24 3 0 0 23 0 0 0 0 :1:0:0:0:1:0 :0:0:0:0:";
+
+class FakeTmux {
+  readonly said: string[] = [];
+  readonly told: string[] = [];
+  readonly session: PanesSession;
+  #number = 0;
+
+  constructor() {
+    const ports: PanesPorts = {
+      send: (line) => this.said.push(line),
+      changed: ({ panes }) => this.told.push(`panes ${panes.map(({ id }) => id).join()}`),
+      output: (pane, output, isRedraw) => this.told.push(`${isRedraw ? "redraw" : "output"} ${pane} ${text(output)}`),
+      taken: (pane, count) => this.told.push(`taken ${pane} ${count}`),
+      closed: (pane) => this.told.push(`closed ${pane}`),
+      lost: (why) => this.told.push(`lost ${why}`),
+    };
+    this.session = new PanesSession(ports);
+    this.session.opened();
+  }
+
+  /** What has been asked since the last time, by its first word. */
+  asked(): string[] {
+    return this.said
+      .splice(0)
+      .flatMap((line) => line.trimEnd().split(" ; "))
+      .map((command) => command.split(" ")[0] ?? "");
+  }
+
+  news(): string[] {
+    return this.told.splice(0);
+  }
+
+  say(...lines: readonly string[]): void {
+    this.session.receive(bytes(`${lines.join("\n")}\n`));
+  }
+
+  answer(...lines: readonly string[]): void {
+    const stamp = `17 ${this.#number++} 1`;
+    this.say(`%begin ${stamp}`, ...lines, `%end ${stamp}`);
+  }
+
+  fail(why: string): void {
+    const stamp = `17 ${this.#number++} 1`;
+    this.say(`%begin ${stamp}`, why, `%error ${stamp}`);
+  }
+
+  /** Up to the first pane, drawn. */
+  attach(row = ONE): void {
+    this.say("%session-changed $0 main");
+    this.answer();
+    this.answer(row);
+    this.answer(STATE);
+    this.answer();
+    this.answer("hi");
+    this.answer();
+  }
+}
+
+describe("B1: the control client", () => {
+  test("is told nothing before tmux has attached it, since it would run commands without a session", () => {
+    const tmux = new FakeTmux();
+    tmux.say("%begin 1 1 0", "%end 1 1 0");
+    expect(tmux.asked()).toEqual([]);
+    tmux.say("%session-changed $0 main");
+    expect(tmux.asked()).toEqual(["refresh-client", "list-panes"]);
+  });
+
+  test.each([
+    ["tmux answers what was not asked", (tmux: FakeTmux) => tmux.answer("x")],
+    ["detached", (tmux: FakeTmux) => tmux.say("%exit")],
+    ["not a line of control mode: hello", (tmux: FakeTmux) => tmux.say("hello")],
+  ])("is given up: %s; nothing that comes behind counts", (why, happen) => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.news();
+    happen(tmux);
+    tmux.say("%output %0 late");
+    tmux.session.ended("again");
+    expect(tmux.news()).toEqual([`lost ${why}`]);
+  });
+
+  test("is given up where tmux does not tell its panes", () => {
+    const tmux = new FakeTmux();
+    tmux.say("%session-changed $0 main");
+    tmux.answer();
+    tmux.answer("no list");
+    expect(tmux.news()).toEqual(["lost tmux does not tell its panes"]);
+  });
+});
+
+describe("B4: panes", () => {
+  test("are asked for once, however much changes until the answer, and once more after it", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.asked();
+    tmux.say("%window-add @1", "%window-renamed @1 x", "%layout-change @0 b25d,80x24,0,0,0 b25d,80x24,0,0,0 *");
+    expect(tmux.asked()).toEqual(["list-panes"]);
+    tmux.answer(ONE);
+    expect(tmux.asked()).toEqual(["list-panes"]);
+    tmux.answer(ONE);
+    expect(tmux.asked()).toEqual([]);
+  });
+
+  test("that have gone are told once, and none is left at the end", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.news();
+    tmux.session.finished();
+    expect(tmux.news()).toEqual(["closed %0", "panes "]);
+    expect(tmux.session.write("%0", bytes("dropped"))).toBe(7);
+  });
+});
+
+describe("B7: a pane is drawn", () => {
+  test("before anything is told of it, and what came meanwhile is in the drawing", () => {
+    const tmux = new FakeTmux();
+    tmux.say("%session-changed $0 main");
+    tmux.answer();
+    tmux.say("%output %0 early");
+    tmux.answer(ONE);
+    tmux.say("%output %0 while asked");
+    expect(tmux.news()).toEqual(["panes %0"]);
+    tmux.answer(STATE);
+    tmux.answer();
+    tmux.answer("hi");
+    tmux.answer();
+    tmux.say("%output %0 after");
+    const [redraw, after] = tmux.news();
+    expect(redraw?.startsWith("redraw %0 \u001bc\u001b[1;1Hhi")).toBe(true);
+    expect(after).toBe("output %0 after");
+  });
+
+  test("anew after a pause, of which tmux keeps nothing", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.asked();
+    tmux.news();
+    tmux.say("%pause %0");
+    expect(tmux.asked().slice(0, 2)).toEqual(["refresh-client", "display-message"]);
+    tmux.say("%output %0 told before the redraw");
+    expect(tmux.news()).toEqual([]);
+  });
+});
+
+describe("B6: input", () => {
+  test("is typed in pieces of 512 bytes, 8 on their way, and told as taken when tmux has run them", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.asked();
+    tmux.news();
+    expect(tmux.session.write("%0", new Uint8Array(70_000))).toBe(65_536);
+    expect(tmux.asked()).toEqual(Array.from({ length: 8 }, () => ["send-keys", "set-option"]).flat());
+    tmux.answer();
+    expect(tmux.news()).toEqual([]);
+    tmux.answer();
+    expect(tmux.news()).toEqual(["taken %0 512"]);
+    expect(tmux.asked()).toEqual(["send-keys", "set-option"]);
+  });
+
+  test("that tmux has taken before its client was lost is not typed again; the rest is", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.session.write("%0", new Uint8Array(1_200).fill(0x61));
+    tmux.asked();
+    tmux.news();
+    tmux.session.ended("killed");
+    tmux.session.opened();
+    tmux.say("%session-changed $0 main");
+    tmux.answer();
+    tmux.answer(ONE.replace(" 0 b25d", " 1024 b25d"));
+    expect(tmux.news()).toEqual(["lost killed", "taken %0 1024"]);
+    const typed = tmux.said.filter((line) => line.startsWith("send-keys"));
+    expect(typed).toEqual([`send-keys -t %0 -H${" 61".repeat(176)} ; set-option -p -t %0 @sbx_taken 1200\n`]);
+  });
+
+  test("for a pane that has gone is dropped, and the list asked for", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.session.write("%0", bytes("x"));
+    tmux.asked();
+    tmux.fail("can't find pane: %0");
+    expect(tmux.asked()).toEqual(["list-panes"]);
+  });
+});
+
+describe("B8: an action", () => {
+  test("is answered with what tmux says, and is not repeated when its client is lost", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    const results: unknown[] = [];
+    const split = () =>
+      tmux.session.act({ action: "split", pane: "%0", across: "right" }, (result) => results.push(result));
+    split();
+    tmux.fail("no space for new pane");
+    split();
+    tmux.session.ended("killed");
+    tmux.session.opened();
+    split();
+    tmux.asked();
+    tmux.say("%session-changed $0 main");
+    expect(tmux.asked()).toEqual(["refresh-client", "list-panes"]);
+    expect(results).toEqual([
+      { ok: false, error: "no space for new pane" },
+      { ok: false, error: "unknown" },
+      { ok: false, error: "unknown" },
+    ]);
+  });
+
+  test("can't say more than it is: a name is quoted", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.said.length = 0;
+    tmux.session.act({ action: "name", pane: "%0", name: "a'; kill-server; '#{x}" }, () => undefined);
+    expect(tmux.said[0]).toBe("set-option -p -t %0 @name 'a'\\''; kill-server; '\\''#{x}'\n");
+  });
+});

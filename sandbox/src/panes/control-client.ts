@@ -1,0 +1,81 @@
+// One `tmux -C` process, attached to a session beside whoever looks at it: its bytes in and out. Knows nothing of what they say.
+
+import { Buffer } from "node:buffer";
+import { type ChildProcess, type ProcessSpec, type StartFault, startProcess } from "../process/process.ts";
+
+/** Where tmux runs. `server`: further words that name it (`-S PATH`), none for the usual one. */
+export type TmuxPlace = Pick<ProcessSpec, "env" | "cwd" | "user"> & { readonly server?: readonly string[] };
+
+export type ControlEvents = {
+  /** The bytes are good until this returns. */
+  received(bytes: Uint8Array): void;
+  ended(): void;
+};
+
+/** It gives no size, so it limits none; and a pane that it can't keep up with is paused, not kept in tmux's memory. */
+const FLAGS = "ignore-size,pause-after=30";
+const READ_BYTES = 64 * 1024;
+
+export class ControlClient {
+  readonly #child: ChildProcess;
+  #waiting: Buffer[] = [];
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** @param isTerminal Whether it runs as `tmux -CC` on a PTY, as terminals start it, or on pipes. */
+  static start(
+    place: TmuxPlace,
+    session: string,
+    events: ControlEvents,
+    isTerminal = false,
+  ): ControlClient | StartFault {
+    const { server = [], ...around } = place;
+    const room = new Uint8Array(READ_BYTES);
+    const sink = {
+      reserve: () => room,
+      // What it says on its error output, if it can't attach, is told by its end.
+      commit: (length: number, stream: 1 | 2) => {
+        if (stream === 1) events.received(room.subarray(0, length));
+      },
+      flush: () => undefined,
+    };
+    // -u: whatever the locale, text is told as it is. -N: a server that it started would have no session, and end in the face of who is about to make one.
+    const args = ["-u", "-N", ...server, isTerminal ? "-CC" : "-C", "attach-session", "-t", `=${session}`, "-f", FLAGS];
+    const spec = { cmd: "tmux", args, tty: isTerminal, cols: 80, rows: 24, lingerMs: 0, ...around };
+    let client: ControlClient | undefined;
+    const child = startProcess(spec, sink, {
+      onWritable: () => client?.flush(),
+      onExit: () => events.ended(),
+    });
+    if ("fault" in child) return child;
+    client = new ControlClient(child);
+    return client;
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  send(text: string): void {
+    this.#waiting.push(Buffer.from(text));
+    if (this.#waiting.length === 1) this.flush();
+  }
+
+  end(): void {
+    this.#child.signalAll("SIGKILL");
+  }
+
+  /** The kernel takes input again. */
+  private flush(): void {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const taken = this.#child.write(first);
+      if (taken < first.length) {
+        this.#waiting[0] = first.subarray(taken);
+        return;
+      }
+      this.#waiting.shift();
+    }
+  }
+}

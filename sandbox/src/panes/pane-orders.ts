@@ -1,0 +1,76 @@
+// What clients want with panes, by id or name, made into what tmux does; and the list of panes as clients are told it.
+
+import type { PaneOrder, PanesMessage } from "sandbox-stdio/core";
+import { isPaneId, type PaneAction, type PaneList } from "sandbox-stdio/panes";
+import type { SharedPanes } from "./shared-panes.ts";
+
+export function panesMessage({ panes, windows }: PaneList): PanesMessage {
+  return {
+    type: "panes",
+    panes: panes.slice(0, MAX_TOLD),
+    windows: windows
+      .slice(0, MAX_TOLD)
+      .map(({ layout: _, name, ...window }) => ({ ...window, name: name.slice(0, 64) })),
+  };
+}
+
+/** A control message has its limit, and nobody looks at more. */
+const MAX_TOLD = 256;
+
+/** Input that tmux has no room for: the rest of the text is refused as a whole, or it would arrive in part. */
+const MAX_TEXT_BYTES = 16 * 1024;
+
+/**
+ * @param owner Who wants it: what it gave a size is given back when it goes.
+ * @param refused Told why not, now or when tmux has answered.
+ */
+export function carryOut(
+  panes: SharedPanes | undefined,
+  owner: string,
+  order: PaneOrder,
+  refused: (code: string, message: string) => void,
+): void {
+  const session = panes?.session;
+  const meant = session?.find(order.pane ?? "");
+  const isPaneNeeded = order.type !== "pane" || (order.action !== "new_window" && order.action !== "resize_window");
+  if (panes === undefined || session === undefined || (isPaneNeeded && meant === undefined)) {
+    refused("no_such_pane", `there is no pane "${order.pane ?? ""}", or more than one`);
+    return;
+  }
+  const pane = meant?.id ?? "";
+  if (order.type === "stdin") {
+    const bytes = Buffer.from(order.data);
+    if (bytes.length > MAX_TEXT_BYTES || !session.hasRoom(pane, bytes.length))
+      refused("pane_refused", "too much input waits");
+    else session.write(pane, bytes);
+    return;
+  }
+  const other = order.type === "pane" ? session.find(order.with ?? "")?.id : undefined;
+  const action = actionOf(order, pane, other);
+  if (action === undefined) refused("pane_refused", "the order lacks a part");
+  else panes.act(action, owner, (result) => result.ok || refused("pane_refused", result.error));
+}
+
+function actionOf(
+  order: Exclude<PaneOrder, { type: "stdin" }>,
+  pane: string,
+  other: string | undefined,
+): PaneAction | undefined {
+  const { cols, rows } = order;
+  if (order.type === "resize") return { action: "resize", pane, cols: order.cols, rows: order.rows };
+  switch (order.action) {
+    case "split":
+      return { action: "split", pane, across: order.across ?? "right" };
+    case "swap":
+      return other !== undefined && isPaneId(other) ? { action: "swap", pane, with: other } : undefined;
+    case "name":
+      return { action: "name", pane, name: order.name ?? "" };
+    case "new_window":
+      return { action: "new_window" };
+    case "resize_window":
+      if (order.window === undefined || cols === undefined || rows === undefined) return undefined;
+      return { action: "resize_window", window: order.window, cols, rows };
+    default:
+      return { action: order.action, pane };
+  }
+}

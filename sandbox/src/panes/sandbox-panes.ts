@@ -1,0 +1,53 @@
+// The panes of all sessions of this bridge that have some, for those who attach to one.
+
+import type { PaneAddress, PaneList } from "sandbox-stdio/panes";
+import { log } from "../log.ts";
+import type { StartFault } from "../process/command.ts";
+import type { ChildProcess, OutputSink, ProcessEvents } from "../process/process.ts";
+import type { TmuxPlace } from "./control-client.ts";
+import { PaneProcess } from "./pane-process.ts";
+import { SharedPanes } from "./shared-panes.ts";
+import { tmuxName } from "./tmux-session.ts";
+
+export class SandboxPanes {
+  readonly #sessions = new Map<string, SharedPanes>();
+
+  /** Follows the panes of a session whose tmux has just been started. */
+  follow(sandbox: string, session: string, place: TmuxPlace, changed: (list: PaneList) => void): void {
+    const panes = new SharedPanes(place, tmuxName(session), {
+      changed,
+      lost: (why) => log.debug(`the panes of session ${session} are not followed for now: ${why}`),
+    });
+    this.#sessions.set(keyOf(sandbox, session), panes);
+    const fault = panes.start();
+    if (fault !== undefined) log.error(`the panes of session ${session} can't be followed: ${fault.detail}`);
+  }
+
+  /** The session has ended. */
+  end(sandbox: string, session: string): void {
+    this.#sessions.get(keyOf(sandbox, session))?.close();
+    this.#sessions.delete(keyOf(sandbox, session));
+  }
+
+  of(sandbox: string, session: string): SharedPanes | undefined {
+    return this.#sessions.get(keyOf(sandbox, session));
+  }
+
+  /** A pane in a process's place. */
+  open(
+    sandbox: string,
+    { session, number }: PaneAddress,
+    sink: OutputSink,
+    events: ProcessEvents,
+  ): ChildProcess | StartFault {
+    const panes = this.of(sandbox, session);
+    const detail =
+      panes === undefined ? `session "${session}" has no panes` : `session "${session}" has no pane %${number}`;
+    const process = panes === undefined ? undefined : PaneProcess.open(panes, `%${number}`, sink, events);
+    return process ?? { fault: "no_such_pane", detail };
+  }
+}
+
+function keyOf(sandbox: string, session: string): string {
+  return `${sandbox}/${session}`;
+}

@@ -1,0 +1,115 @@
+// A bridge of a test's own, and clients of it without a subprotocol or with one.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { type Bridge, startBridge } from "../../src/server.ts";
+import { readSettings } from "../../src/settings.ts";
+
+const TOKEN = "a secret of this test only";
+const headers = { Authorization: `Bearer ${TOKEN}` };
+
+let bridge: Bridge;
+let root = "";
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "bridge-panes-"));
+  const read = readSettings({ HOST: "127.0.0.1", PORT: "0", SANDBOX_ROOT: root }, TOKEN);
+  if (!read.ok) throw new Error(read.problem);
+  bridge = startBridge(read.settings);
+});
+
+afterAll(async () => {
+  await bridge.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+type Message = {
+  readonly type: string;
+  readonly code?: number | string;
+  readonly panes?: readonly { readonly id: string; readonly name: string; readonly cols: number }[];
+  readonly windows?: readonly { readonly id: string; readonly cols: number }[];
+};
+
+/** A client without a subprotocol: bytes both ways, and messages in text. */
+export class Client {
+  output = "";
+  readonly messages: Message[] = [];
+  readonly #socket: WebSocket;
+  #look: () => void = () => undefined;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") this.messages.push(JSON.parse(data));
+      else this.output += Buffer.from(data as ArrayBuffer, 1).toString();
+      this.#look();
+    });
+  }
+
+  /** @returns The client, or the status that refuses it. */
+  static async attach(query: Record<string, string>, protocols: string[] = []): Promise<Client | number> {
+    const url = `${bridge.url}/attach?${new URLSearchParams({ sandbox: "box", ...query })}`;
+    const socket = new WebSocket(url.replace("http", "ws"), { headers, protocols });
+    socket.binaryType = "arraybuffer";
+    const client = new Client(socket);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.addEventListener("open", () => resolve(true));
+      socket.addEventListener("error", () => resolve(false));
+    });
+    return isOpen ? client : 422;
+  }
+
+  say(message: object): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  /** The panes that it was told last. */
+  get panes(): readonly { readonly id: string; readonly name: string; readonly cols: number }[] {
+    return this.messages.findLast(({ type }) => type === "panes")?.panes ?? [];
+  }
+
+  get windows(): readonly { readonly id: string; readonly cols: number }[] {
+    return this.messages.findLast(({ type }) => type === "panes")?.windows ?? [];
+  }
+
+  type(text: string): void {
+    this.#socket.send(Buffer.from(text));
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#look = () => {
+        if (holds()) resolve();
+      };
+      this.#look();
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+export async function attached(query: Record<string, string>, ...protocols: string[]): Promise<Client> {
+  const client = await Client.attach(query, protocols);
+  if (typeof client === "number") throw new Error(`refused: ${client}`);
+  return client;
+}
+
+/** As soon as the bridge knows of the pane. */
+export async function ofPane(address: string, session: string, sandbox = "box"): Promise<Client> {
+  for (;;) {
+    const client = await Client.attach({ sandbox, session, pane: address });
+    if (typeof client !== "number") return client;
+  }
+}
+
+/** How a plain client is refused. */
+export async function refusal(query: Record<string, string>): Promise<object> {
+  const url = `${bridge.url}/attach?${new URLSearchParams(query)}`;
+  const upgrade = { Upgrade: "websocket", Connection: "Upgrade" };
+  const answer = await fetch(url, { headers: { ...headers, ...upgrade } });
+  return { status: answer.status, ...((await answer.json()) as object) };
+}

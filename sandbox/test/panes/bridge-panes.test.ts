@@ -1,0 +1,95 @@
+// The bridge over a real tmux: a session with panes, ordinary clients of it, and a connection to each pane.
+
+import { expect, test } from "vitest";
+import { attached, Client, ofPane } from "./bridge-client.ts";
+
+test("B2: ordinary clients see tmux, and each pane is a terminal of its own with its own input and end", async () => {
+  const main = await attached({ session: "main.1", panes: "1", cmd: "sh", cols: "120", rows: "30" });
+  await main.until(() => main.output.includes("main~1"));
+  const first = await ofPane("main.1:0", "first");
+  await first.until(() => first.output.startsWith("\u001bc"));
+  first.type("echo $((40+2))-one\r");
+  await first.until(() => first.output.includes("42-one"));
+  await main.until(() => main.output.includes("42-one"));
+
+  // Split as everybody does who knows tmux, by its keys.
+  main.type("\u0002%");
+  const second = await ofPane("main.1:1", "second");
+  second.type("echo $((40+3))-two\r");
+  await second.until(() => second.output.includes("43-two"));
+  expect(first.output).not.toContain("43-two");
+  expect(main.output).not.toContain("%output");
+
+  second.type("exit\r");
+  await second.until(() => second.messages.some(({ type }) => type === "exit"));
+  first.type("echo $((40+4))-still\r");
+  await first.until(() => first.output.includes("44-still"));
+
+  // Who detaches leaves the session as it was.
+  main.output = "";
+  main.type("\u0002d");
+  // What is typed while tmux leaves the terminal is tmux's to drop.
+  await main.until(() => /detached[\s\S]*main~1/.test(main.output));
+  main.type("echo $((40+5))-again\r");
+  await first.until(() => first.output.includes("45-again"));
+
+  first.type("exit\r");
+  await first.until(() => first.messages.some(({ type }) => type === "exit"));
+  await main.until(() => main.messages.some(({ type }) => type === "exit"));
+  expect(main.messages.find(({ type }) => type === "exit")?.code).toBe(0);
+});
+
+test("B2: a pane that is not there, or of a session without panes, is refused", async () => {
+  const plain = await attached({ session: "plain", cmd: "cat", tty: "1" });
+  expect(await Client.attach({ session: "x", pane: "plain:0" })).toBe(422);
+  expect(await Client.attach({ session: "y", pane: "nobody:0" })).toBe(422);
+  plain.close();
+});
+
+test("B2: who lets go of a pane leaves it running", async () => {
+  const main = await attached({ sandbox: "other", session: "other", panes: "1", cmd: "sh" });
+  await main.until(() => main.output.includes("other"));
+  const pane = await ofPane("other:0", "pane-a", "other");
+  pane.type("answer=42\r");
+  await pane.until(() => pane.output.includes("answer=42"));
+  pane.close();
+  const again = await ofPane("other:0", "pane-b", "other");
+  again.type("echo the-$answer\r");
+  await again.until(() => again.output.includes("the-42"));
+  again.close();
+  main.close();
+});
+
+test("B4, B8 and B9: a client is told the panes, does things with them, and types and resizes by name", async () => {
+  const main = await attached({ sandbox: "wire", session: "main", panes: "1", cmd: "sh", cols: "121" }, "stdio.v1");
+  await main.until(() => main.panes.length === 1);
+  main.say({ type: "pane", action: "split", pane: "%0" });
+  await main.until(() => main.panes.length === 2);
+  expect(main.panes.map(({ id, name, cols }) => [id, name, cols])).toEqual([
+    ["%0", "left", 60],
+    ["%1", "right", 60],
+  ]);
+  main.say({ type: "resize", pane: "left", cols: 30, rows: 20 });
+  await main.until(() => main.panes[0]?.cols === 30);
+  const left = await ofPane("main:0", "left", "wire");
+  const right = await ofPane("main:1", "right", "wire");
+  main.say({ type: "stdin", pane: "left", data: "echo l-$((1+1))\r" });
+  main.say({ type: "stdin", pane: "%1", data: "echo r-$((1+2))\r" });
+  await left.until(() => left.output.includes("l-2"));
+  await right.until(() => right.output.includes("r-3"));
+  expect(left.output).not.toContain("r-3");
+  main.say({ type: "stdin", pane: "middle", data: "nobody" });
+  await main.until(() => main.messages.some(({ type, code }) => type === "error" && code === "no_such_pane"));
+  main.say({ type: "pane", action: "name", pane: "left", name: "logs" });
+  await main.until(() => main.panes[0]?.name === "logs");
+  main.say({ type: "pane", action: "close", pane: "logs" });
+  await left.until(() => left.messages.some(({ type }) => type === "exit"));
+  await main.until(() => main.panes.length === 1);
+
+  const viewer = await attached({ sandbox: "wire", session: "main", role: "viewer" }, "stdio.v1");
+  await viewer.until(() => viewer.panes.length === 1);
+  viewer.say({ type: "pane", action: "close", pane: "%1" });
+  viewer.say({ type: "stdin", pane: "%1", data: "exit\r" });
+  await viewer.until(() => viewer.messages.filter(({ type }) => type === "error").length === 2);
+  expect(viewer.panes.length).toBe(1);
+});

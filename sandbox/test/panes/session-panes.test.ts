@@ -1,0 +1,64 @@
+// How a session with panes begins and goes: its variables, its size, and a machine without tmux.
+
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { attached, ofPane, refusal } from "./bridge-client.ts";
+
+test("B1: each session has its own variables in all of its panes, and none of another session's", async () => {
+  const one = await attached({ sandbox: "vars", session: "one", panes: "1", cmd: "sh", env: "FIRST=a" }, "stdio.v1");
+  await one.until(() => one.panes.length === 1);
+  const two = await attached({ sandbox: "vars", session: "two", panes: "1", cmd: "sh", env: "SECOND=b" }, "stdio.v1");
+  await two.until(() => two.panes.length === 1);
+  two.say({ type: "pane", action: "split", pane: "%0" });
+  await two.until(() => two.panes.length === 2);
+  for (const number of [0, 1]) {
+    const pane = await ofPane(`two:${number}`, `look-${number}`, "vars");
+    pane.type('echo "[$FIRST|$SECOND|$((6*7))]"\r');
+    await pane.until(() => pane.output.includes("|42]"));
+    expect(pane.output).toContain("[|b|42]");
+    pane.close();
+  }
+  for (const client of [one, two]) client.say({ type: "kill" });
+  for (const client of [one, two]) await client.until(() => client.messages.some(({ type }) => type === "exit"));
+});
+
+test("B8: a window has the size that a client said until that client has gone, and then its ordinary clients' again", async () => {
+  const main = await attached({ sandbox: "size", session: "main", panes: "1", cmd: "cat", cols: "90", rows: "30" });
+  await main.until(() => main.output.includes("main"));
+  const watcher = await attached({ sandbox: "size", session: "main", role: "viewer" }, "stdio.v1");
+  await watcher.until(() => watcher.windows[0]?.cols === 90);
+  const page = await attached({ sandbox: "size", session: "main" }, "stdio.v1");
+  await page.until(() => page.windows.length === 1);
+  page.say({ type: "pane", action: "resize_window", window: page.windows[0]?.id, cols: 140, rows: 50 });
+  await watcher.until(() => watcher.windows[0]?.cols === 140);
+  // Somebody else goes first: that changes nothing, as the pane that is alone shows, which gives its window a size as well.
+  const pane = await ofPane("main:0", "pane", "size");
+  pane.say({ type: "resize", cols: 111, rows: 41 });
+  await watcher.until(() => watcher.windows[0]?.cols === 111);
+  page.close();
+  pane.say({ type: "resize", cols: 112, rows: 41 });
+  await watcher.until(() => watcher.windows[0]?.cols === 112);
+  pane.say({ type: "kill" });
+  await watcher.until(() => watcher.windows[0]?.cols === 90);
+  main.say({ type: "kill" });
+  await main.until(() => main.messages.some(({ type }) => type === "exit"));
+});
+
+test("B1: without tmux, and without the command, a session with panes is refused before anything runs, and says why", async () => {
+  const bin = mkdtempSync(join(tmpdir(), "no-tmux-"));
+  onTestFinished(() => rmSync(bin, { recursive: true, force: true }));
+  symlinkSync("/bin/cat", join(bin, "cat"));
+  const without = { sandbox: "none", session: "none", panes: "1", cmd: "cat", env: `PATH=${bin}` };
+  expect(await refusal(without)).toEqual({
+    status: 422,
+    error: "cmd_not_found",
+    message: "a session with panes runs under tmux: Cannot find tmux",
+  });
+  expect(await refusal({ sandbox: "none", session: "none", panes: "1", cmd: "no-such-command" })).toEqual({
+    status: 422,
+    error: "cmd_not_found",
+    message: "Cannot find no-such-command",
+  });
+});
