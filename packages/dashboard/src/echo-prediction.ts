@@ -35,6 +35,8 @@ export class EchoPrediction {
   #confirmedEpoch = 0;
   #isSlow = false;
   #roundTripMs = 0;
+  /** The least that was measured: what comes sooner after a key is the echo of an earlier one. */
+  #leastRoundTripMs = Number.POSITIVE_INFINITY;
   /** Where the next character is expected; undefined: where the cursor is. */
   #next: Cursor | undefined;
   /** Where the last real echo left the cursor: what is printed since then may have turned the echo off. */
@@ -43,6 +45,7 @@ export class EchoPrediction {
   /** Told of each measured round trip. */
   measured(roundTripMs: number): void {
     this.#roundTripMs = roundTripMs;
+    this.#leastRoundTripMs = Math.min(this.#leastRoundTripMs, roundTripMs);
     this.#isSlow = this.#isSlow ? roundTripMs >= FAST_MS : roundTripMs >= SLOW_MS;
   }
 
@@ -56,6 +59,10 @@ export class EchoPrediction {
     while (this.#pending[0] !== undefined) {
       const [first] = this.#pending;
       if (!this.#isEchoed(first, screen)) break;
+      if (nowMs - first.typedAtMs < this.#leastRoundTripMs) {
+        this.#giveUp();
+        return;
+      }
       // A prompt that masks what is typed prints this for every key.
       if (first.character !== MASK) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, first.epoch);
       this.#home = { row: first.row, column: first.column + 1 };

@@ -237,6 +237,18 @@ test("a program that asks by a prompt and turns the echo off is shown nothing of
   );
 });
 
+test("the echo of a key that was typed before the cursor moved confirms no later key", () => {
+  const link = new Link(300);
+  link.type("\r");
+  link.wait(1);
+  link.type("a");
+  link.wait(299);
+  link.type("a");
+  link.wait(1);
+  link.type("b");
+  expect(link.shown("always")).toBe("");
+});
+
 test("what is shown is what the tty echoes, at its places, and nothing is left of it in the end", () => {
   fc.assert(
     fc.property(steps, roundTrips, (typed, roundTripMs) => {
