@@ -367,7 +367,8 @@ export class Simulation {
     let isStuffed = false;
     const serverSocket: ServerSocket = {
       send: (frame) => {
-        if (typeof frame === "string") this.#witness?.told(request.id, frame, request.stdin);
+        // Without a proof it has kept nothing: it is new, or was held up on its way while its client has come by another.
+        if (typeof frame === "string") this.#witness?.told(request.id, frame, request.isResume ? request.stdin : "new");
         socket?.send(copied(frame));
       },
       close: (code) => socket?.close(code),
