@@ -77,7 +77,7 @@ export class EchoPrediction {
     if (isLate || !isSame(first, screen.cursor)) this.#giveUp();
   }
 
-  /** What is to be drawn over the screen. */
+  /** The characters to draw over the screen. */
   shown(mode: PredictionMode): readonly Predicted[] {
     if (mode === "never" || (mode === "auto" && !this.#isSlow)) return [];
     return this.#pending

@@ -1,6 +1,6 @@
 // How files come into the sandbox: which may, under which names, by which command, and what is typed at the cursor then. Pure.
 
-/** What is to be uploaded: a path below where it goes, with slashes between folders. */
+/** A file to upload: its path below the target, with slashes between folders. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
 
 export const UPLOAD_LIMITS = { files: 10_000, bytes: 1024 ** 3 } as const;

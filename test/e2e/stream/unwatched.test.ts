@@ -1,5 +1,4 @@
 // A process that nobody watches: what the session's object has of it when the bridge dies without a word.
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
@@ -20,10 +19,12 @@ const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
 /** Two looks, and time for a busy machine. */
 const LOOKS_MS = 60_000;
 
-/** Asked by {@link until}, which is slowed: each person's calls are limited. */
-async function hasEnded(who: Person, session: string): Promise<boolean> {
-  await delay(250);
-  return (await auditOf(who, session)).some(({ type }) => type === "exit");
+/** Each person's calls are limited: the record is not read more often. */
+const INTERVAL_MS = 250;
+
+async function exitOnRecord(who: Person, session: string): Promise<void> {
+  const hasEnded = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
+  await until("the exit's record", hasEnded, LOOKS_MS, INTERVAL_MS);
 }
 
 test("a job that ends with nobody there has its output and exit on record, whatever becomes of its bridge", async () => {
@@ -32,7 +33,7 @@ test("a job that ends with nobody there has its output and exit on record, whate
   const client = await connect(who, { session, ...sh("echo early; sleep 1; echo late; exit 7") });
   await client.output("early\n");
   await client.leave();
-  await until("the exit's record", () => hasEnded(who, session), LOOKS_MS);
+  await exitOnRecord(who, session);
   await restartBridge();
   const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
   expect(listing).toMatchObject({ state: "exited", exit: { code: 7 }, offset: 11 });
@@ -77,7 +78,7 @@ test("a job that nobody watches is asked after once its bridge calls, and not be
   const pid = Number(client.text());
   await client.leave();
   await until("the job's end", () => !isAlive(pid), LOOKS_MS);
-  await until("the exit's record", () => hasEnded(who, session));
+  await exitOnRecord(who, session);
   const said = Buffer.concat(await recorded()).toString("latin1");
   // By the clock it would be looked at after five seconds and after fifteen.
   const looks = said
@@ -96,5 +97,5 @@ test("a bridge that was away as the last client left is looked at all the same",
   await cutInnerHop();
   await client.leave();
   await until("the job's end", () => !isAlive(pid), LOOKS_MS);
-  await until("the exit's record", () => hasEnded(who, session), LOOKS_MS);
+  await exitOnRecord(who, session);
 }, 120_000);

@@ -10,13 +10,14 @@ export async function until<T>(
   what: string,
   ask: () => T | undefined | false | Promise<T | undefined | false>,
   limitMs = LIMIT_MS,
+  intervalMs = INTERVAL_MS,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     if (Date.now() > deadline) throw new Error(`Waited ${limitMs} ms for ${what}`);
-    await delay(INTERVAL_MS);
+    await delay(intervalMs);
   }
 }
 

@@ -31,7 +31,7 @@ export type Break = {
 export type Patience = { readonly firstAttempts?: number; readonly giveUpMs?: number };
 
 export type NextAttempt =
-  /** `words`: what is to be said before the reason. */
+  /** `words` stand before the reason. */
   | { readonly kind: "never"; readonly words: string }
   /** At the next key. */
   | { readonly kind: "on_input"; readonly attempt: number }
