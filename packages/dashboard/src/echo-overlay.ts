@@ -39,6 +39,14 @@ export class EchoOverlay {
     this.#prediction.measured(roundTripMs);
   }
 
+  /** All that was typed has been taken. @param isStill Asked again once the output that came before is drawn. */
+  answered(isStill: () => boolean): void {
+    if (this.mode === "never") return;
+    this.#terminal.write("", () => {
+      if (isStill()) this.#prediction.answered();
+    });
+  }
+
   /** A person has typed this, and it is about to be sent. */
   typed(text: string): void {
     if (this.mode === "never") return;

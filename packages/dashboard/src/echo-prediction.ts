@@ -35,8 +35,10 @@ export class EchoPrediction {
   #confirmedEpoch = 0;
   #isSlow = false;
   #roundTripMs = 0;
-  /** The least that was measured: what comes sooner after a key is the echo of an earlier one. */
-  #leastRoundTripMs = Number.POSITIVE_INFINITY;
+  /** Whether the echo of a key may still come. */
+  #isAwaited = false;
+  /** Whether the echo of a key may still come whose place isn't known: it could be taken for that of a later one. */
+  #isBlind = false;
   /** Where the next character is expected; undefined: where the cursor is. */
   #next: Cursor | undefined;
   /** Where the last real echo left the cursor: what is printed since then may have turned the echo off. */
@@ -45,8 +47,13 @@ export class EchoPrediction {
   /** Told of each measured round trip. */
   measured(roundTripMs: number): void {
     this.#roundTripMs = roundTripMs;
-    this.#leastRoundTripMs = Math.min(this.#leastRoundTripMs, roundTripMs);
     this.#isSlow = this.#isSlow ? roundTripMs >= FAST_MS : roundTripMs >= SLOW_MS;
+  }
+
+  /** All that was typed has been taken, and what was printed until then is drawn. */
+  answered(): void {
+    this.#isAwaited = false;
+    this.#isBlind = false;
   }
 
   /** Told of what is typed, before it is sent. */
@@ -59,10 +66,6 @@ export class EchoPrediction {
     while (this.#pending[0] !== undefined) {
       const [first] = this.#pending;
       if (!this.#isEchoed(first, screen)) break;
-      if (nowMs - first.typedAtMs < this.#leastRoundTripMs) {
-        this.#giveUp();
-        return;
-      }
       // A prompt that masks what is typed prints this for every key.
       if (first.character !== MASK) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, first.epoch);
       this.#home = { row: first.row, column: first.column + 1 };
@@ -99,7 +102,8 @@ export class EchoPrediction {
     const place = this.#next ?? screen.cursor;
     const isPlain = /^[\x20-\x7e]$/.test(key);
     const isAtEnd = place.column < screen.cols - 1 && isBlankFrom(screen, place);
-    if (!isPlain || !isAtEnd || this.#pending.length >= MAX_PREDICTIONS) {
+    this.#isAwaited = true;
+    if (this.#isBlind || !isPlain || !isAtEnd || this.#pending.length >= MAX_PREDICTIONS) {
       this.#giveUp();
       return;
     }
@@ -117,6 +121,7 @@ export class EchoPrediction {
   #giveUp(): void {
     this.#pending = [];
     this.#next = undefined;
+    this.#isBlind = this.#isAwaited;
     this.#newEpoch();
   }
 

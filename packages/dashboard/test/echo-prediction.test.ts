@@ -41,6 +41,7 @@ class Link {
   isEchoOn = true;
   nowMs = 0;
   readonly #roundTripMs: number;
+  #answeredAtMs = 0;
   #coming: { atMs: number; text: string }[] = [];
 
   constructor(roundTripMs: number) {
@@ -51,6 +52,7 @@ class Link {
   type(text: string): void {
     for (const key of text) {
       this.prediction.typed(key, this.paper, this.nowMs);
+      this.#answeredAtMs = this.nowMs + this.#roundTripMs;
       if (!this.isEchoOn && key !== "\r") continue;
       this.print(key === "\r" ? "\n" : key === "\x7f" ? "\b \b" : key);
     }
@@ -69,6 +71,7 @@ class Link {
       this.prediction.drawn(this.paper, this.nowMs);
     }
     this.prediction.drawn(this.paper, this.nowMs);
+    if (this.nowMs >= this.#answeredAtMs) this.prediction.answered();
   }
 
   shown(mode: PredictionMode = "auto"): string {
