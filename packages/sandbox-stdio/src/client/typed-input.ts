@@ -54,7 +54,7 @@ export class TypedInput {
   /** What becomes of `bytes`, which come next. */
   decide(bytes: Uint8Array, isConnected: boolean, nowMs: number): TypedFate {
     const wasPasting = this.#isPasting;
-    for (const byte of bytes) this.#follow(byte);
+    this.#followAll(bytes);
     const isBulk = wasPasting || this.#isPasting || bytes.length >= BULK_BYTES;
     const goesOn = wasPasting || nowMs < this.#bulkUntilMs;
     const fate = goesOn ? this.#goOn(isConnected) : this.#begin(bytes, isBulk, isConnected, nowMs);
@@ -91,6 +91,17 @@ export class TypedInput {
     } else {
       this.#isLineSent = isOpen;
       this.#isLineDiscarded = false;
+    }
+  }
+
+  /** Only an escape begins a marker: what lies between is skipped. */
+  #followAll(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += 1) {
+      if (this.#matched === 0) {
+        at = bytes.indexOf(ESC, at);
+        if (at < 0) return;
+      }
+      this.#follow(bytes[at] ?? 0);
     }
   }
 
