@@ -1,9 +1,13 @@
 // Rounds of measurements: each subject in turn, so that a machine that slows down slows them all.
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Measure } from "./measures.ts";
 import { isMeasured, PEERS } from "./measures.ts";
 import { show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
+
+/** A bridge compiles its way of a key in the first 1.5 s, which is no part of what a measurement is about. */
+const SETTLE_MS = 2_000;
 
 /** Every value measured, by row and subject. */
 export type Results = Map<string, Map<SubjectName, number[]>>;
@@ -45,6 +49,7 @@ async function measureOne(name: SubjectName, measure: Measure, share: number) {
   });
   if (subject === undefined) return undefined;
   try {
+    await pause(SETTLE_MS);
     return await measure(subject, share);
   } finally {
     await subject.stop();
