@@ -46,7 +46,7 @@ export class ClientConnection {
     });
   }
 
-  /** @param resume What the server is told of the client; this adds which attempt it is. */
+  /** @param resume The client's parameters for the server; this adds the number of the attempt. */
   open(resume: Map<string, string>): void {
     this.#number += 1;
     const number = this.#number;

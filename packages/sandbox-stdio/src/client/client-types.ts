@@ -1,4 +1,4 @@
-// What a client is given, what it tells of, and the states that it goes through.
+// The options of a client, the events that it reports, and the states that it goes through.
 
 import type { Hello, ServerMessage } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
@@ -12,7 +12,7 @@ export interface ClientSocket {
   abort(): void;
 }
 
-/** What a socket reports. After `closed` it reports nothing more. */
+/** The events of a socket. After `closed` it reports nothing more. */
 export interface ClientSocketEvents {
   open(): void;
   text(text: string): void;

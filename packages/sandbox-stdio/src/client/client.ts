@@ -50,7 +50,7 @@ export class StdioClient {
     });
     this.#ports = ports;
     this.#events = events;
-    // An offset is this client's own place: without the proof it is nobody's.
+    // An offset is this client's own place: without the proof it means nothing.
     this.#output = new OutputReceiver(options.resume === undefined ? undefined : options.offset, {
       events,
       setTimer: (ms, callback) => ports.setTimer(ms, callback),
@@ -75,7 +75,7 @@ export class StdioClient {
     return this.#hello;
   }
 
-  /** What a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
+  /** State that a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
   get resumePoint(): { session: string; resume: string; offset: number } | undefined {
     if (this.#hello === undefined || this.#resume === undefined) return undefined;
     return { session: this.#session, resume: this.#resume, offset: this.#output.dealt };
@@ -201,7 +201,7 @@ export class StdioClient {
     this.#output.connecting();
     this.#input.connect();
     this.#setState({ phase: "connecting", attempt: this.#attempts.count });
-    if (this.#state.phase !== "connecting") return; // Whoever heard of that has ended it.
+    if (this.#state.phase !== "connecting") return; // A listener has ended the client.
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
@@ -312,7 +312,7 @@ export class StdioClient {
     this.#output.anchor(hello);
     this.#attachedAtMs = this.#ports.now();
     this.#input.rewind(hello);
-    // Before whoever hears of the state can write: the session may have forgotten it with this client's place.
+    // Before a listener to the state can write: the session may have forgotten the secrecy with this client's place.
     if (this.#input.isSecretHeld)
       this.#connection.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });

@@ -139,7 +139,7 @@ export class InputDelivery {
     this.#flush();
   }
 
-  /** What is not sent yet of input that is being refused would be refused, too: half a paste is no better than none. */
+  /** While input is refused, the unsent rest would be refused, too: half a paste is no better than none. */
   #hearOfRefusal(message: ServerMessage): void {
     const wasTaken = this.#isTaken;
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);

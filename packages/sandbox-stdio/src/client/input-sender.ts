@@ -27,7 +27,7 @@ export class InputSender {
     this.#isRepeated = isRepeated;
   }
 
-  /** Whether a greeting has said where this input is numbered from. What is written before counts from 0 until then. */
+  /** Whether a greeting has said where this input is numbered from. Until then the first byte counts as 0. */
   get isAnchored(): boolean {
     return this.#isAnchored;
   }
@@ -147,7 +147,7 @@ export class InputSender {
     this.#sentInChunk = 0;
   }
 
-  /** What is left to send of the chunk that is next. */
+  /** The unsent rest of the next chunk. */
   #rest(): Uint8Array {
     const chunk = this.#chunks[this.#sentChunk];
     if (chunk === undefined) {

@@ -10,9 +10,9 @@ export type Participants = {
   readonly mode: Mode;
   /** Everybody who is here, this client among them, in the order in which they came. */
   readonly participants: readonly Participant[];
-  /** The client that holds the keyboard; "" where nobody does. */
+  /** The client that holds the keyboard; "" if it is free. */
   readonly holder: string;
-  /** Who has asked for the keyboard since it last changed hands, oldest first. */
+  /** The clients that have asked for the keyboard since it last changed hands, oldest first. */
   readonly requests: readonly string[];
   /** What each program typed last, as far as this client was told. */
   readonly typed?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@
 /** `keep`: to be written although there is no connection, and sent when it is back. */
 export type TypedFate = "send" | "keep" | "discard";
 
-/** Nobody types so much at once: it is pasted, or sent by a program. */
+/** A person never types so much at once: it is pasted, or sent by a program. */
 const BULK_BYTES = 256;
 /** What follows bulk input so soon belongs to it. */
 const BULK_GAP_MS = 100;

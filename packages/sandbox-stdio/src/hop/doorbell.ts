@@ -1,22 +1,22 @@
-// When the bridge calls a session object that has gone: it parks with clients attached, or nobody is left. Told the time; knows
+// When the bridge calls a session object that has gone: it parks with clients attached, or no client is left. Told the time; knows
 // no requests.
 
 import type { InnerCommand } from "../wire/inner-messages.ts";
 
-/** What a session object has said before it went. */
+/** The last message of a session object before it went. */
 export type Parking = Omit<Extract<InnerCommand, { type: "park" }>, "type">;
 
 /** How far the process is. */
 export type Progress = { readonly endOffset: number; readonly hasEnded: boolean };
 
-/** Between two calls that nobody follows: one that comes needs the first of it to open its connection. */
+/** Between two calls that no session object follows: one that comes needs the first pause to open its connection. */
 const FIRST_PAUSE_MS = 5_000;
 const MOST_PAUSE_MS = 60_000;
 
 export class Doorbell {
   #parking: Parking | undefined;
   #parkedAtMs = 0;
-  /** Calls that nobody has followed, and when the last one was. */
+  /** Calls that no session object has followed, and when the last one was. */
   #calls = 0;
   #calledAtMs = 0;
   /** Whether a call has been made since the process has ended. */

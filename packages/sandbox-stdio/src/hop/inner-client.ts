@@ -63,7 +63,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   #isFaulty = false;
   #slots = new Map<string, number>();
   #nextSlot = 0;
-  /** What the next snapshot frame is. */
+  /** The description of the next snapshot frame. */
   #snapshot: Omit<Snapshot, "bytes"> | undefined;
   #allowance = new HopAllowance(0);
   readonly #calls: BridgeCalls;
@@ -304,7 +304,7 @@ export class InnerClient implements Upstream, SnapshotSource {
       this.#events.bye(message.code, message.reason);
       return;
     }
-    // What is said before the greeting is about nothing.
+    // A message before the greeting refers to no session.
     const session = this.#isReady ? this.#session : undefined;
     switch (message.type) {
       case "bye": {

@@ -122,7 +122,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.closed(code);
   }
 
-  /** The socket has closed. With 1000 the Durable Object has nobody left to attach; else it is on its way back. */
+  /** The socket has closed. After 1000 the Durable Object has no client left to attach; else it is on its way back. */
   closed(_code: number): void {
     this.#isClosed = true;
     if (this.#link !== undefined) this.#session.removeLink(this.#link);
@@ -158,7 +158,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   // ---- Inside --------------------------------------------------------------------------------------------------
 
-  /** What was taken of clients that are not attached here again yet: after the exit it would come too late. */
+  /** Confirms input of clients that have not attached here again yet: after the exit it would come too late. */
   #tellTaken(): void {
     const attached = new Set(this.#slots.values());
     for (const client of this.#session.clients) {
@@ -219,7 +219,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   ): void {
     switch (command.type) {
       case "detach":
-        // Who writes is never forgotten: what came once must not be typed again.
+        // A program that writes is never forgotten: the bridge must not type its input twice.
         if (command.how === "left" && !client.isProgram) this.#session.leave(client);
         else this.#session.expire(client);
         return;
@@ -280,7 +280,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     for (const [slot, client] of this.#slots) if (client.id === command.client) this.#slots.delete(slot);
     if (!result.ok) return;
     this.#slots.set(command.slot, result.client);
-    // What was taken after the greeting, with nobody to tell, would otherwise never be confirmed.
+    // Otherwise input that was taken after the greeting, before this attach, would never be confirmed.
     this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
   }
 }

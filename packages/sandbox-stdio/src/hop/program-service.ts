@@ -10,7 +10,7 @@ import type { InnerCommand, InnerMessage, Question } from "../wire/inner-message
 
 /** What programs may ask beyond the session: of the terminal, and of a shell's commands. */
 export interface ProgramPorts {
-  /** What the process has asked of its terminal; undefined on pipes. */
+  /** The modes that the process has set on its terminal; undefined on pipes. */
   modes(): InputModes | undefined | Promise<InputModes | undefined>;
   /** JSON in UTF-8; undefined where there is no answer. */
   answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;

@@ -1,4 +1,4 @@
-// What one client without acknowledgements has sent and the session has not taken in yet: its frames may be long, and nothing
+// Input of a client without acknowledgements that the session has not taken in yet: its frames may be long, and nothing
 // tells it to wait. Kept in the order in which it came, and handed on in pieces that both hops take.
 
 import { MAX_FED_MESSAGES, MAX_STDIN_FRAME_BYTES, MAX_WAITING_INPUT_BYTES } from "../wire/constants.ts";
@@ -66,7 +66,7 @@ export class InputFeed {
     }
     const end = Math.min(first.from + MAX_STDIN_FRAME_BYTES, first.end);
     const isWhole = first.from === 0 && end === first.end;
-    // Whoever takes a piece gives its memory back, with all that shares it.
+    // The taker of a piece gives its memory back, with all that shares it.
     const piece = first.bytes.subarray(first.from, end);
     // Not slice(): that of a Buffer, which Bun's messages are, shares its memory.
     const bytes = isWhole ? piece : new Uint8Array(piece);

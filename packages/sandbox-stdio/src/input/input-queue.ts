@@ -65,14 +65,14 @@ export class InputQueue {
     return this.#queuedBytes;
   }
 
-  /** What is still to be taken, oldest first. */
+  /** Input that is still to be taken, oldest first. */
   get entries(): readonly InputEntry[] {
     return this.#entries;
   }
 
   /**
    * Takes in bytes that start at `offset`. Those before {@link received} are duplicates and dropped. An offset ahead of
-   * it counts the bytes between as refused: whoever sent them was told so. `bytes` are the queue's from here on: it keeps
+   * it counts the bytes between as refused: the client was told so. `bytes` are the queue's from here on: it keeps
    * a view, or gathers small ones into memory of its own. The view is empty once they are taken ({@link release}).
    * @returns The entry that is new, if there is one.
    */

@@ -1,4 +1,4 @@
-// Gives the memory of long messages back as soon as nobody reads them any more. Collectors go by the objects and little by
+// Gives the memory of long messages back as soon as they have no reader. Collectors go by the objects and little by
 // the bytes outside of them, and let tens of megabytes wait.
 
 /// <reference lib="es2024.arraybuffer" />

@@ -62,7 +62,7 @@ export class OutputLog {
   }
 
   /**
-   * Memory for the next output bytes, at least one and at most `maxBytes`, contiguous. Whoever writes there must call
+   * Memory for the next output bytes, at least one and at most `maxBytes`, contiguous. The caller writes there, and must call
    * {@link commit} before anything else is asked of the log: the oldest bytes may already be overwritten. The memory stays
    * the log's, and must not be kept.
    */
@@ -132,7 +132,7 @@ export class OutputLog {
     return marks.find((mark) => mark.offset >= offset);
   }
 
-  /** What a reader at `offset` gets next, at most `maxBytes`. @throws {RangeError} beyond the end: the caller's fault. */
+  /** The next item for a reader at `offset`, at most `maxBytes`. @throws {RangeError} beyond the end: the caller's fault. */
   itemAt(offset: number, maxBytes = MAX_FRAME_BYTES): LogItem {
     if (!Number.isSafeInteger(offset) || offset > this.#end) {
       throw new RangeError(`Cannot read at ${offset}: the log ends at ${this.#end}`);

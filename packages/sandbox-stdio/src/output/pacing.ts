@@ -6,7 +6,7 @@ import type { Delivery, Role } from "../wire/terms.ts";
 /** What pacing looks at of one client. */
 export type Paced = {
   readonly id: string;
-  /** Attached, or vanished and still in its grace; nobody else sets the pace. */
+  /** Attached, or vanished and still in its grace. Only such a client sets the pace. */
   readonly isPresent: boolean;
   /** A program reads by calls and sets no pace. Absent: it is none. */
   readonly isProgram?: boolean;

@@ -9,17 +9,17 @@ import type { Snapshot } from "./snapshot.ts";
 /** A snapshot ready to be sent: `frame` is a whole binary message, type byte first, shared by all who get it. */
 export type SnapshotFrame = Omit<Snapshot, "bytes"> & { readonly frame: Uint8Array };
 
-/** Makes snapshots: a terminal beside the process, or whoever asks that one over the inner hop. */
+/** Makes snapshots: a terminal beside the process, or the session object, which asks the bridge over the inner hop. */
 export interface SnapshotSource {
   /** Wants one snapshot, to be handed to `SessionCore.snapshotReady`. Not called again before that, or before time is up. */
   request(): void;
 }
 
-/** A request that is not answered for so long is given up: whoever waited gets the log's tail. */
+/** After so long without an answer a request is given up. The readers that wait for it get the log's tail. */
 export const SNAPSHOT_PATIENCE_MS = 2_000;
 /** The process runs for at least so many times as long as it was held for the last snapshot … */
 const RUN_FACTOR = 3;
-/** … but nobody waits longer than this for the next request. */
+/** … but no reader waits longer than this for the next request. */
 const MOST_PAUSE_MS = 1_000;
 /** Clients that fell behind wait so long after the last request: they get a screen a second. */
 const BEHIND_INTERVAL_MS = 1_000;
@@ -90,7 +90,7 @@ export class SnapshotRequests {
     }
   }
 
-  /** What was asked for has come. Also taken when it was not asked for, or comes late. */
+  /** A snapshot has come. It is also taken if it was not asked for, or comes late. */
   arrived(snapshot: Snapshot | undefined): void {
     const now = this.#now();
     this.#pause(now);

@@ -1,4 +1,4 @@
-// How many output bytes may be in flight to one client. Nobody's socket tells the truth about backpressure here, so it is
+// How many output bytes may be in flight to one client. No socket tells the truth about backpressure here, so it is
 // counted: bytes sent less bytes acknowledged, against a window that is fitted to what the link and the client carry. No
 // clock of its own: the caller says what time it is.
 
@@ -61,7 +61,7 @@ export class Window implements Flow {
   #skippedBytes = 0;
   /** Snapshots that the client has not acknowledged, oldest first: bytes that no offset counts. */
   #screens: { readonly offset: number; readonly bytes: number }[] = [];
-  /** What is not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
+  /** Bytes that are not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
   #flights: Flight[] = [];
   #leastRoundTripMs = Number.POSITIVE_INFINITY;
   #leastRoundTripAt = 0;
@@ -77,7 +77,7 @@ export class Window implements Flow {
   #idleRounds = 0;
   /** Whether the window, and not the process, was what limited sending in this round: only then does it tell of the link. */
   #wasFull = false;
-  /** What is in flight is let run out, so that a round trip can be seen that did not wait behind other bytes. */
+  /** The window drains, so that it can measure a round trip that did not wait behind other bytes. */
   #isDraining = false;
 
   /** @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts. */
@@ -140,7 +140,7 @@ export class Window implements Flow {
     if (this.#flights.length > 1024) this.#flights.splice(0, 512);
   }
 
-  /** The bytes from `from` to `to` will never be sent. What was sent before them is still in flight. */
+  /** The bytes from `from` to `to` will never be sent. The bytes before them are still in flight. */
   skipped(from: number, to: number): void {
     this.#gaps.push({ from, to });
     this.#observer?.gap(to - from);

@@ -1,5 +1,5 @@
 // Which party answers the terminal queries of a session, and from where on (K5). The same on both hops: the Durable Object
-// chooses among its clients and tells the bridge, which answers itself where it is told that nobody does.
+// chooses among its clients and tells the bridge. The bridge answers if no client does.
 
 import type { Answerer } from "../terminal/answerer-history.ts";
 import { isReport } from "../terminal/reports.ts";
@@ -7,7 +7,7 @@ import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
 
-/** What a former answerer was asked before the hand-over may take so long to come. */
+/** How long a former answerer's reports are still taken after the hand-over: it was asked before. */
 const LATE_REPORT_MS = 2_000;
 
 export interface AnswererChoicePorts {
@@ -67,7 +67,7 @@ export class AnswererChoice {
     this.#decide(id, id === answerer.id ? answerer.offset : this.#ports.end());
   }
 
-  /** What the bridge is to be told when it has greeted. One that is made anew does not know who answered what before. */
+  /** The answerer to tell the bridge after its greeting. A new object does not know who answered what before. */
   get toTell(): Answerer {
     return this.#hasChosen ? this.#current : { id: "", offset: this.#ports.end() };
   }
@@ -77,7 +77,7 @@ export class AnswererChoice {
     this.#answered = Math.max(this.#answered, offset);
     const { id, offset: from } = this.#current;
     if (id === "" || from >= offset) return;
-    // Chosen while this was on its way. Nobody has been sent those bytes yet.
+    // Chosen while this was on its way. No client has been sent those bytes yet.
     this.#set({ id: "", offset: from });
     this.#set({ id, offset });
   }
@@ -114,7 +114,7 @@ export class AnswererChoice {
     if (told?.isPresent === true) return told.id;
     const holder = clients.get(keyboard.holder);
     if (holder !== undefined && this.#canAnswer(holder)) return holder.id;
-    // Nobody else may type.
+    // No other client may type.
     if (holder?.isPresent === true && !holder.isAttached && keyboard.mode === "exclusive") return "";
     let chosen: ClientRecord | undefined;
     for (const client of clients.present()) {

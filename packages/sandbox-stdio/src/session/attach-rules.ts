@@ -20,7 +20,7 @@ export type AttachContext = {
   readonly clients: Clients;
   readonly keyboard: Keyboard;
   readonly answerer: { readonly id: string; readonly offset: number };
-  /** Whom the process was started for; "" where nobody is known. */
+  /** The client that the process was started for; "" if it is unknown. */
   readonly creator: string;
   readonly hasExited: boolean;
   /** As far as there has been output, whether or not it has come here. */
@@ -65,7 +65,7 @@ function fullness({ party, mayUseKept = true }: AttachRequest, at: AttachContext
   let [taken, notKept, ofParty] = [0, 0, 0];
   for (const client of clients.all) {
     if (client.isProgram) continue;
-    // Whoever has been told the exit takes up no place, though it may come back.
+    // A client that has been told the exit takes up no place, though it may come back.
     if (hasExited ? !client.isAttached : !client.isPresent) continue;
     taken += 1;
     if (!client.mayUseKept) notKept += 1;
@@ -113,7 +113,7 @@ export function helloOf(
 ): Hello {
   const { facts, keyboard, log } = at;
   const offset = reader.cursor;
-  // On a PTY whoever names no offset wants the screen; on pipes everything.
+  // A client that names no offset wants the screen on a PTY, and all output on pipes.
   const asked = request.offset ?? (facts.tty ? offset : 0);
   const isMissing = offset > (request.offset ?? 0);
   const isApproximate = facts.tty && (screen === undefined ? isMissing : !screen.isExact);

@@ -155,7 +155,7 @@ export class Attendance {
     const { clients, keyboard, answererChoice, upstream } = this.#ports;
     client.feed.clear();
     const wasFreed = keyboard.leave(client.id, client.isActive);
-    // One that never took part may have gone before it was greeted: whoever comes next is the first, itself perhaps.
+    // A client that never took part may have gone before its greeting. Then the next client counts as the first.
     if (!client.isActive && this.#creator === client.id) this.#creator = "";
     // After the exit everybody is told that and goes: that the first has gone is no news to those behind it.
     if (!this.#ports.hasExited()) {

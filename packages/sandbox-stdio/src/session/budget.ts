@@ -1,5 +1,5 @@
-// How much a client may say that is no use to anybody: messages, and bytes of input that are refused. Two token buckets; told
-// the time. What is accepted costs nothing here: it has bounds of its own.
+// How many messages, and how many bytes of refused input, a client may send. Two token buckets; told
+// the time. Accepted input costs nothing here: other limits bound it.
 
 import { KIB } from "../wire/constants.ts";
 

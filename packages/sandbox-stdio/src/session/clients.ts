@@ -18,7 +18,7 @@ export class Clients {
   readonly #gone = new Set<string>();
   #order = 0;
 
-  /** Whether nobody has ever come. */
+  /** Whether no client has ever attached. */
   get isUnused(): boolean {
     return this.#order === 0;
   }
@@ -40,7 +40,7 @@ export class Clients {
     return this.#clients.has(id);
   }
 
-  /** The place in the order of arrival of whoever comes next. */
+  /** The place of the next client in the order of arrival. */
   nextOrder(): number {
     return this.#order++;
   }

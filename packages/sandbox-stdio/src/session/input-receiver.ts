@@ -45,7 +45,7 @@ export interface InputReceiverPorts {
   hasExited(): boolean;
   /** Whether this is a terminal's answer that is taken although its client does not hold the keyboard. */
   mayReport(client: ClientRecord, bytes: Uint8Array): boolean;
-  /** Whose end of input counts on pipes, whoever else is here. */
+  /** The client whose end of input counts on pipes even if other drivers are here. */
   creator(): string;
   /** Follows a message that waited between pieces of input. */
   follow(client: ClientRecord, message: ClientMessage): void;
@@ -67,7 +67,7 @@ export class InputReceiver {
 
   /** @see SessionCore.stdin */
   stdin(client: ClientRecord, bytes: Uint8Array, offset: number): void {
-    // Whoever feeds the process may release them while they are taken.
+    // The process's writer may release the bytes while they are taken.
     const { length } = bytes;
     const end = offset + length;
     client.isActive = true;
@@ -101,7 +101,7 @@ export class InputReceiver {
     client.peer?.typed?.(length, !isRefused, this.#ports.now());
   }
 
-  /** Text for a pane: by the same right as all input, on record with it, and numbered by nobody (B9). */
+  /** Text for a pane: it needs the same right as all input, goes on the same record, and has no offsets (B9). */
   pane(client: ClientRecord, order: PaneInputCommand): void {
     const { keyboard, recorder, upstream } = this.#ports;
     const bytes = encodeUtf8(order.data);
@@ -189,7 +189,7 @@ export class InputReceiver {
     return client.role === "driver" && (isOwner || isOnlyDriver);
   }
 
-  /** What a program's write would do now. */
+  /** The plan for a program's write, as the session stands now. */
   planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
     const { keyboard, tty } = this.#ports;
     const mayType = keyboard.mayDrive(client.id).ok && (!request.eof || this.#mayEnd(client));
@@ -246,7 +246,7 @@ export class InputReceiver {
     this.pump(client);
     if (client.isProgram) this.#ports.settled(client);
     const { presence } = client;
-    // Before its greeting, which says the same, and without a connection, there is nobody to tell.
+    // The greeting says the same. A client without a connection can't be told.
     if (presence.phase !== "greeted" && presence.phase !== "remote") return;
     const { inputAcks } = presence;
     const settled = this.settled(client);

@@ -1,4 +1,4 @@
-// What a session needs of whoever keeps a record of its input, and which input of a client is new to that record. Knows
+// The interface between a session and the record of its input, and which input of a client is new to that record. Knows
 // nothing of what is recorded, nor where it is stored.
 
 import type { ClientRecord } from "./client-record.ts";

@@ -1,5 +1,5 @@
 // Who may type: roles, the mode of the session, and the keyboard that is handed over in an exclusive one. Decides only;
-// whoever calls it tells the others.
+// the caller tells the other clients.
 
 import type { ParticipantKind } from "../wire/control.ts";
 import type { Mode, Role } from "../wire/terms.ts";
@@ -36,7 +36,7 @@ export class Keyboard {
     this.#hasBeenHeld = hasBeenHeld;
   }
 
-  /** The client that may type, where the session is exclusive; "" where nobody holds the keyboard. */
+  /** The client that may type in an exclusive session; "" if the keyboard is free. */
   get holder(): string {
     return this.#holder;
   }
@@ -94,7 +94,7 @@ export class Keyboard {
     return this.isExclusive && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
   }
 
-  /** A free keyboard goes to who asks, and a program's to a person (K2d); otherwise the holder is to be told of the wish. */
+  /** A client that asks gets a free keyboard, and a person gets a program's (K2d); otherwise the caller tells the holder. */
   request(id: string): KeyboardResult & { readonly isTaken?: boolean } {
     const member = this.#members.get(id);
     if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");

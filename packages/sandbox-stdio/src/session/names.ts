@@ -49,7 +49,7 @@ export function areAlike(a: string, b: string): boolean {
   return plain(a).toLowerCase() === plain(b).toLowerCase() || looks(a) === looks(b);
 }
 
-/** The name of whoever comes, told apart from those that are here by a number: `Bob (2)`. Nobody's name, "", stays. */
+/** The name of a new client, with a number if another client has that name: `Bob (2)`. An empty name stays empty. */
 export function distinctName(name: string, others: readonly string[]): string {
   if (name === "") return name;
   let distinct = name;

@@ -1,4 +1,4 @@
-// Output on its way to whoever reads the log: clients with a connection of their own, and inner hops. Who is sent how much,
+// Output on its way to the readers of the log: directly connected clients, and inner hops. Who is sent how much,
 // what an acknowledgement sets free, whose screen is redrawn, and who is given up because nothing moves.
 
 import type { OutputLog } from "../output/output-log.ts";

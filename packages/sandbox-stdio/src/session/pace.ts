@@ -1,4 +1,4 @@
-// Whether the process is to be held back: by the client that sets the pace, or, with nobody here, by what must stay to be
+// Whether the process is held back: by the pacing client, or, if no client is here, by output that must stay to be
 // read.
 
 import type { OutputLog } from "../output/output-log.ts";
@@ -18,11 +18,11 @@ export class Pace {
   readonly #clients: Clients;
   readonly #delivery: Delivery;
   readonly #isAwaited: boolean;
-  /** With nobody attached, a lossless session keeps everything from here on. */
+  /** If no client is attached, a lossless session keeps everything from this offset on. */
   #heldFrom: number;
 
   /**
-   * @param delivery What happens with nobody attached.
+   * @param delivery What happens if no client is attached.
    * @param isAwaited Whether the process waits for its first client, as far as the log has room.
    */
   constructor(log: OutputLog, keyboard: Keyboard, clients: Clients, delivery: Delivery, isAwaited = true) {
@@ -39,7 +39,7 @@ export class Pace {
     return pacingClient(this.#clients.all, this.#keyboard.holder, this.#delivery);
   }
 
-  /** Whether the process waits for somebody, be it for who comes next: with nobody but viewers a live one does not. */
+  /** Whether the process waits for a client, here or still to come. A live session does not wait if only viewers are here. */
   get isPaced(): boolean {
     return this.#delivery === "lossless" || this.#clients.isUnused || this.pacer !== undefined;
   }
@@ -48,7 +48,7 @@ export class Pace {
   get shouldHold(): boolean {
     const { pacer } = this;
     if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
-    // A live session runs on with nobody there but viewers, but not before its creator has come: that one is on the way.
+    // A live session runs on if only viewers are here, but not before its creator has come: the creator is on the way.
     if (this.#delivery === "live" && !(this.#isAwaited && this.#clients.isUnused)) return false;
     return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
   }

@@ -1,5 +1,5 @@
 // A session that sleeps while its clients stay: when it may, what is written down of it and of each client, and how it goes on
-// from there as if nothing had been. Data only: whoever parks stores it, and hands it back.
+// from there as if nothing had been. Data only: the session object stores it, and hands it back.
 
 import { InputQueue } from "../input/input-queue.ts";
 import { OutputLog } from "../output/output-log.ts";
@@ -10,7 +10,7 @@ import { ClientRecord, type ClientWho, knownOf, type TerminalSize } from "./clie
 import type { Greeted, Peer } from "./presence.ts";
 import type { RelaySession } from "./relay-session.ts";
 
-/** What is kept of one client, beside its connection's own. Can be copied by structure. */
+/** The kept state of one client, without its connection's. Can be copied by structure. */
 export type ParkedClient = {
   readonly id: string;
   readonly who: ClientWho;
@@ -29,7 +29,7 @@ export type ParkedClient = {
   readonly inputStart: number;
 };
 
-/** What is kept of the session itself. Can be copied by structure. */
+/** The kept state of the session itself. Can be copied by structure. */
 export type ParkedSession = {
   /** The log as it was here: where it began, how large the PTY was there, and where it ended. */
   readonly start: number;
@@ -134,7 +134,7 @@ export function unpark(
 ): void {
   session.title = title;
   session.goOn(end, nextOrder, absent, gone);
-  // Who comes first counts for the keyboard.
+  // The order of arrival counts for the keyboard.
   for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order))
     unparkClient(session, parked, end, peer);
   session.choice.restore(answerer);

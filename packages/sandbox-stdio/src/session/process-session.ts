@@ -55,7 +55,7 @@ export class ProcessSession extends SessionCore {
     this.attendance.expire(client);
   }
 
-  /** The Durable Object has parked: it comes back with this client, and tells nobody of it. */
+  /** The Durable Object has parked: it comes back with this client, and the other clients are not told. */
   park(client: ClientRecord, graceMs: number): void {
     this.attendance.park(client, graceMs);
   }
@@ -98,7 +98,7 @@ export class ProcessSession extends SessionCore {
     this.snapshots.await(ready);
   }
 
-  /** What a program's write would do now. */
+  /** The plan for a program's write, as the session stands now. */
   planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
     return this.inputReceiver.planWrite(client, request);
   }
@@ -141,7 +141,7 @@ export class ProcessSession extends SessionCore {
     return earlier(super.nextTickMs, this.#unattended.nextMs);
   }
 
-  /** Whether nobody reads what it writes, and it has written enough for now. */
+  /** Whether the process has no reader, and has written enough for now. */
   #isBudgetSpent(): boolean {
     const { endOffset } = this.log;
     if (!this.hasEnded && !this.outputSender.hasLinks && this.pacer === undefined) {
@@ -170,7 +170,7 @@ export class ProcessSession extends SessionCore {
   }
 
   protected override inputSettled(): void {
-    // Who waits for a program's input to be taken hears of it over the inner hop.
+    // A call that waits until a program's input is taken hears of it over the inner hop.
   }
 
   protected override needsHold(): boolean {

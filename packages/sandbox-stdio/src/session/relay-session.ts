@@ -165,7 +165,7 @@ export class RelaySession extends SessionCore {
     this.commands.setHolder(told);
   }
 
-  /** What the bridge is to be told of the answerer when it has greeted. */
+  /** The answerer to tell the bridge after its greeting. */
   get answererToTell(): Answerer {
     return this.answererChoice.toTell;
   }
@@ -197,7 +197,7 @@ export class RelaySession extends SessionCore {
     return this.answererChoice;
   }
 
-  /** The place in the order of arrival of whoever comes next. */
+  /** The place of the next client in the order of arrival. */
   get nextOrder(): number {
     return this.members.order;
   }
@@ -210,7 +210,7 @@ export class RelaySession extends SessionCore {
     this.members.goOnFrom(nextOrder);
   }
 
-  /** A client that was here all the time, by this connection: nobody is told of it. */
+  /** A client that was here all the time, by this connection: the other clients are not told. */
   rejoin(
     client: ClientRecord,
     at: { who: ClientWho; order: number; offset: number; toldSize: TerminalSize; inputStart: number },

@@ -43,7 +43,7 @@ export abstract class SessionCore {
   #ending: Ending | undefined;
   #stopsAtMs: number | undefined;
   #panes: PanesMessage | undefined;
-  /** What the program calls its terminal (OSC 0 and 2); "" where it has not. */
+  /** The title that the program gave its terminal (OSC 0 and 2); "" if it gave none. */
   title = "";
 
   protected constructor(options: SessionOptions, rules: HopRules) {
@@ -188,7 +188,7 @@ export abstract class SessionCore {
 
   /**
    * Input of a client. `offset` is where it starts; absent for a client whose input is not numbered. The session keeps a
-   * view of `bytes`, and whoever feeds the process gives their memory back.
+   * view of `bytes`, and the process's writer gives their memory back.
    */
   stdin(client: ClientRecord, bytes: Uint8Array, offset = client.input.received): void {
     this.inputReceiver.stdin(client, bytes, offset);
@@ -271,7 +271,7 @@ export abstract class SessionCore {
     return Math.max(0, Math.ceil((this.#stopsAtMs - this.now()) / 1000));
   }
 
-  /** The answer to a request of the session's source; undefined: none can be had. Also taken when nobody asked. */
+  /** The snapshot source's answer; undefined: no snapshot can be had. The session also takes one without a request. */
   snapshotReady(snapshot: Snapshot | undefined): void {
     this.snapshots.arrived(snapshot);
   }

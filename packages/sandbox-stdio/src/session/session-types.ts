@@ -1,4 +1,4 @@
-// What a session is told when it is made and when somebody attaches, and what it asks of whatever carries it out.
+// The options of a session and of an attach, and what a session asks of the shell that carries it out.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
@@ -22,7 +22,7 @@ export type SessionFacts = {
   readonly incarnation: string;
   readonly tty: boolean;
   readonly mode: Mode;
-  /** What happens with nobody attached: `live` runs on, `lossless` is held. */
+  /** If no client is attached, a `live` process runs on, and a `lossless` one is held. */
   readonly delivery: Delivery;
 };
 
@@ -82,7 +82,7 @@ export interface Upstream {
   acked(client: ClientRecord): void;
   departed(client: ClientRecord, how: "left" | "vanished"): void;
   holder(id: string): void;
-  /** From an offset on another client answers terminal queries, or nobody does (""): then the bridge is to. */
+  /** From an offset on another client answers terminal queries. If no client does (""), the bridge answers. */
   answerer(answerer: Answerer): void;
 }
 
@@ -105,16 +105,16 @@ export type SessionOptions = {
   readonly creator?: string;
   /** Whether somebody has had the keyboard. Absent: if there was a first driver, it had. */
   readonly hasBeenHeld?: boolean;
-  /** Whether the process waits for its first client. Absent: it does. A process that a program started waits for nobody. */
+  /** Whether the process waits for its first client. Absent: it does. A process that a program started does not wait. */
   readonly isAwaited?: boolean;
-  /** Makes snapshots of a PTY's screen; what it makes is handed to `SessionCore.snapshotReady`. Absent: nobody does. */
+  /** Makes snapshots of a PTY's screen, for `SessionCore.snapshotReady`. Absent: there are no snapshots. */
   readonly screen?: SnapshotSource | undefined;
   /** The screen of a process that had ended, as it was stored. */
   readonly lastScreen?: Snapshot | undefined;
   /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link RelaySession.recorded}. */
   readonly recorder?: InputRecorder | undefined;
   readonly observer?: OutputObserver | undefined;
-  /** Beside the process: what it may write in a second while nobody reads it. Absent: as much as it likes. */
+  /** Beside the process: how many bytes a second it may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number | undefined;
 };
 

@@ -5,7 +5,7 @@ import type { TerminalSize } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
 
-/** Exclusive: the holder's size. Collaborative: the smallest among drivers that gave one. undefined: nobody's. */
+/** Exclusive: the holder's size. Collaborative: the smallest among drivers that gave one. undefined: no client gave one. */
 export function fittedSize(clients: Clients, keyboard: Keyboard, mode: Mode): TerminalSize | undefined {
   const holder = clients.get(keyboard.holder);
   let fitted: TerminalSize | undefined;

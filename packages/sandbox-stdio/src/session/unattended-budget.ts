@@ -1,4 +1,4 @@
-// How much a process may write that nobody reads (W14): so many bytes a second, and some at once. Told the time; knows no process.
+// How much a process may write without a reader (W14): so many bytes a second, and some at once. Told the time; knows no process.
 
 /** What may come at once, in seconds of the rate: the end of a build does not wait. */
 const BURST_SECONDS = 16;
