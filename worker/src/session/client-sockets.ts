@@ -26,6 +26,9 @@ const SILENT_CLIENT_LOOK_MS = 20;
 /** Whether the runtime says how much of what was sent to a socket waits. */
 export const TELLS_QUEUE = "bufferedAmount" in WebSocket.prototype;
 
+/** What went to a socket, in bytes: in all, by when its queue was last looked at, and what waited then. */
+type Sent = { bytes: number; lookedAt: number; waitingThen: number };
+
 /** What a socket's owner is told of it. */
 export interface SocketEvents {
   webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void;
@@ -43,7 +46,7 @@ export class ClientSockets {
   /** Of own sockets whose queue the runtime does not tell: what was sent with nothing heard since. */
   readonly #unheard = new WeakMap<WebSocket, Unheard>();
   readonly #pool: UnheardPool | undefined;
-  readonly #sentBytes = new WeakMap<WebSocket, number>();
+  readonly #sent = new WeakMap<WebSocket, Sent>();
 
   /** @param pool Shared by all who share this memory; absent where nothing is to be limited. */
   constructor(ctx: DurableObjectState, pool: UnheardPool | undefined, counts: Counts) {
@@ -121,7 +124,7 @@ export class ClientSockets {
 
   /** What was sent to a socket and what of it waits there; undefined where the runtime does not tell. */
   queueOf(socket: WebSocket): SocketQueue | undefined {
-    return TELLS_QUEUE ? { sent: this.#sentBytes.get(socket) ?? 0, waiting: queuedBytes(socket) } : undefined;
+    return TELLS_QUEUE ? { sent: this.#sentOf(socket).bytes, waiting: queuedBytes(socket) } : undefined;
   }
 
   serverSocket(socket: WebSocket): ServerSocket {
@@ -133,27 +136,36 @@ export class ClientSockets {
       else setTimeout(() => close(code, reason, deadlineMs), SILENT_CLIENT_LOOK_MS);
     };
     const unheard = this.#unheard.get(socket);
+    const sent = this.#sentOf(socket);
     return {
       send: (frame) => {
         unheard?.sent(frame.length);
-        this.#send(socket, frame);
+        this.#send(socket, frame, sent);
       },
       close: (code, reason) => close(code, reason, Date.now() + SILENT_CLIENT_CLOSE_MS),
       isWritable: () => {
         if (unheard !== undefined) return unheard.isSmall;
-        return queuedBytes(socket) < HIGH_WATER_BYTES;
+        return hasRoom(socket, sent);
       },
     };
   }
 
-  #send(socket: WebSocket, frame: Frame): void {
+  #sentOf(socket: WebSocket): Sent {
+    const known = this.#sent.get(socket);
+    if (known !== undefined) return known;
+    const sent = { bytes: 0, lookedAt: 0, waitingThen: 0 };
+    this.#sent.set(socket, sent);
+    return sent;
+  }
+
+  #send(socket: WebSocket, frame: Frame, sent: Sent): void {
     // Of a text the runtime alone knows how many bytes it is.
     const before = typeof frame === "string" ? queuedBytes(socket) : 0;
     quietly(() => {
       socket.send(frame);
       const bytes = typeof frame === "string" ? queuedBytes(socket) - before : frame.length;
       this.#counts.add("sent_bytes", bytes);
-      if (TELLS_QUEUE) this.#sentBytes.set(socket, (this.#sentBytes.get(socket) ?? 0) + bytes);
+      sent.bytes += bytes;
     });
   }
 }
@@ -164,6 +176,14 @@ export function answersPings(dialect: Dialect): boolean {
   if (asked.kind !== "command" || asked.command.type !== "ping") return false;
   const { frames } = dialect.encode({ type: "pong" }, dialect.start);
   return frames.length === 1 && frames[0] === PONG_TEXT;
+}
+
+/** Asks the runtime only if more may wait than is allowed: each question costs as much as sending a short frame. */
+function hasRoom(socket: WebSocket, sent: Sent): boolean {
+  if (sent.waitingThen + sent.bytes - sent.lookedAt < HIGH_WATER_BYTES) return true;
+  sent.waitingThen = queuedBytes(socket);
+  sent.lookedAt = sent.bytes;
+  return sent.waitingThen < HIGH_WATER_BYTES;
 }
 
 /** Bytes that were sent and have not left; 0 where the runtime does not tell. */
