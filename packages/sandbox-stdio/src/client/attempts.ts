@@ -7,7 +7,7 @@ import { backoffMs, decideRetry } from "./retry.ts";
 const STABLE_MS = 5_000;
 /** A connection that moved bytes was worth making, however short: the next break counts as the second at most. */
 const ATTEMPT_AFTER_PROGRESS = 1;
-/** The client does what the server asks so often in a row: a server that says `now` each time is not hammered. */
+/** The client does what the server asks at most so often in a row: a server that says `now` each time is not hammered. */
 const TRUSTED_ATTEMPTS = 3;
 /** The most that one attempt counts, with the wait before it: a machine that sleeps does not try. */
 const MAX_ATTEMPT_MS = 300_000;

@@ -27,7 +27,7 @@ export class InputSender {
     this.#isRepeated = isRepeated;
   }
 
-  /** Whether a greeting has said where this input is numbered from. Until then the first byte counts as 0. */
+  /** Whether a greeting has said where this input is numbered from. Until then the first byte written counts as 0. */
   get isAnchored(): boolean {
     return this.#isAnchored;
   }

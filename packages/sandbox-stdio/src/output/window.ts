@@ -140,7 +140,7 @@ export class Window implements Flow {
     if (this.#flights.length > 1024) this.#flights.splice(0, 512);
   }
 
-  /** The bytes from `from` to `to` will never be sent. The bytes before them are still in flight. */
+  /** The bytes from `from` to `to` will never be sent. Bytes that were sent before them may still be in flight. */
   skipped(from: number, to: number): void {
     this.#gaps.push({ from, to });
     this.#observer?.gap(to - from);

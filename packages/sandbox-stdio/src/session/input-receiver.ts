@@ -45,7 +45,7 @@ export interface InputReceiverPorts {
   hasExited(): boolean;
   /** Whether this is a terminal's answer that is taken although its client does not hold the keyboard. */
   mayReport(client: ClientRecord, bytes: Uint8Array): boolean;
-  /** The client whose end of input counts on pipes even if other drivers are here. */
+  /** The client whose end of input counts on pipes, if it is a driver, even if other drivers are here. */
   creator(): string;
   /** Follows a message that waited between pieces of input. */
   follow(client: ClientRecord, message: ClientMessage): void;
@@ -246,7 +246,7 @@ export class InputReceiver {
     this.pump(client);
     if (client.isProgram) this.#ports.settled(client);
     const { presence } = client;
-    // The greeting says the same. A client without a connection can't be told.
+    // Before the greeting, which says the same, or without a connection, the client can't be told.
     if (presence.phase !== "greeted" && presence.phase !== "remote") return;
     const { inputAcks } = presence;
     const settled = this.settled(client);
