@@ -11,7 +11,7 @@ export class Bell {
   readonly #doorbell = new Doorbell();
   #isCalling = false;
 
-  /** @param line Undefined: nobody can be called. */
+  /** @param line Undefined: no session object can be called. */
   constructor(line: BellLine | undefined, incarnation: string) {
     this.#line = line;
     this.#incarnation = incarnation;

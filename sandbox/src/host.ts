@@ -253,7 +253,7 @@ export class SessionHost implements ProcessEvents {
 
   // ---- Process -------------------------------------------------------------------------------------------------
 
-  /** More output is in the log: it must be known who answers what is asked in it before anybody is sent it. */
+  /** More output is in the log. The answerer of its queries must be known before a client is sent it. */
   committed(): void {
     this.#answers?.appended();
     this.#process.screen?.appended();

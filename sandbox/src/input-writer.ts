@@ -6,7 +6,7 @@ import type { ChildProcess } from "./process/process.ts";
 /** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */
 const MAX_OWN_BYTES = 16 * 1024;
 
-/** What the bridge itself types; `isFirst`: the input that the process was started with, and whether it ends there. */
+/** Input of the bridge itself; `isFirst`: the input that the process was started with, and whether it ends there. */
 type Own = { rest: Uint8Array; readonly isFirst?: true; readonly isEnd?: boolean };
 
 export class InputWriter {
@@ -35,7 +35,7 @@ export class InputWriter {
     this.pump();
   }
 
-  /** Input of the bridge itself: nobody's, and acknowledged to nobody. */
+  /** Input of the bridge itself: it belongs to no client, and is acknowledged to none. */
   pushOwn(bytes: Uint8Array): void {
     if (this.#isClosed || this.#ownBytes + bytes.length > MAX_OWN_BYTES) return;
     this.#ownBytes += bytes.length;

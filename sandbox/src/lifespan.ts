@@ -3,18 +3,18 @@
 
 import { EXITED_KEEP_MS } from "sandbox-stdio/core";
 
-/** Whoever asked for a process has this long to attach to it, however short its `keep`. */
+/** A client that asked for a process has this long to attach to it, however short its `keep`. */
 const FIRST_ATTACH_MS = 10_000;
 
 export class Lifespan {
   readonly #keepMs: number;
   readonly #exitedKeepMs: number;
-  /** Since when nobody is attached; in the future until the first attach is due. */
+  /** The time since when no client is attached; in the future until the first attach is due. */
   #abandonedAtMs: number | undefined;
   #exitedAtMs: number | undefined;
   #isEnding = false;
 
-  /** @param keepMs How long the process runs on for nobody. @param keepExitedMs How long its exit can be asked for, at least. */
+  /** @param keepMs How long the process runs on without a client. @param keepExitedMs How long its exit can be asked for, at least. */
   constructor(keepMs: number, keepExitedMs: number, nowMs: number) {
     this.#keepMs = keepMs;
     this.#exitedKeepMs = Math.max(EXITED_KEEP_MS, keepExitedMs);
@@ -34,7 +34,7 @@ export class Lifespan {
     this.#abandonedAtMs = undefined;
   }
 
-  /** Nobody is attached: since now, unless that was known before. */
+  /** No client is attached: since now, unless that was known before. */
   abandoned(nowMs: number): void {
     this.#abandonedAtMs ??= nowMs;
   }

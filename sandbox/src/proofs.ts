@@ -1,4 +1,4 @@
-// What a client shows that comes back to the bridge as itself, without a session object between them; and names that are new.
+// Resume proofs of clients that attach to the bridge directly, without a session object; and names that are new.
 
 import type { AttachQuery, ProcessSession } from "sandbox-stdio/core";
 

@@ -71,7 +71,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
         host.changed();
       }
       log.info(`told to stop: ${running.length} sessions have ${seconds} s`);
-      // An exit that nobody was here for is fetched by the session's object before long.
+      // If no client was here at the exit, the session object fetches it before long.
       await atMost(seconds * 1000, Promise.all([...registry.hosts].map((host) => host.exitTold.told)));
       // What a session object asks about the end, it asks before it lets go.
       const isAsked = () => [...registry.hosts].some((host) => host.state === "exited" && host.isHeld);
@@ -135,7 +135,7 @@ async function route(
   return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
 }
 
-/** Starts a process that nobody attaches to at once, or finds it. */
+/** Finds a process, or starts it without a client. */
 async function start(request: Request, sandbox: string, registry: Registry): Promise<Response> {
   if (Number(request.headers.get("content-length") ?? Number.NaN) > MAX_ORDER_BYTES) {
     return refuse(413, "too_long", `a body has at most ${MAX_ORDER_BYTES} bytes`);

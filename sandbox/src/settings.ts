@@ -1,4 +1,4 @@
-// What the bridge is told by its environment.
+// The bridge's settings, which its environment gives.
 
 import { LOG_LEVELS, type LogLevel, readLogLevel } from "sandbox-stdio/core";
 import { type ChildUser, readChildUser } from "./child-user.ts";
@@ -22,7 +22,7 @@ export type BridgeSettings = {
   readonly childUser?: ChildUser;
   /** How long processes may run on after SIGTERM; 0: they are ended at once. */
   readonly stopSeconds: number;
-  /** What a process may write in a second while nobody reads it; infinity for no limit. */
+  /** How many bytes a second a process may write while it has no reader; infinity for no limit. */
   readonly unattendedBytesPerSecond: number;
   /** Where a session object is called that has gone; absent: nowhere. */
   readonly bellUrl?: string;

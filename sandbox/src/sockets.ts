@@ -18,7 +18,7 @@ import { makeProof, newId } from "./proofs.ts";
 /** Where a socket has more than this queued, output waits for it to drain. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** What a socket is for: set before its upgrade, carried out when it opens. */
+/** The purpose of a socket: set before its upgrade, carried out when it opens. */
 export type SocketData = {
   readonly open: (socket: ServerWebSocket<SocketData>) => void;
   receive: (frame: string | Uint8Array) => void;
@@ -61,7 +61,7 @@ export function outerSocket(
         id,
         name: query.name,
         role: query.role,
-        isAdmin: true, // Whoever knows the bridge's secret owns the sandbox.
+        isAdmin: true, // A party that knows the bridge's secret owns the sandbox.
         delivery: query.delivery,
         acknowledges: dialect.acknowledges,
         isResume: resumed !== undefined,

@@ -1,4 +1,4 @@
-// What a process finds around it: its directory and its environment.
+// The surroundings of a process: its directory and its environment.
 
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export type Surroundings = {
   /** Absent: the bridge's own user. */
   readonly user?: ChildUser;
   readonly trace?: Trace | undefined;
-  /** What the process may write in a second while nobody reads it. Absent: as much as it likes. */
+  /** How many bytes a second the process may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number;
   /** How its session object is called; absent: it can't be. */
   readonly bell?: BellLine | undefined;
@@ -26,7 +26,7 @@ export type Surroundings = {
   readonly openPane?: (sink: OutputSink, events: ProcessEvents) => ChildProcess | StartFault;
 };
 
-/** The bridge's own variables, its secret among them, are nobody else's business. */
+/** The bridge's own variables, its secret among them: no process gets them. */
 const PRIVATE_PREFIX = "STDIO_";
 const ABOUT_TERMINALS = ["TERM", "COLORTERM"] as const;
 const OWN = new Set([

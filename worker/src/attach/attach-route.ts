@@ -123,7 +123,7 @@ async function attach(
       ...(isProxied ? { upstream: "ttyd" } : {}),
       who: { ...grant, isAdmin: mayForce && grant.isAdmin },
       actor: {
-        // Whoever comes by a link may be of another tenant than the session.
+        // A client that comes by a link may be of another tenant than the session.
         tenant: grant.bearer?.tenantValue ?? tenant.tenantValue,
         user: grant.isGuest ? grant.subject : (user ?? grant.subject),
         address: addressOf(request),

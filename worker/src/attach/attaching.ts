@@ -142,7 +142,7 @@ export class Attaching {
       const isWaiting = connection.client === undefined && !connection.isEnded;
       if (!isRunning && isWaiting) connection.send({ type: "status", status: "starting" });
     };
-    // Whoever can't be asked is no reason not to attach: what the bridge says counts.
+    // The client may attach even if the question fails: the bridge's answer counts.
     waitUntil(isAwake(env, sandboxKey).then(tell, () => undefined));
   }
 

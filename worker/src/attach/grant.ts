@@ -102,7 +102,7 @@ export function renewed(grant: Grant, identity: Identity): Grant {
   return { ...fresh, mayExec, isAdmin, mayCreate, name };
 }
 
-/** What the others are told of who this is. */
+/** The kind of participant that the other clients are told. */
 export function kindOf({ isGuest }: Pick<Grant, "isGuest">): ParticipantKind {
   return isGuest ? "guest" : "person";
 }

@@ -1,5 +1,5 @@
 // A request in, an identity out: host, credential, origin, token, in this order.
-// Whoever calls it passes the identity on, and nothing else of the client.
+// The caller passes the identity on, and nothing else of the client.
 
 import { type CredentialSource, findCredential } from "./credentials.ts";
 import { AuthFault } from "./fault.ts";

@@ -1,4 +1,4 @@
-// Who a verified token speaks for, and what they may do. Claims in, identity out.
+// The person of a verified token, and their rights. Claims in, identity out.
 // Knows nothing of how the claims were verified, nor of HTTP.
 
 import { seenName } from "sandbox-stdio/core";
@@ -18,7 +18,7 @@ export interface Identity {
   readonly tenantClaim: TenantClaim;
   /** Never empty. */
   readonly tenantValue: string;
-  /** For display only, without what is not seen (L2). Chosen by the person, verified by nobody. */
+  /** For display only, without invisible characters (L2). The person chooses it; it is not verified. */
   readonly email?: string;
   /** As `email`. */
   readonly name?: string;
@@ -127,7 +127,7 @@ export function requireScope(identity: Identity, scope: SandboxScope): void {
   if (!identity.scopes.has(scope)) throw new AuthFault("insufficient_scope", `This needs the scope ${scope}`);
 }
 
-/** An unknown `sandbox:*` scope also counts as one: whoever granted it did think about sandboxes. */
+/** An unknown `sandbox:*` scope also counts as one: its issuer did think about sandboxes. */
 export function hasAnySandboxScope(scopes: readonly string[]): boolean {
   return scopes.some((scope) => scope.startsWith("sandbox:"));
 }

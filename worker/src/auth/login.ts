@@ -191,7 +191,7 @@ async function sessionFrom(
   if (person.subject !== verified.subject || (renewal !== undefined && renewal.userId !== verified.subject)) {
     throw new AuthFault("login_failed", "The issuer's tokens are of two different people");
   }
-  // What the issuer leaves out when it renews is as it was (RFC 6749, 6).
+  // Fields that the issuer leaves out when it renews keep their values (RFC 6749, 6).
   const { scope, email, name } = { ...renewal, ...person, ...(tokens.scope && { scope: tokens.scope }) };
   const session = {
     id,

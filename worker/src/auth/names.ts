@@ -66,7 +66,7 @@ export async function sandboxKey(tenant: Tenant, sandbox: string): Promise<strin
  */
 export async function sessionKey(tenant: Tenant, sandbox: string, session: string): Promise<string> {
   const id = chosenId(tenant, sandbox);
-  // Whoever shares a container shares its sessions: the bridge in it knows one of each name.
+  // Users who share a container share its sessions: the bridge in it knows one of each name.
   if (id !== undefined) return digest(["container", id, "session", checkName("session", session)]);
   return digest([...owner(tenant), checkName("sandbox", sandbox), checkName("session", session)]);
 }

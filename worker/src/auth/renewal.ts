@@ -13,7 +13,7 @@ export interface Renewal {
   readonly loginId: string;
   readonly userId: string;
   readonly refreshToken: string;
-  /** What the issuer does not have to say again. */
+  /** The fields that the issuer does not have to repeat. */
   readonly scope?: string;
   readonly email?: string;
   readonly name?: string;

@@ -1,4 +1,4 @@
-// What a token looks like, before anybody asks whether it is one.
+// The shape of a token, checked before the token is verified.
 
 const JWT_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** What id.org.ai hands out. Nothing else is worth a question to the issuer, which any stranger could cause. */

@@ -1,4 +1,4 @@
-// What a client is told when the inner hop could not be opened.
+// The refusals that a client gets when the inner hop could not be opened.
 
 import { CLOSE } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";

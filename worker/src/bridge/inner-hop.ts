@@ -1,5 +1,5 @@
 // The Durable Object's connection to the bridge: opened when it is needed, kept alive, made again when it breaks, and
-// closed when nobody is left. What the messages mean is InnerClient's business.
+// closed when no client is left. InnerClient knows what the messages mean.
 
 import {
   backoffMs,
@@ -22,7 +22,7 @@ export type HopOutcome =
   | Exclude<AttachOutcome, { kind: "open" }>;
 
 export interface InnerHopEvents {
-  /** Opens a WebSocket to the bridge, for the process that is known or to be made. `signal`: nobody waits any more. */
+  /** Opens a WebSocket to the bridge, for the process that is known or to be made. `signal`: no caller waits any more. */
   attach(signal: AbortSignal): Promise<AttachOutcome>;
   /** Whether a container may have to be started for that, which takes its time. */
   mayStart(): boolean;
@@ -45,7 +45,7 @@ export interface InnerHopEvents {
 const FAULT_RETRY_MS = 1_000;
 /** How long a container may take to start: more than the SDK gives it. */
 const START_PATIENCE_MS = 150_000;
-/** A connection that broke sooner after its greeting than this has brought nobody further … */
+/** A connection that broke sooner after its greeting than this has brought no progress … */
 const SHORT_LIVED_MS = 1_000;
 /** … and after so many in a row, the next is waited for: a bridge that greets and hangs up would keep us busy for ever. */
 const FREE_SHORT_LIVED = 20;
@@ -119,7 +119,7 @@ export class InnerHop {
     if (!isCared) this.#retryLater();
   }
 
-  /** Nobody needs the bridge any more: the process goes on without us. */
+  /** No client needs the bridge any more: the process goes on without us. */
   release(): void {
     if (this.#retry !== undefined) clearTimeout(this.#retry);
     this.#retry = undefined;
@@ -238,7 +238,7 @@ function discard(socket: WebSocket): void {
 }
 
 function ignore(): void {
-  // Whoever asked has long been told that there was no answer.
+  // The caller has long been told that there was no answer.
 }
 
 /** `frame` may be empty afterwards. */

@@ -1,4 +1,4 @@
-// Has the bridge start a process that nobody attaches to at once. The container is started for it, where there is one.
+// Has the bridge start a process without a client. The container, if there is one, is started for it.
 
 import { CLOSE, MAX_LISTING_BYTES } from "sandbox-stdio/core";
 import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-stdio/programs";

@@ -41,7 +41,7 @@ export type AttachOutcome =
 /**
  * Opens the inner hop. Starts the container where there is one, unless `params` name an incarnation: its process ended with
  * the container that it ran in.
- * @param signal Nobody waits for it any more.
+ * @param signal No caller waits for it any more.
  */
 export async function attachBridge(
   env: BridgeEnv,

@@ -1,4 +1,4 @@
-// What is stored when a process has ended: its log, its exit, its last screen, and the clients that were there.
+// The stored state of a process that has ended: its log, its exit, its last screen, and the clients that were there.
 
 import { knownOf, type Question, type RelaySession } from "sandbox-stdio/core";
 import type { SessionAudit } from "../audit/session-audit.ts";

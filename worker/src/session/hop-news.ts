@@ -24,7 +24,7 @@ export class HopNews {
     for (const client of session.clients) client.peer?.send({ type: "status", status: "lost" });
   }
 
-  /** Nobody is told who has not heard that it was broken: a session that has slept opens it too. */
+  /** Only clients that heard of the break are told: a session that has slept opens the hop too. */
   back(session: RelaySession): void {
     if (!this.#isLost) return;
     this.#isLost = false;

@@ -1,4 +1,4 @@
-// What is written down with a client's socket, while its session sleeps: all that the next life of the object has to know of it.
+// The state that is stored with a client's socket while its session sleeps: the next session object reads it.
 
 import type { ParkedClient, ParkedConnection } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";

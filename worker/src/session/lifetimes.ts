@@ -12,7 +12,7 @@ const ASK_AGAIN_MS = 10_000;
 /** A connection that was let in just before a revocation may get here after it. */
 const REMEMBERED_MS = 60_000;
 
-/** What is ended: a client's connection to a session, or one that is passed on to another program. */
+/** The thing to end: a client's connection to a session, or one that is passed on to another program. */
 export type Bounded = Pick<ServerConnection, "isEnded" | "dismiss"> & {
   /** Whether it has been let in, and may be told something. */
   readonly client?: unknown;

@@ -25,7 +25,7 @@ const KEY = "parked";
 /** How long before its end people are told. */
 const WARNING_MS = 60_000;
 
-/** What is stored of a parked session. */
+/** The stored state of a parked session. */
 type Stored = {
   readonly epoch: string;
   readonly session: ParkedSession;

@@ -30,7 +30,7 @@ export type RenewalsOptions = {
 
 export class Renewals {
   readonly #options: RenewalsOptions;
-  /** One at a time for each connection: whoever is attached could ask for any number. */
+  /** One at a time for each connection: a client could ask for any number. */
   readonly #busy = new WeakSet<ServerConnection>();
   #asking = 0;
 

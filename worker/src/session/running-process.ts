@@ -1,4 +1,4 @@
-// What is stored of a process that has not ended, when its session lets go of it or finds it lost.
+// The stored state of a process that has not ended, when its session lets go of it or finds it lost.
 
 import type { RelaySession } from "sandbox-stdio/core";
 import type { LastLooks } from "./last-looks.ts";
@@ -26,7 +26,7 @@ export function storeLeft(
 
 /**
  * The process is gone without an exit.
- * @param session Undefined if nobody was on it: what was stored before stays.
+ * @param session Undefined if no client was on it: the stored state stays.
  * @param nowMs As Date.now().
  */
 export function storeLost(

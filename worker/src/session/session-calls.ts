@@ -1,4 +1,4 @@
-// What the other parts of the Worker ask of a session object, so that they need not import its class.
+// The calls of the other parts of the Worker to a session object, so that they need not import its class.
 
 import type { Asker } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";

@@ -40,7 +40,7 @@ export type Outcome =
 /** The bindings and variables that reaching and starting a process reads. */
 export type KeeperEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
 
-/** What the keeper needs of its Durable Object. */
+/** The parts of the Durable Object that the keeper uses. */
 export interface KeeperPorts extends MakerPorts {
   readonly env: KeeperEnv;
   /** This session's name among the tenant's. */
@@ -50,7 +50,7 @@ export interface KeeperPorts extends MakerPorts {
   changed(): void;
   /** The bridge keeps the clients' places: this object may go. */
   parked(): void;
-  /** Whether a program's call needs the process, with nobody attached. */
+  /** Whether a program's call needs the process while no client is attached. */
   isCalled(): boolean;
 }
 
@@ -103,7 +103,7 @@ export class SessionKeeper {
     this.#ended = new EndedProcess(ports, this.hop);
   }
 
-  /** Undefined while nobody is attached, or nothing is known of a process. */
+  /** Undefined while no client is attached, or nothing is known of a process. */
   get session(): RelaySession | undefined {
     return this.#session;
   }
@@ -162,7 +162,7 @@ export class SessionKeeper {
     return true;
   }
 
-  /** Nobody is left: the process goes on, and the Durable Object may sleep. */
+  /** No client is left: the process goes on, and the Durable Object may sleep. */
   letGo(session: RelaySession): void {
     const { store, audit } = this.#ports;
     const { record } = store;
@@ -170,7 +170,7 @@ export class SessionKeeper {
     if (record !== undefined) {
       // A bridge that is away just now isn't told how it calls, so it is looked at.
       storeLeft(store, this.looks, record, session, client.callsParked && client.isReady);
-      // What is written in one turn goes to the disk at once.
+      // All writes of one turn go to the disk at once.
       void audit?.flush();
     }
     this.#session = undefined;
@@ -180,7 +180,7 @@ export class SessionKeeper {
     this.hop.release();
   }
 
-  /** Its clients stay, and the Durable Object may sleep: the log and the last screen are kept as when nobody is left. */
+  /** Its clients stay, and the Durable Object may sleep: the log and the last screen are kept as when no client is left. */
   park(session: RelaySession): void {
     const { store } = this.#ports;
     const { record } = store;

@@ -4,7 +4,7 @@ import { type KnownClient, knownOf, type Participant, parseListings, type RelayS
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
 import type { SessionRecord } from "./session-store.ts";
 
-/** What the API says of a session. */
+/** The API's description of a session. */
 export type SessionListing = {
   readonly session: string;
   readonly incarnation: string;
@@ -18,7 +18,7 @@ export type SessionListing = {
   /** What the program calls its terminal. */
   readonly title?: string;
   readonly clients: number;
-  /** Who is attached. Absent where nobody is. */
+  /** The clients that are attached. Absent if there are none. */
   readonly participants?: readonly Participant[];
   readonly offset: number;
   /** When its last output came. Absent where there was none. */

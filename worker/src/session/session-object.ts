@@ -1,4 +1,4 @@
-// The Durable Object of one session: hands its parts calls, events and time, and lets go when nobody is left. It can die at
+// The Durable Object of one session: hands its parts calls, events and time, and lets go when no client is left. It can die at
 // any moment: the process, its log and its input live beside the process.
 
 import { DurableObject } from "cloudflare:workers";

@@ -82,7 +82,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
       stored: (client) => keeper.session?.recorded(client),
       failed: (error) => {
         log.error("the audit could not be stored:", error);
-        // What was not stored was not acknowledged: the clients reconnect and send it again.
+        // Input that was not stored was not acknowledged: the clients reconnect and send it again.
         ctx.abort("the audit could not be stored");
       },
     });

@@ -1,4 +1,4 @@
-// What a session's Durable Object stores: which process it belongs to, and how that ended.
+// The storage of a session object: which process it belongs to, and how that ended.
 
 import {
   decodeArchive,
@@ -22,9 +22,9 @@ export type SessionRecord = {
   /** The client that created it. */
   readonly creator: string;
   readonly offset: number;
-  /** Whether it is forgotten once it has ended and nobody is left. */
+  /** Whether it is forgotten once it has ended and no client is left. */
   readonly isTransient?: boolean;
-  /** Whether it also ends as soon as nobody is left. */
+  /** Whether it also ends as soon as no client is left. */
   readonly endsUnattended?: boolean;
   readonly exit?: ExitStatus;
   readonly exitedAtMs?: number;
@@ -62,7 +62,7 @@ export type ProgramFacts = {
   readonly calledAtMs: number;
 };
 
-/** When a process that nobody watches is looked at next. */
+/** When the object next looks at a process without clients. */
 export const NEXT_LOOK = "next look";
 
 const MAX_KEPT_BYTES = 2 * 1024 * 1024 - 16 * 1024;
@@ -103,7 +103,7 @@ export class SessionStore {
   saveLog(log: OutputLog): void {
     const archive: Archive = { start: log.startOffset, ...log.sizeAt(log.startOffset) };
     this.#storage.transactionSync(() => {
-      // Made here and not at the start: whoever waits for a new session does not wait for a table.
+      // Made here and not at the start: a client of a new session must not wait for a table.
       this.#storage.sql.exec("CREATE TABLE IF NOT EXISTS log (piece INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
       this.#storage.sql.exec("DELETE FROM log");
       encodeArchive(log).forEach((piece, i) => {

@@ -4,12 +4,12 @@
 /** Each may have so much, however much the others have: a screenful does not depend on strangers. */
 const OWN_BYTES = 1024 * 1024;
 
-/** What was sent to one client since it was last heard of. */
+/** The bytes that were sent to one client since its last message. */
 export interface Unheard {
   /** Whether more may be sent. */
   readonly isSmall: boolean;
   sent(bytes: number): void;
-  /** A message came: whoever says something reads, as far as anybody can tell. */
+  /** A message came: the client is taken to read. */
   heard(): void;
   /** The connection is gone, and the runtime has given back what waited. */
   end(): void;

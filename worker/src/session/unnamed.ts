@@ -1,4 +1,4 @@
-// An unnamed session that its client has left: nobody looks for it, so it ends if the client does not come back soon (L7a).
+// An unnamed session that its client has left: no client looks for it. It ends if its client does not come back soon (L7a).
 
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 

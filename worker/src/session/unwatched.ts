@@ -1,4 +1,4 @@
-// A process that nobody watches: this object fetches what has come since, so that the death of its container takes little along.
+// A process without clients: this object fetches its new output, so that the death of its container loses little.
 // Its bridge calls it for that. One that can't is looked at by alarm: every 5 s while output comes, else less and less often.
 
 import { parseListings } from "sandbox-stdio/core";
@@ -46,7 +46,7 @@ export class Unwatched {
       : (this.#next?.atMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Nobody watches from now on, or something has come. */
+  /** No client watches from now on, or output has come. */
   begin(nowMs: number): void {
     this.#lookAgain(nowMs, this.#at.store.record?.hasBell === true ? LAST_LOOK_MS : FIRST_LOOK_MS);
   }

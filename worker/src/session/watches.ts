@@ -34,7 +34,7 @@ export class Watches {
     this.#gone.add(connection, look);
   }
 
-  /** What is kept of a connection while its session sleeps. */
+  /** The kept state of a connection while its session sleeps. */
   keptOf(connection: Bounded & Idling): KeptWatch {
     const { isWarned = false } = this.lifetimes.get(connection) ?? {};
     return { isWarned, activeAtMs: this.#idle.activeAtMs(connection) };
