@@ -81,7 +81,8 @@ test("^C interrupts the foreground program and not the shell", async () => {
 test("^Z stops a job, fg brings it back", async () => {
   const { child, sink, exited, type } = start(["bash", "--norc", "-i"], SHELL);
   await type("sleep 60\n");
-  await eventually(() => foregroundOf(child.pid) !== child.pid);
+  // Until it is another program, the job has the shell's own handlers: it would not stop.
+  await eventually(() => nameOf(foregroundOf(child.pid)) === "sleep");
   await type(CTRL_Z);
   await sink.until(/Stopped +sleep 60/);
   await type("fg\n");
@@ -228,6 +229,10 @@ function cookedOff(pid: number): boolean {
 
 function foregroundOf(pid: number): number {
   return Number(Bun.spawnSync(["ps", "-o", "tpgid=", "-p", String(pid)]).stdout.toString());
+}
+
+function nameOf(pid: number): string {
+  return Bun.spawnSync(["ps", "-o", "comm=", "-p", String(pid)]).stdout.toString().trim();
 }
 
 function membersOf(session: number): number[] {
