@@ -1,9 +1,9 @@
-// Which control sequences repeat what they do as often as their first parameter says, and how often a screen can show it.
+// The control sequences that repeat their effect as often as their first parameter says, and how often a screen can show it.
 // A program may print any number; some terminals count up to it one by one.
 
 export type ScreenSize = { readonly cols: number; readonly rows: number };
 
-/** What is repeated: a step of one row, of one column, or of one cell. */
+/** The repeated step: of one row, of one column, or of one cell. */
 export type CountUnit = "rows" | "cols" | "cells";
 
 /** By intermediates and final byte. A sequence with a private marker counts nothing. */

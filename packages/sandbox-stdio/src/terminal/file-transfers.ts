@@ -1,9 +1,9 @@
 // File transfers by ZMODEM (rz, sz) in a terminal's output: which bytes of it are a file's and no terminal's. Knows where a
-// transfer begins and ends, and nothing of what it carries.
+// transfer begins and ends, and nothing of its content.
 
 import { indexOrEnd } from "./plain-scan.ts";
 
-/** Begins a header, escapes a byte, and gives up a transfer. It is CAN: whatever the terminal was reading ends with it. */
+/** Begins a header, escapes a byte, and gives up a transfer. It is CAN: it ends the sequence that the terminal was reading. */
 const ZDLE = 0x18;
 const STAR = 0x2a;
 /** A header in hexadecimal: two stars, ZDLE, these, and the second digit of its type. */
@@ -21,13 +21,13 @@ export class FileTransfers {
   #isTransfer = false;
   /** Bytes of a header that have been read from its ZDLE on. */
   #header = 0;
-  /** Two at most, at the end of what has been read. */
+  /** Two at most, at the end of the bytes read so far. */
   #stars = 0;
   #cancels = 0;
   /** Bytes since the last ZDLE. */
   #run = 0;
 
-  /** @returns The bytes in order, as views: what a transfer carries, and what is for the terminal. `bytes` itself if undivided. */
+  /** @returns The bytes in order, as views: those of a transfer, and those for the terminal. `bytes` itself if undivided. */
   cut(bytes: Uint8Array): readonly OutputPiece[] {
     const pieces: OutputPiece[] = [];
     let from = 0;
@@ -44,7 +44,7 @@ export class FileTransfers {
     return pieces;
   }
 
-  /** Whether what comes next is a file's. */
+  /** Whether the next bytes are a file's. */
   get isTransfer(): boolean {
     return this.#isTransfer;
   }
@@ -54,7 +54,7 @@ export class FileTransfers {
     return !this.#isTransfer && this.#header === 0 && this.#stars === 0;
   }
 
-  /** Bytes are missing here: what follows is the terminal's. */
+  /** Bytes are missing here: the following bytes are the terminal's. */
   reset(): void {
     this.#isTransfer = false;
     this.#header = 0;

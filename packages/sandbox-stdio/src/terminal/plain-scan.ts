@@ -1,4 +1,4 @@
-// Fast steps over what holds no terminal query: plain text, and the sequences that are most frequent.
+// Fast steps over bytes that hold no terminal query: plain text, and the sequences that are most frequent.
 
 import { canEndQuery } from "./queries.ts";
 

@@ -1,5 +1,5 @@
-// Which control sequences make a terminal type: queries, and modes whose setting is answered at once. Tables and what can be
-// said of one sequence; where sequences begin and end is not known here.
+// The control sequences that make a terminal type: queries, and modes whose setting is answered at once. Tables, and rules
+// for one sequence; this file does not know where sequences begin and end.
 
 /** `CSI … t` with one of these first reports something of the window. */
 const WINDOW_REPORTS: ReadonlySet<number> = new Set([11, 13, 14, 15, 16, 18, 19, 20, 21]);
@@ -33,7 +33,7 @@ const CSI_QUERIES: ReadonlySet<number> = new Set(
   ].map(identOf),
 );
 
-/** What may stand before the final byte of one of them, and of a mode's setting: while it does, a CSI may be a query. */
+/** Markers and intermediates that may precede the final byte of a query, or of a mode's setting: such a CSI may be a query. */
 const CSI_BEGINNINGS: ReadonlySet<number> = new Set([...CSI_QUERIES].flatMap((ident) => beginningsOf(ident >> 8)));
 
 /** DECRQSS, XTGETTCAP, XTGETXRES. */
@@ -50,7 +50,7 @@ function identOf(text: string): number {
   return ident;
 }
 
-/** What has been collected, and all that was on the way there. */
+/** `collected` itself, and each of its beginnings, the empty one included. */
 function beginningsOf(collected: number): number[] {
   return collected === 0 ? [0] : [collected, ...beginningsOf(collected >> 8)];
 }
@@ -192,9 +192,9 @@ function isGraphicsQuery(head: string): boolean {
 }
 
 /**
- * What is left of a sequence that asks and does more besides: the modes that are not answered, the colours that are set.
+ * The rest of a sequence that asks and does more besides: the modes that are not answered, the colours that are set.
  * @param text Marker, parameters, intermediates and final byte of a CSI, or the text of an OSC; Latin-1.
- * @returns A whole sequence, or "" where it does nothing but ask.
+ * @returns A whole sequence, or "" if it does nothing but ask.
  */
 export function withoutQuestions(kind: "csi" | "osc", text: string): string {
   if (kind === "csi") {

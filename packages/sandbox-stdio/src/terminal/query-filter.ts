@@ -1,5 +1,5 @@
-// Takes terminal queries out of a stream of output, wherever it is cut, so that whoever is not to answer has nothing to
-// answer. Everything else passes byte for byte; what does not contain the beginning of a sequence is not even copied.
+// Takes terminal queries out of a stream of output, wherever it is cut, so that a terminal that must not answer sees none.
+// Everything else passes byte for byte; bytes without the beginning of a sequence are not even copied.
 
 import { endOfAscii, indexOrEnd, isHarmlessCsi, mayBeControl } from "./plain-scan.ts";
 import { withoutQuestions } from "./queries.ts";
@@ -14,7 +14,7 @@ const MAX_HELD_BYTES = 4096;
 const BREAK_OFF = Uint8Array.of(CAN);
 /** Ends a string that an ESC would have ended, and anything else. */
 const STRING_END = Uint8Array.of(ESC, 0x5c);
-/** Does nothing; parts the halves of what must not become one character. */
+/** Does nothing; separates two parts that must not become one character. */
 const NUL = Uint8Array.of(0);
 const BACKSLASH = 0x5c;
 
@@ -23,26 +23,26 @@ export class QueryFilter {
   readonly #follow: ((sequence: Sequence) => void) | undefined;
   readonly #mend: ((csi: string) => string) | undefined;
   readonly #parser = new VtParser();
-  /** What of the sequence that is being read came in earlier calls, if it is held back. */
+  /** Bytes of the current sequence from earlier calls, if they are held back. */
   #held = new Uint8Array(0);
   #heldLength = 0;
   #isHolding = false;
-  /** What to put where this sequence is left out, because its beginning ends what was read before. */
+  /** Put out in place of this sequence if it is left out: its beginning ends the character or sequence before it. */
   #substitute: Uint8Array | undefined;
-  /** The sequence begins with the ESC that has ended a string which was left out. */
+  /** The sequence begins with the ESC that ended a string, and that string was left out. */
   #isEndOfRemoved = false;
   /** In plain text: bytes that the last character is still short of. */
   #missing = 0;
-  // Of the call under way: what is put out, up to where, and where the sequence begins.
+  // Of the current call: the pieces put out, how far they go, and where the sequence begins.
   #parts: Uint8Array[] = [];
   #drawn = 0;
   #start = 0;
 
   /**
-   * @param mayAnswer Whether a query may stay whose last byte stands at this offset (the count of bytes before that byte;
+   * @param mayAnswer Whether a query may stay if its last byte stands at this offset (the count of bytes before that byte;
    *   of a string's end ESC \ the first counts). Asked for each in order, when its last byte is there.
    * @param follow Is told each escape sequence and CSI that passes.
-   * @param mend What is to pass instead of a CSI, given and returned as its text. One of more than 4096 bytes is broken off.
+   * @param mend Returns the CSI that passes instead of the given one, both as text. One of more than 4096 bytes is broken off.
    */
   constructor(
     mayAnswer: (at: number) => boolean,
@@ -64,14 +64,14 @@ export class QueryFilter {
     return this.#parser.isGround && this.#heldLength === 0 && this.#missing === 0;
   }
 
-  /** Whether what has been put out ends between sequences. */
+  /** Whether the bytes that have been put out end between sequences. */
   get isBetweenSequences(): boolean {
     return this.#parser.isGround || this.#isHolding;
   }
 
   /**
    * @param offset Where the bytes begin.
-   * @returns What is to be drawn now. Views of `bytes`; `bytes` itself where nothing is left out or held back.
+   * @returns The bytes to draw now. Views of `bytes`; `bytes` itself if nothing is left out or held back.
    */
   filter(bytes: Uint8Array, offset: number): readonly Uint8Array[] {
     const length = bytes.length;
@@ -106,7 +106,7 @@ export class QueryFilter {
     return this.#parts;
   }
 
-  /** What is held back, since nothing follows, or nothing that belongs to it. What comes next is plain text. */
+  /** The held bytes, since nothing follows, or nothing that belongs to them. The next bytes are plain text. */
   flush(): Uint8Array {
     const held = this.#held.slice(0, this.#heldLength);
     this.#heldLength = 0;
@@ -116,7 +116,7 @@ export class QueryFilter {
     return held;
   }
 
-  /** As {@link flush}, where bytes are missing from here on: what follows must not complete what was begun. */
+  /** As {@link flush}, if bytes are missing from here on: the next bytes must not complete the sequence that was begun. */
   breakOff(): Uint8Array {
     const isOpen = !this.#parser.isGround;
     const held = this.flush();
@@ -172,7 +172,7 @@ export class QueryFilter {
     return i + 1;
   }
 
-  /** What is followed is held to its end, to be told whole. */
+  /** With `follow` or `mend` a sequence is held to its end, so that they get all of it. */
   #isToBeHeld(): boolean {
     return this.#parser.canBeQuery || this.#follow !== undefined || this.#mend !== undefined;
   }
@@ -221,7 +221,7 @@ export class QueryFilter {
   }
 
   /**
-   * The query's last byte stands at `at`; `end` is where what belongs to it ends.
+   * The query's last byte stands at `at`; the bytes that belong to it end before `end`.
    * @returns Whether it passes.
    */
   #answered(kind: SequenceKind, bytes: Uint8Array, at: number, end: number, offset: number): boolean {
@@ -245,7 +245,7 @@ export class QueryFilter {
     return false;
   }
 
-  /** What a sequence that is left out does besides asking. */
+  /** Puts out the effects of a sequence that is left out, without its questions. */
   #putRest(kind: SequenceKind, raw: string): void {
     if (kind === "csi" || kind === "osc") {
       const rest = withoutQuestions(kind, textOf(kind, raw));
@@ -263,7 +263,7 @@ export class QueryFilter {
     if (this.#follow === undefined || !this.#isHolding || (kind !== "csi" && kind !== "escape" && kind !== "osc"))
       return;
     const last = bytes[end - 1] ?? 0;
-    // Broken off, or a character that was no C1 control: nothing that a terminal carries out.
+    // Broken off, or a character that was no C1 control: the terminal carries nothing out.
     if (last === CAN || last === SUB || (kind !== "osc" && (last < 0x30 || last >= 0x7f))) return;
     this.#follow({ kind, text: textOf(kind, this.#raw(bytes, end)) });
   }
@@ -295,7 +295,7 @@ export class QueryFilter {
     this.#heldLength = length;
   }
 
-  /** The sequence passes: what came of it in this call is put out with what follows. */
+  /** The sequence passes: its bytes in this call are put out with those that follow. */
   #release(): void {
     if (this.#heldLength > 0) this.#parts.push(this.#held.slice(0, this.#heldLength));
     this.#heldLength = 0;

@@ -1,4 +1,4 @@
-// What a terminal types by itself: its answers to queries. To be told from what a hand types.
+// Tells the text that a terminal types by itself, its answers to queries, from the text that a person types.
 
 /** Longer ones, a clipboard's, are only let through as any other input is. */
 const MAX_REPORT_BYTES = 4096;

@@ -6,7 +6,7 @@ import type { SequenceKind } from "./vt-parser.ts";
 const CONTROLS = /[\x00-\x1f\x7f]/g;
 /** All but the controls that a terminal carries out in the middle of a sequence. */
 const NO_ASIDE = /[^\x00-\x1a\x1c-\x1f]/g;
-/** ESC [ and the like, with whatever a terminal passes over between the two; or a C1 control, in UTF-8. */
+/** ESC [ and the like, with the characters that a terminal passes over between the two; or a C1 control, in UTF-8. */
 const INTRODUCER = /^(?:\x1b[^[\]]*[[\]]|[^\x9b\x9d]*[\x9b\x9d])/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: above
 

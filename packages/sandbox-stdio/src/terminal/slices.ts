@@ -1,12 +1,12 @@
-// Cuts what a terminal is to parse into pieces that take it a few milliseconds each, however much of it is text and however
-// much is work: whoever else waits gets a turn in between.
+// Cuts output for a terminal into pieces that it parses in a few milliseconds each, however much of it is text and however
+// much is work. Other tasks get a turn in between.
 
 import { unfinishedBytes } from "../text/utf8-text.ts";
 import { inputHandlerOf, type XtermTerminal } from "./xterm-fault.ts";
 
-/** What a piece should take. */
+/** The time that a piece should take. */
 const PIECE_MS = 8;
-/** What it may take if it is nothing but the costliest sequences. */
+/** The time that a piece may take if it is nothing but the costliest sequences. */
 const WORST_PIECE_NS = 250_000_000;
 const MIN_WORST_BYTES = 64;
 /** Smaller ones would cost more than they are worth, and a machine that is busy elsewhere makes all of them slow. */
@@ -20,8 +20,8 @@ export class Slices {
   #bytes = FIRST_BYTES;
 
   /**
-   * @param worstNs What a byte can cost this terminal: {@link worstNsPerByte}.
-   * @returns Where the piece that begins at `from` ends: not within a character, where that can be known.
+   * @param worstNs The most that a byte can cost this terminal: {@link worstNsPerByte}.
+   * @returns Where the piece that begins at `from` ends: not within a character, if that can be known.
    */
   endOf(bytes: Uint8Array, from: number, worstNs: number): number {
     const most = Math.max(MIN_WORST_BYTES, Math.floor(WORST_PIECE_NS / worstNs));
@@ -41,8 +41,8 @@ export class Slices {
 }
 
 /**
- * What a byte can cost xterm.js 6.0 with {@link limitWork}, in nanoseconds: four bytes erase or scroll the whole screen, and
- * for each of its lines that scrolls every marker is looked at.
+ * The most that a byte can cost xterm.js 6.0 with {@link limitWork}, in nanoseconds. Four bytes erase or scroll the whole
+ * screen, and for each line that scrolls xterm.js looks at every marker.
  */
 export function worstNsPerByte({ cols, rows, markers }: Pick<XtermTerminal, "cols" | "rows" | "markers">): number {
   return 3 * rows * cols + 4 * rows * markers.length;
@@ -52,10 +52,10 @@ export function worstNsPerByte({ cols, rows, markers }: Pick<XtermTerminal, "col
 const TURN_MS = 12;
 
 /**
- * Has a terminal parse each write in pieces, with what else the page has to do in between. Without this one write of 64 KiB
+ * Has a terminal parse each write in pieces, so that the page can do other work in between. Without this one write of 64 KiB
  * may hold the page for minutes. A write's callback comes when all of it is parsed, as before.
  * @param now Milliseconds, of a clock that never goes back.
- * @throws {Error} Where the terminal is not the version that this was written for.
+ * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function parseInSlices(terminal: XtermTerminal, now: () => number): void {
   const input = inputHandlerOf(terminal);

@@ -41,7 +41,7 @@ type State =
   | "apc"
   | "string";
 
-/** What a byte does to the sequence that is being read. */
+/** The effect of a byte on the sequence that is being read. */
 export type Step =
   | "goes-on"
   /** It was the sequence's last, or broke it off. */
@@ -55,7 +55,7 @@ export type Step =
   /** It is an ENQ in the middle of a sequence, which goes on. */
   | "asks-aside";
 
-/** By what comes after ESC, and 0x40 more as a C1 control. */
+/** By the byte after ESC; the C1 control is 0x40 more. */
 const INTRODUCERS: ReadonlyMap<number, State> = new Map<number, State>([
   [0x5b, "csi-entry"],
   [0x5d, "osc"],
@@ -78,7 +78,7 @@ export class VtParser {
   #hasReportingMode = false;
   #isDcsQuery = false;
   readonly #probe = new StringProbe();
-  /** Bytes that the character is still short of, what it is so far, and the least that such a long one may be. */
+  /** The bytes that the character still lacks, its value so far, and the least value of such a long one. */
   #missing = 0;
   #character = 0;
   #least = 0;
@@ -88,7 +88,7 @@ export class VtParser {
     return this.#state === "ground";
   }
 
-  /** What was read last, or is being read. */
+  /** The kind of the sequence that is being read, or was read last. */
   get kind(): SequenceKind {
     return this.#kind;
   }
@@ -98,13 +98,13 @@ export class VtParser {
     return this.#missing > 0;
   }
 
-  /** Whether bytes 0x20 to 0x7f neither end what is being read nor matter to it. */
+  /** Whether bytes 0x20 to 0x7f neither end the current sequence nor matter to it. */
   get isLongString(): boolean {
     const state = this.#state;
     return state === "string" || ((state === "osc" || state === "dcs-string" || state === "apc") && !this.canBeQuery);
   }
 
-  /** Whether what is being read can still turn out to be a query. */
+  /** Whether the current sequence can still turn out to be a query. */
   get canBeQuery(): boolean {
     switch (this.#state) {
       case "lead":
@@ -138,13 +138,13 @@ export class VtParser {
     }
   }
 
-  /** Forgets what has been read. */
+  /** Forgets the current sequence. */
   reset(): void {
     this.#state = "ground";
     this.#missing = 0;
   }
 
-  /** The next byte of what {@link begin} began. */
+  /** The next byte of the sequence that {@link begin} began. */
   push(byte: number): Step {
     let code = byte;
     if (byte < 0x80) this.#missing = 0;
@@ -289,7 +289,7 @@ export class VtParser {
   }
 
   #collect(code: number): void {
-    // Beyond three nothing is known, and nothing must be taken for what is.
+    // No known sequence has more than three of these: a longer one must not look like a known one.
     this.#collected = this.#collected > 0xffff ? 0xffffff : (this.#collected << 8) | code;
   }
 

@@ -1,7 +1,7 @@
-// Faults of xterm.js 6.0, mended where this project runs it: in the bridge's emulator and on the page. Knows of the
-// emulator's own code what it has to call, and takes whichever build of it there is.
+// Faults of xterm.js 6.0, mended where this project runs it: in the bridge's emulator and on the page. Knows only
+// those parts of the emulator's own code that it calls, and takes any build of it.
 
-/** What is used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
+/** The members that are used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
 export type XtermTerminal = {
   readonly cols: number;
   readonly rows: number;
@@ -22,9 +22,9 @@ type InputHandler = {
 };
 
 /**
- * Erasing up to the cursor (ED 1) throws in xterm.js where that is the last cell and no line follows, and what is written
- * afterwards is never parsed. From here on all is erased there, which is the same.
- * @throws {Error} Where the terminal is not the version that this was written for.
+ * Erasing up to the cursor (ED 1) throws in xterm.js if that is the last cell and no line follows. Later writes are then
+ * never parsed. From here on the whole screen is erased there, which is the same.
+ * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function mendEraseToCursor(terminal: XtermTerminal): void {
   const input = inputHandlerOf(terminal);
@@ -56,7 +56,7 @@ export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unkn
   };
 }
 
-/** @throws {Error} Where the terminal is not the version that this was written for. */
+/** @throws {Error} If the terminal is not the version that this was written for. */
 export function inputHandlerOf(terminal: XtermTerminal): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const input = core?._inputHandler;

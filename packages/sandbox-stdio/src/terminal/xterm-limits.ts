@@ -1,5 +1,5 @@
-// What one sequence may cost xterm.js 6.0 in time and memory, where this project runs it: in the bridge's emulator and on the
-// page. A program may print any number and any length, and xterm.js works through all of it before it returns.
+// Limits on the time and memory that one sequence costs xterm.js 6.0, where this project runs it: in the bridge's emulator
+// and on the page. A program may print any number and any length, and xterm.js works through all of it before it returns.
 
 import { COUNTS, mostOf } from "./counts.ts";
 import type { XtermTerminal } from "./xterm-fault.ts";
@@ -52,9 +52,9 @@ type Core = {
 const limited = new WeakSet<object>();
 
 /**
- * Limits what a sequence can cost to what the terminal's screen can show. Text costs nothing more for it.
- * @param imageLength How long a sequence of an image (sixel, iTerm2's) may be, where something draws images.
- * @throws {Error} Where the terminal is not the version that this was written for.
+ * Limits the cost of a sequence to as much as the terminal's screen can show. Text costs nothing more for it.
+ * @param imageLength How long a sequence of an image (sixel, iTerm2's) may be, if something draws images.
+ * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function limitWork(terminal: XtermTerminal, imageLength = MAX_STRING_LENGTH): void {
   const core = coreOf(terminal);
@@ -90,7 +90,7 @@ function limitOsc(osc: OscParser, limits: ReadonlyMap<number, number>): void {
     length += to - from;
     put(data, from, to);
     if (length <= (limits.get(osc._id) ?? MAX_STRING_LENGTH)) return;
-    // Lets the handlers forget what they have.
+    // Lets the handlers forget what they have collected.
     osc.reset();
     osc._state = ABORTED;
   };
