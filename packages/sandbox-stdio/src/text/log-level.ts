@@ -4,7 +4,7 @@
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Says one thing at a level; what comes after the text is printed as the platform prints it. */
+/** Says one thing at a level; the platform prints the details after the text in its own way. */
 export type Log = { readonly [Level in LogLevel]: (text: string, ...details: unknown[]) => void };
 
 const DEFAULT_LEVEL: LogLevel = "warn";
@@ -15,7 +15,7 @@ export function readLogLevel(setting: string | undefined): LogLevel | undefined 
   return LOG_LEVELS.find((level) => level === setting);
 }
 
-/** A log that prints what is said at `level` and above it, and does nothing for the rest. */
+/** A log that prints the lines of `level` and above it, and does nothing for the rest. */
 export function logAt(level: LogLevel, print: Log): Log {
   const isSaid = (one: LogLevel) => LOG_LEVELS.indexOf(one) <= LOG_LEVELS.indexOf(level);
   const nothing = () => undefined;

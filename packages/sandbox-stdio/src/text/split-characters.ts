@@ -19,8 +19,8 @@ export class SplitCharacters {
   }
 
   /**
-   * @returns What may be written now: `bytes` itself where nothing waits or has waited. What waits is two bytes at most,
-   *   or three of a character that must not be cut, and goes on waiting only while what is passed next still belongs to the
+   * @returns The bytes that may be written now: `bytes` itself if none wait or have waited. At most two bytes wait, or
+   *   three of a character that must not be cut. They go on waiting only while the next bytes still belong to the
    *   same character.
    */
   pass(bytes: Uint8Array): Uint8Array {
@@ -42,7 +42,7 @@ export class SplitCharacters {
     return this.#begun.length === 0;
   }
 
-  /** What waits, since nothing that belongs to it will follow. */
+  /** The waiting bytes, since nothing that belongs to them will follow. */
   flush(): Uint8Array {
     const waiting = this.#begun.subarray(this.#passed);
     this.#begun = NO_BYTES;

@@ -1,5 +1,5 @@
-// Bytes to text and back, for dialects that have no bytes: a stream is cut between characters only, and what is not UTF-8
-// is replaced by U+FFFD. Every runtime has the two coders.
+// Bytes to text and back, for dialects that have no bytes: a stream is cut between characters only, and bytes that are
+// not UTF-8 are replaced by U+FFFD. Every runtime has the two coders.
 
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 declare const TextDecoder: new (
