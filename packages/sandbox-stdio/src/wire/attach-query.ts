@@ -1,4 +1,4 @@
-// The query of `/attach`: what it says, checked, and written back. One reader for the Worker and the bridge, one writer for
+// The query of `/attach`: reads and checks it, and writes it back. One reader for the Worker and the bridge, one writer for
 // every client.
 
 import { utf8Length } from "../text/utf8.ts";
@@ -24,7 +24,7 @@ import {
 } from "./pane-address.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
 
-/** What describes the process: its creator's words count, a later client may omit them. */
+/** The description of the process: its creator's words count, a later client may omit them. */
 export type ProcessWish = {
   /** Absent: `bash`. */
   readonly cmd?: string;
@@ -34,7 +34,7 @@ export type ProcessWish = {
   readonly tty: boolean;
   readonly mode: Mode;
   readonly delivery: Delivery;
-  /** Seconds it lives with nobody attached. */
+  /** Seconds it lives with no client attached. */
   readonly keep: number;
   /** Whether a shell is to mark its commands. Absent: it is. */
   readonly shellIntegration?: boolean;
@@ -42,13 +42,13 @@ export type ProcessWish = {
   readonly linger?: number;
   /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
   readonly tcp?: number;
-  /** It runs under tmux, whose panes are told and can be attached to (B1). */
+  /** It runs under tmux: clients are told its panes and can attach to them (B1). */
   readonly panes?: true;
   /** No command: a pane of a session of the same sandbox that has panes takes the process's place (B2). */
   readonly pane?: PaneAddress;
 };
 
-/** What the session is known to run; undefined where the query leaves that open. */
+/** The command that the session is known to run; undefined if the query leaves that open. */
 export function commandWords({
   cmd,
   args,
@@ -68,21 +68,21 @@ export type AttachQuery = {
   readonly size?: { readonly cols: number; readonly rows: number };
   readonly name: string;
   readonly role: Role;
-  /** How this client wants its output, if it says so; {@link ProcessWish.delivery} is what that makes of a new session. */
+  /** How this client wants its output, if it says so; {@link ProcessWish.delivery} is the one that a new session gets. */
   readonly delivery: Delivery | undefined;
   readonly wake: boolean;
   readonly offset?: number;
-  /** Where a client that resumes goes on with its own input: what it keeps starts there, or `new`: it has kept nothing. */
+  /** Where a client that resumes goes on with its own input: its kept input starts there, or `new`: it has kept none. */
   readonly stdin?: number | "new";
   readonly resume?: string;
   readonly attempt?: Attempt;
-  /** Where the process of this name has ended: a new one is started. Absent: what is kept of it is read. */
+  /** If the process of this name has ended, a new one is started. Absent: the client reads the kept log and exit. */
   readonly ended?: "replace";
-  /** The name is of the client's own making: nobody else will look for the session (L7a). */
+  /** The name is of the client's own making: no other client will look for the session (L7a). */
   readonly isUnnamed?: true;
 };
 
-/** Where a client that attaches goes on, with the size of its terminal: what a session is told of a query unchanged. */
+/** Where a client that attaches goes on, with the size of its terminal: the session gets these parts of a query unchanged. */
 export function placeOf({
   size,
   offset,
@@ -97,12 +97,12 @@ export function placeOf({
   };
 }
 
-/** What is not seen in a name, or moves a cursor. */
+/** Characters that are not seen in a name, or move a cursor. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 
 export type AttachQueryResult =
   | { readonly ok: true; readonly query: AttachQuery }
-  /** `detail` says which parameter, what is wrong, and what would be right. */
+  /** `detail` names the parameter, its fault, and a correct value. */
   | { readonly ok: false; readonly detail: string };
 
 const MAX_ARGS = 1024;
@@ -117,7 +117,7 @@ export function isName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** A name without what is not seen in it: with that, somebody would pass for another who is here, or turn a line around. */
+/** A name without unseen characters: with them, a client could pass for another that is here, or turn a line around. */
 export function seenName(name: string): string {
   return name.replace(UNSEEN, "").trim();
 }
@@ -188,7 +188,7 @@ function attemptOf(params: URLSearchParamsLike): { attempt?: Attempt } {
   return life === undefined ? {} : { attempt: { life, number: Number(number) } };
 }
 
-/** The query's parameters, in order, for whoever builds a URL. Defaults are left out. */
+/** The query's parameters, in order, for the builder of a URL. Defaults are left out. */
 export function attachParams(
   query: Partial<Omit<AttachQuery, "process">> & { process?: Partial<ProcessWish> },
 ): [string, string][] {
@@ -226,7 +226,7 @@ export function attachParams(
   return params;
 }
 
-/** What is used of a URLSearchParams: this package knows no platform's types. */
+/** The members that are used of a URLSearchParams: this package knows no platform's types. */
 export interface URLSearchParamsLike {
   get(name: string): string | null;
   getAll(name: string): string[];
@@ -263,7 +263,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["linger", 0, MAX_LINGER_SECONDS],
     ["tcp", 1, 65_535],
     ["offset", 0, Number.MAX_SAFE_INTEGER],
-    // Room for what comes after it: offsets stay safe integers.
+    // Room for the input after it: offsets stay safe integers.
     ["stdin", 0, 2 ** 52],
   ] as const) {
     const value = params.get(name);
@@ -321,7 +321,7 @@ function commandBytes(params: URLSearchParamsLike): number {
   return bytes;
 }
 
-/** Length of a value in a query as URLSearchParams writes it: what is neither a letter nor one of a few takes three a byte. */
+/** Length of a value in a query as URLSearchParams writes it: all but letters, digits and a few others take three a byte. */
 function encodedLength(value: string): number {
   const others = value.replace(/[A-Za-z0-9*._ -]+/g, "");
   return value.length - others.length + 3 * utf8Length(others);

@@ -1,6 +1,6 @@
-// Which of its connections a client makes: so that one that was held up on its way does not take a later one's place.
+// The number of a client's connection, so that one that was held up on its way does not take a later one's place.
 
-/** Which of its connections a client makes here: the `number` counts within one `life` of the program. */
+/** The number of a client's connection: `number` counts within one `life` of the program. */
 export type Attempt = { readonly life: string; readonly number: number };
 
 /** A life's name begins with when it began, in as many digits of base 36, and goes on with as many of chance. */

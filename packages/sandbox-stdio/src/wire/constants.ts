@@ -13,20 +13,20 @@ export const STREAM_STDERR = 0x02;
 export const STREAM_SNAPSHOT = 0x03;
 /** First byte of a binary message to the bridge: (client slot, offset, bytes) of standard input. */
 export const INNER_STDIN = 0x10;
-/** A piece of what the bridge answers to a question, on the inner hop. */
+/** A piece of the bridge's answer to a question, on the inner hop. */
 export const INNER_ANSWER = 0x11;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 
 /** Payload bytes of one output frame at most. A message costs the platform the same whatever its size, so larger is
- * cheaper; but a frame is also what a keystroke's echo waits behind. With type byte and WebSocket header it has 64 KiB, what
- * Node reads from a socket at once: one byte more, and each is put together from two reads, in new memory. */
+ * cheaper; but a keystroke's echo waits behind a frame. With type byte and WebSocket header it has 64 KiB, as much as Node
+ * reads from a socket at once. With one byte more Node would put each together from two reads, in new memory. */
 export const MAX_FRAME_BYTES = 64 * KIB - 5;
 /** Payload bytes of one snapshot at most; and a log that is complete and no longer than this is replayed instead. */
 export const MAX_SNAPSHOT_BYTES = 64 * KIB;
-/** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that what a client
- * may still ask for is always held. */
+/** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that all output
+ * that a client may still ask for is held. */
 export const LOG_BYTES = MIB;
 /** Most bytes in flight to one client, whatever its link. */
 export const MAX_WINDOW_BYTES = 512 * KIB;
@@ -52,7 +52,7 @@ export const MAX_FED_MESSAGES = 256;
 export const MAX_CONTROL_IN_BYTES = 16 * KIB;
 /** UTF-8 bytes of one control message from a server at most. */
 export const MAX_CONTROL_OUT_BYTES = 64 * KIB;
-/** Bytes that a process's `cmd`, `arg`, `env` and `cwd` take in a URL at most: whatever carries them on their way has 16 KiB
+/** Bytes that a process's `cmd`, `arg`, `env` and `cwd` take in a URL at most: each part that carries them has 16 KiB
  * for all of a request's head, Cloudflare for its URL and Bun for its headers too. */
 export const MAX_COMMAND_BYTES = 14 * KIB;
 /** Clients on one session at most; one more is told 1013. */
@@ -63,7 +63,7 @@ export const DEFAULT_SHARE_SECONDS = 24 * 3600;
 export const MAX_NAME_BYTES = 64;
 export const MAX_COLS = 1000;
 export const MAX_ROWS = 500;
-/** A PTY's size until somebody gives one. */
+/** A PTY's size until a client or a caller gives one. */
 export const DEFAULT_COLS = 80;
 export const DEFAULT_ROWS = 24;
 
@@ -75,26 +75,26 @@ export const QUIET_MS = 3_000;
 export const SILENCE_MS = 40_000;
 /** A program has left so long after its last call (R5 of the programs' interface). */
 export const PROGRAM_GRACE_MS = 60_000;
-/** With this a client closes whose page is closed or reloaded (R9a). No server does. */
+/** A client closes with this if its page is closed or reloaded (R9a). No server does. */
 export const PUT_ASIDE_CODE = 4001;
-/** So long a page that has been put aside keeps its place: as long as a reload takes. */
+/** A page that has been put aside keeps its place for so long: as long as a reload takes. */
 export const PUT_ASIDE_GRACE_MS = 3_000;
 /** How long a vanished client keeps cursor, pacing, keyboard and size. */
 export const RESUME_GRACE_MS = 30_000;
 /** A lossless client that leaves its window full for this long is closed with 1011. */
 export const STALL_MS = 60_000;
-/** What a plain client's bytes count as acknowledged by, where nobody better paces: bytes a second. */
+/** The rate at which a plain client's bytes count as acknowledged, if no better client paces: bytes a second. */
 export const PLAIN_RATE = 8 * MIB;
 /** A plain client is not sent to while its socket has queued more than this. */
 export const PLAIN_QUEUE_BYTES = MIB;
-/** A plain client that can't be sent to, or of whose socket nothing leaves, for this long is closed with 1011. */
+/** A plain client is closed with 1011 if it can't be sent to, or nothing leaves its socket, for this long. */
 export const PLAIN_STALL_MS = 30_000;
 /** A client that has not taken the first byte for this long was never there. */
 export const GHOST_MS = 10_000;
-/** How long a session with nobody attached lives, in seconds, unless its creator says otherwise. */
+/** How long a session with no client attached lives, in seconds, unless its creator says otherwise. */
 export const DEFAULT_KEEP_SECONDS = 30 * 60;
 export const MAX_KEEP_SECONDS = 24 * 60 * 60;
-/** How long output may be awaited after the exit, in seconds (`linger`), and how long it is where nobody says. */
+/** How long output may be awaited after the exit, in seconds (`linger`), and how long it is by default. */
 export const MAX_LINGER_SECONDS = 3_600;
 export const DEFAULT_LINGER_SECONDS = 1;
 /** How long the bridge keeps an exited session's log and status. */

@@ -35,7 +35,7 @@ import {
 } from "./schema.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
 
-/** Who a participant is: somebody with a token, whoever opened a share link without one, or an HTTP client. */
+/** The kind of a participant: a person with a token, a guest who opened a share link without one, or an HTTP client. */
 export type ParticipantKind = "person" | "guest" | "program";
 
 /** One party attached to a session, as the others see it. No two that are here have the same name. */
@@ -45,7 +45,7 @@ export type Participant = {
   readonly role: Role;
   /** Absent from an older server. */
   readonly kind?: ParticipantKind;
-  /** Nobody else types while it holds the keyboard, whatever the mode (D9b). Absent: no. */
+  /** No other client types while it holds the keyboard, in either mode (D9b). Absent: no. */
   readonly alone?: boolean;
 };
 
@@ -60,7 +60,7 @@ export type ResizeCommand = {
   readonly pane?: string;
 };
 
-/** What a client may say in text. */
+/** The text messages of a client. */
 export type ClientMessage =
   | ResizeCommand
   | { readonly type: "signal"; readonly signal: SignalName }
@@ -98,7 +98,7 @@ export type Hello = {
   readonly mode: Mode;
   readonly participants: readonly Participant[];
   readonly gap?: number;
-  /** On a PTY: what this connection draws may not be the screen, since bytes are missing and no exact snapshot follows. */
+  /** On a PTY: this connection's picture may not be the screen, since bytes are missing and no exact snapshot follows. */
   readonly approximate?: boolean;
   /** Whether this client is the one that the process was started for. */
   readonly creator?: boolean;
@@ -115,7 +115,7 @@ export type Bye = {
   readonly seconds?: number;
 };
 
-/** What a server may say in text. */
+/** The text messages of a server. */
 export type ServerMessage =
   | Hello
   | Bye
@@ -123,7 +123,7 @@ export type ServerMessage =
   | { readonly type: "gap"; readonly from: number; readonly to: number; readonly approximate?: boolean }
   | { readonly type: "stdin_ack"; readonly offset: number }
   | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
-  /** Nothing is put out after `offset`, and input is still taken: half of a TCP connection is closed (A13b). */
+  /** No output follows after `offset`, and input is still taken: half of a TCP connection is closed (A13b). */
   | { readonly type: "output_end"; readonly offset: number }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "join"; readonly participant: Participant }
@@ -133,17 +133,17 @@ export type ServerMessage =
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   | PanesMessage
   | ({ readonly type: "attention" } & Attention)
-  /** What a program has typed, as a person is shown it. */
+  /** Text that a program has typed, in the form that a person sees. */
   | { readonly type: "typed"; readonly id: string; readonly text: string }
   | { readonly type: "expiring"; readonly seconds: number }
-  /** The machine of the process goes away: what still runs after so many seconds is ended (X8). */
+  /** The machine of the process goes away: a process that still runs after so many seconds is ended (X8). */
   | { readonly type: "stopping"; readonly seconds: number }
-  /** Whether this client's input is secret from here on, where it may not know. */
+  /** Whether this client's input is secret from here on, if it may not know. */
   | { readonly type: "secret"; readonly on: boolean }
   | { readonly type: "error"; readonly code: string; readonly message: string }
   | { readonly type: "pong" };
 
-/** The two texts that a platform may answer by itself, without waking anybody. */
+/** The ping, and the answer that a platform may give by itself, without waking the session object. */
 export const PING_TEXT = '{"type":"ping"}';
 export const PONG_TEXT = '{"type":"pong"}';
 
@@ -241,7 +241,7 @@ export function isSize(cols: number, rows: number): boolean {
   );
 }
 
-/** Reads what a client said. */
+/** Reads a client's message. */
 export function parseClientMessage(text: string, maxBytes = MAX_CONTROL_IN_BYTES): ControlResult<ClientMessage> {
   const result = parse<ClientMessage>(text, CLIENT_SHAPES, maxBytes);
   if (result.ok && result.message.type === "resize" && !isSize(result.message.cols, result.message.rows)) {
@@ -252,7 +252,7 @@ export function parseClientMessage(text: string, maxBytes = MAX_CONTROL_IN_BYTES
   return result;
 }
 
-/** Reads what a server said. A client ignores an `unknown_type`: a newer server may know more. */
+/** Reads a server's message. A client ignores an `unknown_type`: a newer server may know more. */
 export function parseServerMessage(text: string): ControlResult<ServerMessage> {
   return parse<ServerMessage>(text, SERVER_SHAPES, MAX_CONTROL_OUT_BYTES);
 }

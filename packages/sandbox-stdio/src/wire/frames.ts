@@ -1,5 +1,5 @@
 // Binary messages: one type byte, then the payload. Encoders copy into new memory, which is the caller's. Decoders copy
-// nothing: what they return are views of the message, and good as long as that is.
+// nothing: they return views of the message, which are good as long as that is.
 
 import { INNER_ANSWER, INNER_STDIN, STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
 
@@ -20,7 +20,7 @@ export function encodeFrame(type: OutputStream | typeof STREAM_SNAPSHOT, payload
   return frame;
 }
 
-/** The bytes are a view of `message`: who keeps them must own the message, or copy. */
+/** The bytes are a view of `message`: a caller that keeps them must own the message, or copy. */
 export function decodeFrame(message: Uint8Array): OutputFrame {
   const type = message[0];
   if (type === STREAM_STDOUT || type === STREAM_STDERR) {
@@ -29,7 +29,7 @@ export function decodeFrame(message: Uint8Array): OutputFrame {
   return type === STREAM_SNAPSHOT ? { kind: "snapshot", bytes: message.subarray(1) } : { kind: "unknown" };
 }
 
-/** Standard input on the inner hop: whose it is and where it starts can't part from the bytes, a view of the message. */
+/** Standard input on the inner hop: its client's slot and its offset can't part from the bytes, a view of the message. */
 export type StdinFrame = { readonly slot: number; readonly offset: number; readonly bytes: Uint8Array };
 
 /** Type byte, slot (u32), offset (two u32: high, low). All big-endian. */
@@ -55,7 +55,7 @@ export function decodeStdin(message: Uint8Array): StdinFrame | undefined {
   return { slot: view.getUint32(1), offset, bytes: message.subarray(STDIN_HEADER_BYTES) };
 }
 
-/** A piece of an answer: whose it is, and the bytes, a view of the message. */
+/** A piece of an answer: the id of its question, and the bytes, a view of the message. */
 export type AnswerPiece = { readonly id: number; readonly bytes: Uint8Array };
 
 /** Type byte, and the question's id (u32, big-endian). */

@@ -1,4 +1,4 @@
-// The messages of the inner hop, Durable Object to bridge: what a client says or is told, with whose it is.
+// The messages of the inner hop, Durable Object to bridge: messages from a client and for it, with the client's id.
 
 import type { Attention } from "../programs/attention.ts";
 import type { WriteCommand, Written } from "../programs/program-writes.ts";
@@ -60,10 +60,10 @@ export type InnerCommand =
   | { readonly type: "signal"; readonly client: string; readonly signal: SignalName }
   | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
   | { readonly type: "kill"; readonly client: string }
-  /** What this client wants with a pane: its own message, as JSON. */
+  /** This client's order for a pane: its own message, as JSON. */
   | { readonly type: "pane"; readonly client: string; readonly order: string }
   | { readonly type: "stdin_holder"; readonly id: string }
-  /** Who answers terminal queries from `offset` on; "": the bridge itself. */
+  /** The answerer of terminal queries from `offset` on; "": the bridge itself. */
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   /** Wants a snapshot of the screen. */
   | { readonly type: "snapshot" }
@@ -84,14 +84,14 @@ export type InnerCommand =
     }
   | { readonly type: "ping" };
 
-/** What a program may be told of a process: JSON in UTF-8. */
+/** A program's question about a process. The answer is JSON in UTF-8. */
 export type Question =
   /** The screen as {@link ScreenState}, with so many lines above it at most. */
   | { readonly about: "screen"; readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean }
   /** The last commands of a shell that marks them. */
   | { readonly about: "commands" };
 
-/** What the bridge knows of a client. */
+/** A client as the bridge knows it. */
 export type KnownClient = {
   readonly id: string;
   readonly role: Role;
@@ -133,9 +133,9 @@ export type InnerMessage =
       readonly gone?: readonly string[];
       /** Whether a shell has marked its commands so far. Absent from an older bridge. */
       readonly marked?: boolean;
-      /** What the program calls its terminal. Absent where it has not said so. */
+      /** The title that the program gave its terminal. Absent if it gave none. */
       readonly title?: string;
-      /** When its last output came, as Date.now(). Absent where there was none, and from an older bridge. */
+      /** When its last output came, as Date.now(). Absent if there was none, and from an older bridge. */
       readonly lastOutputMs?: number;
       /** Whether it calls an object that has parked. Absent: it can't. */
       readonly calls?: boolean;
@@ -149,7 +149,7 @@ export type InnerMessage =
   | { readonly type: "stdin_ack"; readonly client: string; readonly offset: number }
   | { readonly type: "error"; readonly client: string; readonly code: string; readonly message: string }
   | { readonly type: "bye"; readonly code: number; readonly reason: string; readonly client?: string }
-  /** What the binary snapshot frame is that comes next. */
+  /** The description of the binary snapshot frame that comes next. */
   | {
       readonly type: "snapshot";
       readonly offset: number;
@@ -178,21 +178,21 @@ export type InnerMessage =
   | { readonly type: "answer"; readonly id: number; readonly ok: boolean }
   /** A command of a shell has ended: `to` is where its mark D begins. */
   | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
-  /** The program wants attention: what precedes `offset` says so. */
+  /** The program wants attention: the output before `offset` says so. */
   | PanesMessage
   | ({ readonly type: "attention" } & Attention)
-  /** The bridge was told to stop: it ends what still runs after so many seconds, and starts nothing more. */
+  /** The bridge was told to stop: it ends processes that still run after so many seconds, and starts no more. */
   | { readonly type: "stopping"; readonly seconds: number }
   /** From now on the bridge calls an object that has parked (`calls` in `hello`). */
   | { readonly type: "calls" }
-  /** The program calls its terminal otherwise from now on. */
+  /** The program has given its terminal another title. */
   | { readonly type: "title"; readonly title: string }
   /** There will be none this time. */
   | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
 
 const isId = isString(128);
-/** What ended a process: a name of signal(7), or one of the real-time signals. */
+/** The signal that ended a process: a name of signal(7), or one of the real-time signals. */
 const isExitSignal = isMatch(/^SIG[A-Z0-9]{1,16}(\+\d{1,2})?$/);
 export const EXIT_STATUS = { code: isInteger(0, 255), "signal?": isExitSignal } as const;
 

@@ -1,5 +1,5 @@
-// What a bridge says of its sessions at `GET /sessions`, and the only code that reads it. A process may have taken the bridge
-// over: nothing is passed on that is not read here.
+// A bridge's list of its sessions at `GET /sessions`, and the only code that reads it. A process may have taken the bridge
+// over: only fields that are read here are passed on.
 
 import { MAX_TITLE_BYTES } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
@@ -16,7 +16,7 @@ import {
   type Shape,
 } from "./schema.ts";
 
-/** What is asked of a session that nobody is attached to. */
+/** The fields that are read of a session with no client attached. */
 export type BridgeListing = {
   readonly incarnation: string;
   readonly state: "running" | "exited";
@@ -41,7 +41,7 @@ const LISTING: Shape = {
 };
 const ANSWER: Shape = { sessions: isArrayOf(isObject(LISTING), MAX_SESSIONS) };
 
-/** @returns undefined where the text is no listing. */
+/** @returns undefined if the text is no listing. */
 export function parseListings(text: string): readonly BridgeListing[] | undefined {
   let value: unknown;
   try {

@@ -5,7 +5,7 @@ export type PaneAddress = { readonly session: string; readonly number: number };
 
 const PANE = /^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}):(\d{1,9})$/;
 
-/** @returns undefined where there is none, or the text is no address. */
+/** @returns undefined if there is none, or the text is no address. */
 export function readPaneAddress(text: string | null): PaneAddress | undefined {
   const [, session, number] = PANE.exec(text ?? "") ?? [];
   return session === undefined ? undefined : { session, number: Number(number) };
@@ -17,7 +17,7 @@ export function writePaneAddress({ session, number }: PaneAddress): string {
 
 type Params = { get(name: string): string | null; getAll(name: string): string[] };
 
-/** What may follow `tmux -CC`: which session that is, is not for the client to say. */
+/** Words that may follow `tmux -CC`. The client may not choose tmux's session. */
 const BEGINNINGS: ReadonlySet<string> = new Set(["new", "new-session", "attach", "attach-session"]);
 
 /** Whether a session is to have panes: as `panes=1` says, or by the command that terminals start for that. */
@@ -30,7 +30,7 @@ export function isControlMode(params: Params): boolean {
   return params.get("cmd") === "tmux" && params.getAll("arg")[0] === "-CC";
 }
 
-/** What is wrong with `pane` and `panes` in an attach query, or undefined. */
+/** The fault of `pane` and `panes` in an attach query, or undefined. */
 export function findPaneProblem(params: Params): string | undefined {
   const pane = params.get("pane");
   if (pane !== null) {

@@ -1,4 +1,4 @@
-// Messages about panes, on both hops: the list that a server tells, and what a client wants with one (B4, B8, B9).
+// Messages about panes, on both hops: the list from the server, and a client's orders for one pane (B4, B8, B9).
 
 import { MAX_COLS, MAX_CONTROL_IN_BYTES, MAX_ROWS } from "./constants.ts";
 import { isArrayOf, isBoolean, isInteger, isMatch, isObject, isOneOf, isString, type Shape } from "./schema.ts";
@@ -26,7 +26,7 @@ export type PanesMessage = {
   }[];
 };
 
-/** What may be done with a pane, meant by id or name, or with a window, meant by id. */
+/** A command for a pane, given by id or name, or for a window, given by id. */
 export type PaneCommand = {
   readonly type: "pane";
   readonly action: "split" | "close" | "select" | "zoom" | "break" | "swap" | "name" | "new_window" | "resize_window";
@@ -41,7 +41,7 @@ export type PaneCommand = {
   readonly rows?: number;
 };
 
-/** Text typed into a pane. Not numbered: what is lost on its way is not sent again. */
+/** Text typed into a pane. Not numbered: text that is lost on its way is not sent again. */
 export type PaneInputCommand = { readonly type: "stdin"; readonly pane: string; readonly data: string };
 
 export type PaneResizeCommand = {
@@ -60,7 +60,7 @@ export function isPaneOrder(message: { readonly type: string; readonly pane?: st
   );
 }
 
-/** What a client is told of an order that can't be handed on just now: it is not kept, as it would come too late. */
+/** The answer to an order that can't be handed on just now: the order is not kept, as it would come too late. */
 export const PANE_UNREACHED = {
   type: "error",
   code: "pane_refused",

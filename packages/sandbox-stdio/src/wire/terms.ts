@@ -1,4 +1,4 @@
-// The terms by which messages say who a client is and what it is owed.
+// The terms by which messages describe a client's rights and the delivery of its output.
 
 /** A viewer looks on; a driver may type, resize, signal and end the session, as far as the keyboard allows. */
 export type Role = "driver" | "viewer";

@@ -1,16 +1,16 @@
-// A session's trace: lines that say what came, what was sent and what was decided. Pure formatting; a shell prints them.
+// A session's trace: lines about messages that came or were sent, and about decisions. Pure formatting; a shell prints them.
 // A line holds lengths, offsets and ids, and neither bytes of input or output nor a credential.
 
 import { STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
 import { decodeStdin } from "./frames.ts";
 
-/** Takes one line of a trace. Absent where nothing is traced: then tracing costs one branch. */
+/** Takes one line of a trace. Absent if nothing is traced: then tracing costs one branch. */
 export type Trace = (line: string) => void;
 
-/** Whose words a frame is in: binary frames mean something else in each direction. */
+/** The sender of a frame: binary frames mean something else in each direction. */
 export type Speaker = "client" | "server" | "object" | "bridge";
 
-/** What a person needs to follow a session, and what is theirs to know. All other texts are left out. */
+/** The fields that a person needs to follow a session, and may know. All other texts are left out. */
 const SHOWN = new Set([
   ...["id", "to", "client", "holder", "creator", "status", "role", "mode", "delivery", "how", "retry", "kind", "what"],
   ...["code", "signal", "reason", "message", "error", "sandbox", "session", "incarnation", "protocol", "name"],
@@ -26,7 +26,7 @@ const STREAMS = new Map<number | undefined, string>([
 /**
  * Makes the trace of one session, if the setting asks for it.
  * @param setting Comma separated: `*`, names of sessions, `SANDBOX/SESSION`. Absent or empty: nothing.
- * @param part Which part of the system speaks.
+ * @param part The part of the system that prints.
  * @param time The time for a line, as it is to be shown.
  */
 export function traceOf(
@@ -84,7 +84,7 @@ function describeValue(key: string, value: unknown): string {
   return SHOWN.has(key) ? plain(value) : "…";
 }
 
-/** On one line, and nothing that a terminal would follow. */
+/** On one line, without characters that a terminal would carry out. */
 function plain(value: unknown): string {
   const text = String(value);
   const clipped = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
@@ -96,10 +96,10 @@ function escaped(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, hex);
 }
 
-/** What both ends of a hop send by. */
+/** The sending side of either end of a hop. */
 type Sender = { send(frame: string | Uint8Array): void; close?(code: number, reason: string): void };
 
-/** The same socket, made of its methods, that says what is sent before it is: a frame's memory is the socket's afterwards. */
+/** The same socket, made of its methods. It traces a frame before it sends it: the frame's memory is the socket's afterwards. */
 export function tracedSocket<S extends Sender>(socket: S, trace: Trace | undefined, whom: string, speaker: Speaker): S {
   if (trace === undefined) return socket;
   const close = socket.close?.bind(socket);
@@ -120,7 +120,7 @@ export function tracedSocket<S extends Sender>(socket: S, trace: Trace | undefin
   };
 }
 
-/** The same receiver, before which it is said what has come. Without a trace it is `receive` itself. */
+/** The same receiver, which traces each frame first. Without a trace it is `receive` itself. */
 export function tracedReceiver(
   receive: (frame: string | Uint8Array) => void,
   trace: Trace | undefined,
