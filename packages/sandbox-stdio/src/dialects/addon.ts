@@ -5,7 +5,7 @@ import { CLOSE } from "../wire/constants.ts";
 import { decodeBytesAndJson, decodeTyped, hasType } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-/** Whether the process has ended: then it is not told that it is ready, which would make it come back for ever. */
+/** Whether the process has ended: then the client gets no `ready`, which would make it come back for ever. */
 type AddonState = { readonly hasExited: boolean };
 
 /**

@@ -1,4 +1,4 @@
-// What the dialects have in common whose clients type in binary frames and say the rest as JSON.
+// The common part of the dialects whose clients type in binary frames and say the rest as JSON.
 
 import type { DecodedCommand, Frame } from "../server/dialect.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
@@ -24,7 +24,7 @@ export function decodeBytesAndJson(
   return { kind: "close", code: CLOSE.policy, reason: result.detail };
 }
 
-/** Whether a text says what it is, as every message does: else somebody has typed it. */
+/** Whether a text names its type, as every message does. A text without one is typed input. */
 export function hasType(text: string): boolean {
   if (text.length > MAX_CONTROL_IN_BYTES || !text.startsWith("{")) return false;
   try {
@@ -40,7 +40,7 @@ export function decodeTyped(text: string): DecodedCommand {
   return decodeStdin(encodeUtf8(text));
 }
 
-/** What was typed, in one frame. */
+/** Bytes that were typed, in one frame. */
 export function decodeStdin(bytes: Uint8Array, maxBytes = MAX_FED_FRAME_BYTES): DecodedCommand {
   if (bytes.length > maxBytes) {
     return { kind: "close", code: CLOSE.tooBig, reason: `stdin frame of ${bytes.length} bytes: limit ${maxBytes}` };

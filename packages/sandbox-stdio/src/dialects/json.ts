@@ -1,4 +1,4 @@
-// The JSON gateway: everything is JSON text. Output is cut between characters, and what is not UTF-8 is replaced.
+// The JSON gateway: everything is JSON text. Output is cut between characters, and bytes that are not UTF-8 are replaced.
 
 import type {
   AttachWish,
@@ -30,7 +30,7 @@ const SHAPES: Readonly<Record<JsonMessage["type"], Shape>> = {
 };
 
 type JsonState = {
-  /** Who is attached, this client too. */
+  /** The number of attached clients, this one included. */
   readonly clients: number;
   /** Whether it only looks on. */
   readonly isViewer: boolean;
@@ -57,7 +57,7 @@ function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
       return { frames: outputOf(whole), state: { ...state, tail } };
     }
     case "gap":
-      // What comes next is not the rest of that character.
+      // The next bytes are not the rest of that character.
       return { frames: outputOf(state.tail), state: { ...state, tail: NO_BYTES } };
     case "exit": {
       // As node-pty tells it: the signal by its number.
@@ -105,7 +105,7 @@ export const JSON_GATEWAY: Dialect<JsonState> = {
   decode,
 };
 
-/** `SANDBOX:SESSION`, or `SANDBOX` for its session `main`; both in the tenant of whoever asks, so of no one else. */
+/** `SANDBOX:SESSION`, or `SANDBOX` for its session `main`; both in the tenant of the caller, and in no other. */
 function wish({ search }: RouteRequest): AttachWish {
   const [sandbox = "", session = "main", ...more] = (search.get("sessionId") ?? "").split(":");
   if (!isName(sandbox) || !isName(session) || more.length > 0) {

@@ -1,5 +1,5 @@
 // PandaStack's pty: bytes both ways and JSON control. `/exec/pty` is a shell for one client; `/exec/pty/shared` one for many,
-// of whom one types.
+// and one of them types.
 
 import type {
   AttachWish,
@@ -22,7 +22,7 @@ function say(message: object): Encoded<undefined> {
   return { frames: [JSON.stringify(message)], state: undefined };
 }
 
-/** Here everybody holds alone: nobody says so. */
+/** In this dialect every client holds the keyboard alone, so no message says it. */
 function theirs({ alone: _alone, ...participant }: Participant): Participant {
   return participant;
 }
@@ -65,7 +65,7 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
   }
 }
 
-/** A resize with no size says only that somebody is there. */
+/** A resize with no size says only that the client is there. */
 function decode(frame: Frame, messages: readonly ClientMessage["type"][]): DecodedCommand {
   const resize = typeof frame === "string" ? readResize(frame) : undefined;
   if (resize === undefined) return decodeBytesAndJson(frame, messages);
@@ -84,7 +84,7 @@ function readResize(text: string): Resize | undefined {
     const isDashboards = value?.type === undefined && typeof value?.resize === "object" && value.resize !== null;
     return isDashboards ? (value.resize as Resize) : undefined;
   } catch {
-    return undefined; // Not JSON: whoever reads it next says so.
+    return undefined; // Not JSON: the next reader says so.
   }
 }
 

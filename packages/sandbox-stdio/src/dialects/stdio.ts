@@ -9,7 +9,7 @@ import { decodeBytesAndJson, decodeStdin, decodeTyped } from "./bytes-and-json.t
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
 
-/** After how long a client may come back that is told to do so later, where nothing says when. */
+/** If a client is told to come back later, and not when, it may do so after this time. */
 const RETRY_SECONDS = 1;
 
 function encode(event: SessionEvent): Encoded<undefined> {

@@ -4,11 +4,11 @@ import type { AttachWish } from "../server/dialect.ts";
 import { parseAttachQuery, type URLSearchParamsLike } from "../wire/attach-query.ts";
 import { CLOSE } from "../wire/constants.ts";
 
-/** What every such client may say beside its own words. */
+/** Parameters that every such client may give beside its own. */
 const COMMON = ["cols", "rows", "name", "role"];
 
 /**
- * @param own What the route says, by the names of `/attach`; it goes before what the client says. A list is `arg`.
+ * @param own The route's parameters, by the names of `/attach`; they go before the client's. A list is `arg`.
  * @param search The client's query, of which the size, the name and the role are taken.
  */
 export function terminalQuery(

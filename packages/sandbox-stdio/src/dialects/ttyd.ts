@@ -1,4 +1,4 @@
-// ttyd 1.7.7: each message starts with a character that says what it is. The client speaks first, in JSON. Its page reads
+// ttyd 1.7.7: each message starts with a character for its type. The client speaks first, in JSON. Its page reads
 // bytes only, so everything is said in binary; it may say text.
 
 import type {
@@ -25,11 +25,11 @@ import { type Hello, isSize } from "../wire/control.ts";
 import { decodeStdin } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-/** What a server's message starts with. */
+/** The first characters of a server's messages. */
 const OUTPUT = 0x30;
 const TITLE = "1";
 const PREFERENCES = "2";
-/** What a client's does. */
+/** The first characters of a client's messages. */
 const INPUT = "0";
 const RESIZE = "1";
 const PAUSE = "2";
@@ -56,7 +56,7 @@ function encode(event: SessionEvent): Encoded<undefined> {
   }
 }
 
-/** All that its page can be told of who may type. */
+/** All that its page can be told about the right to type. */
 function titleOf({ session, sandbox, you }: Hello): string {
   return `${you.role === "viewer" ? "view only: " : ""}${session} (${sandbox})`;
 }
