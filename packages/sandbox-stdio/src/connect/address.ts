@@ -5,7 +5,7 @@ import { OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { ConnectOptions } from "./connect-options.ts";
 import { StdioError } from "./error.ts";
 
-/** What a subprotocol's name may consist of (RFC 9110, token). */
+/** The characters of a subprotocol's name (RFC 9110, token). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
@@ -30,7 +30,7 @@ export function baseOf(address: string | URL): string {
   return `${scheme}//${url.host}${url.pathname.replace(/\/+$/, "").replace(/\/attach$/, "")}`;
 }
 
-/** The query of an attach, but for what the client adds: session, place, attempt. */
+/** The query of an attach, without the parameters that the client adds: session, place, attempt. */
 export function attachQueryOf(options: ConnectOptions): [string, string][] {
   const { command, cmd = command === undefined ? undefined : "bash", env = {}, role, mode, delivery } = options;
   const args = command === undefined ? options.args : ["-lc", command];
@@ -71,7 +71,7 @@ export function protocolsOf(token: string | undefined, ticket: string | undefine
   return [OUTER_PROTOCOL, ...secrets];
 }
 
-/** A name that nobody else has: 50 bits of chance. */
+/** A name that no other session has: 50 bits of chance. */
 export function freshSessionName(random: () => number): string {
   const digits = () =>
     Math.floor(random() * 32 ** 5)

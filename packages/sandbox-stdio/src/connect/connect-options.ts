@@ -1,4 +1,4 @@
-// What a connection is asked for, and what it tells. No platform's types but the WebSocket's.
+// The options of a connection, and the states that it reports. No platform's types but the WebSocket's.
 
 import type { ServerMessage } from "../wire/control.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
@@ -7,7 +7,7 @@ import type { StdioError } from "./error.ts";
 /** A token, or a function that is asked before each connection and when the server says that the token ends soon. */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
 
-/** What is used of a WebSocket: the global one of browsers, Workers, Node 22, Bun and Deno fits, and so does the package ws. */
+/** A WebSocket as used here: the global one of browsers, Workers, Node 22, Bun and Deno fits, and so does the package ws. */
 export interface WebSocketLike {
   binaryType: string;
   onopen: ((event: never) => void) | null;
@@ -28,33 +28,33 @@ export type ConnectOptions = {
   readonly sandbox?: string;
   /** The session's name: attached to if it is there, else started. Default: a fresh name. */
   readonly session?: string;
-  /** What runs, given to no shell. Without it, and without `command`: a shell on a PTY. */
+  /** The program to run, given to no shell. Without it, and without `command`: a shell on a PTY. */
   readonly cmd?: string;
   readonly args?: readonly string[];
   /** In place of `cmd` and `args`: a line for `bash -lc`. */
   readonly command?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** A PTY, or three pipes. Default: pipes where there is a `cmd` or a `command`. */
+  /** A PTY, or three pipes. Default: pipes if there is a `cmd` or a `command`. */
   readonly tty?: boolean;
   /** The window, in cells. */
   readonly cols?: number;
   readonly rows?: number;
-  /** What the others see this client as. */
+  /** The name of this client for the other clients. */
   readonly name?: string;
   /** A `viewer` reads only. Default: `driver`. */
   readonly role?: Role;
   readonly mode?: Mode;
-  /** What a slow reader does: hold the process back (`lossless`), or miss output (`live`). Default: lossless on pipes. */
+  /** Whether a slow reader holds the process back (`lossless`), or misses output (`live`). Default: lossless on pipes. */
   readonly delivery?: Delivery;
-  /** How long a new session lives with nobody attached. */
+  /** How long a new session lives with no client attached. */
   readonly keepSeconds?: number;
   readonly shellIntegration?: boolean;
-  /** Where the process of this name has ended, start a new one. */
+  /** If the process of this name has ended, start a new one. */
   readonly ended?: "replace";
 
   readonly token?: TokenSource;
-  /** What the session was shared with. */
+  /** The ticket by which the session was shared. */
   readonly ticket?: string;
   /** Default: the runtime's own. On Node 20, the one of the package ws. */
   readonly WebSocket?: WebSocketConstructor;
@@ -62,7 +62,7 @@ export type ConnectOptions = {
   readonly signal?: AbortSignal;
   /** Goes on where an earlier connection stood. */
   readonly resume?: ResumePoint;
-  /** With `resume`: what is written repeats the earlier connection's input from its first byte. Default: it comes after it. */
+  /** With `resume`: the new input repeats the earlier connection's from its first byte. Default: it comes after it. */
   readonly repeatsInput?: boolean;
   /** Failed attempts before the first greeting after which it gives up. Default: 5. Afterwards it never gives up by itself. */
   readonly firstAttempts?: number;
@@ -70,7 +70,7 @@ export type ConnectOptions = {
   readonly onState?: (state: ConnectionState) => void;
   /** Output from `from` to `to` is missing. On a PTY a redrawn screen follows. Without it, a gap on pipes is an error. */
   readonly onGap?: (from: number, to: number) => void;
-  /** Everything else that the server says: who comes and goes, the keyboard, attention, warnings. */
+  /** All other messages of the server: arrivals and departures, the keyboard, attention, warnings. */
   readonly onMessage?: (message: ServerMessage) => void;
   /** The PTY has another size, from the output that is read next on. */
   readonly onResize?: (cols: number, rows: number) => void;
@@ -80,7 +80,7 @@ export type ConnectionState =
   | { readonly phase: "connecting" }
   /** Connected; the container is on its way. */
   | { readonly phase: "starting" }
-  /** `isResumed`: nothing was missed and nothing is repeated. */
+  /** `isResumed`: no output was missed, and none is repeated. */
   | { readonly phase: "connected"; readonly isResumed: boolean }
   /** `retryAtMs`: since 1970. Absent: at the next input, since the session sleeps. */
   | { readonly phase: "reconnecting"; readonly reason: string; readonly retryAtMs?: number }

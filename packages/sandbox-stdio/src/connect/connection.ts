@@ -37,10 +37,10 @@ export function connect(address: string | URL, options: ConnectOptions = {}): Co
 export class Connection {
   /** Texts are written as UTF-8. Closing it is the end of input (^D on a PTY). Errors with `stdin_closed` after the exit. */
   readonly stdin: WritableStream<Uint8Array | string>;
-  /** Everything on a PTY. What nobody reads holds the process back: `cancel()` what is not wanted. */
+  /** All output on a PTY. An unread stream holds the process back: `cancel()` one that is not wanted. */
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
-  /** Rejects with a {@link StdioError} where the exit can't be known. Settles at once with the last state. */
+  /** Rejects with a {@link StdioError} if the exit can't be known. Settles at once with the last state. */
   readonly exited: Promise<Exit>;
   readonly session: string;
 
@@ -65,7 +65,7 @@ export class Connection {
     this.exited = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    // The streams and the state say the same: who asks for none of them is not to fail by it.
+    // The streams and the state say the same: a caller that ignores this promise must not fail by it.
     this.exited.catch(() => undefined);
     this.#output = new OutputStreams((end) => this.#client.dealtWith(end));
     this.stdout = this.#output.stdout.readable;
@@ -131,7 +131,7 @@ export class Connection {
     this.#client.leave();
   }
 
-  /** Stops, and keeps this client's place for 30 s. @returns What a later `connect` goes on from; undefined before a greeting. */
+  /** Stops, and keeps this client's place for 30 s. @returns The point for a later `connect`; undefined before a greeting. */
   suspend(): ResumePoint | undefined {
     const point = this.#client.resumePoint;
     this.#client.suspend();
@@ -217,7 +217,7 @@ export class Connection {
       this.#settle.resolve(exit);
       return;
     }
-    // A later connection may go on where the readers stand now: they must be given nothing more.
+    // A later connection may go on where the readers stand now: they must get no more output.
     if (end.kind === "left") this.#output.drop();
     this.#fail(
       end.kind === "left"
@@ -248,7 +248,7 @@ export class Connection {
     if (this.#participants !== undefined) this.#participants = followParticipants(this.#participants, message);
     if (message.type === "error") {
       if (message.code === "stdin_closed") this.#input.fail(new StdioError("stdin_closed", message.message));
-      // An end of input may be refused to a client whose input is not: the client tells it again.
+      // The server may refuse an end of input to a client that may type: the client tells it again.
       else if (message.code === "not_stdin_holder" && !this.#mayType) this.#refuseInput();
     }
     if (message.type === "expiring") void this.#showFreshToken();

@@ -7,7 +7,7 @@ export type StdioErrorOptions = {
   readonly closeCode?: number | undefined;
   /** Seconds after which the server wants to be asked again. */
   readonly retryAfter?: number | undefined;
-  /** What the server said beside `error` and `message`: `expected`, `holder`, `incarnation`. */
+  /** The fields of the server's answer beside `error` and `message`: `expected`, `holder`, `incarnation`. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 };
@@ -19,9 +19,9 @@ export type StdioErrorOptions = {
  * - `left`: `close()` was called, or the signal aborted
  * - `output_lost`: on pipes, output could not be kept for this reader; the streams end here, nothing is left out silently
  * - `stdin_closed`: the process has ended, or has closed its input; like EPIPE
- * - `not_stdin_holder`: this connection may not type (a viewer, or somebody else has the keyboard)
+ * - `not_stdin_holder`: this connection may not type (a viewer, or another client has the keyboard)
  * - `unreachable`: no answer came over HTTP
- * - `bad_token`, `no_websocket`, `bad_address`: what this side was given can't be used
+ * - `bad_token`, `no_websocket`, `bad_address`: this side was given a value that can't be used
  */
 export class StdioError extends Error {
   override readonly name = "StdioError";

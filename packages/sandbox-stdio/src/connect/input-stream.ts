@@ -1,4 +1,4 @@
-// Input as a web stream: a write is over when there is room for more in the window of what is not acknowledged, the closing
+// Input as a web stream: a write is over when the window of unacknowledged bytes has room for more, and the closing is over
 // when all has been taken.
 
 import { StdioError } from "./error.ts";
@@ -15,7 +15,7 @@ export class InputStream {
   readonly writable: WritableStream<Uint8Array | string>;
   readonly #ports: InputPorts;
   #controller: WritableStreamDefaultController | undefined;
-  /** The write or the closing that waits, and what it waits for. */
+  /** The write or the closing that waits, with the callbacks of its promise. */
   #waiting: { readonly isClosing: boolean; resolve(): void; reject(error: StdioError): void } | undefined;
   #failure: StdioError | undefined;
 
@@ -27,7 +27,7 @@ export class InputStream {
         this.#controller = controller;
       },
       write: (chunk) => {
-        // A copy: what is written is kept until it is acknowledged, and the caller may use its memory again.
+        // A copy: the bytes are kept until they are acknowledged, and the caller may use its memory again.
         const bytes = typeof chunk === "string" ? encoder.encode(chunk) : chunk.slice();
         if (bytes.length > 0 && !this.#ports.write(bytes)) return this.#wait(false);
         return undefined;
@@ -36,7 +36,7 @@ export class InputStream {
         this.#ports.endInput();
         return this.#ports.unacked() === 0 ? undefined : this.#wait(true);
       },
-      // An input that broke off is no input that ended: the process is told nothing.
+      // An input that broke off is no input that ended: the process is not told.
     });
   }
 

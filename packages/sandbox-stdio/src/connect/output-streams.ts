@@ -7,7 +7,7 @@ export class OutputStreams {
   readonly stdout: OutputPipe;
   readonly stderr: OutputPipe;
   readonly #dealtWith: (end: number) => void;
-  /** In the order of their offsets. What stands before `#first` has been taken. */
+  /** In the order of their offsets. Pieces before `#first` have been taken. */
   #pieces: Piece[] = [];
   #first = 0;
 
@@ -26,13 +26,13 @@ export class OutputStreams {
     pipe.push(piece);
   }
 
-  /** Nothing more comes. What has not been read yet can still be read. */
+  /** No more output comes. Unread output can still be read. */
   end(error?: Error): void {
     this.stdout.end(error);
     this.stderr.end(error);
   }
 
-  /** Forgets what has not been read. */
+  /** Forgets the unread output. */
   drop(): void {
     this.stdout.drop();
     this.stderr.drop();
@@ -77,7 +77,7 @@ class OutputPipe {
           }),
         cancel: () => this.#cancel(),
       },
-      // Nothing is taken that nobody asks for.
+      // Bytes are taken only when a reader asks for them.
       { highWaterMark: 0 },
     );
   }
@@ -92,7 +92,7 @@ class OutputPipe {
     this.#serve();
   }
 
-  /** Forgets what has not been read, without counting it as read. */
+  /** Forgets the unread output, without counting it as read. */
   drop(): void {
     this.#waiting = [];
     this.#next = 0;

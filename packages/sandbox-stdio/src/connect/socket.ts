@@ -1,4 +1,4 @@
-// One WebSocket of any runtime as the client's state machine wants it: asks for the token first, and puts what fails before
+// One WebSocket of any runtime as the client's state machine wants it: asks for the token first, and turns a failure before
 // there is a socket into a close code.
 
 import type { ClientSocket, ClientSocketEvents } from "../client/client-types.ts";
@@ -9,7 +9,7 @@ import { StdioError } from "./error.ts";
 type Message = { readonly data: unknown };
 type Closing = { readonly code: number; readonly reason: string };
 
-/** @param dial Opens a socket; what it throws ends the attempt. */
+/** @param dial Opens a socket; an error that it throws ends the attempt. */
 export function openSocket(dial: () => Promise<WebSocketLike>, events: ClientSocketEvents): ClientSocket {
   let socket: WebSocketLike | undefined;
   let isOver = false;
