@@ -1,4 +1,4 @@
-// What the package offers. Everything is listed, so that a reader sees the whole surface here.
+// The exports of the package. All are listed, so that a reader sees the whole surface here.
 
 export { StdioClient } from "./client/client.ts";
 export type {

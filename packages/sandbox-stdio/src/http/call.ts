@@ -1,4 +1,4 @@
-// One call over HTTP: asks, repeats what may be repeated, and makes an error of everything that is no answer.
+// One call over HTTP: asks, repeats a call that may be repeated, and makes an error of everything that is no answer.
 
 import { StdioError } from "../connect/error.ts";
 
@@ -19,7 +19,7 @@ export type Call = {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the same call twice does what it does once. Else it is repeated only where the server had done nothing. */
+  /** Whether two calls have the effect of one. Else it is repeated only if the server had done nothing. */
   readonly isRepeatable: boolean;
   readonly signal?: AbortSignal | undefined;
 };

@@ -14,7 +14,7 @@ export type OutputEvent =
       readonly body?: string;
       readonly offset: number;
     }
-  /** `code` is absent where the process was lost. */
+  /** `code` is absent if the process was lost. */
   | ({ readonly type: "exit"; readonly state: State; readonly offset: number } & Partial<ExitInfo>);
 
 type RawEvent = { readonly id: string | undefined; readonly type: string; readonly data: string };

@@ -5,7 +5,7 @@ export type ExitInfo = { code: number; signal?: string };
 export type GapInfo = { from: number; to: number };
 export type State = "running" | "exited" | "lost";
 
-/** What runs: `cmd` with `args`, given to no shell, or `command`, one line for `bash -lc`. */
+/** The program to run: `cmd` with `args`, given to no shell, or `command`, one line for `bash -lc`. */
 export type ProcessFields = {
   /** The one process of this name that is meant: no other is found or started. */
   incarnation?: string;
@@ -19,16 +19,16 @@ export type ProcessFields = {
   cols?: number;
   rows?: number;
   mode?: "collaborative" | "exclusive";
-  /** What happens with nobody attached: `lossless` output waits. Default: `live`, which runs on. */
+  /** If no client is attached, `lossless` output waits. Default: `live`, which runs on. */
   delivery?: "live" | "lossless";
   /** How long output is awaited after the exit, from children that hold the pipes. Default: 1. */
   lingerSeconds?: number;
   shellIntegration?: boolean;
-  /** How long it runs on with nobody attached, from the last call on. Default: 1800. */
+  /** How long it runs on with no client attached, from the last call on. Default: 1800. */
   keepSeconds?: number;
   /** How long it is kept after its exit and the last call. Default: 600. */
   keepExitedSeconds?: number;
-  /** Where the process of this name has ended, start a new one; needs `attempt`. */
+  /** If the process of this name has ended, start a new one; needs `attempt`. */
   ended?: "replace";
   attempt?: string;
 };
@@ -71,7 +71,7 @@ export type Description = {
   rows?: number;
   title?: string;
   clients: number;
-  /** Who is attached. Absent where nobody is. */
+  /** The attached clients. Absent if there are none. */
   participants?: { id: string; name: string; role: "driver" | "viewer"; kind?: "person" | "guest" | "program" }[];
   offset: number;
   /** When its last output came. Absent where there was none. */

@@ -47,7 +47,7 @@ export function sandbox(address: string | URL, options: SandboxOptions = {}): Sa
 }
 
 /**
- * Calls that read are repeated where the answer got lost, and so are calls that say what makes them repeatable: `run` and
+ * A call that reads is repeated if the answer got lost. So is a call with a field that makes it repeatable: `run` and
  * `create` by their `session`, `write` by `at`, `wait` by `from`. All others fail instead. Each throws a `StdioError`.
  */
 export class Sandbox {
