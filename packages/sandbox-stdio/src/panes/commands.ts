@@ -1,4 +1,4 @@
-// What is said to tmux's control mode: lines of commands. Each names its target by id, and quotes what others have chosen.
+// Lines of commands for tmux's control mode. Each names its target by id, and quotes text that others have chosen.
 
 import { PANE_FORMAT, TAKEN_OPTION } from "./pane-list.ts";
 import { SCREEN_FORMAT } from "./redraw.ts";
@@ -6,7 +6,7 @@ import { SCREEN_FORMAT } from "./redraw.ts";
 /** One line, without its end. tmux answers each of its commands, up to the first that fails. */
 export type CommandLine = { readonly text: string; readonly commands: number };
 
-/** What a person may do to panes and windows. Ids and names are checked where they come from: {@link isPaneId}, {@link isPaneName}. */
+/** A person's acts on panes and windows. Ids and names are checked where they come from: {@link isPaneId}, {@link isPaneName}. */
 export type PaneAction =
   | { readonly action: "split"; readonly pane: string; readonly across: "right" | "below" }
   | { readonly action: "close" | "select" | "zoom" | "break"; readonly pane: string }
@@ -24,7 +24,7 @@ export function isWindowId(text: string): boolean {
   return /^@\d{1,9}$/.test(text);
 }
 
-/** What a person may call a pane: nothing that a command line reads otherwise, or that a list would have to leave out. */
+/** Whether a person may call a pane so: no command line may read the name otherwise, and no list leave it out. */
 export function isPaneName(text: string): boolean {
   return /^[A-Za-z0-9_.-]{0,64}$/.test(text);
 }
@@ -59,12 +59,12 @@ export function capture(pane: string): CommandLine {
   );
 }
 
-/** tmux has stopped telling a pane's output: it goes on from here, and what was missed is drawn anew. */
+/** tmux has stopped telling a pane's output: it goes on from here, and the missed output is drawn anew. */
 export function continuePane(pane: string): CommandLine {
   return line(`refresh-client -A ${quoted(`${pane}:continue`)}`);
 }
 
-/** Nothing more of a pane's output is told until {@link continuePane}. Its program runs on, and tmux keeps its screen. */
+/** tmux tells no more of a pane's output until {@link continuePane}. Its program runs on, and tmux keeps its screen. */
 export function pausePane(pane: string): CommandLine {
   return line(`refresh-client -A ${quoted(`${pane}:pause`)}`);
 }
@@ -79,7 +79,7 @@ export function type(pane: string, bytes: Uint8Array, taken: number): CommandLin
   return line(`send-keys -t ${pane} -H${keys}`, `set-option -p -t ${pane} ${TAKEN_OPTION} ${taken}`);
 }
 
-/** What an action says to tmux. Sizes are integers within the protocol's limits. */
+/** tmux's command for an action. Sizes are integers within the protocol's limits. */
 export function commandOf(action: PaneAction): CommandLine {
   switch (action.action) {
     case "split":

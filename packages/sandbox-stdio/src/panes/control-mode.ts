@@ -1,10 +1,10 @@
 // Reads what `tmux -C` and `tmux -CC` write: lines of notifications, and blocks that answer commands. The stream may be cut
-// anywhere; a pane's output comes out byte for byte. Knows nothing of what was asked.
+// anywhere; a pane's output comes out byte for byte. Knows nothing of the commands themselves.
 
 import { ControlLines } from "./control-lines.ts";
 import { type Notification, readNotification } from "./notifications.ts";
 
-/** What stands between `%begin` and `%end`, or `%error`. */
+/** The lines between `%begin` and `%end`, or `%error`. */
 export type Reply = {
   readonly type: "reply";
   /** False: tmux ran this command by itself, as it does the one that the client was started with. */
@@ -14,7 +14,7 @@ export type Reply = {
   readonly lines: readonly Uint8Array[];
 };
 
-/** The stream can't be followed any more: nothing comes after it. */
+/** The stream can't be followed any more: no event comes after this. */
 export type ControlFault = { readonly type: "fault"; readonly detail: string };
 
 export type ControlEvent = Reply | Notification | ControlFault;
@@ -69,7 +69,7 @@ export class ControlMode {
 
   #readBlock(block: Block, line: Uint8Array, events: ControlEvent[]): void {
     const isError = startsWith(line, `%error ${block.stamp}`);
-    // What a pane shows may begin with `%end`, too: the end of this block has the stamp of its beginning.
+    // A pane's text may begin with `%end`, too: the end of this block has the stamp of its beginning.
     if (
       (isError || startsWith(line, `%end ${block.stamp}`)) &&
       line.length === block.stamp.length + (isError ? 7 : 5)

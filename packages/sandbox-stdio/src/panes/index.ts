@@ -1,4 +1,4 @@
-// The panes of a session that runs under tmux: its control mode, what is known of panes, and what is said to them.
+// The panes of a session that runs under tmux: its control mode, the list of panes, and the commands for them.
 
 export type { PaneAddress } from "../wire/pane-address.ts";
 export { type CommandLine, commandOf, isPaneId, isPaneName, isWindowId, type PaneAction } from "./commands.ts";

@@ -1,17 +1,17 @@
-// One line of tmux's control mode that answers no command: what has happened, as a value.
+// One line of tmux's control mode that answers no command: an event, as a value.
 
 import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 
 /** Panes are named as tmux does (`%3`), and so are windows (`@1`). */
 export type Notification =
-  /** `ageMs`: how long the bytes had waited, where tmux was asked to say. */
+  /** `ageMs`: how long the bytes had waited, if tmux was asked to say. */
   | { readonly type: "output"; readonly pane: string; readonly bytes: Uint8Array; readonly ageMs?: number }
   | { readonly type: "layout"; readonly window: string; readonly layout: string; readonly visible: string }
   /** Windows or panes are others than before, or are called otherwise: which ones must be asked. */
   | { readonly type: "changed"; readonly what: string }
   /** tmux is attached to a session from here on. Commands that came before had no session. */
   | { readonly type: "attached"; readonly session: string; readonly name: string }
-  /** Output of this pane is not told until `continue`, and what comes meanwhile is not told at all. */
+  /** tmux tells no output of this pane until `continue`, and output in between not at all. */
   | { readonly type: "pause" | "continue"; readonly pane: string }
   | { readonly type: "subscription"; readonly name: string; readonly pane: string; readonly value: string }
   | { readonly type: "exit"; readonly reason: string }
@@ -33,7 +33,7 @@ const EXTENDED_OUTPUT = encodeUtf8("%extended-output ");
 const PANE = /^%\d+$/;
 const SUBSCRIPTION = /^(\S+) \S+ \S+ \S+ (\S+) : (.*)$/;
 
-/** @returns undefined where it is no notification. Output without an escape is a view of the line. */
+/** @returns undefined if it is no notification. Output without an escape is a view of the line. */
 export function readNotification(line: Uint8Array): Notification | undefined {
   if (isPrefix(OUTPUT, line)) return readOutput(line.subarray(OUTPUT.length));
   if (isPrefix(EXTENDED_OUTPUT, line)) return readExtended(line.subarray(EXTENDED_OUTPUT.length));

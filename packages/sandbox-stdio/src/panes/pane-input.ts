@@ -1,5 +1,5 @@
 // The input of one pane, on its way to tmux: each byte is typed once, also when the control client is lost in between, since
-// tmux itself keeps the count of what it has taken.
+// tmux itself keeps the count of the bytes that it has taken.
 
 import { type CommandLine, type } from "./commands.ts";
 
@@ -20,7 +20,7 @@ export class PaneInput {
   /** The count of bytes that tmux has confirmed. */
   #taken: number;
 
-  /** @param taken What tmux says it has taken of this pane's input so far. */
+  /** @param taken The bytes of this pane's input that tmux says it has taken so far. */
   constructor(pane: string, taken: number) {
     this.#pane = pane;
     this.#taken = taken;
@@ -66,7 +66,7 @@ export class PaneInput {
     return piece.length;
   }
 
-  /** The control client is another one: what tmux has taken meanwhile is not typed again. @returns The bytes of that. */
+  /** The control client is another one: bytes that tmux has taken meanwhile are not typed again. @returns Their number. */
   restore(taken: number): number {
     const before = this.#taken;
     this.#sent = 0;

@@ -6,7 +6,7 @@ import { type Cell, type Layout, panesOf, parseLayout } from "./layout.ts";
 export type Pane = Cell & {
   /** As tmux numbers it: `%3`. Never used twice by one tmux server. */
   readonly id: string;
-  /** What it is called by `set -p @name`, else where it stands in the window that is seen; "" for neither. */
+  /** Its name by `set -p @name`, else its place in the window that is seen; "" for neither. */
   readonly name: string;
   readonly window: string;
   readonly active: boolean;

@@ -1,5 +1,5 @@
-// Decides what one session that has panes says to tmux's control mode, and what each pane puts out. The control client may be
-// lost at any byte and made anew: everything comes back from tmux. Carries nothing out: see PanesPorts.
+// Decides which commands a session with panes sends to tmux's control mode, and the output of each pane. The control client
+// may be lost at any byte and made anew: everything comes back from tmux. Carries nothing out: see PanesPorts.
 
 import { decodeUtf8 } from "../text/utf8-text.ts";
 import { Asked } from "./asked.ts";
@@ -24,7 +24,7 @@ export interface PanesPorts {
   send(text: string): void;
   /** Panes, their places or names are others than before. */
   changed(list: PaneList): void;
-  /** More output of a pane. The bytes are good until this returns. `isRedraw`: they draw what was not seen anew. */
+  /** More output of a pane. The bytes are good until this returns. `isRedraw`: they draw unseen output anew. */
   output(pane: string, bytes: Uint8Array, isRedraw: boolean): void;
   /** So many bytes of a pane's input have been taken since the last time; it has room for more. */
   taken(pane: string, bytes: number): void;
@@ -34,14 +34,14 @@ export interface PanesPorts {
   lost(why: string): void;
 }
 
-/** What became of an action: `error` is what tmux says. `unknown`: the control client was lost meanwhile. */
+/** The result of an action: `error` has tmux's words. `unknown`: the control client was lost meanwhile. */
 export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
 type PaneState = {
   readonly input: PaneInput;
   /** The number of the redraw that is awaited: until it has come, output is left out, since it has that too. 0: none is. */
   awaited: number;
-  /** Nobody wants its output now: it is drawn anew when somebody does. */
+  /** No client wants its output now: it is drawn anew when one does. */
   isHeld: boolean;
 };
 
@@ -78,7 +78,7 @@ export class PanesSession {
 
   // ---- The control client ----------------------------------------------------------------------------------------
 
-  /** A new control client was started; whatever the one before had on its way is given up. */
+  /** A new control client was started; commands on their way to the one before are given up. */
   opened(): void {
     this.#giveUp();
     this.#control = new ControlMode();
@@ -119,7 +119,7 @@ export class PanesSession {
         return;
       case "layout":
         if (this.#phase !== "attached") return;
-        // Of a window that one pane fills, only the list says what is seen.
+        // If one pane fills a window, only the list says which panes are seen.
         if (event.layout === event.visible) this.#take(withLayout(this.#list, event.window, event.layout));
         this.#askList();
         return;
@@ -141,7 +141,7 @@ export class PanesSession {
   /** Also said when the client is moved to another session: everything is asked anew then. */
   #attached(): void {
     this.#phase = "attached";
-    // Nothing of a pane is told before it is drawn anew.
+    // A pane's output is told only after it has been drawn anew.
     for (const pane of this.#panes.values()) pane.awaited = ++this.#redraws;
     this.#ask(WATCH_NAMES, () => undefined);
     this.#askList((list) => {
@@ -176,7 +176,7 @@ export class PanesSession {
 
   // ---- Which panes there are -------------------------------------------------------------------------------------
 
-  /** One list at a time: what changes meanwhile is asked for once more. `first`: called when the list has been taken in. */
+  /** One list at a time: after a change meanwhile it is asked for once more. `first`: called when the list has been taken in. */
   #askList(first?: (list: PaneList) => void): void {
     if (this.#listing !== "no" && first === undefined) {
       this.#listing = "stale";
@@ -213,7 +213,7 @@ export class PanesSession {
     if (!isSame(before, list)) this.#ports.changed(list);
   }
 
-  /** Tells nothing of a pane until {@link release}: for who can't take more. Its program is not held back. */
+  /** Tells nothing of a pane until {@link release}: for a client that can't take more. Its program is not held back. */
   hold(id: string): void {
     const pane = this.#panes.get(id);
     if (pane === undefined || pane.isHeld) return;
@@ -229,12 +229,12 @@ export class PanesSession {
     this.#goOn(id);
   }
 
-  /** Draws a pane for somebody who has seen nothing of it: all who follow it are told. */
+  /** Draws a pane for a client that has seen nothing of it: all its clients get the drawing. */
   draw(id: string): void {
     this.#redraw(id);
   }
 
-  /** Redrawn behind the continuation: between the two nothing is told, and the redraw has it. */
+  /** Redrawn behind the continuation: output between the two is not told, since the redraw has it. */
   #goOn(id: string): void {
     if (this.#phase !== "attached") return;
     this.#ask(continuePane(id), () => undefined);
@@ -260,7 +260,7 @@ export class PanesSession {
 
   // ---- Input and actions -----------------------------------------------------------------------------------------
 
-  /** @returns How many bytes were taken, copied; all of them (dropped) where the pane is gone. */
+  /** @returns How many bytes were taken, copied; all of them (dropped) if the pane is gone. */
   write(id: string, bytes: Uint8Array): number {
     const pane = this.#panes.get(id);
     if (pane === undefined) return bytes.length;
@@ -279,7 +279,7 @@ export class PanesSession {
     if (pane === undefined || this.#phase !== "attached") return;
     for (let line = pane.input.next(); line !== undefined; line = pane.input.next()) {
       this.#ask(line, (answer) => {
-        // What fails has no pane any more: nobody will read these bytes.
+        // A command that fails has no pane any more: no program will read these bytes.
         const bytes = pane.input.confirm();
         if (!answer.ok) this.#askList();
         if (this.#panes.get(id) !== pane) return;
@@ -289,7 +289,7 @@ export class PanesSession {
     }
   }
 
-  /** Carries out what somebody wants with panes: at most once. Ids in it must be checked, and are those of {@link list}. */
+  /** Carries out a client's action on panes: at most once. Ids in it must be checked, and are those of {@link list}. */
   act(action: PaneAction, answered: (result: ActionResult) => void): void {
     if (this.#phase !== "attached") {
       answered({ ok: false, error: "unknown" });
@@ -306,7 +306,7 @@ export class PanesSession {
   }
 }
 
-/** Counts of input change with each key, and are nobody's concern. */
+/** Leaves out the counts of input, which change with each key: no client needs them. */
 function isSame(one: PaneList, other: PaneList): boolean {
   const text = ({ windows, panes }: PaneList) => JSON.stringify([windows, panes]);
   return one === other || text(one) === text(other);

@@ -1,4 +1,4 @@
-// Bytes that draw a pane as tmux holds it, history first: what a terminal gets in place of output that nobody has seen.
+// Bytes that draw a pane as tmux holds it, history first: a terminal gets them in place of output that no client has seen.
 
 import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 
@@ -11,14 +11,14 @@ export const SCREEN_FORMAT = [
   ":#{mouse_standard_flag}:#{mouse_button_flag}:#{mouse_all_flag}:#{mouse_sgr_flag}:#{bracket_paste_flag}",
 ].join(" ");
 
-/** The modes at the end of the format: what is said where the flag is 1, and where it is 0. */
+/** The modes at the end of the format: the sequence if the flag is 1, and if it is 0. */
 const MODES: readonly (readonly [on: string, off: string])[] = [
   ["", "\u001b[?25l"],
   ["\u001b[4h", ""],
   ["\u001b[?1h", ""],
   ["\u001b=", ""],
   ["", "\u001b[?7l"],
-  // Origin mode moves the cursor home, so it is said before the cursor's place, which it changes the meaning of.
+  // Origin mode moves the cursor home and changes the meaning of its place, so it comes before the place.
   ["", ""],
   ["\u001b[?1000h", ""],
   ["\u001b[?1002h", ""],
@@ -41,7 +41,7 @@ export type Captured = {
   readonly saved: readonly Uint8Array[];
 };
 
-/** @returns undefined where the state is not as asked. */
+/** @returns undefined if the state is not as asked. */
 export function redraw({ state, history, screen, saved }: Captured): Uint8Array | undefined {
   const text = decodeUtf8(state[0] ?? new Uint8Array(0));
   const [numbers = "", ...flags] = text.split(" :").join(":").split(":");
@@ -67,7 +67,7 @@ export function redraw({ state, history, screen, saved }: Captured): Uint8Array 
   return encodeUtf8(parts.join(""));
 }
 
-/** Each line at its own row, whatever stands at the right edge. */
+/** Each line at its own row, even if a line reaches the right edge. */
 function drawn(lines: readonly Uint8Array[], rows: number): string {
   return lines
     .slice(0, rows)
