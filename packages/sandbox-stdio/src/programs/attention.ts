@@ -1,4 +1,4 @@
-// What a program says when it wants to be looked at (N1).
+// The message of a program that wants attention (N1).
 
 /** `offset`: behind the sequence that said it. Texts are without control characters, and cut. */
 export type Attention = {

@@ -1,4 +1,4 @@
-// What a call to *write* types, as bytes (W1). Bytes travel as Latin-1 text, a character each, since the hop's messages are JSON.
+// The bytes that a call to *write* types (W1). Bytes travel as Latin-1 text, a character each, since the hop's messages are JSON.
 
 import { fromLatin1 } from "../terminal/sequence-text.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
@@ -17,7 +17,7 @@ export type EncodedWrite =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly code: "bad_key" | "bad_paste" | "no_terminal"; readonly message: string };
 
-/** Whether the bytes depend on what the terminal's program has asked for. */
+/** Whether the bytes depend on the modes that the program has set on its terminal. */
 export function needsModes({ keys, paste, enter }: WriteInput): boolean {
   return keys !== undefined || paste !== undefined || enter === true;
 }

@@ -1,4 +1,4 @@
-// The budget of *run* (U3): the first half and the last half of what is too long, cut at line ends where one is near and never
+// The budget of *run* (U3): the first half and the last half of output that is too long, cut at line ends if one is near, and never
 // inside a character.
 
 import type { OutputLog } from "../output/output-log.ts";
@@ -18,9 +18,9 @@ export type HeadTail = {
   readonly output: Uint8Array;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
-  /** What was left out: *read* can fetch it. */
+  /** The output that was left out: *read* can fetch it. */
   readonly truncated?: { readonly from: number; readonly to: number; readonly bytes: number };
-  /** What the log no longer holds. */
+  /** Output that the log no longer holds. */
   readonly gap?: Gap;
 };
 

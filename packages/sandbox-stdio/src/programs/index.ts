@@ -1,4 +1,4 @@
-// What programs without a WebSocket need of a session (D, U, W, T), apart from sockets and clocks.
+// The parts of a session for programs without a WebSocket (D, U, W, T), apart from sockets and clocks.
 
 export { MAX_TIME_MARKS, offsetSince, readTimeIndex, TimeIndex, type TimeMark } from "../output/time-index.ts";
 export { decodeUtf8 } from "../text/utf8-text.ts";

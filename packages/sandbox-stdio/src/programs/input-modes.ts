@@ -1,9 +1,9 @@
-// What a program has asked of the terminal as to keys and pastes, read from its output. For a log that is whole and short: a
-// longer one has an emulator that knows.
+// The modes for keys and pastes that a program has set on its terminal, read from its output. For a log that is whole and
+// short: a longer one has an emulator that knows.
 
 import type { InputModes } from "./keys.ts";
 
-/** A terminal of which nothing was asked. */
+/** The modes of a terminal before its program has set any. */
 export const USUAL_MODES: InputModes = {
   applicationCursor: false,
   applicationKeypad: false,

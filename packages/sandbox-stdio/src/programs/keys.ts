@@ -1,7 +1,7 @@
 // Keys by the names that tmux has for them, and pasted text, as bytes for a terminal in its current modes (W1). The bytes are
 // xterm's, since that is the terminal that the process is told of; they differ from tmux's own for Home and End alone.
 
-/** What the program has asked of the terminal. */
+/** The modes that the program has set on its terminal. */
 export type InputModes = {
   /** DECCKM: arrows, Home and End are sent with ESC O. */
   readonly applicationCursor: boolean;
@@ -87,7 +87,7 @@ export function encodeKeys(keys: readonly string[], modes: InputModes): KeysResu
   return { ok: true, text };
 }
 
-/** What the key Enter sends. */
+/** The characters that the key Enter sends. */
 export function encodeEnter(modes: InputModes): string {
   return modes.newLine ? "\r\n" : "\r";
 }
@@ -102,7 +102,7 @@ export function encodePaste(text: string, modes: InputModes): KeysResult {
       return { ok: false, code: "bad_paste", message: `a paste may not have the control character ${name}` };
     }
   }
-  // As terminals do: a pasted line end is what Enter sends.
+  // As terminals do: a pasted line end becomes the CR of the key Enter.
   const lines = text.replace(/\r\n|\n/g, "\r");
   return { ok: true, text: modes.bracketedPaste ? `\x1b[200~${lines}\x1b[201~` : lines };
 }

@@ -14,7 +14,7 @@ const MAX_WAITED_SEQUENCE = 4_096;
 export type OutputFormat = "text" | "base64" | "plain";
 export type StreamChoice = "all" | "stdout" | "stderr";
 
-/** Exactly one of `from` and `tail`, or neither: from the start of what is held. */
+/** Exactly one of `from` and `tail`, or neither: from the start of the held log. */
 export type OutputQuery = {
   readonly from?: number | undefined;
   readonly tail?: number | undefined;
@@ -103,7 +103,7 @@ function afterCharacter(log: OutputLog, from: number, to: number): number {
   return unfinished === 0 ? from : from + skipped;
 }
 
-/** Leaves out what is not whole at the end. */
+/** Leaves out a character or sequence that is not whole at the end. */
 function wholeCharacters(log: OutputLog, from: number, limit: number, taken: Taken, query: OutputQuery): Taken {
   const { bytes } = taken;
   const stream = query.stream ?? "all";
@@ -114,8 +114,8 @@ function wholeCharacters(log: OutputLog, from: number, limit: number, taken: Tak
 }
 
 /**
- * Of `plain` also an escape sequence is left out that is not whole. One that is longer than the budget is passed over whole,
- * since it draws nothing; one that does not end is given up at last, so that every call makes progress.
+ * With `plain`, also leaves out an escape sequence that is not whole. It passes over one that is longer than the budget,
+ * since it draws nothing. It gives up at last on one that does not end, so that every call makes progress.
  */
 function wholeSequences(log: OutputLog, from: number, limit: number, taken: Taken, stream: StreamChoice): Taken {
   const plain = new PlainText();

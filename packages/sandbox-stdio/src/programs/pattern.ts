@@ -1,7 +1,7 @@
 // A regular expression over text that arrives in pieces: all threads of its program go over each character once (Pike),
 // so that time is linear in the text, whatever the expression. It can stop after a bounded amount of work, and go on.
 
-/** What an instruction does. Compiled from RE2 syntax elsewhere; this package imports no parser. */
+/** The operations of instructions. Compiled from RE2 syntax elsewhere; this package imports no parser. */
 export const OP = {
   fail: 0,
   alt: 1,
@@ -14,7 +14,7 @@ export const OP = {
   anyNotNewline: 8,
 } as const;
 
-/** What an `empty` instruction asks for, as bits of its `arg`. */
+/** The conditions of an `empty` instruction, as bits of its `arg`. */
 export const EMPTY = {
   beginLine: 1,
   endLine: 2,

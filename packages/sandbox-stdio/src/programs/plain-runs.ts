@@ -39,7 +39,7 @@ export class PlainMap {
     for (const run of runs) this.#runs.push(run);
   }
 
-  /** Forgets what lies before `at`. */
+  /** Forgets the runs before the one at `at`. */
   dropBefore(at: number): void {
     const kept = this.#find(at);
     if (kept > 0) this.#runs.splice(0, kept);

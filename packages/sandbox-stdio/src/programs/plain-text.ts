@@ -19,7 +19,7 @@ const FIRST_CELLS = 128;
 /** Parameter bytes of a CSI that are remembered: `2K` and `1G` are the longest that matter. */
 const MAX_CSI = 4;
 
-/** What has changed in the plain text since the last time. */
+/** The change of the plain text since the last time. */
 export type PlainChange = {
   /** Position in the plain text, in UTF-16 units. Everything from here on is replaced by `text`. */
   readonly at: number;
@@ -47,7 +47,7 @@ export class PlainText {
   #drained = 0;
   #drainedUnits = 0;
   #dirty = 0;
-  /** Finished lines, or what was new of them, since the last {@link drain}. */
+  /** Finished lines, or their new part, since the last {@link drain}. */
   #ready = "";
   #readyAt = 0;
   #runs = new PlainRuns();
@@ -79,7 +79,7 @@ export class PlainText {
     if (this.#utf8.isInCharacter) this.#put(0xfffd, this.#utf8.startOffset, this.#utf8.cut());
   }
 
-  /** What has changed since the last call. */
+  /** The change since the last call. */
   drain(): PlainChange {
     const first = Math.min(this.#dirty, this.#drained);
     const hasReady = this.#ready !== "";

@@ -5,7 +5,7 @@ import { encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
 import type { InputModes } from "./keys.ts";
 import type { WritePlan, WriteRequest } from "./writers.ts";
 
-/** Of one program's input so much may wait for a process that does not read; then a write is refused. */
+/** So much of one program's input may wait for a process that does not read; then a write is refused. */
 const MAX_WAITING_WRITE_BYTES = 256 * 1024;
 
 export type WriteCommand = WriteInput & {
@@ -13,11 +13,11 @@ export type WriteCommand = WriteInput & {
   /** Where it begins in the writer's count. */
   readonly at: number;
   readonly eof?: boolean | undefined;
-  /** The Durable Object does not know what became of this same command on an earlier hop. */
+  /** The Durable Object does not know the outcome of this same command on an earlier hop. */
   readonly again?: boolean | undefined;
 };
 
-/** What was typed, and by which modes it was encoded, so that a record can be made of it. */
+/** The range that was typed, and the modes of its encoding, so that a record can be made of it. */
 export type Written = {
   readonly from: number;
   readonly to: number;
@@ -48,13 +48,13 @@ export type WriteAnswer =
       readonly holder?: string | undefined;
     };
 
-/** What a write needs of its client: how much of its input waits, and its last write, which is set here. */
+/** The parts of a client that a write uses: how much of its input waits, and its last write, which is set here. */
 export interface Writer {
   readonly input: { readonly queuedBytes: number };
   lastWrite: LastWrite | undefined;
 }
 
-/** What a write needs of the session and the terminal beside the process. */
+/** The parts that a write uses of the session, and of the terminal beside the process. */
 export interface WritePorts<Client extends Writer> {
   client(id: string): Client | undefined;
   /** Undefined on pipes. */
@@ -62,11 +62,11 @@ export interface WritePorts<Client extends Writer> {
   /** Where the log ends now. */
   outputEnd(): number;
   plan(client: Client, request: WriteRequest): WritePlan;
-  /** Queues what was planned; the bytes are the queue's from here on. */
+  /** Queues the planned bytes, which are the queue's from here on. */
   type(client: Client, bytes: Uint8Array, eof: boolean): void;
 }
 
-/** @param answer Told before anything is typed: what is taken is said after it. */
+/** @param answer Called before the bytes are typed: reports of taken bytes come after it. */
 export async function followWrite<Client extends Writer>(
   command: WriteCommand,
   ports: WritePorts<Client>,
@@ -86,7 +86,7 @@ export async function followWrite<Client extends Writer>(
     return;
   }
   const encoded = encodeWrite(command, modes);
-  // A repetition is told so, whatever its body.
+  // A repetition gets the answer `duplicate`, even with another body.
   const length = encoded.ok ? encoded.bytes.length : 0;
   const plan = ports.plan(client, { length, eof, at });
   if (plan.kind === "duplicate") {

@@ -1,5 +1,5 @@
 // A search through output as it comes (T2 to T4): reads the log from an offset on, as plain text, and finds a literal or an
-// expression. Each byte is looked at once, except what a line end has not settled yet.
+// expression. Each byte is looked at once, except in a line that has not ended yet.
 
 import type { OutputLog } from "../output/output-log.ts";
 import { PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
@@ -64,8 +64,8 @@ export class OutputSearch {
   }
 
   /**
-   * Searches what the log has got since. The match is the leftmost in what is there now, as a backtracking engine would find
-   * it: `$` also matches at its end, and a match there may be shorter than it would be with what comes later.
+   * Searches the log's new output. The match is the leftmost in the output so far, as a backtracking engine would find
+   * it: `$` also matches at its end, and a match there may be shorter than it would be with later output.
    * @param maxWork About so many instructions of an expression's program.
    */
   advance(log: OutputLog, maxWork = Number.MAX_SAFE_INTEGER): SearchProgress {

@@ -1,5 +1,5 @@
-// What the Durable Object tells the bridge of a process that a program starts without attaching (P1 to P4): in a body, so that
-// a command may be long. One writer, one reader, and the answer's shape.
+// The Durable Object's order to the bridge for a process that a program starts without attaching (P1 to P4): in a body, so
+// that a command may be long. One writer, one reader, and the answer's shape.
 
 import { commandWords, isName, type ProcessWish } from "../wire/attach-query.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type Shape,
 } from "../wire/schema.ts";
 
-/** Bytes of an order as JSON: a request of 1 MiB, with what is added to it, and escaped once more at worst. */
+/** Bytes of an order as JSON: a request of 1 MiB, with additions to it, and escaped once more at worst. */
 export const MAX_ORDER_BYTES = 4 * MIB;
 /** Bytes of one word that the kernel takes, with the NUL behind it. */
 export const MAX_WORD_BYTES = 131_072;
@@ -34,7 +34,7 @@ export type StartOrder = {
   readonly session: string;
   readonly process: ProcessWish;
   readonly size?: { readonly cols: number; readonly rows: number };
-  /** Where a process of this name has ended: starts anew, unless this very attempt has done so. */
+  /** If a process of this name has ended: starts anew, unless this very attempt has done so. */
   readonly replace?: string;
   /** Seconds for which the ended process is kept. */
   readonly keepExited: number;
@@ -69,7 +69,7 @@ export function orderBody(order: StartOrder): string {
   return JSON.stringify({ label, session, ...order.process, ...size, replace, keepExited, stdin, isStdinEnded });
 }
 
-/** @returns The order, or what is wrong with it. */
+/** @returns The order, or its fault. */
 export function parseOrder(text: string): StartOrder | { readonly detail: string } {
   let value: unknown;
   try {
@@ -104,14 +104,14 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   };
 }
 
-/** What makes two processes the same (P2), as one text. */
+/** The fields that make two processes the same (P2), as one text. */
 export function processIdentity(wish: ProcessWish): string {
   const { tty, cwd, env } = wish;
   const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([...(commandWords(wish) ?? ["bash", ...wish.args]), tty, cwd ?? "", variables]);
 }
 
-/** What the bridge answers to an order. */
+/** The bridge's answer to an order. */
 export type Started = {
   readonly incarnation: string;
   readonly createdAt: string;
@@ -122,7 +122,7 @@ export type Started = {
   readonly offset: number;
 };
 
-/** @returns undefined where the text is no such answer. */
+/** @returns undefined if the text is no such answer. */
 export function parseStarted(text: string): Started | undefined {
   const listing = parseListings(text)?.[0];
   if (listing === undefined) return undefined;
@@ -134,7 +134,7 @@ export function parseStarted(text: string): Started | undefined {
   const createdAt = sessions[0]?.createdAt;
   if (typeof createdAt !== "string" || !/^\d{4}-\d\d-\d\dT[\d:.]{5,16}Z$/.test(createdAt)) return undefined;
   const { incarnation, state, offset } = listing;
-  // A bridge that does not say so: nothing is typed twice.
+  // If a bridge does not say it, the process counts as one with input: nothing is typed twice.
   return { incarnation, createdAt, isNew: isNew === true, hasInput: hasInput !== false, state, offset };
 }
 

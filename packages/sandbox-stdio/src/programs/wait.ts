@@ -14,7 +14,7 @@ export type WaitUntil =
   | { readonly kind: "exit" }
   | { readonly kind: "match"; readonly program: PatternProgram }
   | { readonly kind: "text"; readonly text: string }
-  /** Nothing came for so long, counted from the call: weak evidence of anything (T5). */
+  /** No output came for so long, counted from the call: weak evidence of anything (T5). */
   | { readonly kind: "idle"; readonly idleMs: number }
   | { readonly kind: "commandEnd" }
   | { readonly kind: "screen"; readonly program: PatternProgram }
@@ -63,7 +63,7 @@ export class Wait {
   #idleSinceMs: number;
   #seenEnd: number;
   #screen: { readonly machine: PatternMachine; readonly text: string; readonly offset: number; at: number } | undefined;
-  /** The end of waiting has come, and what came before it is still to be searched. */
+  /** The end of waiting has come, and output before it is still to be searched. */
   #ending: Ending | undefined;
   #isBehind = false;
   #result: WaitResult | undefined;
@@ -126,7 +126,7 @@ export class Wait {
     else this.#endAfterSearch({ outcome: "exited", exit });
   }
 
-  /** The process is lost: nothing more will come. */
+  /** The process is lost: no more output will come. */
   lost(): void {
     this.#endAfterSearch({ outcome: "lost" });
   }

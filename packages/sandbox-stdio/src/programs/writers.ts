@@ -1,4 +1,4 @@
-// Who writes over HTTP (W2 to W4): each writer counts its own bytes, so that a call can be repeated and types nothing twice.
+// The writers over HTTP (W2 to W4): each counts its own bytes, so that a call can be repeated and types nothing twice.
 // Decides only: the bytes go the way of every client's input, through its queue.
 
 /** Writers that one process has at most (W2). */
@@ -10,7 +10,7 @@ export type WriterName = {
   readonly incarnation: string;
   readonly issuer: string;
   readonly subject: string;
-  /** The caller's own choice: `api` if nothing is said, `run` for the input of *run*. */
+  /** The caller's own choice: `api` by default, `run` for the input of *run*. */
   readonly writer: string;
 };
 
@@ -71,7 +71,7 @@ export type WriteState = {
   readonly hasExited: boolean;
   readonly isStdinClosed: boolean;
   readonly mayType: boolean;
-  /** Who has the keyboard, for the refusal. */
+  /** The holder of the keyboard, for the refusal. */
   readonly holder: string;
 };
 
@@ -93,7 +93,7 @@ export type WritePlan =
   | { readonly kind: "refuse"; readonly status: 409; readonly code: "exited" | "stdin_closed" }
   | { readonly kind: "refuse"; readonly status: 413; readonly code: "input_too_long" };
 
-/** What a call to *write* does. A repetition is told so even where the call itself would now be refused. */
+/** The plan for a call to *write*. A repetition is a `duplicate` even if the call itself would now be refused. */
 export function planWrite(count: WriterCount, state: WriteState, { length, eof, at }: WriteRequest): WritePlan {
   const from = at ?? count.received;
   const isRepeatedEof = eof && length === 0 && at !== undefined && count.eof !== undefined && at === count.eof;
