@@ -1,11 +1,11 @@
 // One wake-up for everything that a shell has to do at some time. Knows no timers: the shell has them.
 
-/** What a deadline needs of its shell. All times are milliseconds of one clock. */
+/** The calls of a deadline to its shell. All times are milliseconds of one clock. */
 export interface DeadlinePorts {
   now(): number;
   /** When something is due next; infinity for never. */
   nextMs(nowMs: number): number;
-  /** Does what is due. May be early by a fraction of a millisecond: then nothing is due yet. */
+  /** Does the tasks that are due. May be early by a fraction of a millisecond: then none is due yet. */
   due(nowMs: number): void;
   /** Has `wake` called once, after so many whole milliseconds. @returns Calls that off. */
   wakeIn(ms: number, wake: () => void): () => void;
@@ -53,7 +53,7 @@ export class Deadline {
     try {
       this.#ports.due(this.#ports.now());
     } finally {
-      // Without the next wake-up nothing would ever be noticed again.
+      // Without the next wake-up the shell would never look again.
       this.look();
     }
   }

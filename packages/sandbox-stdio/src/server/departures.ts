@@ -1,4 +1,4 @@
-// Whether what is sent to a client still leaves its socket. Told what was sent, what waits and when; knows no socket.
+// Whether messages to a client still leave its socket. Told the bytes sent, the bytes that wait, and the time; knows no socket.
 
 import { GHOST_MS, PLAIN_STALL_MS } from "../wire/constants.ts";
 
@@ -10,10 +10,10 @@ export type DepartureVerdict = "moving" | "stuck" | "never";
 
 export class Departures {
   #left = 0;
-  /** Since when something waits and nothing has left; undefined while nothing waits. */
+  /** Since when bytes wait and none has left; undefined while none wait. */
   #stillSinceMs: number | undefined;
 
-  /** To be called now and then; what happens between two calls counts from the later one on. */
+  /** To be called now and then; a change between two calls counts from the later one on. */
   look({ sent, waiting }: SocketQueue, nowMs: number): DepartureVerdict {
     const left = sent - waiting;
     const hasMoved = left > this.#left;

@@ -1,4 +1,4 @@
-// What a dialect is: two pure functions between a session and one kind of client, and rows that say at which route it is
+// A dialect: two pure functions between a session and one kind of client, and rows with the routes at which it is
 // spoken. The session core knows none of them.
 
 import type { TerminalSize } from "../session/client-record.ts";
@@ -8,27 +8,27 @@ import type { ClientMessage, ServerMessage } from "../wire/control.ts";
 /** One WebSocket message: text, or bytes. */
 export type Frame = string | Uint8Array;
 
-/** What a session tells a client. An output event carries the whole `stdio.v1` frame, type byte first. */
+/** An event that a session tells a client. An output event carries the whole `stdio.v1` frame, type byte first. */
 export type SessionEvent =
   | ServerMessage
   | { readonly type: "output"; readonly frame: Uint8Array }
-  /** Before `hello`: what the client is about to be attached to. Said on no wire. */
+  /** Before `hello`: describes the session that the client is about to attach to. Said on no wire. */
   | { readonly type: "found"; readonly hasExited: boolean }
-  /** What comes from here on was not there when the client came. Said once, after `hello`; on no wire. */
+  /** Output from here on was not there when the client came. Said once, after `hello`; on no wire. */
   | { readonly type: "live" };
 
 /** The first message of a client that speaks first. The token is empty or absent where the upgrade brought one. */
 export type Begin = { readonly type: "begin"; readonly token?: string; readonly size?: TerminalSize };
 
-/** What a client asks of a session. */
+/** A client's command to a session. */
 export type ClientCommand =
   | ClientMessage
   | { readonly type: "stdin"; readonly bytes: Uint8Array }
   | Begin
-  /** Nothing more is to be sent to this client until `unpause`: its place in the log is held, the others go on. */
+  /** No more output is to be sent to this client until `unpause`: its place in the log is held, the others go on. */
   | { readonly type: "pause" }
   | { readonly type: "unpause" }
-  /** It wants nothing, and is not idle. */
+  /** The client wants nothing, and is not idle. */
   | { readonly type: "keep_alive" };
 
 export type DecodedCommand =
@@ -39,12 +39,12 @@ export type DecodedCommand =
   | { readonly kind: "close"; readonly code: number; readonly reason: string }
   | { readonly kind: "nothing" };
 
-/** The frames that say one event, none where the dialect has no word for it; and what is remembered from now on. */
+/** The frames for one event, none if the dialect has no word for it; and the state from now on. */
 export type Encoded<State> = { readonly frames: readonly Frame[]; readonly state: State };
 
-/** @typeParam State What it remembers of one connection: a value that is replaced, never changed. */
+/** @typeParam State The dialect's state for one connection: a value that is replaced, never changed. */
 export interface Dialect<State = unknown> {
-  /** Its close reasons by code, where its clients expect their own words in place of ours. */
+  /** Its close reasons by code, if its clients expect their own words in place of ours. */
   readonly reasons?: Readonly<Record<number, string>>;
   readonly name: string;
   /** Whether its clients acknowledge output and number their input. */
@@ -53,11 +53,11 @@ export interface Dialect<State = unknown> {
   readonly canResume: boolean;
   /** Whether its clients may read each message's bytes as text by itself: then no message ends within a character. */
   readonly readsFrameByFrame?: boolean;
-  /** Whether its clients rely on typing alone while they hold the keyboard, also where everybody may type. */
+  /** Whether its clients rely on typing alone while they hold the keyboard, even if every driver may type. */
   readonly holdsAlone?: boolean;
   /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */
   readonly clientBegins?: boolean;
-  /** What it remembers of a connection that has just been made. */
+  /** Its state for a connection that has just been made. */
   readonly start: State;
   encode(event: SessionEvent, state: State): Encoded<State>;
   /** The bytes of a command may be a view of the frame. */
@@ -66,7 +66,7 @@ export interface Dialect<State = unknown> {
 
 // ---- Routes ------------------------------------------------------------------------------------------------------
 
-/** What a route makes of a request: its path's parameters, decoded, and its query. */
+/** A request as a route reads it: its path's parameters, decoded, and its query. */
 export type RouteRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly search: URLSearchParamsLike;
@@ -76,11 +76,11 @@ export type AttachWish =
   | {
       readonly ok: true;
       readonly query: AttachQuery;
-      /** What a new session runs where the query names no command: no wish that a living session could fail. */
+      /** The command of a new session if the query names none: no wish that a living session could fail. */
       readonly command?: readonly [string, ...string[]];
-      /** The command line that was asked for, where `query` has a shell read one: a policy on commands is about it, too. */
+      /** The command line that was asked for, if `query` has a shell read one: a policy on commands is about it, too. */
       readonly line?: string;
-      /** What is spoken where the query asks for another dialect than the row's. */
+      /** The dialect, if the query asks for another one than the row's. */
       readonly dialect?: Dialect;
       /** Whether this client may take the keyboard by force, if its token allows it. Absent: it may. */
       readonly mayForce?: boolean;
@@ -93,33 +93,33 @@ export interface DialectRoute {
   /** As Hono reads it: `/v1/sandboxes/:id/exec/pty`. Several rows may share one; the subprotocol decides. */
   readonly path: string;
   readonly dialect: Dialect;
-  /** Selected where it is offered. Not required: a client that offers none is let in too. */
+  /** Selected if it is offered. Not required: a client that offers none is let in too. */
   readonly subprotocol?: { readonly name: string; readonly isRequired: boolean };
   /** By an HTTP status; or by accepting, saying so as the dialect can, and closing with the code: a page sees no status. */
   readonly refusal: "status" | "close";
   /**
-   * Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, where that is set. Pages on the list may
+   * Whether the upgrade's `Origin` must be on the list of the setting ALLOWED_ORIGINS, if that is set. Pages on the list may
    * attach by the login's cookie here, and nowhere else.
    */
   readonly checksOrigin?: boolean;
   /**
-   * Whether the session is part of who a client is here: one with a ticket for another is not authenticated (401). Absent:
-   * it is known, and may not (403).
+   * Whether the session is part of a client's authentication here: a ticket for another session is answered with 401.
+   * Absent: such a client is known, and may not attach (403).
    */
   readonly authenticatesSession?: boolean;
-  /** Which limits hold here, where the settings have some of their own for it. Absent: the usual ones. */
+  /** The limits that hold here, if the settings have some of their own for it. Absent: the usual ones. */
   readonly limits?: "json" | "pty";
   /**
-   * Whether a session that this route makes is forgotten once it has ended, its clients have been told and nobody is left:
+   * Whether a session that this route makes is forgotten once it has ended, its clients have been told and none is left:
    * its name then stands for a new one, since these clients know no other. Absent: its end can be read for a day.
    */
   readonly isTransient?: boolean;
-  /** Who is asked for, and how. `keep` in it says how long a session that this route makes lives with nobody attached. */
+  /** The session to attach to, and how. Its `keep` says how long a session that this route makes lives with no client. */
   wish(request: RouteRequest): AttachWish;
 }
 
 /**
- * The row for a client that offers these subprotocols; undefined where none of them is spoken at its path.
+ * The row for a client that offers these subprotocols; undefined if none of them is spoken at its path.
  * @param rows Those of one path, in the order of preference.
  */
 export function chooseRoute(rows: readonly DialectRoute[], offered: readonly string[]): DialectRoute | undefined {

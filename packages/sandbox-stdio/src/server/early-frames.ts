@@ -1,13 +1,13 @@
-// What a client sends before its session is ready: kept, within limits, until it is.
+// Keeps the frames of a client, within limits, until its session is ready.
 
 import { KIB, MAX_SHARED_WAITING_INPUT_BYTES, MAX_WAITING_INPUT_BYTES } from "../wire/constants.ts";
 import type { Frame } from "./dialect.ts";
 
-/** What a client may send before its session is ready. */
+/** Bytes that a client may send before its session is ready. */
 const MAX_EARLY_BYTES = 256 * KIB;
-/** A client that is not told when to begin, or that it has to wait, may have sent all that may wait. */
+/** A client that is not told when to begin, or that it has to wait, may have sent as much as may wait. */
 const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
-/** What a frame costs beside its bytes. */
+/** The cost of a frame beside its bytes. */
 const FRAME_COST_BYTES = 16;
 
 export class EarlyFrames {
@@ -26,7 +26,7 @@ export class EarlyFrames {
   /**
    * Keeps the frame; its bytes must stay as they are.
    * @param isTold Whether its client is told when it may begin.
-   * @param sharedBytes What waits of all connections of the session, this frame among it.
+   * @param sharedBytes The waiting bytes of all connections of the session, this frame's among them.
    * @returns Whether the client may go on; else it has sent too much.
    */
   push(frame: Frame, isTold: boolean, sharedBytes: () => number): boolean {

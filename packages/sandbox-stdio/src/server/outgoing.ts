@@ -1,5 +1,5 @@
-// What one client is sent: without the terminal queries that are not its own (K6), in its dialect's words, and with the end of its
-// replay told.
+// Sends one client its messages: without the terminal queries that are not its own (K6), in its dialect's words, and with
+// the end of its replay told.
 
 import type { ServerMessage } from "../wire/control.ts";
 import type { ServerSocket } from "./connection-ports.ts";
@@ -10,10 +10,10 @@ import { Replay } from "./replay.ts";
 export class Outgoing {
   readonly #dialect: Dialect;
   readonly #socket: Pick<ServerSocket, "send">;
-  /** For a client that can't be told who answers terminal queries. */
+  /** For a client that can't be told the answerer of terminal queries. */
   readonly #gate: QueryGate | undefined;
   readonly #replay = new Replay();
-  /** What the dialect remembers of this connection. */
+  /** The dialect's state for this connection. */
   #state: unknown;
 
   constructor(dialect: Dialect, socket: Pick<ServerSocket, "send">) {
@@ -44,23 +44,23 @@ export class Outgoing {
     this.#passed(frame.length - 1);
   }
 
-  /** What redraws the screen is output to a client that knows no snapshots. */
+  /** A redraw of the screen is output to a client that knows no snapshots. */
   snapshot(frame: Uint8Array): void {
     this.say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
   }
 
-  /** Nothing follows: what was held back is sent. */
+  /** Nothing follows: bytes that were held back are sent. */
   flush(): void {
     const held = this.#gate?.flush();
     if (held !== undefined) this.say({ type: "output", frame: held });
   }
 
-  /** What is kept of it while its session sleeps, which can be copied by structure. Absent in the middle of something. */
+  /** The state to keep while its session sleeps, which can be copied by structure. Absent in the middle of something. */
   get parked(): { readonly state: unknown } | undefined {
     return this.#gate?.isAtRest === false || !this.#replay.isOver ? undefined : { state: this.#state };
   }
 
-  /** It goes on at this offset. @param me Its client. @param answerer Who answers terminal queries from there on. */
+  /** It goes on at this offset. @param me Its client. @param answerer The answerer of terminal queries from there on. */
   goOn(
     state: unknown,
     at: { tty: boolean; offset: number; me: string; answerer: { id: string; offset: number } },

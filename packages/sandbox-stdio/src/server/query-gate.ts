@@ -1,6 +1,6 @@
-// Stands before a client that can't be told who answers terminal queries, and takes those out of its output that are not its
-// own: all of the replay, and while it is not the answerer (K6), but none out of a file transfer (K6b). What is left is cut so
-// that the stock terminal behind such a client loses no character (D11). Follows what the session tells; knows no dialect.
+// Stands before a client that can't be told the answerer of terminal queries. Takes queries that are not the client's own out of
+// its output: all of the replay, and while it is not the answerer (K6), but none out of a file transfer (K6b). The rest is cut
+// so that the stock terminal behind such a client loses no character (D11). Follows the session's messages; knows no dialect.
 
 import { type Answerer, AnswererHistory } from "../terminal/answerer-history.ts";
 import { FileTransfers } from "../terminal/file-transfers.ts";
@@ -16,7 +16,7 @@ export class QueryGate {
   #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false);
   readonly #characters: SplitCharacters;
   readonly #transfers = new FileTransfers();
-  /** What ends before this is replay: a transfer in it is over. */
+  /** Output before this offset is replay: a transfer in it is over. */
   #live = 0;
   /** Offset of the next output byte. */
   #offset = 0;
@@ -27,13 +27,13 @@ export class QueryGate {
   }
 
   /**
-   * What the session tells the client.
-   * @returns Output that is to be sent before: what was held back and is not to be completed by what follows.
+   * Follows a message of the session to the client.
+   * @returns Output that is to be sent before it: held bytes that later output must not complete.
    */
   note(message: ServerMessage): Uint8Array | undefined {
     switch (message.type) {
       case "hello":
-        // Pipes carry bytes, not a terminal's output: nothing is ever taken out of them.
+        // Pipes carry bytes, not a terminal's output: no query is ever taken out of them.
         if (message.tty) this.#answerers = new AnswererHistory(message.you.id, message.live, message.answerer);
         this.#offset = message.offset;
         this.#live = message.live;
@@ -55,7 +55,7 @@ export class QueryGate {
     }
   }
 
-  /** Whether nothing is held back, and no sequence or character is begun. */
+  /** Whether no byte is held back, and no sequence or character is begun. */
   get isAtRest(): boolean {
     return this.#filter.isAtRest && this.#characters.isAtRest && this.#transfers.isAtRest;
   }
@@ -66,7 +66,7 @@ export class QueryGate {
     this.#offset = offset;
   }
 
-  /** @returns The frame to send instead, `frame` itself where nothing is left out of it; undefined where nothing is left. */
+  /** @returns The frame to send instead, `frame` itself if nothing is left out of it; undefined if nothing is left. */
   pass(frame: Uint8Array): Uint8Array | undefined {
     if (this.#answerers === undefined) return frame;
     const bytes = frame.subarray(1);
@@ -89,7 +89,7 @@ export class QueryGate {
     return frameOf(type, parts);
   }
 
-  /** As {@link pass}, of what is a terminal's. */
+  /** As {@link pass}, for bytes that are the terminal's. */
   #draw(frame: Uint8Array): Uint8Array | undefined {
     const bytes = frame.subarray(1);
     const parts = this.#filter.filter(bytes, this.#offset);
@@ -117,7 +117,7 @@ export class QueryGate {
   }
 }
 
-/** undefined where there is nothing to put into it. */
+/** undefined if there are no bytes to put into it. */
 function frameOf(type: number, parts: readonly Uint8Array[]): Uint8Array | undefined {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   if (length === 0) return undefined;

@@ -1,4 +1,4 @@
-// How far a client is from what was there when it came. Counted in bytes of the log: what it is sent of them may be less.
+// How much a client still lacks of the log as it was when the client came. Counted in bytes of the log: it may be sent fewer.
 
 export class Replay {
   /** Undefined before the greeting, and once the client has all. */

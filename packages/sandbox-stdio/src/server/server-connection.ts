@@ -1,5 +1,5 @@
-// One client's WebSocket on the server's side: decodes what comes by its dialect, asks the session, and sends what the
-// session says. Knows the order of a connection's life; knows no socket but through three verbs.
+// One client's WebSocket on the server's side: decodes messages by its dialect, asks the session, and sends the
+// session's messages. Knows the order of a connection's life; knows no socket but through three verbs.
 
 import { type BudgetLimits, DEFAULT_BUDGET } from "../session/budget.ts";
 import type { ClientRecord } from "../session/client-record.ts";
@@ -19,7 +19,7 @@ import { Spending } from "./spending.ts";
 const MAX_REASON_BYTES = 123;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
 
-/** What is kept of a connection whose session sleeps. */
+/** The state that is kept of a connection whose session sleeps. */
 export type ParkedConnection = { readonly state: unknown; readonly stdinOffset: number; readonly mayType: boolean };
 
 type Phase =
@@ -36,7 +36,7 @@ export class ServerConnection implements Peer {
   /** When the client was last heard of. */
   heardAtMs: number;
   /**
-   * Counts its output, and what of its input and changes of size is authorised: a connection for which it stands still is
+   * Counts its output, and its authorised input and changes of size. While the count stands still, the connection is
    * idle.
    */
   activity = 0;
@@ -46,7 +46,7 @@ export class ServerConnection implements Peer {
   #stdinOffset = 0;
   /** Whether it is still to say its first message. */
   #isSilent: boolean;
-  /** Whether its client wants nothing sent for now. */
+  /** Whether its client wants no output for now. */
   isPaused = false;
 
   constructor(
@@ -69,7 +69,7 @@ export class ServerConnection implements Peer {
     return this.#phase.phase === "attached" ? this.#phase.client : undefined;
   }
 
-  /** What its client sent that waits for the session to be ready. */
+  /** Bytes of its client that wait for the session to be ready. */
   get earlyBytes(): number {
     return this.#phase.phase === "opening" ? this.#phase.early.bytes : 0;
   }
@@ -78,7 +78,7 @@ export class ServerConnection implements Peer {
     return this.#phase.phase === "ended";
   }
 
-  /** Attaches to the session and takes in what came early. @returns Why not, of which the client has been told; else undefined. */
+  /** Attaches to the session and takes in the early frames. @returns The refusal, as the client has been told; else undefined. */
   attach(session: SessionCore, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
     const opening = this.#phase;
     if (opening.phase !== "opening") return undefined;
@@ -95,14 +95,14 @@ export class ServerConnection implements Peer {
     return undefined;
   }
 
-  /** What is kept of it while its session sleeps, which can be copied by structure. Absent in the middle of something. */
+  /** The state to keep while its session sleeps, which can be copied by structure. Absent in the middle of something. */
   get parked(): ParkedConnection | undefined {
     const kept = this.#outgoing.parked;
     if (kept === undefined || this.client === undefined || this.isPaused || this.#isSilent) return undefined;
     return { ...kept, stdinOffset: this.#stdinOffset, mayType: this.#spending.mayType };
   }
 
-  /** It goes on, in a session that has slept: nothing is said. To be called before it is made a client's peer. */
+  /** It goes on, in a session that has slept, without a message. To be called before it is made a client's peer. */
   goOn({ state, stdinOffset, mayType }: ParkedConnection, at: Parameters<Outgoing["goOn"]>[1]): void {
     this.#isGreeted = true;
     this.#isSilent = false;
@@ -143,16 +143,16 @@ export class ServerConnection implements Peer {
     }
   }
 
-  /** Does what a command asks for, unless that is more than its client may say. */
+  /** Carries out a command, unless that is one more than its client may send. */
   #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
-    // What these two cost shows when they have been dealt with.
+    // The cost of these two shows when they have been dealt with.
     const isPaidLater = (command.type === "stdin" && "bytes" in command) || command.type === "ack";
     if (!isPaidLater && !this.#spending.message(nowMs)) return;
     if (command.type === "begin") this.#begin(command);
     else if (phase.phase === "attached") this.#command(phase.session, phase.client, command, nowMs);
   }
 
-  /** The client does what it must not: closed, and its place is given up. */
+  /** The client has broken a rule: it is closed, and its place is given up. */
   #forbid(reason: string): void {
     this.dismiss(CLOSE.policy, reason, "never", "left");
   }
@@ -166,7 +166,7 @@ export class ServerConnection implements Peer {
     phase.session.disconnect(phase.client, how);
   }
 
-  /** Nothing has been heard for too long: the client has vanished, and its socket is of no more use. */
+  /** The client was silent for too long: it has vanished, and its socket is of no more use. */
   drop(): void {
     this.dismiss(CLOSE.goingAway, "nothing was heard", "now", "vanished");
   }
@@ -252,14 +252,14 @@ export class ServerConnection implements Peer {
     try {
       return session.attach(request, this);
     } catch (error) {
-      // It may be among the others by now, and nobody else would see it go.
+      // The client may be in the session by now, and no other code would notice that it goes.
       const client = session.client(request.id);
       if (client?.peer === this) session.vanish(client);
       throw error;
     }
   }
 
-  /** Only the first counts: what it carries is about the attach. */
+  /** Only the first counts: its fields are about the attach. */
   #begin(begin: Begin): void {
     if (!this.#isSilent) return;
     this.#isSilent = false;
@@ -312,7 +312,7 @@ export class ServerConnection implements Peer {
       case "request_stdin":
       case "force_take":
       case "secret":
-        // Also where what was typed before waits: those who can't acknowledge say it in order.
+        // Also while earlier input waits: the messages of a client that can't acknowledge stay in order.
         session.feedMessage(client, command);
         return;
       case "pause":
@@ -325,7 +325,7 @@ export class ServerConnection implements Peer {
         return;
       case "keep_alive":
       case "resize":
-        // What a viewer sends keeps nobody awake.
+        // A viewer's message is no activity.
         if (session.mayDrive(client)) this.activity += 1;
         if (command.type === "resize") session.command(client, command);
         return;

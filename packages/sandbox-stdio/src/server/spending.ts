@@ -1,5 +1,5 @@
-// What the client of one connection spends of its budget (L10). Until it is known whose connection it is, the budget is the
-// connection's own; then it is the client's. Whoever has none left is forbidden to go on.
+// Spends the budget of one connection's client (L10). Until that client is known, the budget is the connection's own; then
+// it is the client's. A client that has none left is forbidden to go on.
 
 import { Budget, type BudgetLimits } from "../session/budget.ts";
 import type { ClientRecord } from "../session/client-record.ts";
@@ -59,10 +59,10 @@ export class Spending {
   }
 }
 
-/** How much input the client may have sent, from `from` on, before it can hear what is said now. */
+/** How much input the client may have sent, from `from` on, before it can hear the answer of now. */
 function onItsWay(client: ClientRecord, from: number | undefined, bytes: number): number {
   if (from === undefined) return bytes + client.feed.bytes + MAX_UNACKED_INPUT_BYTES;
-  // These bytes may have been acknowledged just now, behind what says that they were refused.
+  // These bytes may have been acknowledged just now, behind the message that they were refused.
   const told = Math.min(from, client.greeted?.inputAcks.sent ?? 0);
   return told + MAX_UNACKED_INPUT_BYTES - from;
 }
