@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 export type Break = {
   readonly code: number;
   readonly bye: Bye | undefined;
-  /** What an HTTP answer in place of a connection has asked for. */
+  /** The wait that an HTTP answer in place of a connection has asked for. */
   readonly retryAfterSeconds: number;
   /** How long the client was attached; 0 if it never was. */
   readonly attachedMs: number;

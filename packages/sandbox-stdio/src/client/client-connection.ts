@@ -1,4 +1,4 @@
-// The connection that a client has now: one at a time, watched for silence. What an older one still reports counts for nothing.
+// The connection that a client has now: one at a time, watched for silence. Reports of an older one count for nothing.
 
 import { SILENCE_MS } from "../wire/constants.ts";
 import { PING_TEXT } from "../wire/control.ts";
@@ -80,17 +80,17 @@ export class ClientConnection {
     this.#cancelGreeting();
   }
 
-  /** Something was sent for which somebody waits. */
+  /** A message was sent, and the client waits for its effect. */
   noteAsked(): void {
     this.#liveness.asked();
   }
 
-  /** Nothing is sent while there is no connection. @see ClientSocket.send for who may keep a frame. */
+  /** Nothing is sent while there is no connection. @see ClientSocket.send for the right to keep a frame. */
   send(message: string | Uint8Array): void {
     this.#socket?.send(message);
   }
 
-  /** Ends it with this code; what it says from here on counts for nothing. */
+  /** Ends it with this code; its later messages count for nothing. */
   close(code: number): void {
     this.#socket?.close(code);
     this.#forget();

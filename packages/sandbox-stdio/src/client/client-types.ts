@@ -19,22 +19,22 @@ export interface ClientSocketEvents {
   /** The bytes are the client's from here on, and must stay as they are. */
   binary(bytes: Uint8Array): void;
   /**
-   * @param detail What is known beyond the code, for a person: an HTTP status, a network error.
-   * @param retryAfterSeconds What an HTTP answer in place of a connection has asked for.
+   * @param detail Facts beyond the code, for a person: an HTTP status, a network error.
+   * @param retryAfterSeconds The wait that an HTTP answer in place of a connection has asked for.
    */
   closed(code: number, detail: string, retryAfterSeconds?: number): void;
 }
 
 export interface ClientPorts {
   /** Opens a WebSocket to `/attach` with subprotocol `stdio.v1`. `resume` holds `session` and `attempt`, and `resume`,
-   * `offset` and `stdin` once they are known; what describes the process, and the credentials, the caller adds. */
+   * `offset` and `stdin` once they are known; the caller adds the description of the process, and the credentials. */
   connect(resume: ReadonlyMap<string, string>, events: ClientSocketEvents): ClientSocket;
   /** Calls back once after so many ms. The result cancels it. */
   setTimer(ms: number, callback: () => void): () => void;
   now(): number;
   /** From 0 to 1. */
   random(): number;
-  /** Whether a full-screen program has the terminal: what is typed forms no lines then. Absent: never. */
+  /** Whether a full-screen program has the terminal: typed text forms no lines then. Absent: never. */
   isFullScreen?(): boolean;
 }
 
@@ -72,7 +72,7 @@ export interface ClientEvents {
   /** The PTY has this size from the byte at `offset` on. */
   resize(cols: number, rows: number, offset: number): void;
   /**
-   * So much output was lost before what comes next: never silently. `isApproximate`: on a PTY, and no exact snapshot stands
+   * So much output was lost before the next bytes: never silently. `isApproximate`: on a PTY, and no exact snapshot stands
    * for it (O8); of a greeting without a gap, `hello.approximate` says so.
    */
   gap(from: number, to: number, isApproximate: boolean): void;
@@ -99,7 +99,7 @@ export type ClientOptions = {
   readonly bornAtMs?: number;
   /**
    * Whether a life that resumes writes its input again from `hello.stdin` on, byte for byte as the earlier one did (a file
-   * that is read again). Else what it writes is new, and comes after what still waits. Default: whether `offset` is given.
+   * that is read again). Else its input is new, and comes after input that still waits. Default: whether `offset` is given.
    */
   readonly repeatsInput?: boolean;
   /** Whether keys that are typed while the connection is down are sent when it is back. Else they are discarded (I4). */
@@ -107,7 +107,7 @@ export type ClientOptions = {
   /** Failed attempts before the first `hello` after which it gives up. */
   readonly firstAttempts?: number;
   /**
-   * For how many ms it tries to come back before it gives up; what it sleeps through does not count. Default: it never gives up.
+   * For how many ms it tries to come back before it gives up; sleep does not count. Default: it never gives up.
    */
   readonly giveUpMs?: number;
 };

@@ -1,4 +1,4 @@
-// What any client does, whatever it is shown on: attach, count, acknowledge, come back, send again. Sockets, timers and
+// The work of any client, on any display: attach, count, acknowledge, come back, send again. Sockets, timers and
 // chance are handed in; no DOM, no process.
 
 import { AnswererHistory } from "../terminal/answerer-history.ts";
@@ -28,7 +28,7 @@ export class StdioClient {
   #hello: Hello | undefined;
   #resume: string | undefined;
   #bye: Bye | undefined;
-  /** Who answers terminal queries. */
+  /** The answerer of terminal queries. */
   #answerers: AnswererHistory | undefined;
   #attachedAtMs = 0;
   #size: { cols: number; rows: number } | undefined;
@@ -122,7 +122,7 @@ export class StdioClient {
   }
 
   /**
-   * What a person typed (I4): sent if the connection is up, else discarded, visibly. The rest of a paste that was begun is kept
+   * A person's input (I4): sent if the connection is up, else discarded, visibly. The rest of a paste that was begun is kept
    * and sent later, and so is everything with {@link ClientOptions.keepsKeys}. @returns Whether it, or the last of it, was written.
    */
   type(bytes: Uint8Array): boolean {
@@ -142,17 +142,17 @@ export class StdioClient {
     return isWritten;
   }
 
-  /** No input after what has been written. */
+  /** No input after the bytes that have been written. */
   endInput(): void {
     this.#input.end();
   }
 
-  /** Whether the session is asked to put only the length of what is written from here on on record. */
+  /** Whether the session is asked to put only the length of input from here on on record. */
   get isSecret(): boolean {
     return this.#input.isSecret;
   }
 
-  /** Asks for that, or for the end of it. Holds over breaks, and goes before what is sent again after one. */
+  /** Asks for that, or for the end of it. Holds over breaks, and goes before input that is sent again after one. */
   setSecret(on: boolean): void {
     this.#input.setSecret(on);
   }
@@ -182,7 +182,7 @@ export class StdioClient {
   /**
    * Whether this client's emulator is the one to answer a terminal query whose last byte stands at `offset` (the count of
    * bytes before that last one, not after it). To be asked when the bytes arrive: a later greeting knows only replay and
-   * what comes after it.
+   * output after it.
    */
   mayAnswer(offset: number): boolean {
     return this.#answerers?.mayAnswer(offset) ?? false;
@@ -212,7 +212,7 @@ export class StdioClient {
   }
 
   /**
-   * Coming back asks for a window's worth of output on top of what has not been dealt with: a client that is stuck, and
+   * Coming back asks for a window's worth of output on top of output that has not been dealt with: a client that is stuck, and
    * whose connection keeps breaking, waits with that.
    */
   #comeBack(): void {
@@ -319,7 +319,7 @@ export class StdioClient {
     const isEmpty = this.#output.received === undefined;
     this.#output.open(hello);
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
-    // An empty screen has dealt with nothing: what it is sent first, a snapshot perhaps, is acknowledged when it is drawn.
+    // An empty screen has dealt with nothing: its first output, a snapshot perhaps, is acknowledged when it is drawn.
     if (!isEmpty) this.#output.acknowledge();
     this.#input.resume();
   }

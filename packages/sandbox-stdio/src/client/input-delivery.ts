@@ -12,7 +12,7 @@ export interface InputDeliveryPorts {
   readonly events: Pick<ClientEvents, "discarded" | "inputDrained">;
   /** Whether the client is greeted and connected. */
   isAttached(): boolean;
-  /** Sends a frame, a view of what was written, which stays as it is. Called only while the client is attached. */
+  /** Sends a frame, a view of the written bytes, which stay as they are. Called only while the client is attached. */
   send(frame: Uint8Array): void;
   /** Sends a message if the client is attached. */
   control(message: ClientMessage): void;
@@ -26,13 +26,13 @@ export class InputDelivery {
   #eofAt: number | undefined;
   /** Whether this connection has told the end of input. */
   #isEofSent = false;
-  /** Whether somebody else's presence may have been why it was refused: then it is told again when that changes. */
+  /** Whether another client's presence may have been why it was refused: then it is told again when that changes. */
   #isEofRefused = false;
-  /** Whether somebody has gone, or the keyboard has moved, since the end of input was told: the refusal may be older. */
+  /** Whether a client has gone, or the keyboard has moved, since the end of input was told: the refusal may be older. */
   #hasChanged = false;
   /** Whether the process takes no more input, for good. */
   #isClosed = false;
-  /** Who is here, and who holds the keyboard. */
+  /** The participants, and the holder of the keyboard. */
   #people: Participants | undefined;
 
   /** @param isRepeated @see ClientOptions.repeatsInput */
@@ -64,7 +64,7 @@ export class InputDelivery {
     this.#flush();
   }
 
-  /** No input after what has been written. */
+  /** No input after the bytes that have been written. */
   end(): void {
     this.#eofAt = this.#sender.end;
     this.#flush();
@@ -93,7 +93,7 @@ export class InputDelivery {
     this.#isEofSent = false;
   }
 
-  /** Whether the session has taken input here that this client never wrote, in the place of what it still keeps. */
+  /** Whether the session has taken input here that this client never wrote, in the place of input that it still keeps. */
   isOvertaken(hello: Hello): boolean {
     const isAhead = hello.stdin > this.#sender.end && this.#sender.length > 0;
     return isAhead && this.#sender.isAnchored && !this.#isRepeated;
@@ -108,7 +108,7 @@ export class InputDelivery {
     this.#isEofRefused = false;
   }
 
-  /** The client is attached: sends what there is. */
+  /** The client is attached: sends the waiting input. */
   resume(): void {
     if (this.#isSettled) this.#secrecy.settled();
     this.#flush();
@@ -146,7 +146,7 @@ export class InputDelivery {
     if (this.#isTaken && !wasTaken) this.#flush();
     if (message.type === "error" && message.code === "stdin_closed") this.#isClosed = true;
     if (message.type !== "error" || this.#sender.isAllSent) return;
-    // An end of input may be refused to a client whose input is not.
+    // The server may refuse an end of input to a client that may type.
     const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isTaken);
     if (isOfInput) this.#discardUnsent();
   }

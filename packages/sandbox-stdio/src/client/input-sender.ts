@@ -1,8 +1,8 @@
-// A client's own input, numbered: what has not been acknowledged is kept and sent again after a break.
+// A client's own input, numbered: unacknowledged bytes are kept and sent again after a break.
 
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 
-/** Smaller pieces that wait are put together into one frame: a message costs the same whatever its size. */
+/** Smaller pieces that wait are put together into one frame: a message costs the same at any size. */
 const GATHER_BELOW_BYTES = 16 * 1024;
 
 export class InputSender {
@@ -20,8 +20,8 @@ export class InputSender {
   readonly #isRepeated: boolean;
 
   /**
-   * @param isRepeated Whether what is written may have been written in an earlier life already, byte for byte: what of it
-   *   the session turns out to have is then left out. Else nobody but this outbox numbers input here.
+   * @param isRepeated Whether this input may have been written in an earlier life already, byte for byte: bytes of it that
+   *   the session turns out to have are then left out. Else no other outbox numbers input here.
    */
   constructor(isRepeated = false) {
     this.#isRepeated = isRepeated;
@@ -56,7 +56,7 @@ export class InputSender {
     return this.#sent >= this.#end;
   }
 
-  /** Gives up what this connection has not been handed yet. @returns Those bytes. */
+  /** Gives up the bytes that this connection has not been handed yet. @returns Those bytes. */
   dropUnsent(): Uint8Array[] {
     if (this.#sent >= this.#end) return [];
     const rest = [this.#rest(), ...this.#chunks.slice(this.#sentChunk + 1)];
@@ -81,7 +81,7 @@ export class InputSender {
   }
 
   /**
-   * The next frame to send, if the peer may be sent more. A view of what is kept, or gathered: it must not be changed.
+   * The next frame to send, if the peer may be sent more. A view of the kept bytes, or gathered: it must not be changed.
    * @param windowBytes How much may be sent and not acknowledged.
    */
   next(windowBytes = MAX_UNACKED_INPUT_BYTES): Uint8Array | undefined {
@@ -100,7 +100,7 @@ export class InputSender {
 
   /**
    * The server has taken everything before `offset`. Going back is ignored. Beyond what this connection has sent it counts
-   * once that is sent: what an earlier life brought through must be sent all the same, since a connection counts its bytes.
+   * once that is sent: input that an earlier life brought through must be sent all the same, since a connection counts its bytes.
    */
   ack(offset: number): void {
     this.#told = Math.max(this.#told, this.#isRepeated ? offset : Math.min(offset, this.#sent));
@@ -108,7 +108,7 @@ export class InputSender {
   }
 
   /**
-   * A new connection numbers its input from `offset` on: what is kept after it is sent again. The first one says where the
+   * A new connection numbers its input from `offset` on: kept bytes after it are sent again. The first one says where the
    * count stands in a session that may have known this client in an earlier life.
    */
   rewind(offset: number): void {

@@ -1,5 +1,5 @@
-// Whether the other side is still there: pings, silence, and the answer that is awaited when something was sent. Told what is
-// sent and heard; holds no connection.
+// Whether the other side is still there: pings, silence, and the answer that is awaited after a message. Told the times of
+// messages both ways; holds no connection.
 
 import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS } from "../wire/constants.ts";
 
@@ -50,7 +50,7 @@ export class Liveness {
     }
   }
 
-  /** Something was sent for which somebody waits: a server that is there answers a ping, whatever the process does. */
+  /** A message was sent, and the client waits for its effect: a server that is there answers a ping even if the process is busy. */
   asked(): void {
     if (!this.#isOpen || this.#askedAtMs !== undefined) return;
     this.#askedAtMs = this.#ports.now();

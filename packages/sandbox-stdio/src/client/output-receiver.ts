@@ -1,4 +1,4 @@
-// The output as it comes to a client: which byte is next, where some are missing, what has been dealt with, and when that is
+// The output as it comes to a client: which byte is next, where some are missing, how far it has been dealt with, and when that is
 // acknowledged. Knows no connections.
 
 import { ACK_BYTES, ACK_DELAY_MS } from "../wire/constants.ts";
@@ -29,7 +29,7 @@ export class OutputReceiver {
   #received: number | undefined;
   #dealt = 0;
   #acked = 0;
-  /** Places where output is missing that lie after what has been dealt with. */
+  /** Places where output is missing that lie after the bytes that have been dealt with. */
   #gaps: { readonly from: number; readonly to: number; readonly hasSnapshot: boolean }[] = [];
   /** A snapshot at this offset has not been drawn: it uses up the window, though the offset does not move. */
   #snapshotAt: number | undefined;
@@ -109,7 +109,7 @@ export class OutputReceiver {
     if (!hello.tty || hello.offset === (from ?? 0)) this.arrive();
   }
 
-  /** Tells a new connection what has been dealt with. */
+  /** Tells a new connection the offset that has been dealt with. */
   acknowledge(): void {
     if (this.#dealt > 0) this.#sendAck();
   }
@@ -138,7 +138,7 @@ export class OutputReceiver {
     return true;
   }
 
-  /** What comes next has come: a snapshot, or, where there is none, the bytes from there on. */
+  /** The next output has come: a snapshot, or, if there is none, the bytes from there on. */
   arrive(snapshot?: Uint8Array): void {
     const leap = this.#leap;
     this.#leap = undefined;
@@ -162,7 +162,7 @@ export class OutputReceiver {
 
   /**
    * Bytes that are gone count as dealt with once those before them are, and the snapshot is drawn that stands for them:
-   * whoever starts again there has lost no others.
+   * a client that starts again there has lost no others.
    */
   #missed(from: number, to: number, isApproximate: boolean, hasSnapshot: boolean): void {
     this.#gaps.push({ from, to, hasSnapshot });

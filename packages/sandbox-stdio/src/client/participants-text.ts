@@ -1,4 +1,4 @@
-// What a person is told of who is here and who types: the same words in the page and on the command line. Pure.
+// The words for a person about the participants and the keyboard: the same words in the page and on the command line. Pure.
 
 import type { ParticipantKind, ServerMessage } from "../wire/control.ts";
 import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from "./participants.ts";
@@ -6,7 +6,7 @@ import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from 
 /** The words that these texts are made of. */
 export type ParticipantWords = {
   readonly nameless: string;
-  /** The second and later of those who have one name. */
+  /** The second and later of participants with one name. */
   readonly numbered: (name: string, number: number) => string;
   readonly ofKind: (name: string, kind: ParticipantKind) => string;
   readonly joined: (name: string) => string;
@@ -42,8 +42,8 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
 };
 
 /**
- * A name for a person to read: what a guest calls itself never stands without saying that it is one. Those who have the same
- * (nobody does who has a name, since servers see to that) are told apart by a number, in the order in which they came.
+ * A name for a person to read: a guest's own name never stands without the word that it is one. Participants
+ * with the same one (they are nameless, since servers see to that) are told apart by a number, in the order in which they came.
  */
 export function nameOf(people: Participants, id: string, words = PARTICIPANT_WORDS): string {
   const participant = participantOf(people, id);
@@ -57,7 +57,7 @@ function marked(name: string, kind: ParticipantKind | undefined, words: Particip
   return kind === undefined || kind === "person" ? name : words.ofKind(name, kind);
 }
 
-/** What has just happened, where somebody would want to know. `people` is what was known before the message. */
+/** The news of a message, if a person would want to know it. `people` are those before the message. */
 export function announcementOf(
   people: Participants,
   message: ServerMessage,
@@ -87,7 +87,7 @@ export function announcementOf(
   }
 }
 
-/** Who may type, in a few words; where this client may not, that is the reason. */
+/** The right to type, in a few words; if this client may not type, they are the reason. */
 export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): string {
   switch (keyboardStateOf(people)) {
     case "shared":
@@ -103,7 +103,7 @@ export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): 
   }
 }
 
-/** Where everybody types, only that somebody types alone from now on, or no more. */
+/** If all drivers may type, only that one of them types alone from now on, or no more. */
 function holderNews(people: Participants, holder: string, words: ParticipantWords): string | undefined {
   if (holder === people.holder) return undefined;
   const typist = soleTypistOf({ ...people, holder });

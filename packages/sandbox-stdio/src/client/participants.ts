@@ -1,5 +1,5 @@
-// Who is on a session and who may type there, as one of its clients knows it: made of the greeting and of what is announced
-// after it. Pure; the words for a person are in participants-text.ts.
+// The participants of a session and the right to type there, as one of its clients knows them: made of the greeting and of the
+// announcements after it. Pure; the words for a person are in participants-text.ts.
 
 import type { Hello, Participant, ServerMessage } from "../wire/control.ts";
 import type { Mode } from "../wire/terms.ts";
@@ -8,18 +8,18 @@ export type Participants = {
   /** This client's own id. */
   readonly you: string;
   readonly mode: Mode;
-  /** Everybody who is here, this client among them, in the order in which they came. */
+  /** All participants, this client among them, in the order in which they came. */
   readonly participants: readonly Participant[];
   /** The client that holds the keyboard; "" if it is free. */
   readonly holder: string;
   /** The clients that have asked for the keyboard since it last changed hands, oldest first. */
   readonly requests: readonly string[];
-  /** What each program typed last, as far as this client was told. */
+  /** The last text that each program typed, as far as this client was told. */
   readonly typed?: Readonly<Record<string, string>>;
 };
 
 /**
- * What this client may do with the keyboard: type, as everybody may (`shared`) or alone (`yours`); have it for the asking
+ * This client's options with the keyboard: type, as every driver may (`shared`) or alone (`yours`); have it for the asking
  * (`free`); ask the holder for it (`taken`); nothing, as a viewer (`none`).
  */
 export type KeyboardState = "shared" | "yours" | "free" | "taken" | "none";
@@ -29,7 +29,7 @@ export function participantsOf(hello: Hello): Participants {
   return { you: you.id, mode, holder, participants, requests: [] };
 }
 
-/** What a message makes of it: the same object where it changes nothing. */
+/** The state after a message: the same object if the message changes nothing. */
 export function followParticipants(people: Participants, message: ServerMessage): Participants {
   switch (message.type) {
     case "join": {
@@ -75,7 +75,7 @@ export function yieldsKeyboard(people: Participants): boolean {
   return isPerson && participantOf(people, people.holder)?.kind === "program";
 }
 
-/** Whether what this client types reaches the process. The server decides; this only spares a person the refusal. */
+/** Whether this client's input reaches the process. The server decides; this only spares a person the refusal. */
 export function mayType(people: Participants): boolean {
   const keyboard = keyboardStateOf(people);
   return keyboard === "shared" || keyboard === "yours";
@@ -85,12 +85,12 @@ export function participantOf(people: Participants, id: string): Participant | u
   return people.participants.find((participant) => participant.id === id);
 }
 
-/** Everybody else that the keyboard can be given to. */
+/** The other clients that can be given the keyboard. */
 export function otherDrivers(people: Participants): readonly Participant[] {
   return people.participants.filter(({ id, role }) => id !== people.you && role === "driver");
 }
 
-/** Which of `count` colours a client has: the same for everybody who looks, and after it came back. */
+/** Which of `count` colours a client has: the same on every screen, and after it came back. */
 export function colourIndex(id: string, count: number): number {
   // FNV-1a: ids differ in few characters, and the colours should not be neighbours for that.
   let hash = 0x811c9dc5;

@@ -3,7 +3,7 @@
 import { CLOSE } from "../wire/constants.ts";
 import type { Bye } from "../wire/control.ts";
 
-/** What to do after a connection has ended without an `exit`. */
+/** The next step after a connection has ended without an `exit`. */
 export type RetryDecision =
   | { readonly kind: "backoff" }
   | { readonly kind: "wait"; readonly ms: number }

@@ -1,9 +1,9 @@
-// Whether only the length of what a client writes is to be on record (I11): what was asked for, what the server says of it,
-// and what is still to be said.
+// Whether only the length of what a client writes is to be on record (I11): the client's wish, the server's word on it,
+// and the messages that are still to be sent.
 
 export class Secrecy {
   /**
-   * `unknown`: nobody has said, and an earlier life may have asked for it. `ending`: to be ended once nothing is left that
+   * `unknown`: there was no word of it, and an earlier life may have asked for it. `ending`: to be ended once nothing is left that
    * was written in secret and might be sent again.
    */
   #phase: "unknown" | "off" | "on" | "ending" = "unknown";
@@ -18,7 +18,7 @@ export class Secrecy {
     return this.#phase === "on";
   }
 
-  /** Whether it holds of what may have to be sent again: the server is told before, it may have forgotten. */
+  /** Whether it holds of input that may have to be sent again: the server is told before, it may have forgotten. */
   get isHeld(): boolean {
     return this.#phase === "on" || this.#phase === "ending";
   }
@@ -32,7 +32,7 @@ export class Secrecy {
     if (isSettled) this.settled();
   }
 
-  /** The server says what holds. @returns Whether {@link isOn} is another than before. */
+  /** The server says whether it holds. @returns Whether {@link isOn} is another than before. */
   told(on: boolean, isSettled: boolean): boolean {
     const wasOn = this.isOn;
     if (!on) this.#phase = "off";

@@ -1,4 +1,4 @@
-// What people are told when the machine of their process goes away (X8).
+// The words for people when the machine of their process goes away (X8).
 
 export function stoppingWords(seconds: number): string {
   const left = seconds < 120 ? `${Math.round(seconds)} s` : `${Math.floor(seconds / 60)} min`;

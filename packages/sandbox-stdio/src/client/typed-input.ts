@@ -1,4 +1,4 @@
-// What becomes of what a person types around an outage (I4): keys are discarded, by whole lines where that can be known; a paste
+// The fate of a person's input around an outage (I4): keys are discarded, by whole lines where that can be known; a paste
 // that was begun goes on, one that was not begun is left out whole. Told the time; sends nothing.
 
 /** `keep`: to be written although there is no connection, and sent when it is back. */
@@ -6,9 +6,9 @@ export type TypedFate = "send" | "keep" | "discard";
 
 /** A person never types so much at once: it is pasted, or sent by a program. */
 const BULK_BYTES = 256;
-/** What follows bulk input so soon belongs to it. */
+/** Input that follows bulk input so soon belongs to it. */
 const BULK_GAP_MS = 100;
-/** What is typed so soon after what was discarded goes on with the same line. */
+/** Input so soon after discarded input goes on with the same line. */
 const LINE_GAP_MS = 500;
 
 const ESC = 0x1b;
@@ -18,7 +18,7 @@ const [PASTE_BEGINS, PASTE_ENDS, PASTE_CLOSES] = [0x30, 0x31, 0x7e] as const;
 
 /** Keys after which a line editor's line is empty: Enter, ^J, ^C, ^D, ^U, ^Z, ^\\. */
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x04, 0x15, 0x1a, 0x1c]);
-/** Of these, those that clear a line which the program has a part of: they are sent whatever was discarded before. */
+/** Of these, those that clear a line which the program has a part of: they are sent even if input was discarded before. */
 const CLEARS: ReadonlySet<number> = new Set([0x03, 0x15, 0x1c]);
 
 export class TypedInput {
@@ -27,31 +27,31 @@ export class TypedInput {
   /** How much of a paste's marker has been seen, across chunks. */
   #matched = 0;
   #marker = 0;
-  /** What became of the last bulk input, and until when something belongs to it. */
+  /** The fate of the last bulk input, and until when input belongs to it. */
   #bulkFate: TypedFate = "send";
   #bulkUntilMs = Number.NEGATIVE_INFINITY;
   #isLineSent = false;
   #isLineDiscarded = false;
   #discardedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param isFullScreen Whether what is typed forms no lines, as far as can be known. */
+  /** @param isFullScreen Whether typed text forms no lines, as far as can be known. */
   constructor(isFullScreen: () => boolean) {
     this.#isFullScreen = isFullScreen;
   }
 
-  /** Whether the program has the beginning of a line whose rest it may never get. */
+  /** Whether the program has the beginning of a line, and may never get the rest. */
   get isLineSent(): boolean {
     return this.#isLineSent && !this.#isFullScreen();
   }
 
-  /** Pieces to be decided one by one: what follows the end of a line that was discarded is another line. */
+  /** Pieces to be decided one by one: input after the end of a discarded line is another line. */
   split(bytes: Uint8Array): readonly Uint8Array[] {
     if (!this.#isLineDiscarded || this.#isPasting || bytes.length >= BULK_BYTES) return [bytes];
     const at = bytes.findIndex((byte) => LINE_ENDS.has(byte));
     return at < 0 || at + 1 === bytes.length ? [bytes] : [bytes.subarray(0, at + 1), bytes.subarray(at + 1)];
   }
 
-  /** What becomes of `bytes`, which come next. */
+  /** The fate of `bytes`, which come next. */
   decide(bytes: Uint8Array, isConnected: boolean, nowMs: number): TypedFate {
     const wasPasting = this.#isPasting;
     this.#followAll(bytes);
@@ -94,7 +94,7 @@ export class TypedInput {
     }
   }
 
-  /** Only an escape begins a marker: what lies between is skipped. */
+  /** Only an escape begins a marker: bytes in between are skipped. */
   #followAll(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += 1) {
       if (this.#matched === 0) {
