@@ -3,7 +3,7 @@
 import type { ClientRecord } from "../session/client-record.ts";
 import type { InnerCommand } from "../wire/inner-messages.ts";
 
-/** @param slot What stands for it in frames of input on this connection. */
+/** @param slot The number that stands for it in frames of input on this connection. */
 export function attachOf(client: ClientRecord, slot: number): Extract<InnerCommand, { type: "attach" }> {
   return {
     type: "attach",

@@ -1,4 +1,4 @@
-// What programs ask of the bridge: to type, and to answer questions. A call is repeated over each new inner hop until it is
+// The calls of programs to the bridge: to type, and to answer questions. A call is repeated over each new inner hop until it is
 // answered, or given up.
 
 import type { WriteCommand } from "../programs/program-writes.ts";
@@ -6,13 +6,13 @@ import type { ClientRecord } from "../session/client-record.ts";
 import { MIB } from "../wire/constants.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
 
-/** What a program's call to *write* comes to. `fault`: the hop, or the session, was given up before it was known. */
+/** The outcome of a program's call to *write*. `fault`: the hop, or the session, was given up before it was known. */
 export type WriteOutcome =
   | Extract<InnerMessage, { type: "written" }>
   | Extract<InnerMessage, { type: "unwritten" }>
   | { readonly type: "fault" };
 
-/** As {@link WriteCommand}; without `at` it goes behind what was received. */
+/** As {@link WriteCommand}; without `at` it goes behind the received input. */
 export type WriteWish = Omit<WriteCommand, "client" | "at" | "again"> & { readonly at?: number | undefined };
 
 type PendingWrite = {
@@ -81,7 +81,7 @@ export class BridgeCalls {
     return { answer, forget: () => this.#conclude(id, undefined) };
   }
 
-  /** The hop is back: says again what is not answered. */
+  /** The hop is back: repeats the calls that are not answered. */
   repeat(): void {
     for (const [id, pending] of this.#writes) this.#sayWrite(id, pending);
     for (const [id, pending] of this.#asks) this.#sayAsk(id, pending);
@@ -94,7 +94,7 @@ export class BridgeCalls {
     for (const id of [...this.#asks.keys()]) this.#conclude(id, undefined);
   }
 
-  /** The bridge has typed what a program wrote, or refused it. */
+  /** The bridge has typed a program's input, or refused it. */
   concludeWrite(outcome: Exclude<WriteOutcome, { type: "fault" }>): void {
     const pending = this.#writes.get(outcome.client);
     this.#writes.delete(outcome.client);
@@ -125,7 +125,7 @@ export class BridgeCalls {
 
   #sayWrite(id: string, pending: PendingWrite): void {
     const again = pending.command === undefined ? {} : { again: true };
-    // Where it begins is settled once: what an earlier hop may have brought through counts by now.
+    // Its beginning is settled once: input that an earlier hop may have brought through counts by now.
     pending.command ??= { ...pending.wish, client: id, at: pending.wish.at ?? this.#ports.receivedOf(id) };
     this.#ports.say({ type: "write", ...pending.command, ...again });
   }

@@ -46,7 +46,7 @@ export class Doorbell {
     this.#isStopDue = false;
   }
 
-  /** Whom to call; undefined while the object is here, or has never said how. */
+  /** The object to call; undefined while it is here, or if it has never said how. */
   get parking(): Parking | undefined {
     return this.#parking;
   }

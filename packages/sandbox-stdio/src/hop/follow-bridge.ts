@@ -1,4 +1,4 @@
-// What the bridge says of the process, the keyboard and single clients, and what the relay session makes of it.
+// The bridge's messages about the process, the keyboard and single clients, and how the relay session follows them.
 
 import type { RelaySession } from "../session/relay-session.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";

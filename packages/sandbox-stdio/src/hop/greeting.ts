@@ -1,17 +1,17 @@
-// The bridge's greeting: what the session object has to know of the process, its log and its clients.
+// The bridge's greeting: the facts that the session object needs about the process, its log and its clients.
 
 import { knownOf } from "../session/client-record.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { INNER_PROTOCOL } from "../wire/constants.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
-/** What the greeting says of the process beyond what the session knows. */
+/** The greeting's facts about the process beyond those that the session knows. */
 export type ProcessFacts = {
   readonly cmd: readonly string[];
   readonly createdAt: string;
-  /** Whether whoever has it calls a session object that has parked. Absent: it can't. */
+  /** Whether the bridge calls a session object that has parked. Absent: it can't. */
   readonly calls?: boolean;
-  /** When its last output came, as Date.now(). Absent where there was none. */
+  /** When its last output came, as Date.now(). Absent if there was none. */
   readonly lastOutputMs?: number;
 };
 
@@ -53,7 +53,7 @@ export function greetingOf(
   };
 }
 
-/** As many of its words as fit. Who has ordered a longer one knows it. */
+/** As many of its words as fit. A caller that has ordered a longer one knows it. */
 function greetedCommand(cmd: readonly string[]): readonly string[] {
   let left = MAX_GREETED_COMMAND;
   const fitting = cmd.findIndex((word) => {

@@ -1,9 +1,9 @@
-// How often a bridge may say what clients are told at once: such a message goes to up to 64 of them and counts in no window.
-// One that a process has taken over must not fill the memory of the Durable Object with them.
+// How often a bridge may send messages that clients are told at once: each goes to up to 64 of them and counts in no window.
+// A bridge that a process has taken over must not fill the memory of the Durable Object with them.
 
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
-/** What of it clients are told of, whatever they said. */
+/** The messages that clients are told of without having said anything. */
 const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
   "resize",
   "gap",
@@ -18,7 +18,7 @@ const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
 
 /**
  * Whether clients are told of it at the bridge's own pace: not in a window, and not once for each thing that they said.
- * @param received How much input of a client there was; undefined where it is not known.
+ * @param received How much input of a client there was; undefined if it is not known.
  */
 export function isAtItsPace(message: InnerMessage, received: (client: string) => number | undefined): boolean {
   return message.type === "stdin_ack"

@@ -43,7 +43,7 @@ export interface InnerSocket {
 export interface InnerClientEvents {
   /** The bridge has greeted: the session is to be made, or is found again by its incarnation. */
   hello(hello: InnerHello): void;
-  /** The bridge closes, or says what can't be followed (1008): the connection is of no more use. */
+  /** The bridge closes, or sends a message that can't be followed (1008): the connection is of no more use. */
   bye(code: number, reason: string): void;
   /** The bridge keeps the clients' places, and calls when there is news: the object may go. */
   parked?(): void;
@@ -59,7 +59,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   #socket: InnerSocket | undefined;
   /** Whether the bridge has been told of the session's clients on this connection. */
   #isReady = false;
-  /** Whether it said what can't be followed: nothing it says on this connection counts any more. */
+  /** Whether it sent a message that can't be followed: its later messages on this connection do not count. */
   #isFaulty = false;
   #slots = new Map<string, number>();
   #nextSlot = 0;
@@ -111,7 +111,7 @@ export class InnerClient implements Upstream, SnapshotSource {
 
   /**
    * The session is there, found again or made from this greeting: brings its log to where the bridge goes on, tells the
-   * bridge who is attached, and sends again what it has not confirmed.
+   * bridge the attached clients, and sends again the input that the bridge has not confirmed.
    */
   ready(session: RelaySession, hello: InnerHello): void {
     const isContinued = this.#session === session;
@@ -331,7 +331,7 @@ export class InnerClient implements Upstream, SnapshotSource {
         this.callsParked = true;
         return;
       case "parked":
-        // What was said since has called it off.
+        // A later command has called it off.
         if (session !== undefined && this.#isParkLast) this.#events.parked?.();
         return;
       case "gap":

@@ -53,7 +53,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   /** A message has come. A binary frame is the session's from here on, which keeps a view of it and releases its memory. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
-    // Replaced by a newer connection, say: what an older one still delivers must not undo what that one said.
+    // Replaced by a newer connection, say: messages of an older one must not undo those of the newer one.
     if (this.#isClosed) return;
     if (typeof frame !== "string") {
       const stdin = decodeStdin(frame);
@@ -87,7 +87,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (!this.#isClosed) this.#say({ type: "answered", offset });
   }
 
-  /** What the far end is told as it comes, and nothing follows from here. */
+  /** Tells the far end a message as it comes; nothing follows from here. */
   note(
     message: Extract<InnerMessage, { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" }>,
   ): void {
@@ -101,7 +101,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (this.#link !== undefined) this.#session.linkDrained(this.#link);
   }
 
-  /** What the object said before it went, if that was its last word. */
+  /** The object's parking before it went, if that was its last word. */
   get parking(): Parking | undefined {
     return this.#parking;
   }
@@ -139,7 +139,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   send(message: ServerMessage): void {
     if (message.type === "exit") this.#tellTaken();
-    // What a reader says of the log is the same on both hops.
+    // A reader's messages about the log are the same on both hops.
     const { type } = message;
     if (type === "resize" || type === "gap" || type === "output_end" || type === "exit") this.#say(message);
   }

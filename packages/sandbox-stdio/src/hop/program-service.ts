@@ -1,4 +1,4 @@
-// The calls of programs at the bridge's end of the inner hop: types what they write, and answers what they ask.
+// The calls of programs at the bridge's end of the inner hop: types their input, and answers their questions.
 
 import type { InputModes } from "../programs/keys.ts";
 import { followWrite, type WriteAnswer, type WriteCommand, type WritePorts } from "../programs/program-writes.ts";
@@ -8,7 +8,7 @@ import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import { encodeAnswer } from "../wire/frames.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
 
-/** What programs may ask beyond the session: of the terminal, and of a shell's commands. */
+/** Questions of programs beyond the session: about the terminal, and about a shell's commands. */
 export interface ProgramPorts {
   /** The modes that the process has set on its terminal; undefined on pipes. */
   modes(): InputModes | undefined | Promise<InputModes | undefined>;

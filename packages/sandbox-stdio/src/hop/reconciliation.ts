@@ -1,4 +1,4 @@
-// What happens when the inner hop is back: the session object and the bridge compare the log, the clients and the keyboard,
+// The steps when the inner hop is back: the session object and the bridge compare the log, the clients and the keyboard,
 // and the session object sends again all input that the bridge has not confirmed (H4, H5, H8).
 
 import type { InputEntry } from "../input/input-queue.ts";
@@ -16,8 +16,8 @@ export interface ReconciliationPorts {
   attach(client: ClientRecord): void;
   say(command: InnerCommand): void;
   /**
-   * Whether the session was here before this greeting. Then it knows who has left; one made from this greeting has to
-   * believe it.
+   * Whether the session was here before this greeting. Then it knows which clients have left; one made from this
+   * greeting has to believe it.
    */
   readonly isContinued: boolean;
 }
@@ -26,7 +26,7 @@ export function reconcile(session: RelaySession, hello: InnerHello, ports: Recon
   session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
   session.noteEnd(hello.live);
   session.lastOutputMs = hello.lastOutputMs ?? session.lastOutputMs;
-  // Before the bridge hears who has left, or it would answer from there on, and not from where that was.
+  // Before the bridge hears which clients have left, or it would answer from there on, and not from where that was.
   ports.upstream.answerer(session.answererToTell);
   compareClients(session, hello, ports);
   session.setHolder(session.keyboard.holder);
@@ -35,7 +35,7 @@ export function reconcile(session: RelaySession, hello: InnerHello, ports: Recon
   resendInput(session, present, ports.upstream);
 }
 
-/** The bridge drops who has left here; here who is known there is restored, with what the bridge has of its input. */
+/** The bridge drops clients that have left here. Its other clients are restored here, with its count of their input. */
 function compareClients(session: RelaySession, hello: InnerHello, { say, isContinued }: ReconciliationPorts): void {
   for (const id of hello.gone ?? []) session.noteGone(id);
   for (const known of hello.clients) {
@@ -50,14 +50,14 @@ function compareClients(session: RelaySession, hello: InnerHello, { say, isConti
   }
 }
 
-/** Input of an exclusive session goes to the bridge as that of who held the keyboard when it was typed. */
+/** Input of an exclusive session goes to the bridge as that of the client that held the keyboard when it was typed. */
 function resendInput(
   { keyboard }: RelaySession,
   clients: readonly ClientRecord[],
   upstream: ReconciliationPorts["upstream"],
 ): void {
   const { isExclusive, holder } = keyboard;
-  // Before any input: the holder's would be refused. So would what was typed before a handover: it goes as its holder's.
+  // Before any input: the holder's would be refused. So would input from before a handover: it goes as its holder's.
   let told = isExclusive ? undefined : holder;
   if (told !== undefined) upstream.holder(told);
   for (const { client, entry } of byTurn(clients)) {

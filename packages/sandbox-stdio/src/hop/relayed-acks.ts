@@ -5,7 +5,7 @@ import type { ClientRecord } from "../session/client-record.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { InnerCommand } from "../wire/inner-messages.ts";
 
-/** Well under what a pacing client may have in flight. */
+/** Well under the bytes that a pacing client may have in flight. */
 const PACE_ACK_BYTES = 2 * MAX_FRAME_BYTES;
 /** Of clients that decide nothing. */
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
@@ -17,9 +17,9 @@ export interface RelayedAcksPorts {
 
 export class RelayedAcks {
   readonly #ports: RelayedAcksPorts;
-  /** What was last said of each client. */
+  /** The offset and window that were last said of each client. */
   readonly #said = new Map<string, { offset: number; window: number }>();
-  /** Who paced when {@link relayPacer} last looked. */
+  /** The pacing client when {@link relayPacer} last looked. */
   #pacing: string | undefined;
 
   constructor(ports: RelayedAcksPorts) {
@@ -52,8 +52,8 @@ export class RelayedAcks {
   }
 
   /**
-   * Who paces may have changed just now: the bridge must know where that one stands, or it waits for the one before, and
-   * holds the process for ever.
+   * The pacing client may have changed just now. The bridge must know where the new one stands, or it waits for the one
+   * before, and holds the process for ever.
    */
   relayPacer(): void {
     const pacer = this.#ports.pacer();
