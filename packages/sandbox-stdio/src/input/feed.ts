@@ -20,7 +20,7 @@ export class InputFeed {
   #waiting: (Waiting | Extract<Fed, { kind: "message" }>)[] = [];
   #bytes = 0;
   #messages = 0;
-  /** Whether it is being handed on: what is taken at once makes room for more, which the same loop hands on. */
+  /** Whether it is being handed on: input that is taken at once makes room for more, which the same loop hands on. */
   isPumping = false;
 
   get isEmpty(): boolean {

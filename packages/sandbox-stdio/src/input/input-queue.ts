@@ -1,6 +1,6 @@
-// One client's input on its way to the process: numbered by offset, every byte taken once. The bridge keeps here what the
-// process has not read yet; the Durable Object keeps what the bridge has not confirmed, and sends it again after a break.
-// Both hops need the same: tell what is new from what is a duplicate, and acknowledge in order.
+// One client's input on its way to the process: numbered by offset, every byte taken once. The bridge keeps here bytes that the
+// process has not read yet; the Durable Object keeps bytes that the bridge has not confirmed, to send them again after a break.
+// Both hops need the same: tell new bytes from duplicates, and acknowledge in order.
 
 import { release } from "./release.ts";
 
@@ -10,7 +10,7 @@ export type InputEntry =
       readonly kind: "bytes";
       readonly start: number;
       readonly end: number;
-      /** The queue's. Who writes them to the process gives their memory back ({@link release}). */
+      /** The queue's. The process's writer gives their memory back ({@link release}). */
       readonly bytes: Uint8Array;
       /** {@link Keyboard.turn} when it came. */
       readonly turn: number;
@@ -37,7 +37,7 @@ export class InputQueue {
    * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
    *   has said so ({@link takeUpTo}), since it must know the count before the client hears of it.
    * @param taken Where this client's input goes on, `eof` the end of input that the other side already has, and `received`
-   *   what it has received, though not all of that is taken.
+   *   the count of bytes that it has received, though not all of them are taken.
    */
   constructor(hop: "process" | "relay", taken = 0, eof?: number, received = taken) {
     this.#hop = hop;
@@ -126,7 +126,7 @@ export class InputQueue {
     return entry;
   }
 
-  /** No input after byte `asked`, or what has been received. Applied once for each offset; a repetition answers undefined. */
+  /** No input after byte `asked`, or after the received bytes. Applied once for each offset; a repetition answers undefined. */
   pushEof(asked: number): InputEntry | undefined {
     const offset = Math.min(asked, this.#received);
     if (this.#eof !== undefined && offset <= this.#eof) return undefined;
@@ -168,7 +168,7 @@ export class InputQueue {
 
   /** The other side has taken everything before `offset`; nothing of that is kept. Going back is ignored. */
   takeUpTo(offset: number): void {
-    // Before the oldest entry lies what only the other side holds.
+    // Only the other side holds input from before the oldest entry.
     this.#taken = Math.max(this.#taken, Math.min(offset, this.#entries[0]?.start ?? offset));
     while (this.#entries.length > 0 && this.#taken < offset) {
       const oldest = this.#entries[0];
@@ -195,7 +195,7 @@ export class InputQueue {
     this.#received = Math.max(this.#received, offset);
   }
 
-  /** Nothing of what waits will be taken: its client is forgotten. */
+  /** None of the waiting input will be taken: its client is forgotten. */
   abandon(): void {
     this.#entries = [];
     this.#queuedBytes = 0;
