@@ -7,7 +7,7 @@ import type { OutputStream } from "../wire/frames.ts";
 /** A place in the log where the PTY's size changed: it holds from the byte at `offset` on. */
 export type SizeMark = { readonly offset: number; readonly cols: number; readonly rows: number };
 
-/** What comes next for a reader at some offset. */
+/** The next item for a reader at some offset. */
 export type LogItem =
   /** `length` bytes of one stream, at most one frame's worth, that no change of size interrupts. */
   | { readonly kind: "bytes"; readonly stream: OutputStream; readonly length: number }
@@ -84,7 +84,7 @@ export class OutputLog {
     this.#dropBefore(this.#end - this.#ring.length);
   }
 
-  /** Copies `chunk` in. Never fails: what does not fit pushes out the oldest bytes, even of `chunk` itself. */
+  /** Copies `chunk` in. Never fails: bytes that do not fit push out the oldest ones, even of `chunk` itself. */
   append(chunk: Uint8Array, stream: OutputStream): void {
     for (let done = 0; done < chunk.length; ) {
       const room = this.reserve(Math.min(chunk.length - done, MAX_FRAME_BYTES));

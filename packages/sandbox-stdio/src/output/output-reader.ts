@@ -100,8 +100,8 @@ export class RatedFlow implements Flow {
 }
 
 /**
- * The inner hop, whose far end relays its clients' acknowledgements: no limit but the socket's own while somebody paces the
- * process. Where nobody does, what lies between would take in whatever a process can write, and the rate holds.
+ * The inner hop, whose far end relays its clients' acknowledgements: no limit but the socket's own while a client paces the
+ * process. If none does, the rate holds: else the buffers in between would take in all that a process can write.
  */
 export class LinkFlow extends RatedFlow {
   override readonly bytes = MIB;
@@ -124,7 +124,7 @@ export class LinkFlow extends RatedFlow {
 
 /** Makes frames of the log's bytes, and makes each once: readers at the same place share it. */
 export class FrameSource {
-  /** The one buffer of all who reuse theirs, so that an idle session has none, and whose frame it holds. */
+  /** The one buffer of all sources that reuse theirs, so that an idle session has none, and the source whose frame it holds. */
   static readonly #shared = new Uint8Array(1 + MAX_FRAME_BYTES);
   static #owner: FrameSource | undefined;
   readonly #log: OutputLog;
@@ -157,7 +157,7 @@ export class FrameSource {
   }
 }
 
-/** How a process ended; `lost`: without an exit that anybody saw. */
+/** How a process ended; `lost`: without an exit that was seen. */
 export type Ending = ExitStatus | "lost";
 
 export class OutputReader {
@@ -205,7 +205,7 @@ export class OutputReader {
     return this.#cursor;
   }
 
-  /** What is kept of it while its session sleeps; undefined while a snapshot is on its way. */
+  /** The size that is kept of it while its session sleeps; undefined while a snapshot is on its way. */
   get toldSize(): { readonly cols: number; readonly rows: number } | undefined {
     return this.#isAwaitingScreen ? undefined : this.#toldSize;
   }
@@ -233,14 +233,14 @@ export class OutputReader {
     this.#isAwaitingScreen = false;
   }
 
-  /** No snapshot can be had: what is held of the log has to do. */
+  /** No snapshot can be had: the held part of the log has to do. */
   skipToTail(): void {
     this.#isAwaitingScreen = false;
     this.#skip(this.#log.startOffset, true);
   }
 
   /**
-   * Sends what may be sent now, of what is before `end`. An exit is told after the last byte; a loss is told by the caller.
+   * Sends the output before `end` that may be sent now. An exit is told after the last byte; a loss is told by the caller.
    * @returns Whether the end was reached in this call.
    */
   pump(nowMs: number, ending: Ending | undefined, end = this.#log.endOffset): boolean {
@@ -277,7 +277,7 @@ export class OutputReader {
       const isPatient = isBusy && flow.isPatient;
       const frameBytes = isPatient ? this.#wholeFrameBytes : flow.frameBytes;
       // Not less than a decent frame while more is waiting, and all of it where room comes soon: slivers cost as much as frames.
-      // And what is left of a window in which a frame has no room has none for a gap, which starts the window anew: a reader
+      // And the rest of a window without room for a frame has none for a gap, which starts the window anew: a reader
       // that never acknowledges would be sent window after window.
       const decent = isBusy ? frameBytes : MIN_WINDOW_BYTES / 2;
       const available = item.kind === "gap" ? MIN_WINDOW_BYTES : Math.min(item.length, end - this.#cursor);

@@ -1,9 +1,9 @@
-// Who sets the pace of the process: whose unacknowledged bytes decide when the bridge stops reading it.
+// The client that sets the pace of the process: its unacknowledged bytes decide when the bridge stops reading the process.
 
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
 
-/** What pacing looks at of one client. */
+/** The fields of one client that pacing looks at. */
 export type Paced = {
   readonly id: string;
   /** Attached, or vanished and still in its grace. Only such a client sets the pace. */

@@ -1,4 +1,4 @@
-// Who waits for a snapshot, and when one is asked for: all who wait share one request, and requests are kept apart, so that
+// The readers that wait for a snapshot, and when one is asked for: all share one request, and requests are kept apart, so that
 // the process, which is held while one is made, is not held all the time. Knows nothing of how a snapshot is made.
 
 import { MAX_SNAPSHOT_BYTES, STREAM_SNAPSHOT } from "../wire/constants.ts";
@@ -6,7 +6,7 @@ import { encodeFrame } from "../wire/frames.ts";
 import type { OutputLog } from "./output-log.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** A snapshot ready to be sent: `frame` is a whole binary message, type byte first, shared by all who get it. */
+/** A snapshot ready to be sent: `frame` is a whole binary message, type byte first, shared by all its readers. */
 export type SnapshotFrame = Omit<Snapshot, "bytes"> & { readonly frame: Uint8Array };
 
 /** Makes snapshots: a terminal beside the process, or the session object, which asks the bridge over the inner hop. */
@@ -37,7 +37,7 @@ export class SnapshotRequests {
   readonly #holdsProcess: boolean;
   readonly #waiters = new Set<Waiter>();
   #askedAtMs: number | undefined;
-  /** When the next request may be made: for those who have nothing yet, and for those who fell behind. */
+  /** When the next request may be made: for readers that have nothing yet, and for readers that fell behind. */
   #nextMs = Number.NEGATIVE_INFINITY;
   #nextBehindMs = Number.NEGATIVE_INFINITY;
   /** The screen of a process that has ended: nothing comes after it. */
@@ -77,7 +77,7 @@ export class SnapshotRequests {
   }
 
   /**
-   * Calls back with a snapshot whose offset is in the log or ahead of it, or with undefined where none can be had in time:
+   * Calls back with a snapshot whose offset is in the log or ahead of it, or with undefined if none can be had in time:
    * at once, or later.
    * @param isBehind It has a screen, and fell behind: it can wait a little.
    */
@@ -110,7 +110,7 @@ export class SnapshotRequests {
     this.#hasEnded = true;
   }
 
-  /** Nobody can be asked any more: what is known has to do. */
+  /** The source can't be asked any more: the known snapshot has to do. */
   close(): void {
     this.#source = undefined;
   }

@@ -1,4 +1,4 @@
-// What redraws a terminal's screen. Knows nothing of who draws it or why.
+// A snapshot, which redraws a terminal's screen. Does not know which part draws it, or why.
 
 /** The screen of a PTY session as it is at one offset of its log. */
 export type Snapshot = {

@@ -1,6 +1,6 @@
 // How many output bytes may be in flight to one client. No socket tells the truth about backpressure here, so it is
-// counted: bytes sent less bytes acknowledged, against a window that is fitted to what the link and the client carry. No
-// clock of its own: the caller says what time it is.
+// counted: bytes sent less bytes acknowledged, against a window that is fitted to the link and the client. No
+// clock of its own: the caller tells the time.
 
 import {
   ACK_BYTES,
@@ -14,8 +14,8 @@ import type { Role } from "../wire/terms.ts";
 import { type Flow, WEIGHTY_ACK_BYTES } from "./output-reader.ts";
 
 /**
- * How long bytes are to wait on the way beyond the least round trip: what hides a delayed acknowledgement, and what ^C waits
- * for at most. More, and the window shrinks; less while it is full, and it grows: to about the rate times the sum of both.
+ * How long bytes are to wait on the way beyond the least round trip. It hides a delayed acknowledgement, and ^C waits for
+ * it at most. More, and the window shrinks; less while it is full, and it grows: to about the rate times the sum of both.
  */
 const TARGET_QUEUE_MS = 50;
 /** A first guess: enough for a screen and its scrollback, little enough not to fill a slow link for long. */
@@ -26,7 +26,7 @@ const FRAMES_IN_WINDOW = 8;
 /** At the start, and where nothing waits on the way for several rounds, the window doubles; else it changes by little. */
 const STARTUP_GAIN = 2;
 const MOST_GAIN = 1.25;
-/** So many times what is aimed at need not be watched for a round. */
+/** So many times the target need not be watched for a round. */
 const FAR_TOO_MUCH = 4;
 const IDLE_QUEUE_MS = TARGET_QUEUE_MS / 10;
 const IDLE_ROUNDS = 3;
@@ -42,7 +42,7 @@ type Flight = {
   readonly isClear: boolean;
 };
 
-/** Told what is counted of a client that acknowledges. Called while output is sent: it must be quick. */
+/** Told the counts of a client that acknowledges. Called while output is sent: it must be quick. */
 export interface OutputObserver {
   /** The client has acknowledged output after so long, less the delay that it may take. */
   acknowledged(ms: number): void;
@@ -65,17 +65,17 @@ export class Window implements Flow {
   #flights: Flight[] = [];
   #leastRoundTripMs = Number.POSITIVE_INFINITY;
   #leastRoundTripAt = 0;
-  /** A round ends when what was sent at its start has been acknowledged. */
+  /** A round ends when the bytes sent at its start have been acknowledged. */
   #roundEnd: number;
   /** How long bytes of this round waited on the way: the sum of so many samples. */
   #roundQueueMs = 0;
   #roundSamples = 0;
   #roundLeastQueueMs = Number.POSITIVE_INFINITY;
-  /** Whether this round's bytes were sent under an older window: only the next one tells what the newest brings. */
+  /** Whether this round's bytes were sent under an older window: only the next one shows the effect of the newest. */
   #isSettling = false;
   #isStarting = true;
   #idleRounds = 0;
-  /** Whether the window, and not the process, was what limited sending in this round: only then does it tell of the link. */
+  /** Whether the window, and not the process, limited sending in this round: only then does it tell of the link. */
   #wasFull = false;
   /** The window drains, so that it can measure a round trip that did not wait behind other bytes. */
   #isDraining = false;
@@ -221,7 +221,7 @@ export class Window implements Flow {
     this.#roundQueueMs += queueMs;
     this.#roundSamples += 1;
     this.#roundLeastQueueMs = Math.min(this.#roundLeastQueueMs, queueMs);
-    // A link that has become much slower: what is on the way takes long enough to arrive without more behind it.
+    // A link that has become much slower: the bytes on the way take long enough to arrive without more behind them.
     if (this.#wasFull && !this.#isSettling && queueMs > FAR_TOO_MUCH * (this.#leastRoundTripMs + TARGET_QUEUE_MS)) {
       this.#change((this.#leastRoundTripMs + TARGET_QUEUE_MS) / roundTripMs);
       this.#startRound();
@@ -246,7 +246,7 @@ export class Window implements Flow {
     }
     if (!this.#wasFull || this.#isDraining) return;
     this.#wasFull = false;
-    // Where the round trip is long, what one burst of frames waits for its own first ones tells nothing.
+    // If the round trip is long, the wait of one burst of frames for its own first ones tells nothing.
     const isIdle = leastQueueMs < Math.max(IDLE_QUEUE_MS, least / 10);
     const mayGrow = isIdle && queueMs < Math.max(TARGET_QUEUE_MS, least / 2);
     this.#idleRounds = queueMs < IDLE_QUEUE_MS ? this.#idleRounds + 1 : 0;
@@ -255,7 +255,7 @@ export class Window implements Flow {
     this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MOST_GAIN : Math.min(MOST_GAIN, fitting));
   }
 
-  /** What is sent from now on tells of the window that it then has. One at its limit stays, and what is sent goes on telling. */
+  /** Bytes sent from now on tell of the new window. A window at its limit stays, and the bytes go on telling of it. */
   #change(gain: number): void {
     const bytes = Math.round(Math.min(this.maxBytes, Math.max(MIN_WINDOW_BYTES, gain * this.#bytes)));
     this.#isSettling = bytes !== this.#bytes;
