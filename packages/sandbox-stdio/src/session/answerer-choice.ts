@@ -23,7 +23,7 @@ export interface AnswererChoicePorts {
 export class AnswererChoice {
   readonly #ports: AnswererChoicePorts;
   #current: Answerer;
-  /** What the Durable Object has told: its own client, or that it has none. */
+  /** The answerer that the Durable Object has told: its own client, or none. */
   #told: Answerer | undefined;
   #former: { readonly id: string; readonly untilMs: number } | undefined;
   /** The bridge has answered queries that end before this. */
@@ -39,7 +39,7 @@ export class AnswererChoice {
     return this.#current;
   }
 
-  /** Whether nobody else's answers are still taken, and no hand-over lies ahead. */
+  /** Whether no other client's answers are still taken, and no hand-over lies ahead. */
   get isSettled(): boolean {
     const { end, now } = this.#ports;
     return now() >= (this.#former?.untilMs ?? 0) && this.#current.offset <= end() && this.#answered <= end();
@@ -49,25 +49,25 @@ export class AnswererChoice {
     return { ...this.#current, hasChosen: this.#hasChosen };
   }
 
-  /** It goes on from what {@link kept} said. */
+  /** It goes on from the state that {@link kept} returned. */
   restore({ hasChosen, id, offset }: Answerer & { readonly hasChosen: boolean }): void {
     this.#current = { id, offset };
     this.#hasChosen = hasChosen;
   }
 
-  /** To be called whenever somebody comes or goes, or the keyboard is handed over. */
+  /** To be called whenever a client comes or goes, or the keyboard is handed over. */
   choose(): void {
     this.#decide(this.#chosen(), Math.max(this.#ports.end(), this.#answered));
   }
 
-  /** The bridge is told who answers at the far end of its inner hop. */
+  /** The bridge is told the answerer at the far end of its inner hop. */
   tell(answerer: Answerer): void {
     this.#told = answerer;
     const id = this.#chosen();
     this.#decide(id, id === answerer.id ? answerer.offset : this.#ports.end());
   }
 
-  /** The answerer to tell the bridge after its greeting. A new object does not know who answered what before. */
+  /** The answerer to tell the bridge after its greeting. A new object does not know the earlier answerers. */
   get toTell(): Answerer {
     return this.#hasChosen ? this.#current : { id: "", offset: this.#ports.end() };
   }
@@ -106,7 +106,7 @@ export class AnswererChoice {
     this.#ports.clients.tellAll({ type: "answerer", ...answerer });
   }
 
-  /** Whom the Durable Object has told of; else the holder, else the longest attached driver. "": the bridge. */
+  /** The client that the Durable Object has told of; else the holder, else the longest attached driver. "": the bridge. */
   #chosen(): string {
     const { keyboard, clients } = this.#ports;
     const told = clients.get(this.#told?.id ?? "");

@@ -1,5 +1,5 @@
-// The rules of attaching: who is refused, who starts with a snapshot, where input is numbered from, and what the greeting
-// says. Decides from what it is shown; keeps nothing.
+// The rules of attaching: which client is refused, which one starts with a snapshot, where input is numbered from, and the
+// words of the greeting. Decides from its arguments; keeps nothing.
 
 import type { OutputLog } from "../output/output-log.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
@@ -13,7 +13,7 @@ import type { Keyboard } from "./keyboard.ts";
 import type { Greeted } from "./presence.ts";
 import type { AttachRequest, AttachResult, SessionFacts } from "./session-types.ts";
 
-/** What of its session a client attaches to. */
+/** The parts of a session that a client attaches to. */
 export type AttachContext = {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
@@ -29,7 +29,7 @@ export type AttachContext = {
   readonly keptPlaces: number;
 };
 
-/** Why this client can't attach; undefined: it can. `old` is what is known of it. */
+/** Why this client can't attach; undefined: it can. `old` is its record from before. */
 export function refusalOf(
   request: AttachRequest,
   old: ClientRecord | undefined,
@@ -89,12 +89,12 @@ export function needsScreen(request: AttachRequest, at: AttachContext): boolean 
   return request.isResume && request.offset < at.log.startOffset;
 }
 
-/** Where a connection's input is numbered from: what its client keeps, or what it has not kept, or what is settled. */
+/** Where a connection's input is numbered from: the input that its client keeps, or that it has not kept, or the settled input. */
 export function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord, settled: number): number {
   // Without a proof it has kept nothing either.
   if (!isResume) return input.received;
   if (stdin === undefined) return settled;
-  // What waits of an earlier life stays, and must not be taken for what this one says.
+  // Waiting input of an earlier life stays, and must not be taken for input of this one.
   return stdin === "new" ? input.received : Math.max(settled, stdin);
 }
 

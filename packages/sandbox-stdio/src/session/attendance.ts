@@ -12,7 +12,7 @@ import type { Pace } from "./pace.ts";
 import type { Peer, Presence } from "./presence.ts";
 import type { Upstream } from "./session-types.ts";
 
-/** What a client brings when it attaches. */
+/** The facts that a client brings when it attaches. */
 export type Arrival = ClientWho & {
   readonly id: string;
   readonly size?: TerminalSize;
@@ -33,7 +33,7 @@ export interface AttendancePorts {
   newInput(): InputQueue;
   /** The keyboard became free: all are to be told. */
   keyboardFreed(): void;
-  /** Somebody has come or gone. */
+  /** A client has come or gone. */
   changed(): void;
 }
 
@@ -77,7 +77,7 @@ export class Attendance {
     return client;
   }
 
-  /** The others know it by the name that it had, unless somebody took that while it was away. */
+  /** The other clients know it by its old name, unless another client took that while it was away. */
   #nameOf({ name }: ClientWho, old: ClientRecord | undefined): string {
     if (old?.isPresent) return old.name;
     const others = [...this.#ports.clients.present()].map((client) => client.name);
@@ -134,7 +134,7 @@ export class Attendance {
     client.presence = { phase: "vanished", sinceMs: this.#ports.now(), acked, windowBytes, isLeaving };
   }
 
-  /** More of what the client sent, and what waited, has been taken in. */
+  /** More of the client's waiting input has been taken in. */
   fed(client: ClientRecord): void {
     const { presence } = client;
     if (presence.phase !== "vanished") return;
@@ -157,7 +157,7 @@ export class Attendance {
     const wasFreed = keyboard.leave(client.id, client.isActive);
     // A client that never took part may have gone before its greeting. Then the next client counts as the first.
     if (!client.isActive && this.#creator === client.id) this.#creator = "";
-    // After the exit everybody is told that and goes: that the first has gone is no news to those behind it.
+    // After the exit all clients are told that and go: that the first has gone is no news to those behind it.
     if (!this.#ports.hasExited()) {
       clients.tellAll({ type: "leave", id: client.id });
       if (wasFreed) this.#ports.keyboardFreed();
@@ -167,7 +167,7 @@ export class Attendance {
     upstream.departed(client, how);
   }
 
-  /** Closes a client that does what is forbidden. */
+  /** Closes a client that breaks a rule. */
   refuse(client: ClientRecord, code: number, reason: string): void {
     if (client.peer === undefined) client.tell({ type: "bye", code, reason, retry: "never" });
     else client.peer.bye(code, reason, "never");

@@ -62,7 +62,7 @@ export class Budget {
   #ackedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether its last input was accepted, and it has not given up the right to type since. */
   #mayType = false;
-  /** Of input that is refused now, what it may have sent before it could hear of that. */
+  /** Of input that is refused now, the bytes that it may have sent before it could hear of that. */
   #unheardBytes = 0;
 
   /** @param nowMs Of the clock that the other methods are told the time of. */
@@ -94,7 +94,7 @@ export class Budget {
   }
 
   /**
-   * Input was refused. What was on its way when the right to type was taken costs nothing (L10c).
+   * Input was refused. Bytes that were on their way when the right to type was taken cost nothing (L10c).
    * @param onItsWay How much the client may have sent before it could hear of the refusal, these bytes included.
    * @returns Whether the client may go on.
    */
@@ -118,7 +118,7 @@ export class Budget {
     return this.#messages.isFull(nowMs) && this.#refusedBytes.isFull(nowMs) && nowMs - this.#ackedAtMs >= FREE_ACK_MS;
   }
 
-  /** The same client has another connection, which had a budget of its own until it was known whose it is. */
+  /** The same client has another connection, which had a budget of its own until its client was known. */
   join(early: Budget, nowMs: number): void {
     this.#messages.take(early.#messages.spent, nowMs);
     this.#refusedBytes.take(early.#refusedBytes.spent, nowMs);

@@ -1,5 +1,5 @@
-// The programs that call a session: the client that each of them writes as, what of its writes is recorded and shown, and what
-// those who read and wait by calls are told of. Knows nothing of requests and answers.
+// The programs that call a session: the client that each of them writes as, which of its writes are recorded and shown, and
+// the news for programs that read and wait by calls. Knows nothing of requests and answers.
 
 import type { OutputLog } from "../output/output-log.ts";
 import type { Attention } from "../programs/attention.ts";
@@ -17,7 +17,7 @@ import type { ProgramRequest } from "./session-types.ts";
 const MAX_COMMAND_ENDS = 1_000;
 /** One a second comes at most: a stream between two calls misses none of them. */
 const MAX_ATTENTIONS = 32;
-/** What all programs that write by calls have in common. */
+/** The common fields of all programs that write by calls. */
 const PROGRAM = { role: "driver", kind: "program", delivery: "live", acknowledges: true } as const;
 
 /** The end of a shell's command: the offset behind its output, and its exit code if the shell said it. */
@@ -47,7 +47,7 @@ export class CallingPrograms {
 
   /**
    * A program calls: its writer is a client of this session, here until {@link PROGRAM_GRACE_MS} after its last call.
-   * @returns undefined where as many have written as may.
+   * @returns undefined if as many have written as may.
    */
   beginCall(request: ProgramRequest): ClientRecord | undefined {
     const { clients, attendance, log, now } = this.#ports;
@@ -65,7 +65,7 @@ export class CallingPrograms {
     return client;
   }
 
-  /** Whether it is here as who it was. What another life of this object knew of it is not enough. */
+  /** Whether it is here with the rights that it had. The knowledge of another life of this object is not enough. */
   #isCalling(client: ClientRecord, { isAdmin }: ProgramRequest): boolean {
     const may = this.#ports.keyboard.mayDrive(client.id);
     return client.isAdmin === isAdmin && (may.ok || may.fault !== "no_such_client");
@@ -97,7 +97,7 @@ export class CallingPrograms {
     inputReceiver.ack(client, true);
   }
 
-  /** Tells those who type here too what a program has typed, unless that is secret (K9). */
+  /** Tells the people who type here too the text that a program has typed, unless that is secret (K9). */
   #showTyped(program: ClientRecord, bytes: Uint8Array): void {
     const { recorder, clients } = this.#ports;
     if (recorder?.isSecret(program.id) === true) return;
@@ -108,7 +108,7 @@ export class CallingPrograms {
     }
   }
 
-  /** What wanted attention since this life of the object began, newest last, for those who read by calls (D6). */
+  /** The calls for attention since this life of the object began, newest last, for programs that read by calls (D6). */
   get attentions(): readonly Attention[] {
     return this.#attentions;
   }

@@ -1,4 +1,4 @@
-// What clients ask for in text, and what everybody is told of it.
+// The commands of clients in text, and the news of them for all clients.
 
 import type { ClientMessage } from "../wire/control.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
@@ -86,7 +86,7 @@ export class ClientCommands {
     }
   }
 
-  /** Takes over who holds the keyboard from the other end of the inner hop. An unknown holder id means free. */
+  /** Takes over the holder of the keyboard from the other end of the inner hop. An unknown holder id means free. */
   setHolder(told: string): void {
     const { keyboard, clients } = this.#ports;
     const id = clients.has(told) ? told : "";

@@ -1,5 +1,5 @@
-// What a session knows of one client: who it is, how far its output and input have come, and how it is here. There is one record
-// for each client, whatever connections it makes.
+// A session's knowledge of one client: its identity, how far its output and input have come, and how it is here. There is one
+// record for each client, over all its connections.
 
 import { InputFeed } from "../input/feed.ts";
 import type { InputQueue } from "../input/input-queue.ts";
@@ -18,7 +18,7 @@ export type TerminalSize = { readonly cols: number; readonly rows: number };
 /** Clients that are counted together. */
 export type Party = { readonly id: string; readonly maxClients: number };
 
-/** What a client says of itself when it attaches. */
+/** A client's description of itself when it attaches. */
 export type ClientWho = {
   readonly name: string;
   readonly role: Role;
@@ -39,7 +39,7 @@ const NOBODY: ClientWho = { name: "", role: "viewer", isAdmin: false, delivery: 
 export class ClientRecord implements Paced {
   readonly id: string;
   readonly input: InputQueue;
-  /** What it has sent and `input` has no room for yet; always empty for a client that acknowledges. */
+  /** Input that it has sent, and that `input` has no room for yet; always empty for a client that acknowledges. */
   readonly feed = new InputFeed();
   presence: Presence = { phase: "gone" };
   /** Position in the order of arrival. */
@@ -51,7 +51,7 @@ export class ClientRecord implements Paced {
   lastWrite: LastWrite | undefined;
   /** Its newest connection, as it has numbered it. */
   attempt: Attempt | undefined;
-  /** What it may still say that nobody needs, over all its connections; undefined where its connection does not ask. */
+  /** Its budget for messages and refused input, over all its connections; undefined if its connection does not ask. */
   budget: Budget | undefined;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;
@@ -96,7 +96,7 @@ export class ClientRecord implements Paced {
     return this.#who.acknowledges;
   }
 
-  /** Whether it alone types while it holds the keyboard, whatever the session's mode. */
+  /** Whether it alone types while it holds the keyboard, in either mode of the session. */
   get holdsAlone(): boolean {
     return this.#who.holdsAlone ?? false;
   }
@@ -166,7 +166,7 @@ export class ClientRecord implements Paced {
   }
 }
 
-/** What is kept of a client beyond this life of its session: its place in the input above all. */
+/** The state that is kept of a client beyond this life of its session: its place in the input above all. */
 export function knownOf(client: ClientRecord): KnownClient {
   const { eof, taken, received } = client.input;
   const { id, role, kind, name, delivery, acknowledges } = client;

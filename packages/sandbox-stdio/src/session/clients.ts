@@ -1,5 +1,5 @@
-// The clients of a session: who is here, who is gone but may come back, and who can't. Knows their order, not what is sent
-// to them.
+// The clients of a session: those that are here, those that are gone but may come back, and those that can't. Knows their
+// order, not the messages to them.
 
 import { MIB } from "../wire/constants.ts";
 import type { Participant, ServerMessage } from "../wire/control.ts";
@@ -7,14 +7,14 @@ import type { ClientRecord } from "./client-record.ts";
 
 /** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
 const MAX_ABSENT = 192;
-/** Input of theirs that still waits: beyond this the oldest are forgotten with what they said. */
+/** Input of theirs that still waits: beyond this the oldest are forgotten with their input. */
 const MAX_ABSENT_INPUT_BYTES = 4 * MIB;
 /** Clients of which only this much is remembered, that they can't be resumed: the newest so many. */
 const MAX_GONE = 256;
 
 export class Clients {
   readonly #clients = new Map<string, ClientRecord>();
-  /** Ids of clients that have left, or are forgotten: what they say of their input can't be held against anything. */
+  /** Ids of clients that have left, or are forgotten: their claims about their input can't be checked. */
   readonly #gone = new Set<string>();
   #order = 0;
 
@@ -23,7 +23,7 @@ export class Clients {
     return this.#order === 0;
   }
 
-  /** Everybody who is here, or may come back. */
+  /** All clients that are here, or may come back. */
   get all(): IterableIterator<ClientRecord> {
     return this.#clients.values();
   }
@@ -58,7 +58,7 @@ export class Clients {
     this.#clients.set(client.id, client);
   }
 
-  /** It can't be resumed: what is still known of it is its id. */
+  /** It can't be resumed: only its id is still known. */
   remove(client: ClientRecord): void {
     client.presence = { phase: "gone" };
     this.#clients.delete(client.id);
@@ -99,7 +99,7 @@ export class Clients {
     return attached.sort((a, b) => a.order - b.order).map((client) => client.participant);
   }
 
-  /** Whether somebody is here who is no program: calls take no places and hold nothing up. */
+  /** Whether a client is here that is no program: calls take no places and hold nothing up. */
   get isAttended(): boolean {
     for (const client of this.#clients.values()) if (client.isPresent && !client.isProgram) return true;
     return false;
@@ -116,12 +116,12 @@ export class Clients {
     return [...this.present()].sort((a, b) => a.order - b.order).map((client) => client.participant);
   }
 
-  /** Tells all who were greeted by this end. */
+  /** Tells all clients that were greeted by this end. */
   tellAll(message: ServerMessage): void {
     for (const client of this.#clients.values()) client.greeted?.peer.send(message);
   }
 
-  /** Only so many that are gone are remembered, and only so much that they said and that is still waiting. */
+  /** Only so many clients that are gone are remembered, and only so much of their input that still waits. */
   forgetAbsent(): void {
     const absent = [...this.#clients.values()].filter(
       (client) => client.presence.phase === "absent" && !client.isProgram,

@@ -22,7 +22,7 @@ export interface GreeterPorts {
   readonly snapshots: SnapshotRequests;
   readonly recorder: InputRecorder | undefined;
   readonly now: () => number;
-  /** What the client attaches to, as it is now. */
+  /** The parts that the client attaches to, as they are now. */
   context(): AttachContext;
   /** Whether the client's greeting must wait until the process is held for it. */
   needsHold(client: ClientRecord): boolean;

@@ -1,4 +1,4 @@
-// What clients type on its way to the process: who may, what counts as taken, and what each client is told of it.
+// The input of clients on its way to the process: which client may type, which input counts as taken, and the news for each client.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import { planWrite, type WritePlan, type WriteRequest } from "../programs/writers.ts";
@@ -31,7 +31,7 @@ const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait
 const TOO_MUCH_WAITS_HERE = `more than ${MAX_SHARED_WAITING_INPUT_BYTES} bytes of this session's input wait`;
 const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
 
-/** What input needs of its session. */
+/** The calls of input to its session. */
 export interface InputReceiverPorts {
   /** Whether a repeated end of input is passed on: the bridge may have refused the first. */
   readonly repeatsEof: boolean;
@@ -53,7 +53,7 @@ export interface InputReceiverPorts {
   settled(client: ClientRecord): void;
   /** Some of the input that waits has been taken in. */
   fed(client: ClientRecord): void;
-  /** Closes a client that does what is forbidden. */
+  /** Closes a client that breaks a rule. */
   refuse(client: ClientRecord, code: number, reason: string): void;
 }
 
@@ -79,7 +79,7 @@ export class InputReceiver {
       if (bytes.length > 0) this.#ports.recorder?.input(client, received, offset, bytes, fate);
     };
     if (isDuplicate) {
-      // What an earlier life of this object passed on, it may not have stored (I10). Of a viewer it passed nothing on.
+      // An earlier life of this object may not have stored input that it passed on (I10). It passed on none of a viewer's.
       record(client.role === "viewer" ? "refused" : "resent");
       return;
     }
@@ -132,14 +132,14 @@ export class InputReceiver {
     else if (!client.feed.pushMessage(message)) this.#ports.refuse(client, CLOSE.policy, "too many messages wait");
   }
 
-  /** Takes in what there is room for by now. */
+  /** Takes in as much as there is room for by now. */
   pump(client: ClientRecord): void {
     const { feed } = client;
     if (feed.isEmpty || feed.isPumping) return;
     feed.isPumping = true;
     try {
       let hasFed = false;
-      // What it says may cost it its place.
+      // Its message may cost it its place.
       while (this.#hasRoom(client) && client.presence.phase !== "gone") {
         const next = feed.shift();
         if (next === undefined) break;
@@ -153,7 +153,7 @@ export class InputReceiver {
     }
   }
 
-  /** Whether so much more of this client's may wait beside what waits of the others. */
+  /** Whether so much more of this client's may wait beside the waiting input of the others. */
   #hasSharedRoom(client: ClientRecord, length: number): boolean {
     if (client.feed.bytes + length <= MAX_UNACKED_INPUT_BYTES) return true;
     let bytes = length;
@@ -179,7 +179,7 @@ export class InputReceiver {
     else if (entry !== undefined) upstream.input(client, entry);
   }
 
-  /** Whether the end of this client's input counts. Programs are here only while they call: they stand in nobody's way. */
+  /** Whether the end of this client's input counts. Programs are here only while they call: they stand in no client's way. */
   #mayEnd(client: ClientRecord): boolean {
     const { keyboard, clients, tty } = this.#ports;
     if (tty) return keyboard.mayDrive(client.id).ok;
@@ -198,7 +198,7 @@ export class InputReceiver {
     return planWrite(client.input, state, request);
   }
 
-  /** Queues what was planned. */
+  /** Queues the planned bytes. */
   typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
     const { received } = client.input;
     const entry = bytes.length === 0 ? undefined : client.input.push(received, bytes, this.#ports.keyboard.turn);
@@ -228,18 +228,18 @@ export class InputReceiver {
     this.ack(client, true);
   }
 
-  /** The process takes no more input. What waits is refused. */
+  /** The process takes no more input. Waiting input is refused. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** What may be acknowledged of a client's input: taken, and stored where a record is kept. */
+  /** How much of a client's input may be acknowledged: taken, and stored if a record is kept. */
   settled(client: ClientRecord): number {
     return Math.min(client.input.taken, this.#ports.recorder?.storedUpTo(client.id) ?? client.input.taken);
   }
 
   /**
-   * Tells the client how much of its input is settled: at once where it is a whole frame, else gathered for a moment. A
+   * Tells the client how much of its input is settled: at once if it is a whole frame, else gathered for a moment. A
    * client with its window full sends as much as it was told of, so that smaller steps would make smaller frames.
    */
   ack(client: ClientRecord, isDue: boolean): void {
@@ -272,7 +272,7 @@ export class InputReceiver {
     if ((this.nextTickMs(client) ?? Number.POSITIVE_INFINITY) <= now) this.ack(client, true);
   }
 
-  /** Whether a client's input piles up beyond what it may have sent. What waits of its earlier life comes on top. */
+  /** Whether a client's input piles up beyond the amount that it may have sent. Waiting input of its earlier life comes on top. */
   #isTooMuch(client: ClientRecord): boolean {
     const { queuedBytes, entries } = client.input;
     return (
@@ -288,7 +288,7 @@ export class InputReceiver {
   }
 }
 
-/** What an earlier life of the client may have left waiting. The Durable Object enforces the limit for relayed clients. */
+/** Bytes that an earlier life of the client may have left waiting. The Durable Object enforces the limit for relayed clients. */
 function earlierBytes({ presence, input }: ClientRecord): number {
   if (presence.phase === "greeted" || presence.phase === "greeting")
     return Math.max(0, presence.inputStart - input.taken);

@@ -1,16 +1,16 @@
 // The interface between a session and the record of its input, and which input of a client is new to that record. Knows
-// nothing of what is recorded, nor where it is stored.
+// neither the form of the record, nor where it is stored.
 
 import type { ClientRecord } from "./client-record.ts";
 
-/** What became of a piece of input: passed on, refused, or passed on or refused by an earlier life of this object. */
+/** The fate of a piece of input: passed on, refused, or passed on or refused by an earlier life of this object. */
 export type InputFate = "typed" | "refused" | "resent";
 
-/** Keeps a record of input. What it has not stored is not acknowledged; the process does not wait for it. */
+/** Keeps a record of input. Input that it has not stored is not acknowledged; the process does not wait for it. */
 export interface InputRecorder {
   /**
-   * Input as it came, in order for each client; what was given before may be given again. Copies what it keeps of `bytes`,
-   * which are empty once the other side has taken them.
+   * Input as it came, in order for each client; input that was given before may be given again. Copies the part of
+   * `bytes` that it keeps: they are empty once the other side has taken them.
    * @param received How much of this client's input the session had received before.
    */
   input(client: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void;
@@ -31,15 +31,15 @@ type Position = { given: number; stored: number };
 export class InputPositions {
   readonly #positions = new Map<string, Position>();
 
-  /** @param stored What is stored already, by client. */
+  /** @param stored The offsets before which input is stored already, by client. */
   constructor(stored: Iterable<readonly [string, number]> = []) {
     for (const [id, offset] of stored) this.#positions.set(id, { given: offset, stored: offset });
   }
 
   /**
-   * How many bytes at the start of a piece of input are nothing new to the record; the rest is noted as given. An offset
-   * ahead of what was given is where the record goes on: what lies between reached nobody, or was typed for a record that
-   * died with it. What the session has not received is new in any case, since nothing says that it is the same again.
+   * How many bytes at the start of a piece of input are not new to the record; the rest is noted as given. If the offset is
+   * ahead of the given input, the record goes on there: the input between got lost, or was typed for a record that died with
+   * it. Input that the session has not received is new in any case, since nothing says that it is the same again.
    */
   known(id: string, received: number, offset: number, length: number): number {
     const position = this.#positions.get(id) ?? { given: 0, stored: 0 };

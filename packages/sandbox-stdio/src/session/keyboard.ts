@@ -1,10 +1,10 @@
-// Who may type: roles, the mode of the session, and the keyboard that is handed over in an exclusive one. Decides only;
+// The right to type: roles, the mode of the session, and the keyboard that is handed over in an exclusive one. Decides only;
 // the caller tells the other clients.
 
 import type { ParticipantKind } from "../wire/control.ts";
 import type { Mode, Role } from "../wire/terms.ts";
 
-/** Why a client may not do what it asked for. The first two are the `code` of an `error` message. */
+/** Why a client's request is refused. The first two are the `code` of an `error` message. */
 export type KeyboardFault = "not_stdin_holder" | "viewer" | "not_allowed" | "no_such_client";
 export type KeyboardResult = { readonly ok: true } | { readonly ok: false; readonly fault: KeyboardFault };
 
@@ -14,7 +14,7 @@ type Member = {
   readonly isAdmin: boolean;
   /** Absent: a person. */
   readonly kind?: ParticipantKind;
-  /** Whether nobody else may type while it holds the keyboard, whatever the mode. */
+  /** Whether no other client may type while it holds the keyboard, in either mode. */
   readonly holdsAlone?: boolean;
 };
 
@@ -29,7 +29,7 @@ export class Keyboard {
   #hasBeenHeld: boolean;
   #turn = 0;
 
-  /** @param hasBeenHeld Whether a first driver has had the keyboard: a free one then goes to who asks, not to who comes. */
+  /** @param hasBeenHeld Whether a first driver has had the keyboard: a free one then waits for a driver that asks. */
   constructor(mode: Mode, holder = "", hasBeenHeld = holder !== "") {
     this.mode = mode;
     this.#holder = holder;
@@ -46,12 +46,12 @@ export class Keyboard {
     return this.mode === "exclusive" || this.#members.get(this.#holder)?.holdsAlone === true;
   }
 
-  /** How often the keyboard has gone from one to another: tells what was typed before a handover from what came after. */
+  /** How often the keyboard has gone from one to another: tells input from before a handover from input after it. */
   get turn(): number {
     return this.#turn;
   }
 
-  /** The first driver takes the keyboard; later ones find it taken, or free after the holder left and until somebody asks. */
+  /** The first driver takes the keyboard; later ones find it taken, or free after the holder left and until a client asks. */
   join(member: Member): void {
     const isFirstDriver = member.role === "driver" && ![...this.#members.values()].some((m) => m.role === "driver");
     this.#members.set(member.id, member);
@@ -81,12 +81,12 @@ export class Keyboard {
     return true;
   }
 
-  /** Takes over what the other end of the inner hop decided. */
+  /** Takes over the decision of the other end of the inner hop. */
   setHolder(id: string): void {
     this.#give(id);
   }
 
-  /** Whether what this client sends may reach the process: input, and in an exclusive session signals and size too. */
+  /** Whether this client's messages may reach the process: input, and in an exclusive session signals and size too. */
   mayDrive(id: string): KeyboardResult {
     const member = this.#members.get(id);
     if (member === undefined) return refuse("no_such_client");

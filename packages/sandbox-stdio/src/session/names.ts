@@ -1,11 +1,11 @@
-// Names that people tell each other apart by: no two who are present have the same one, nor ones that look alike. A false
+// Names that people tell each other apart by: no two participants have the same one, nor ones that look alike. A false
 // alarm costs a number behind a name, so this errs on that side. Pure.
 
 import { clipUtf8, utf8Length } from "../text/utf8.ts";
 import { MAX_NAME_BYTES } from "../wire/constants.ts";
 import { latinLookOf } from "./look-alikes.ts";
 
-/** What looks like Latin letters at a glance, beyond Unicode's own list: each list letter by letter over the one below it. */
+/** Letters that look Latin at a glance, beyond Unicode's own list: each list letter by letter over the one below it. */
 const CAPITALS = table(
   ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ", "abezhlkmnoptyxcj"],
   ["АВЕЅІЈКМНОРСТУХҮԌԚԜ", "abesljkmhopctyxygqw"],
@@ -31,7 +31,7 @@ function table(...lists: readonly (readonly [string, string])[]): ReadonlyMap<st
   return new Map(pairs);
 }
 
-/** Without what an eye passes over: accents, spaces, punctuation. A name that is nothing else stays. */
+/** Without characters that an eye passes over: accents, spaces, punctuation. A name of nothing else stays. */
 function plain(name: string): string {
   const letters = name.normalize("NFKD").replace(/[^\p{L}\p{N}|]/gu, "");
   return letters === "" ? name.normalize("NFKC") : letters;

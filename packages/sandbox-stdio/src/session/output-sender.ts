@@ -1,5 +1,5 @@
-// Output on its way to the readers of the log: directly connected clients, and inner hops. Who is sent how much,
-// what an acknowledgement sets free, whose screen is redrawn, and who is given up because nothing moves.
+// Output on its way to the readers of the log: directly connected clients, and inner hops. How much each is sent,
+// how much an acknowledgement sets free, which screen is redrawn, and which client is given up because nothing moves.
 
 import type { OutputLog } from "../output/output-log.ts";
 import {
@@ -22,10 +22,10 @@ import type { Upstream } from "./session-types.ts";
 /** How often something that waits for a rate, and not for an event, is looked at. */
 const RATE_TICK_MS = 10;
 
-/** What a reader is made for. */
+/** The kind of client that a reader is made for. */
 type Reading = { readonly acknowledges: boolean; readonly role: Role };
 
-/** What sending output needs of its session. */
+/** The calls of the output sender to its session. */
 export interface OutputSenderPorts {
   readonly log: OutputLog;
   readonly clients: Clients;
@@ -39,10 +39,10 @@ export interface OutputSenderPorts {
   readonly observer: OutputObserver | undefined;
   /** How the process ended, where it has; for a client, where it may be told that now. */
   ending(client?: ClientRecord): Ending | undefined;
-  /** Whether the process waits for somebody. */
+  /** Whether the process waits for a client. */
   isPaced(): boolean;
   vanish(client: ClientRecord, isSure?: boolean): void;
-  /** Closes a client that does what is forbidden. */
+  /** Closes a client that breaks a rule. */
   refuse(client: ClientRecord, code: number, reason: string): void;
 }
 
@@ -51,7 +51,7 @@ export class OutputSender {
   readonly #frames: FrameSource;
   /** Readers that are no clients: inner hops. */
   readonly #links = new Set<OutputReader>();
-  /** What is in the log behind this is read and sent on in a moment, with more: an acknowledgement does not cut it in two. */
+  /** Output in the log behind this is read and sent on in a moment, with more: an acknowledgement does not cut it in two. */
   #announcedOffset: number;
 
   constructor(ports: OutputSenderPorts) {
@@ -68,7 +68,7 @@ export class OutputSender {
     return new OutputReader(this.#ports.log, this.#frames, offset, flow, peer, screen);
   }
 
-  /** The client has been greeted: sends it its snapshot, if it starts with one, and what there is. */
+  /** The client has been greeted: sends it its snapshot, if it starts with one, and the output that there is. */
   start(client: ClientRecord, reader: OutputReader, screen: SnapshotFrame | undefined, tty: boolean): void {
     this.goOn(client, reader, tty);
     if (screen !== undefined) reader.showScreen(screen);
@@ -77,7 +77,7 @@ export class OutputSender {
     this.#pump(client, reader);
   }
 
-  /** The client is sent what comes. */
+  /** The client is sent the output that comes. */
   goOn(client: ClientRecord, reader: OutputReader, tty: boolean): void {
     if (tty) reader.askScreen = () => this.#redraw(client, reader);
   }
@@ -119,7 +119,7 @@ export class OutputSender {
     link.pump(this.#ports.now(), this.#ports.ending(), this.#announcedOffset);
   }
 
-  /** The client may be sent what it could not be sent before. */
+  /** The client may be sent output that it could not be sent before. */
   resume(client: ClientRecord): void {
     if (client.presence.phase === "greeted") this.#pump(client, client.presence.reader);
   }
@@ -179,7 +179,7 @@ export class OutputSender {
     }
   }
 
-  /** A client fell so far behind that the log does not hold what comes next for it. */
+  /** A client fell so far behind that the log does not hold its next byte. */
   #redraw(client: ClientRecord, reader: OutputReader): void {
     this.#ports.snapshots.await((screen) => {
       if (client.greeted?.reader !== reader) return;
@@ -195,12 +195,12 @@ export class OutputSender {
     const { acked } = reader.flow;
     const ending = this.#ports.ending(client);
     const hasExited = reader.pump(now, ending, this.#announcedOffset);
-    // One that can't acknowledge has dealt with what its socket took, and nothing else will say so upstream.
+    // A client that can't acknowledge has dealt with all that its socket took. Only this call says so upstream.
     if (!client.acknowledges && reader.flow.acked !== acked) this.#ports.upstream.acked(client);
     if (!hasExited) return;
     if (ending === "lost") client.peer?.bye(CLOSE.notFound, LOST_REASON, "never");
     else client.peer?.finish();
-    // It has all, as far as anybody knows: others may have its place, and it may still come back for what got lost.
+    // It has all, as far as is known: others may have its place, and it may still come back for what got lost.
     this.#ports.vanish(client, true);
   }
 }

@@ -22,7 +22,7 @@ export class Pace {
   #heldFrom: number;
 
   /**
-   * @param delivery What happens if no client is attached.
+   * @param delivery Whether the process is held if no client is attached.
    * @param isAwaited Whether the process waits for its first client, as far as the log has room.
    */
   constructor(log: OutputLog, keyboard: Keyboard, clients: Clients, delivery: Delivery, isAwaited = true) {
@@ -54,7 +54,7 @@ export class Pace {
   }
 
   /**
-   * The client is about to go. Where the last one goes, what was not dealt with stays to be read, also for those whose
+   * The client is about to go. If the last one goes, output that was not dealt with stays to be read, also for clients whose
    * grace passed before.
    */
   noteHeld(client: ClientRecord): void {

@@ -1,4 +1,4 @@
-// A session that sleeps while its clients stay: when it may, what is written down of it and of each client, and how it goes on
+// A session that sleeps while its clients stay: when it may, the stored state of it and of each client, and how it goes on
 // from there as if nothing had been. Data only: the session object stores it, and hands it back.
 
 import { InputQueue } from "../input/input-queue.ts";
@@ -117,7 +117,7 @@ export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Gre
   };
 }
 
-/** What a session is made with that goes on from there. Its log has yet to come. @param logBytes Absent: the usual. */
+/** The options of a session that goes on from there. Its log has yet to come. @param logBytes Absent: the usual. */
 export function unparkedOptions(parked: ParkedSession, logBytes?: number) {
   const { start, startSize, holder, hasBeenHeld, creator } = parked;
   return { log: new OutputLog(startSize, logBytes, start), holder, hasBeenHeld, creator };
@@ -156,7 +156,7 @@ function sizeOf({ cols, rows }: TerminalSize): TerminalSize {
   return { cols, rows };
 }
 
-/** Since when nothing has happened. Told the time, and what counts up whenever something does. */
+/** Since when nothing has happened. Told the time, and counts that change with every event. */
 export class QuietWatch {
   readonly #quietMs: number;
   #seen = "";
@@ -167,7 +167,7 @@ export class QuietWatch {
     this.#quietMs = quietMs;
   }
 
-  /** @param counts What changes whenever something happens. @returns When the session parks, if nothing does. */
+  /** @param counts A text that changes with every event. @returns When the session parks, if no event comes. */
   look(counts: string, nowMs: number): number {
     if (counts !== this.#seen) {
       this.#seen = counts;

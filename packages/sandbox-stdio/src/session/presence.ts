@@ -22,7 +22,7 @@ export interface RemotePeer {
   tell(clientId: string, message: ServerMessage): void;
 }
 
-/** What one connection has been told of its client's input. */
+/** How far one connection has acknowledged its client's input. */
 export type InputAcks = {
   /** Input before this offset is acknowledged. */
   sent: number;
@@ -75,9 +75,9 @@ export type Vanished = {
   readonly sinceMs: number;
   readonly acked: number;
   readonly windowBytes: number;
-  /** It goes when the process has taken what it sent. */
+  /** It goes when the process has taken its input. */
   readonly isLeaving: boolean;
-  /** How long its place is kept, where that is not the usual time. */
+  /** How long its place is kept, if that is not the usual time. */
   readonly graceMs?: number;
 };
 

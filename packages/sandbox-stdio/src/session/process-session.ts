@@ -42,7 +42,7 @@ export class ProcessSession extends SessionCore {
     if (request.kind === "program" && old === undefined && this.members.programCount >= MAX_WRITERS) {
       return { ok: false, code: CLOSE.tooMany, reason: "too many writers", retry: "never" };
     }
-    // Not the greater of this and what was known: a client that comes back with an empty screen starts over.
+    // Not the greater of this and the known offset: a client that comes back with an empty screen starts over.
     const { acked, windowBytes } = request;
     const inputAcks = { sent: old?.input.taken ?? 0, dueMs: undefined };
     const client = this.attendance.admit(request, { phase: "remote", peer, acked, windowBytes, inputAcks });
@@ -69,17 +69,17 @@ export class ProcessSession extends SessionCore {
     presence.windowBytes = windowBytes;
   }
 
-  /** The Durable Object says who holds the keyboard. An unknown holder id means free. */
+  /** The Durable Object says which client holds the keyboard. An unknown holder id means free. */
   setHolder(told: string): void {
     this.commands.setHolder(told);
   }
 
-  /** The Durable Object says whom it has chosen to answer terminal queries. */
+  /** The Durable Object says which client it has chosen to answer terminal queries. */
   setAnswerer({ id, offset }: Answerer): void {
     this.answererChoice.tell({ id, offset });
   }
 
-  /** A reader that gets all output from `offset` on, whatever its clients acknowledge. */
+  /** A reader that gets all output from `offset` on, even if its clients acknowledge none. */
   addLink(offset: number, peer: OutputPeer): OutputReader {
     return this.outputSender.addLink(offset, peer);
   }
@@ -103,7 +103,7 @@ export class ProcessSession extends SessionCore {
     return this.inputReceiver.planWrite(client, request);
   }
 
-  /** Queues what was planned. `bytes` are the session's from here on. */
+  /** Queues the planned bytes. `bytes` are the session's from here on. */
   typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
     this.inputReceiver.typePlanned(client, bytes, eof);
   }
@@ -126,12 +126,12 @@ export class ProcessSession extends SessionCore {
     this.inputReceiver.takeEof(client);
   }
 
-  /** The process takes no more input: it has ended, or closed its end. What waits is refused. */
+  /** The process takes no more input: it has ended, or closed its end. Waiting input is refused. */
   closeInput(): void {
     this.inputReceiver.close();
   }
 
-  /** Whether the process is to be held: asked after output, acknowledgements and whenever somebody comes or goes. */
+  /** Whether the process is to be held: asked after output, acknowledgements and whenever a client comes or goes. */
   get shouldHold(): boolean {
     // The log must not run away from a snapshot that is being made.
     return this.pace.shouldHold || this.snapshots.isAsked || this.#isBudgetSpent();
@@ -181,7 +181,7 @@ export class ProcessSession extends SessionCore {
     return this.log.endOffset;
   }
 
-  /** The PTY has the size that fits who is here. */
+  /** The PTY has the size that fits the clients that are here. */
   #fitSize(): void {
     if (!this.facts.tty || this.exit !== undefined) return;
     const fitted = fittedSize(this.members, this.keyboard, this.facts.mode);

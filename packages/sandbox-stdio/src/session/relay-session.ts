@@ -1,4 +1,4 @@
-// The session in the Durable Object: feeds the inner hop, and follows what the bridge says of the process.
+// The session in the Durable Object: feeds the inner hop, and follows the bridge's messages about the process.
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
@@ -84,7 +84,7 @@ export class RelaySession extends SessionCore {
       return;
     }
     client.input.takeUpTo(known.stdin);
-    // Nothing of a program's waits here: what the bridge has received is all there is.
+    // No input of a program waits here: the bridge has received all of it.
     if (client.isProgram && known.received !== undefined) client.input.receiveUpTo(known.received);
     if (known.eof !== undefined) client.input.dropEof(known.eof);
     this.inputReceiver.ack(client, true);
@@ -133,7 +133,7 @@ export class RelaySession extends SessionCore {
     const offset = this.log.endOffset;
     this.log.append(frame.subarray(1), stream);
     this.outputSender.keep(offset, frame);
-    // What the bridge has greeted with came at the time that it said.
+    // Output from before the greeting came at the time that the bridge said.
     if (this.log.endOffset > this.#toldEnd) this.lastOutputMs = this.now();
     this.appended();
   }
@@ -160,7 +160,7 @@ export class RelaySession extends SessionCore {
     if (presence.phase === "opening") presence.hold?.greet();
   }
 
-  /** The bridge says who holds the keyboard. An unknown holder id means free. */
+  /** The bridge says which client holds the keyboard. An unknown holder id means free. */
   setHolder(told: string): void {
     this.commands.setHolder(told);
   }
@@ -183,7 +183,7 @@ export class RelaySession extends SessionCore {
 
   // ---- Parking: see parking.ts ---------------------------------------------------------------------------------
 
-  /** Whether a program follows what happens. */
+  /** Whether a program follows the session. */
   get isWatched(): boolean {
     return this.#watchers.size > 0;
   }
@@ -239,7 +239,7 @@ export class RelaySession extends SessionCore {
     return this.snapshots.isAsked;
   }
 
-  /** The process is lost, and the log holds what was received of it: each client is told after its last byte (X7). */
+  /** The process is lost, and the log holds the output that was received of it: each client is told after its last byte (X7). */
   lost(lastScreen: Snapshot | undefined): void {
     if (this.hasEnded) return;
     this.snapshots.ended();

@@ -1,5 +1,5 @@
-// What a session decides on both hops: who is attached, who may type, what each client is sent and acknowledged, who sets the
-// pace, the exit. A shell with sockets and clocks carries it out. Each hop adds its own: ProcessSession, RelaySession.
+// The decisions of a session on both hops: attached clients, the right to type, each client's output and acknowledgements, the
+// pacing client, the exit. A shell with sockets and clocks carries it out. Each hop adds its own: ProcessSession, RelaySession.
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
@@ -82,7 +82,7 @@ export abstract class SessionCore {
   protected abstract newInput(): InputQueue;
   /** A client's window has another size. */
   protected abstract resizeWindow(client: ClientRecord, size: TerminalSize): void;
-  /** Somebody has come or gone. */
+  /** A client has come or gone. */
   protected abstract membersChanged(): void;
   /** Another client holds the keyboard, or it is free. */
   protected abstract keyboardMoved(): void;
@@ -123,7 +123,7 @@ export abstract class SessionCore {
     return this.members.gone;
   }
 
-  /** Whether somebody is here who is no program. */
+  /** Whether a client is here that is no program. */
   get isAttended(): boolean {
     return this.members.isAttended;
   }
@@ -142,7 +142,7 @@ export abstract class SessionCore {
     return this.members.attachedParticipants;
   }
 
-  /** Who answers terminal queries. */
+  /** The answerer of terminal queries. */
   get answerer(): Answerer {
     return this.answererChoice.current;
   }
@@ -177,8 +177,8 @@ export abstract class SessionCore {
   }
 
   /**
-   * The client's connection has ended. What it sent and the process has no room for yet is still taken in, unless nothing of
-   * it is for as long as a grace.
+   * The client's connection has ended. Its input that the process has no room for yet is still taken in, unless none of it
+   * is for as long as a grace.
    */
   disconnect(client: ClientRecord, how: "left" | "vanished" | "put aside"): void {
     this.attendance.disconnect(client, how);
@@ -199,7 +199,7 @@ export abstract class SessionCore {
     this.inputReceiver.feed(client, bytes);
   }
 
-  /** What a client says that counts from its place among what it types on. */
+  /** A client's message that counts from its place in the client's input on. */
   feedMessage(client: ClientRecord, message: ClientMessage): void {
     this.inputReceiver.feedMessage(client, message);
   }
@@ -209,7 +209,7 @@ export abstract class SessionCore {
     return this.outputSender.ack(client, offset);
   }
 
-  /** Whether what this client asks of the process, beside its input, may have an effect. */
+  /** Whether this client's requests to the process, beside its input, may have an effect. */
   mayDrive(client: ClientRecord): boolean {
     return this.keyboard.mayDrive(client.id).ok;
   }
@@ -238,25 +238,25 @@ export abstract class SessionCore {
     this.outputSender.resume(client);
   }
 
-  /** The program in the terminal wants to be looked at: told to who can be told, and never again. */
+  /** The program in the terminal wants attention: told to the clients that can be told, and never again. */
   attention(attention: Attention): void {
     for (const client of this.members.all) {
       if (client.acknowledges) client.greeted?.peer.send({ type: "attention", ...attention });
     }
   }
 
-  /** The session's panes are others than before: told to who can be told, and to who comes from now on. */
+  /** The session's panes are others than before: told to the clients that can be told, and to those that come from now on. */
   tellPanes(panes: PanesMessage): void {
     this.#panes = panes;
     for (const client of this.members.all) if (client.acknowledges) client.greeted?.peer.send(panes);
   }
 
-  /** As told last; undefined where the session has none. */
+  /** As told last; undefined if the session has none. */
   get panes(): PanesMessage | undefined {
     return this.#panes;
   }
 
-  /** The machine of the process goes away: all who are here, and who come from now on, are told how long there is (X8). */
+  /** The machine of the process goes away: all clients here, and those that come from now on, are told how long there is (X8). */
   stopping(seconds: number): void {
     if (this.hasEnded) return;
     this.#stopsAtMs = this.now() + seconds * 1000;
@@ -296,7 +296,7 @@ export abstract class SessionCore {
     return next;
   }
 
-  /** Does what has come due. */
+  /** Does the tasks that have come due. */
   tick(): void {
     const now = this.now();
     this.snapshots.tick(now);

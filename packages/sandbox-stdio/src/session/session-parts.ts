@@ -1,5 +1,5 @@
-// The parts of one session, and which of them knows which. What differs between the hops they ask of the session itself, by its
-// ports.
+// The parts of one session, and which of them knows which. They ask the session itself, by its ports, if the answer differs
+// between the hops.
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { Ending } from "../output/output-reader.ts";
@@ -19,7 +19,7 @@ import { OutputSender } from "./output-sender.ts";
 import { Pace } from "./pace.ts";
 import type { HopRules, SessionOptions } from "./session-types.ts";
 
-/** What the parts ask of their session. None of it is called before the session is made. */
+/** The calls of the parts to their session. None of it is called before the session is made. */
 export interface SessionPorts {
   /** How the process ended; undefined while it has not. */
   ending(): Ending | undefined;
@@ -29,7 +29,7 @@ export interface SessionPorts {
   newInput(): InputQueue;
   /** A client's window has another size. */
   resizeWindow(client: ClientRecord, size: TerminalSize): void;
-  /** Somebody has come or gone. */
+  /** A client has come or gone. */
   membersChanged(): void;
   /** Another client holds the keyboard, or it is free. */
   keyboardMoved(): void;
@@ -123,7 +123,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     keyboardFreed: () => commands.announceHolder(),
     changed: () => ports.membersChanged(),
   });
-  /** What a client attaches to, as it is now. */
+  /** The parts that a client attaches to, as they are now. */
   const context = (): AttachContext => ({
     ...{ facts, log, clients, keyboard, maxClients, keptPlaces },
     answerer: answererChoice.current,

@@ -14,7 +14,7 @@ import type { Delivery, Mode, Role } from "../wire/terms.ts";
 import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
 import type { InputRecorder } from "./input-recorder.ts";
 
-/** What does not change while a process lives. */
+/** The facts that do not change while a process lives. */
 export type SessionFacts = {
   /** Names as the client knows them. */
   readonly sandbox: string;
@@ -28,7 +28,7 @@ export type SessionFacts = {
 
 export type AttachRequest = {
   readonly id: string;
-  /** As it is asked for: whoever has one that looks like it goes first. */
+  /** As it is asked for: another client that has one like it goes first. */
   readonly name: string;
   readonly role: Role;
   /** Absent: a person. */
@@ -45,11 +45,11 @@ export type AttachRequest = {
   readonly size?: TerminalSize;
   /** The offset it asks for; absent: on a PTY the screen, on pipes all that is held. */
   readonly offset?: number;
-  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after what has been taken. */
+  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after the input that has been taken. */
   readonly stdin?: number | "new";
   /** Which of its connections this is, if it says so. */
   readonly attempt?: Attempt;
-  /** Those who come by one link, of whom only so many may be here at one time. */
+  /** The clients that come by one link: only so many may be here at one time. */
   readonly party?: Party;
   /** Whether it may have one of the places that are kept. Absent: it may. */
   readonly mayUseKept?: boolean;
@@ -59,7 +59,7 @@ export type AttachRequest = {
   readonly resume: string;
 };
 
-/** Who writes by calls: a person, an issuer and a name of the caller's own choice make the id. */
+/** A program that writes by calls: a person, an issuer and a name of the caller's own choice make the id. */
 export type ProgramRequest = { readonly id: string; readonly name: string; readonly isAdmin: boolean };
 
 export type AttachResult =
@@ -73,10 +73,10 @@ export interface Upstream {
   /** The client's input queue has a new entry, at its end. */
   input(client: ClientRecord, entry: InputEntry): void;
   signal(client: ClientRecord, signal: SignalName): void;
-  /** `process`: the size that the PTY is to have. `relay`: what this client's window is, for the bridge to decide. */
+  /** `process`: the size that the PTY is to have. `relay`: the size of this client's window, for the bridge to decide. */
   resize(client: ClientRecord | undefined, size: TerminalSize): void;
   kill(client: ClientRecord): void;
-  /** What a client that may type wants with a pane. */
+  /** An order for a pane from a client that may type. */
   pane(client: ClientRecord, order: PaneOrder): void;
   /** The client has dealt with more output, or its window has changed. */
   acked(client: ClientRecord): void;
@@ -96,14 +96,14 @@ export type SessionOptions = {
   readonly reuseFrames: boolean;
   /** Clients that may be here at one time. */
   readonly maxClients?: number;
-  /** Of these places, how many are for those alone who may use them. Absent: none. */
+  /** Of these places, how many are for those clients alone that may use them. Absent: none. */
   readonly keptPlaces?: number;
   /** The pace of a client that acknowledges nothing. */
   readonly plainBytesPerSecond?: number;
   readonly holder?: string;
   /** The first driver that ever attached, if one has. */
   readonly creator?: string;
-  /** Whether somebody has had the keyboard. Absent: if there was a first driver, it had. */
+  /** Whether a client has had the keyboard. Absent: if there was a first driver, it had. */
   readonly hasBeenHeld?: boolean;
   /** Whether the process waits for its first client. Absent: it does. A process that a program started does not wait. */
   readonly isAwaited?: boolean;
@@ -111,14 +111,14 @@ export type SessionOptions = {
   readonly screen?: SnapshotSource | undefined;
   /** The screen of a process that had ended, as it was stored. */
   readonly lastScreen?: Snapshot | undefined;
-  /** Keeps a record of all input; what it has not stored is not acknowledged. Tells by {@link RelaySession.recorded}. */
+  /** Keeps a record of all input; input that it has not stored is not acknowledged. Tells by {@link RelaySession.recorded}. */
   readonly recorder?: InputRecorder | undefined;
   readonly observer?: OutputObserver | undefined;
   /** Beside the process: how many bytes a second it may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number | undefined;
 };
 
-/** How the hops differ in what the parts do. */
+/** How the hops differ in the work of the parts. */
 export type HopRules = {
   /** Whether the process is held while a snapshot is made. */
   readonly holdsProcess: boolean;

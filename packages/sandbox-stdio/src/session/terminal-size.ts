@@ -1,4 +1,4 @@
-// The rule of one PTY with many emulators around it: whose size it has.
+// The rule for one PTY with many emulators around it: which client's size it has.
 
 import type { Mode } from "../wire/terms.ts";
 import type { TerminalSize } from "./client-record.ts";

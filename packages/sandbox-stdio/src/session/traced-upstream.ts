@@ -1,4 +1,4 @@
-// Stands between a session and what carries its decisions out, and says in a trace what was decided. Changes nothing.
+// Stands between a session and the code that carries its decisions out, and traces each decision. Changes nothing.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";

@@ -1,6 +1,6 @@
 // How much a process may write without a reader (W14): so many bytes a second, and some at once. Told the time; knows no process.
 
-/** What may come at once, in seconds of the rate: the end of a build does not wait. */
+/** The output that may come at once, in seconds of the rate: the end of a build does not wait. */
 const BURST_SECONDS = 16;
 /** Once spent, the process is held for so long: stopping and starting it costs more than its output. */
 const PAUSE_MS = 100;
@@ -21,7 +21,7 @@ export class UnattendedBudget {
     this.#atMs = nowMs;
   }
 
-  /** Somebody reads: what was written until now costs nothing, and the process goes on. */
+  /** The process has a reader: output until now costs nothing, and the process goes on. */
   attended(offset: number): void {
     this.#offset = offset;
     this.#pausedUntilMs = undefined;
