@@ -1,4 +1,4 @@
-// Whether only the length of what a client writes is to be on record (I11): the client's wish, the server's word on it,
+// Whether only the length of a client's input is to be on record (I11): the client's wish, the server's word on it,
 // and the messages that are still to be sent.
 
 export class Secrecy {
