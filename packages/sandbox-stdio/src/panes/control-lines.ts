@@ -1,4 +1,4 @@
-// Cuts a stream of bytes into lines, whatever pieces it comes in. A line that comes whole is a view, one in pieces is a copy.
+// Cuts a stream of bytes into lines, in any pieces that it comes in. A line that comes whole is a view, one in pieces is a copy.
 
 /** Bytes of one line at most: tmux writes far shorter ones. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
