@@ -1,5 +1,5 @@
 // A regular expression over text that arrives in pieces: all threads of its program go over each character once (Pike),
-// so that time is linear in the text, whatever the expression. It can stop after a bounded amount of work, and go on.
+// so that time is linear in the text, with any expression. It can stop after a bounded amount of work, and go on.
 
 /** The operations of instructions. Compiled from RE2 syntax elsewhere; this package imports no parser. */
 export const OP = {
