@@ -19,7 +19,7 @@ export const INNER_ANSWER = 0x11;
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 
-/** Payload bytes of one output frame at most. A message costs the platform the same whatever its size, so larger is
+/** Payload bytes of one output frame at most. A message costs the platform the same at any size, so larger is
  * cheaper; but a keystroke's echo waits behind a frame. With type byte and WebSocket header it has 64 KiB, as much as Node
  * reads from a socket at once. With one byte more Node would put each together from two reads, in new memory. */
 export const MAX_FRAME_BYTES = 64 * KIB - 5;
@@ -28,7 +28,7 @@ export const MAX_SNAPSHOT_BYTES = 64 * KIB;
 /** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that all output
  * that a client may still ask for is held. */
 export const LOG_BYTES = MIB;
-/** Most bytes in flight to one client, whatever its link. */
+/** Most bytes in flight to one client, on any link. */
 export const MAX_WINDOW_BYTES = 512 * KIB;
 /** Fewest bytes in flight to one client: below this the acknowledgements cost more than the bytes. */
 export const MIN_WINDOW_BYTES = 16 * KIB;
