@@ -62,7 +62,7 @@ export class Budget {
   #ackedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether its last input was accepted, and it has not given up the right to type since. */
   #mayType = false;
-  /** Of input that is refused now, the bytes that it may have sent before it could hear of that. */
+  /** Bytes of the input that is refused now that the client may have sent before it could hear of that. */
   #unheardBytes = 0;
 
   /** @param nowMs Of the clock that the other methods are told the time of. */

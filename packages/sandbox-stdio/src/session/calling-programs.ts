@@ -97,7 +97,7 @@ export class CallingPrograms {
     inputReceiver.ack(client, true);
   }
 
-  /** Tells the people who type here too the text that a program has typed, unless that is secret (K9). */
+  /** Tells the text that a program has typed to the people that may type here, unless it is secret (K9). */
   #showTyped(program: ClientRecord, bytes: Uint8Array): void {
     const { recorder, clients } = this.#ports;
     if (recorder?.isSecret(program.id) === true) return;

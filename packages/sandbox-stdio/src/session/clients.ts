@@ -5,7 +5,7 @@ import { MIB } from "../wire/constants.ts";
 import type { Participant, ServerMessage } from "../wire/control.ts";
 import type { ClientRecord } from "./client-record.ts";
 
-/** Clients that are gone but whose input could still be sent again: the oldest are forgotten beyond this many. */
+/** Clients that are gone but could still send input again: the oldest are forgotten beyond this many. */
 const MAX_ABSENT = 192;
 /** Input of theirs that still waits: beyond this the oldest are forgotten with their input. */
 const MAX_ABSENT_INPUT_BYTES = 4 * MIB;

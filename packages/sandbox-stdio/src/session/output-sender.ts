@@ -200,7 +200,7 @@ export class OutputSender {
     if (!hasExited) return;
     if (ending === "lost") client.peer?.bye(CLOSE.notFound, LOST_REASON, "never");
     else client.peer?.finish();
-    // It has all, as far as is known: others may have its place, and it may still come back for what got lost.
+    // It has all, as far as is known: others may have its place, and it may still come back for bytes that got lost.
     this.#ports.vanish(client, true);
   }
 }

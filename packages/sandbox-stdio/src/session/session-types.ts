@@ -1,4 +1,4 @@
-// The options of a session and of an attach, and what a session asks of the shell that carries it out.
+// The options of a session and of an attach, and a session's calls to the shell that carries it out.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
@@ -82,7 +82,7 @@ export interface Upstream {
   acked(client: ClientRecord): void;
   departed(client: ClientRecord, how: "left" | "vanished"): void;
   holder(id: string): void;
-  /** From an offset on another client answers terminal queries. If no client does (""), the bridge answers. */
+  /** Another client answers terminal queries from an offset on. If no client does (""), the bridge answers. */
   answerer(answerer: Answerer): void;
 }
 
@@ -96,7 +96,7 @@ export type SessionOptions = {
   readonly reuseFrames: boolean;
   /** Clients that may be here at one time. */
   readonly maxClients?: number;
-  /** Of these places, how many are for those clients alone that may use them. Absent: none. */
+  /** How many of these places are for those clients alone that may use them. Absent: none. */
   readonly keptPlaces?: number;
   /** The pace of a client that acknowledges nothing. */
   readonly plainBytesPerSecond?: number;
