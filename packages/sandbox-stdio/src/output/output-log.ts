@@ -22,7 +22,7 @@ const MAX_SIZE_MARKS = 1024;
 
 /**
  * One ring, grown by doubling up to its capacity so that an idle session costs little. The stream of each byte is one
- * bit in a map beside the ring: bounded whatever the pattern of writes, and absent until the first byte of stderr.
+ * bit in a map beside the ring: bounded for any pattern of writes, and absent until the first byte of stderr.
  */
 export class OutputLog {
   readonly capacityBytes: number;

@@ -221,7 +221,7 @@ export class OutputReader {
     this.#skip(screen.offset, !screen.isExact);
     const { cols, rows } = screen;
     if (cols !== this.#toldSize.cols || rows !== this.#toldSize.rows) this.#tell(cols, rows);
-    // Of a change of size at this very place the snapshot may or may not know.
+    // The snapshot may or may not know of a change of size at this very place.
     this.#toldMark = undefined;
     this.#isBlind = true;
     this.flow.drew(screen.offset, screen.frame.length - 1);
