@@ -1,7 +1,7 @@
 // The answerer of terminal queries, by offset: with this rule a client knows which queries are its own. For a client that
 // can't be told, the sender of its output applies the rule.
 
-/** From `offset` on this client answers; "": the bridge itself. */
+/** This client answers from `offset` on; "": the bridge itself. */
 export type Answerer = { readonly id: string; readonly offset: number };
 
 /** One connection's view: the answerer from each offset on, as its greeting and the messages after it have said. */
