@@ -304,7 +304,7 @@ export class OutputReader {
       if (isPatient && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;
-      // Counted before it is sent: whatever the send does, these bytes are on their way exactly once.
+      // Counted before it is sent: for any outcome of the send, these bytes are on their way exactly once.
       flow.sent(this.#cursor, nowMs);
       peer.sendOutput(frame);
     }

@@ -21,7 +21,7 @@ export type Paced = {
 /**
  * The client that sets the pace: the slowest lossless driver, else the holder, else the fastest live driver, else, where the
  * session is lossless, the fastest viewer. Those that acknowledge go before those that do not.
- * @param delivery The session's, not a client's: a live one waits for no viewer, whatever that one acknowledges.
+ * @param delivery The session's, not a client's: a live one waits for no viewer, even if the viewer acknowledges.
  */
 export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: string, delivery: Delivery): C | undefined {
   let best: C | undefined;
