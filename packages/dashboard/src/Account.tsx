@@ -1,4 +1,4 @@
-// Who is logged in, and out again.
+// The logged-in person's name, and the way out again.
 
 import { useTexts } from "./texts-context.ts";
 

@@ -1,4 +1,4 @@
-// The page of somebody who is let in: one terminal, or all of their tabs and panes, and the list of sessions over them.
+// The page of a person who is let in: one terminal, or all of their tabs and panes, and the list of sessions over them.
 
 import "./desk.css";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";

@@ -15,7 +15,7 @@ import { useSessions } from "./use-sessions.ts";
 
 export type PaletteProps = {
   readonly sandboxes: readonly string[];
-  /** What is open here. */
+  /** The panes that are open here. */
   readonly open: ReadonlySet<PaneId>;
   readonly mayStart: boolean;
   readonly mayEnd: boolean;

@@ -1,4 +1,4 @@
-// The line above the terminal: who is here, who types, and what this person can do about it. It draws what it is given.
+// The line above the terminal: the people here, who of them types, and buttons for this person. It draws what it is given.
 
 import { type CSSProperties, type ReactNode, useState } from "react";
 import {
@@ -22,14 +22,14 @@ const SHORT_NAME = 8;
 export type PeopleBarProps = {
   readonly room: ParticipantsModel | undefined;
   readonly state: ParticipantsState | undefined;
-  /** Why nobody can type just now, whoever has the keyboard; undefined where the session takes input. */
+  /** Why no client can type just now, with the keyboard or without; undefined if the session takes input. */
   readonly obstacle: string | undefined;
   /** Whether the keyboard can be taken without asking. */
   readonly isAdmin: boolean;
   /** Whether the session was made here: from a holder that has vanished, the keyboard can be taken. */
   readonly isCreator: boolean;
   readonly onShare: (() => void) | undefined;
-  /** A button was pressed: what is typed next is for the process. */
+  /** A button was pressed: the next keys are for the process. */
   readonly onDone: () => void;
 };
 

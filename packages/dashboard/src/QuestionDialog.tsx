@@ -1,4 +1,4 @@
-// What is asked before something happens that can't be taken back: following a link, pasting lines that would be run.
+// The page's questions before a step that can't be taken back: following a link, pasting lines that would be run.
 
 import { Dialog } from "./Dialog.tsx";
 import type { Question } from "./guard.ts";
@@ -60,7 +60,7 @@ export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
 
 type AnswersProps = { readonly yes: string; readonly onAnswer: (isYes: boolean) => void };
 
-/** Enter cancels, as Escape does: what is dangerous takes a choice. */
+/** Enter cancels, as Escape does: a dangerous step takes a choice. */
 function Answers({ yes, onAnswer }: AnswersProps) {
   const words = useTexts().question;
   return (

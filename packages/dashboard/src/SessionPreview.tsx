@@ -1,4 +1,4 @@
-// One session of the list: what it shows now, and what can be done with it.
+// One session of the list: its screen now, and the buttons for it.
 
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { commandLineOf } from "./palette-model.ts";
@@ -59,7 +59,7 @@ export function SessionPreview({ listed, look, mayEnd, onOpen, onCopy, onEnd }: 
 
 type EndQuestionProps = { readonly listed: ListedSession; readonly onEnd: () => void; readonly onKeep: () => void };
 
-/** What is dangerous takes a choice: Enter keeps the session. */
+/** A dangerous step takes a choice: Enter keeps the session. */
 function EndQuestion({ listed, onEnd, onKeep }: EndQuestionProps) {
   const { palette: words } = useTexts();
   const keep = useRef<HTMLButtonElement>(null);

@@ -1,4 +1,4 @@
-// What a person chooses for every terminal of theirs, in one dialog. It draws the preferences, and tells of each change at once.
+// A person's choices for every terminal of theirs, in one dialog. It draws the preferences, and tells of each change at once.
 
 import { type ChangeEvent, type ReactNode, useId, useState } from "react";
 import { mayNotify } from "./browser-alerts.ts";

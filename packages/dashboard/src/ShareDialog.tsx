@@ -1,5 +1,5 @@
-// Sharing a session: makes a link, and lists those that are good still, to take them back. What may be shared the server
-// decides.
+// Sharing a session: makes a link, and lists those that are good still, to take them back. The server decides
+// what may be shared.
 
 import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { DEFAULT_SHARE_SECONDS, type Role } from "sandbox-stdio/core";
@@ -104,7 +104,7 @@ function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
       await navigator.clipboard.writeText(url);
       setOutcome(words.copied);
     } catch {
-      // The browser forbids it: what is selected can be copied by hand.
+      // The browser forbids it: the person can copy the selected text by hand.
       setOutcome(words.selected);
     }
   };

@@ -19,7 +19,7 @@ export type StatusBarProps = {
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
-  /** What the page around the terminal adds at the end. */
+  /** Elements that the page around the terminal adds at the end. */
   readonly children?: ReactNode;
 };
 

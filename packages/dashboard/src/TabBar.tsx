@@ -10,7 +10,7 @@ export const PANES_ID = "sbx-panes";
 export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
   readonly current: number;
-  /** What is dragged now: a pane, or a tab by its number. */
+  /** The element that is dragged now: a pane, or a tab by its number. */
   readonly dragged: PaneId | number | undefined;
   readonly onDrag: (dragged: number | undefined) => void;
   /** Something was let go before the `index`th tab. */
@@ -104,7 +104,7 @@ export function TabBar(props: TabBarProps) {
                 type="button"
                 className="sbx-quiet sbx-tab-close"
                 tabIndex={-1}
-                // Only tabs can stand in a list of tabs: whoever uses keys closes one with Delete.
+                // Only tabs can stand in a list of tabs: a person who uses keys closes one with Delete.
                 aria-hidden="true"
                 title={words.closeTab(name)}
                 onClick={() => props.onClose(index)}

@@ -1,5 +1,5 @@
 // The terminal as a React component: a session on a stage, the bar under it, and a card over it where there is nothing to
-// see. What to do is decided in terminal-session.ts and status.ts; this draws.
+// see. terminal-session.ts and status.ts decide what to do; this draws.
 
 import "@xterm/xterm/css/xterm.css";
 import "./ground.css";
@@ -294,7 +294,7 @@ export function Terminal(props: TerminalProps) {
   );
 }
 
-/** What a key in the terminal does after the end of the process. */
+/** The effect of a key in the terminal after the end of the process. */
 function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }: globalThis.KeyboardEvent) {
   const isInTerminal = target instanceof Element && target.closest(".xterm") !== null;
   if (!isInTerminal || ctrlKey || altKey || metaKey || shiftKey || repeat) return undefined;

@@ -1,4 +1,4 @@
-// What comes up in the corner over the terminal and waits for no answer: notices, requests for the keyboard, what a program
+// Messages in the corner over the terminal that wait for no answer: notices, requests for the keyboard, what a program
 // wants on the clipboard. Over it, so that its size does not change. None of them takes the focus.
 
 import { type ReactNode, useEffect, useReducer } from "react";
@@ -65,7 +65,7 @@ type RequestsProps = {
   readonly onDone: () => void;
 };
 
-/** Who asks this person for the keyboard. Said aloud by the people bar. */
+/** The clients that ask this person for the keyboard. The people bar says them aloud. */
 export function Requests({ room, state, onDone }: RequestsProps) {
   const { people: words, keyboard } = useTexts();
   const { people, askers } = state;

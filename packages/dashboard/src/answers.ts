@@ -35,7 +35,7 @@ export async function ask(
       ? { ok: true, value }
       : { ok: false, reason: textOf(value, "message") ?? `HTTP ${response.status}`, status: response.status, value };
   } catch (error) {
-    // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
+    // fetch rejects if no server answers, json() if the answer is no JSON: both are "not our server, or not now".
     return { ok: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }

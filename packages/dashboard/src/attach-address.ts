@@ -2,13 +2,13 @@
 
 import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 
-/** What a subprotocol's name may consist of (RFC 9110, token). */
+/** The characters that a subprotocol's name may have (RFC 9110, token). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
  * @param base Address of `/attach`, http(s) or ws(s), with what describes the process in its query.
- * @param page What a relative `base` is relative to.
- * @param resume What the client adds: session, resume, offset.
+ * @param page The address that a relative `base` is relative to.
+ * @param resume The client's own parameters: session, resume, offset.
  */
 export function attachAddress(
   base: string,
@@ -30,7 +30,7 @@ export function attachAddress(
   return url.href;
 }
 
-/** What a session was shared with, in the query of `base`. */
+/** The ticket with which a session was shared, in the query of `base`. */
 export function ticketOf(base: string, page: string): string | undefined {
   return new URL(base, page).searchParams.get("ticket") ?? undefined;
 }

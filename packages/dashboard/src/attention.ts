@@ -1,5 +1,5 @@
-// What a program does to be noticed (a bell, OSC 9, OSC 777), and how far it says that it is, on one terminal. What comes of it is as
-// the person chose. A replay rings nothing. No React.
+// A program's calls for attention (a bell, OSC 9, OSC 777), and the progress that it tells, on one terminal. The person has chosen
+// their effect. A replay rings nothing. No React.
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
 import type { CommandBlock } from "./command-blocks.ts";
@@ -13,7 +13,7 @@ import {
 } from "./program-notices.ts";
 import type { Texts } from "./texts.ts";
 
-/** What a person wants to notice, and how. */
+/** The events that a person wants to notice, and how. */
 export type Alerts = {
   readonly bellSounds: boolean;
   readonly bellFlashes: boolean;
@@ -26,7 +26,7 @@ export const QUIET: Alerts = { bellSounds: false, bellFlashes: false, bellNotifi
 export type AttentionPorts = {
   readonly words: Texts["attention"];
   readonly isReplay: () => boolean;
-  /** Whether nobody looks at the page. */
+  /** Whether the page is out of the person's sight. */
   readonly isHidden: () => boolean;
   readonly now: () => number;
   readonly progressed: (progress: Progress | undefined) => void;
@@ -55,7 +55,7 @@ export class Attention {
     ];
   }
 
-  /** A command has ended: it is at no work any more, and whoever waited for it may want to know. */
+  /** A command has ended: it is at no work any more, and a person who waited for it may want to know. */
   commandEnded({ exit, startedAtMs, endedAtMs = this.#ports.now() }: CommandBlock): void {
     this.endProgress();
     const { alerts, words } = { alerts: this.alerts, words: this.#ports.words };

@@ -1,6 +1,6 @@
 // Notices, a sound and a flash, as the browser makes them. Each may be forbidden, and then nothing happens.
 
-/** Asks the person, if nobody has yet. To be called from a click. @returns Whether notices may be shown. */
+/** Asks the person, unless the browser has an answer already. To be called from a click. @returns Whether notices may be shown. */
 export async function mayNotify(): Promise<boolean> {
   if (!("Notification" in window)) return false;
   if (Notification.permission !== "default") return Notification.permission === "granted";

@@ -77,7 +77,7 @@ export class BrowserConnection {
     return this.#client?.state ?? { phase: "connecting", attempt: 0 };
   }
 
-  /** Who is here and who may type, as of the last that was said; undefined before the first greeting. */
+  /** The people here and who of them may type, as the server last said; undefined before the first greeting. */
   get people(): Participants | undefined {
     return this.#people;
   }
@@ -105,8 +105,8 @@ export class BrowserConnection {
     this.#attach(resume);
     const options = { signal: this.#stopWatching.signal };
     window.addEventListener("online", () => this.#hurry(), options);
-    // Else nobody would notice before a ping goes unanswered.
-    // Nobody can tell a reload from the end: the session keeps the place for as long as a reload takes.
+    // Else no side would notice before a ping goes unanswered.
+    // The page can't tell a reload from its end: the session keeps the place for as long as a reload takes.
     window.addEventListener("pagehide", () => this.#putAside(), options);
     window.addEventListener("pageshow", ({ persisted }) => persisted && this.retryNow(), options);
     const { offline } = this.#options.words ?? ENGLISH.connection;
@@ -173,7 +173,7 @@ export class BrowserConnection {
     this.#client?.resize(cols, rows);
   }
 
-  // What the terminal asks of the client; see there.
+  // The terminal's requests to the client; see there.
 
   dealtWith(end: number): void {
     this.#client?.dealtWith(end);
@@ -243,7 +243,7 @@ export class BrowserConnection {
     if (state.phase === "ended") {
       const { end } = state;
       const isPlaceGone = end.kind === "refused" && end.code === CLOSE.notFound;
-      // After an exit the place is given up with the closing; whoever reloads reads the ended session anew.
+      // After an exit the place is given up with the closing; a reloaded page reads the ended session anew.
       if (end.kind === "exit" || isPlaceGone) resumes?.forget();
       if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
         this.#each((listener) => listener.startedOver?.(end.reason));
@@ -293,7 +293,7 @@ function openSocket(url: string, protocols: string[], events: ClientSocketEvents
     else events.binary(new Uint8Array(data));
   };
   socket.onclose = ({ code, reason }) => {
-    // A browser doesn't tell a page why an upgrade failed: it may have been refused, or nobody was there.
+    // A browser doesn't tell a page why an upgrade failed: the server may have refused it, or there was no server.
     events.closed(code, reason || (isOpen ? "" : unreachable));
   };
   return {

@@ -5,7 +5,7 @@ import type { ITheme, Terminal } from "@xterm/xterm";
 
 type Colours = { foreground: unknown; background: unknown; cursor: unknown; ansi: unknown[] };
 
-/** What xterm.js keeps of colours. A colour that is another than the theme's is the program's. */
+/** The state that xterm.js keeps of colours. A colour that is another than the theme's is the program's. */
 type ThemeService = {
   readonly colors: Colours;
   /** The theme's, to which OSC 104 and 110 to 112 go back. */
@@ -24,7 +24,7 @@ export function changeTheme(terminal: Terminal, theme: ITheme): void {
   if (restore !== undefined) service?.modifyColors(restore);
 }
 
-/** @returns What sets the program's colours again; undefined if it has set none. */
+/** @returns A function that sets the program's colours again; undefined if it has set none. */
 function setColours({ colors, _restoreColors: own }: ThemeService): ((colours: Colours) => void) | undefined {
   const { foreground, background, cursor } = colors;
   const ansi = [...colors.ansi.entries()].filter(([index, colour]) => colour !== own.ansi[index]);

@@ -1,4 +1,4 @@
-// What a person's preferences mean for the terminal on the page. Pure.
+// A person's preferences as properties of the terminal on the page. Pure.
 
 import type { Preferences } from "./preferences.ts";
 import type { TerminalProps } from "./terminal-props.ts";

@@ -1,11 +1,11 @@
-// OSC 52, by which a program writes to the clipboard: what it asks for. Pure.
+// OSC 52, by which a program writes to the clipboard: reads the program's request. Pure.
 
-/** Text beyond this is not offered: nobody could look through it. */
+/** Text beyond this is not offered: a person could not look through it. */
 export const MAX_CLIPBOARD_BYTES = 256 * 1024;
 
 /**
  * Reads the text of an OSC 52, `SELECTION;BASE64`.
- * @returns What is to be copied; undefined where it is to be read (never allowed), cleared, or can't be read.
+ * @returns The text to copy; undefined if the program would read (never allowed) or clear, or the text can't be decoded.
  */
 export function readClipboardWrite(data: string): string | undefined {
   const base64 = /^[cpqs0-7]*;([A-Za-z0-9+/]+={0,2})$/.exec(data)?.[1];

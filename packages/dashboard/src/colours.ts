@@ -6,8 +6,8 @@ import { colourIndex } from "sandbox-stdio/core";
 export const COLOURS = 12;
 
 /**
- * The colour of each, in the order in which they came: no two have the same as long as there are enough. Whoever knows the
- * same people gets the same answer.
+ * The colour of each, in the order in which they came: no two have the same as long as there are enough. Clients that know the
+ * same people get the same answer.
  */
 export function coloursOf(participants: readonly { readonly id: string }[]): number[] {
   const taken = new Set<number>();

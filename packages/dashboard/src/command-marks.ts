@@ -17,7 +17,7 @@ export type CommandMarksOptions = {
   /** A command has ended that was not replayed. */
   readonly ended: (block: CommandBlock) => void;
   readonly isReplay: () => boolean;
-  /** Somebody clicked on a command's mark. */
+  /** The person clicked on a command's mark. */
   readonly copied: (text: string) => void;
   readonly now: () => number;
 };
@@ -68,7 +68,7 @@ export class CommandMarks {
     return output === undefined ? "" : textBetween((line) => normal.getLine(line), normal.length, output, end);
   }
 
-  /** What was typed; "" if the shell does not say where it began. */
+  /** The typed command; "" if the shell does not say where it began. */
   lineOf({ line, output }: CommandBlock): string {
     const { normal } = this.#terminal.buffer;
     if (line === undefined || output === undefined || line.marker.line < 0) return "";

@@ -1,4 +1,4 @@
-// What the browser asks before a page goes.
+// The browser's question before a page goes.
 
 /** Has the browser ask before it closes or reloads the page. @returns How to stop. */
 export function warnOnClose(): () => void {

@@ -1,4 +1,4 @@
-// What a person has open on the page: the one session that an address names, or all of their tabs, the same on each device. It begins
+// A person's open sessions on the page: the one of an address, or all of their tabs, the same on each device. It begins
 // alone; the first thing that needs more than one pane brings the tabs in. No React.
 
 import { allPlaces, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, placesOf } from "./layout.ts";
@@ -27,7 +27,7 @@ export class Desk {
   #state: DeskState;
   readonly #remote: LayoutRemote;
   readonly #listeners = new Set<() => void>();
-  /** What the server had when it was last heard of. */
+  /** The server's copy when it was last heard of. */
   #base: Kept = NOTHING;
   #revision = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;

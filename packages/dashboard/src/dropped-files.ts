@@ -1,4 +1,4 @@
-// What was dropped or pasted on the page: files, and what is in folders. The browser's own objects in, a list out.
+// Files that were dropped or pasted on the page, alone and in folders. The browser's own objects in, a list out.
 
 import type { Offered } from "./upload-plan.ts";
 

@@ -5,7 +5,7 @@
 /** Rows are counted from the first line ever: one that has scrolled away is never counted again. */
 export type Cursor = { readonly row: number; readonly column: number };
 
-/** What the terminal shows now. */
+/** The terminal's state now. */
 export type Screen = {
   readonly cols: number;
   readonly cursor: Cursor;
@@ -17,7 +17,7 @@ export type Predicted = { readonly row: number; readonly column: number; readonl
 
 export type PredictionMode = "never" | "auto" | "always";
 
-/** Below, nobody sees a difference. */
+/** Below, a person sees no difference. */
 const SLOW_MS = 50;
 /** Once on, it stays until the link is clearly faster. */
 const FAST_MS = 35;
@@ -41,7 +41,7 @@ export class EchoPrediction {
   #isBlind = false;
   /** Where the next character is expected; undefined: where the cursor is. */
   #next: Cursor | undefined;
-  /** Where the last real echo left the cursor: what is printed since then may have turned the echo off. */
+  /** Where the last real echo left the cursor: later output may have turned the echo off. */
   #home: Cursor | undefined;
 
   /** Told of each measured round trip. */

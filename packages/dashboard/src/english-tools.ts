@@ -38,7 +38,7 @@ export const ENGLISH_TOOLS = {
     toBottom: "↓ Newest",
     toBottomTitle: "To the newest line (Ctrl+Shift+End)",
   },
-  /** Notices of the browser, while nobody looks. */
+  /** Notices of the browser, while the page is out of sight. */
   attention: {
     bell: "A bell rang",
     fromProgram: "A program says",

@@ -1,4 +1,4 @@
-// What the page asks a person before it lets the output, or a clipboard, do something: open a link, paste lines that would
+// The page's questions to a person before it lets the output, or a clipboard, do something: open a link, paste lines that would
 // be run at once, copy what a program says. Keeps what is being asked; draws nothing.
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
@@ -46,7 +46,7 @@ export class Guard {
   /** Whether this session's programs may write to the clipboard without being asked about, while the page is there. */
   #mayAlwaysCopy = false;
 
-  /** @param stage What the terminal is in: pastes are caught there, before they reach it. */
+  /** @param stage The element around the terminal: pastes are caught there, before they reach it. */
   constructor(terminal: Terminal, stage: HTMLElement, ports: GuardPorts) {
     this.#terminal = terminal;
     this.#ports = ports;

@@ -8,7 +8,7 @@ export function installShell(): void {
   const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
   // Classic, since not every browser has those that are modules: it is built as one file.
   container?.register(SCRIPT, { updateViaCache: "none" }).catch((error: unknown) => {
-    // Without it the page is as it always was: nothing that somebody has to be told.
+    // Without it the page is as it always was: a person need not be told.
     console.info("The page is not kept for times without a network:", error);
   });
 }

@@ -1,4 +1,4 @@
-// How far behind a connection is: what a key takes, and what is still to be drawn. It listens, and changes nothing.
+// How far behind a connection is: the time of a key, and the output that is not drawn yet. It listens, and changes nothing.
 
 import type { BrowserConnection } from "./browser-connection.ts";
 import { RoundTrip } from "./round-trip.ts";

@@ -1,4 +1,4 @@
-// What a person can do to a layout. Each gives a new one, or the same object where nothing changes or there is no room. Pure.
+// A person's changes of a layout. Each gives a new one, or the same object where nothing changes or there is no room. Pure.
 
 import {
   type Area,

@@ -20,7 +20,7 @@ export const LAYOUT_VERSION = 1;
 /** Of a sandbox that this person had sessions in: no route lists sandboxes. */
 const MAX_SANDBOXES = 32;
 
-/** What is kept for a person. */
+/** The layout and sandboxes that are kept for a person. */
 export type Kept = {
   readonly layout: Layout;
   /** Those that were opened, the last one first. */
@@ -69,9 +69,9 @@ export function readKept(value: unknown): Kept | undefined {
 }
 
 /**
- * What to keep where another device has kept something meanwhile: mine, with the tabs that it has opened, without those that it has
+ * The layout to keep if another device has kept one meanwhile: mine, with the tabs that it has opened, without those that it has
  * closed.
- * @param base What both began with.
+ * @param base The layout that both began with.
  */
 export function merge(base: Kept, mine: Kept, theirs: Kept): Kept {
   const ids = (kept: Kept) => new Set(allPlaces(kept.layout).map(paneIdOf));

@@ -1,4 +1,4 @@
-// What a person can do with tabs and panes, and by which keys. In a terminal Ctrl+Shift with a letter means nothing to the process;
+// A person's commands for tabs and panes, and their keys. In a terminal Ctrl+Shift with a letter means nothing to the process;
 // Alt+Shift and an arrow does, and leads to other panes only where there are any. Pure.
 
 import type { Direction, Layout } from "./layout.ts";
@@ -50,13 +50,13 @@ export function keyOfCommand(command: DeskCommand): string | undefined {
   return key;
 }
 
-/** What stands on a key, as people write it. */
+/** A key's label, as people write it. */
 function nameOf(code: string): string {
   const brackets: Readonly<Record<string, string>> = { BracketLeft: "[", BracketRight: "]" };
   return brackets[code] ?? code.replace(/^Key|^Arrow/, "");
 }
 
-/** What a command makes of a layout, where it needs nothing but that: the same object where it does nothing. */
+/** The layout after a command that needs nothing else: the same object if the command does nothing. */
 export function applied(layout: Layout, command: DeskCommand): Layout {
   const id = focusOf(layout);
   if (id === undefined) return layout;

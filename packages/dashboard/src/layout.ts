@@ -1,5 +1,5 @@
-// Which sessions a person has open, and how they stand beside each other: tabs, each one pane or divided again and again. What can be
-// read from a layout; layout-edits.ts changes one. Pure.
+// Which sessions a person has open, and how they stand beside each other: tabs, each one pane or divided again and again. Only
+// reads a layout; layout-edits.ts changes one. Pure.
 
 import type { Place } from "./place.ts";
 
@@ -40,13 +40,13 @@ export type Divider = {
   readonly path: string;
   readonly axis: Axis;
   readonly share: number;
-  /** What the split takes of the whole. */
+  /** The split's part of the whole. */
   readonly box: Box;
 };
 
 export const NOTHING_OPEN: Layout = { tabs: [], current: 0 };
 
-/** So many sessions can be open: what is kept has to fit into the server's limit of 16 KiB. */
+/** So many sessions can be open: the kept layout has to fit into the server's limit of 16 KiB. */
 export const MAX_PANES = 64;
 /** How often an area can be divided again. */
 export const MAX_DEPTH = 8;
@@ -95,7 +95,7 @@ export function panesOf(area: Area, box: Box = WHOLE): PlacedPane[] {
   return [...panesOf(area.parts[0], first), ...panesOf(area.parts[1], second)];
 }
 
-/** What can be dragged to give one part more. */
+/** The dividers that a person can drag to give one part more. */
 export function dividersOf(area: Area, box: Box = WHOLE, path = ""): Divider[] {
   if (area.kind === "pane") return [];
   const [first, second] = boxesOf(area, box);

@@ -6,7 +6,7 @@ const SCHEMES = ["http:", "https:", "mailto:"];
 export type LinkTarget = {
   /** As the browser will read it: hosts of other scripts in their ASCII form, invisible characters escaped. */
   readonly href: string;
-  /** What to look at before it is opened: the host, or the address of a mail. */
+  /** The part to look at before the link is opened: the host, or the address of a mail. */
   readonly to: string;
 };
 

@@ -4,7 +4,7 @@ import { fetchMe, type Me, renewLogin } from "./me.ts";
 
 /** A login that ends sooner than this is the one that runs out: the server warns a minute before. */
 const WORTH_MS = 90_000;
-/** A page that nobody sees is in use for so long after the last key or click. */
+/** A page out of sight is in use for so long after the last key or click. */
 const IN_USE_MS = 30 * 60_000;
 /** How long a refusal to renew is believed. */
 const PATIENCE_MS = 60_000;

@@ -1,4 +1,4 @@
-// Who is logged in, and out again. The page never sees a token.
+// Asks which person is logged in, and logs out. The page never sees a token.
 
 import { isRecord } from "sandbox-stdio/core";
 import { textOf } from "./answers.ts";
@@ -35,7 +35,7 @@ export async function fetchMe(): Promise<Me> {
     const home = textOf(answer, "home");
     return { kind: "known", key: subject, name, scopes, expiresAtMs, isRenewable, home };
   } catch (error) {
-    // fetch rejects where nobody answers, json() where it is no JSON: both are "not our server, or not now".
+    // fetch rejects if no server answers, json() if the answer is no JSON: both are "not our server, or not now".
     return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -45,7 +45,7 @@ export async function renewLogin(): Promise<boolean> {
   try {
     return (await fetch("/api/me/renew", { method: "POST", cache: "no-store" })).ok;
   } catch {
-    // fetch rejects where nobody answers: it may work the next time.
+    // fetch rejects if no server answers: it may work the next time.
     return false;
   }
 }
@@ -55,7 +55,7 @@ export async function logout(): Promise<boolean> {
   try {
     return (await fetch("/logout", { method: "POST" })).ok;
   } catch {
-    // fetch rejects where nobody answers: then nobody has logged out.
+    // fetch rejects if no server answers: then the person is still logged in.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Ctrl and Alt that stay pressed for the next key: what a terminal sends for a key with them. Pure.
+// Ctrl and Alt that stay pressed for the next key: the bytes that a terminal sends for a key with them. Pure.
 
 export type Modifiers = { readonly isControl: boolean; readonly isAlt: boolean };
 
@@ -10,7 +10,7 @@ const CURSOR_KEY = /^\x1b[[O]([A-DFH])$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const NUMBERED_KEY = /^\x1b\[(\d+)~$/;
 
-/** What one key sends with these modifiers. Text of more than one character, pasted perhaps, is left as it is. */
+/** The text that one key sends with these modifiers. Text of more than one character, pasted perhaps, is left as it is. */
 export function withModifiers(text: string, { isControl, isAlt }: Modifiers): string {
   if (!isControl && !isAlt) return text;
   const code = 1 + (isAlt ? 2 : 0) + (isControl ? 4 : 0);

@@ -1,4 +1,4 @@
-// What the page's own address says: which sandbox and session, what to run there, and how to show it. Pure.
+// Reads the page's own address: the sandbox and session, the command to run there, and how to show it. Pure.
 
 import { isName, quote } from "sandbox-stdio/core";
 import type { Place } from "./place.ts";
@@ -10,9 +10,9 @@ export type PageAddress = {
   readonly session: string;
   /** Address of `/attach` for it, without the session, which the client adds. */
   readonly attachUrl: string;
-  /** The page's query with the session in it: what a reload is to find. */
+  /** The page's query with the session in it, for a reload. */
   readonly search: string;
-  /** What the link would run or change; empty where it only opens a shell or what is there already. */
+  /** The link's wishes to run or change something; empty if it only opens a shell or a session that is there already. */
   readonly wishes: readonly Wish[];
   readonly renderer: "auto" | "dom" | "webgl";
   readonly isDebug: boolean;
@@ -21,14 +21,14 @@ export type PageAddress = {
 };
 
 const TABS = "tabs";
-/** What the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
+/** The parameters that the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
 const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "keep", "mode", "delivery", "role", "name"];
-/** What of it means something to a session that is there already, as one is that was shared. */
+/** Those of them that mean something to a session that is there already, as a shared one is. */
 const PASSED_ON_WITH_TICKET = ["role", "name"];
 
 /**
  * @param makeName For a session that the address does not name.
- * @param ticket What the session was shared with, where it was.
+ * @param ticket The ticket with which the session was shared, if it was.
  */
 export function readPageAddress(search: string, makeName: () => string, ticket?: string): PageAddress {
   const params = new URLSearchParams(search);
@@ -57,7 +57,7 @@ function rendererOf(wish: string | null): PageAddress["renderer"] {
   return wish === "dom" || wish === "webgl" ? wish : "auto";
 }
 
-/** The address of a shell of its own in the same sandbox: what one command failed at, the next session does not repeat. */
+/** The address of a shell of its own in the same sandbox: the new session does not repeat a command that failed. */
 export function withSession(search: string, session: string): string {
   const params = new URLSearchParams(search);
   for (const name of PASSED_ON) if (name !== "name") params.delete(name);
@@ -88,7 +88,7 @@ export function homeSearch(search: string, last: string | undefined, home: strin
   return to.size === 0 ? search : `?${to}`;
 }
 
-/** A name that nobody else has: 40 random bits, in letters and digits that can't be mistaken for each other. */
+/** A name that no other session has: 40 random bits, in letters and digits that can't be mistaken for each other. */
 export function randomSessionName(random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array = defaultRandom): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz123456789";
   const letters = [...random(new Uint8Array(8))].map((byte) => alphabet.charAt(byte % alphabet.length));

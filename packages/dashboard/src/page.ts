@@ -1,4 +1,4 @@
-// What the page shows, and why: who is logged in, which session the address names, and whether a link may run what it
+// Decides what the page shows: the logged-in person, the session that the address names, and whether a link may run what it
 // asks for. No React.
 
 import type { Role } from "sandbox-stdio/core";
@@ -33,24 +33,24 @@ export type PageState =
   | {
       readonly phase: "ready";
       readonly address: PageAddress;
-      /** Who is logged in; undefined for a guest, whom a link has led here. */
+      /** The person who is logged in; undefined for a guest, whom a link has led here. */
       readonly user: string | undefined;
-      /** What else this person has open. */
+      /** The sessions that this person has open. */
       readonly desk: Desk;
       readonly rights: Rights;
     };
 
-/** What this person may do beyond attaching, as far as the page knows: the server decides. */
+/** This person's rights beyond attaching, as far as the page knows: the server decides. */
 export type Rights = {
   readonly isAdmin: boolean;
   readonly mayShare: boolean;
   /** A login made anew goes for the session that is open: not where a link let them in. */
   readonly mayRenew: boolean;
-  /** A session of another name: whoever was let into one has no place of their own beside it. */
+  /** A session of another name: a guest of one session has no place of their own beside it. */
   readonly mayStartAnother: boolean;
 };
 
-/** What attaches to a session of the page. */
+/** The values with which the page attaches to a session. */
 export type Attachment = { readonly address: PageAddress; readonly resumes: ResumeStore };
 
 type User = {
@@ -67,7 +67,7 @@ const LAST = "sbx.last.";
 export class Page {
   #state: PageState = { phase: "asking" };
   #user: User | undefined;
-  /** What the session was shared with, where a link led here. */
+  /** The ticket with which the session was shared, if a link led here. */
   #ticket: string | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #storage = sessionStorageIfAllowed();
@@ -86,7 +86,7 @@ export class Page {
   };
 
   async start(): Promise<void> {
-    // Before anything else: what stands in the address bar is seen, copied and kept in the history.
+    // Before anything else: people see and copy the address bar, and the history keeps it.
     this.#takeTicket();
     this.#set({ phase: "asking" });
     const me = await this.#login.now();
@@ -125,7 +125,7 @@ export class Page {
     return found;
   }
 
-  /** Puts the session that has the focus into the address bar: what a reload, or a bookmark, comes back to. */
+  /** Puts the session that has the focus into the address bar, for a reload or a bookmark. */
   focused(place: Place): void {
     if (this.#state.phase !== "ready") return;
     const { address } = this.attachmentOf(place);
@@ -155,7 +155,7 @@ export class Page {
     if (!isUsed || !this.#login.open()) location.assign(loginAddress(location));
   }
 
-  /** What renews a connection whose token runs out: undefined as long as the login can't be renewed and nobody has logged in. */
+  /** A ticket for a connection whose token runs out: undefined while the login can't be renewed and no person has logged in. */
   async freshCredential(place: Place, role: Role): Promise<string | undefined> {
     const me = await this.#login.fresh();
     // Another person in this browser is not this connection's.
@@ -168,7 +168,7 @@ export class Page {
     if (await logout()) this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 
-  /** Where the address leaves it to the page: what this person has open, on whatever device. */
+  /** If the address leaves it to the page, shows the tabs that this person has open, on any device. */
   async #enter(user: User): Promise<void> {
     if (this.#ticket === undefined && isBare(location.search)) {
       const there = await serverLayouts.read();

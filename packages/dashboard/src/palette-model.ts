@@ -1,4 +1,4 @@
-// What the palette offers, and what of it answers to what was typed. Pure.
+// The palette's entries, and which of them match the typed text. Pure.
 
 import { quote } from "sandbox-stdio/core";
 import type { PaneId } from "./layout.ts";
@@ -44,7 +44,7 @@ export function commandLineOf({ command }: ListedSession): string {
   return command.map(quote).join(" ");
 }
 
-/** What attaches to a session from a shell. Without a token: that is the caller's own. */
+/** The command that attaches to a session from a shell. Without a token: that is the caller's own. */
 export function attachCommand(origin: string, { place: { sandbox, session } }: Pick<ListedSession, "place">): string {
   return `sbx-stdio ${origin} --sandbox ${sandbox} --session ${session}`;
 }

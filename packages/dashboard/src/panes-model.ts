@@ -1,4 +1,4 @@
-// What a page draws of a session's panes: tabs, boxes and borders, from the list that the server tells. No React, no sockets.
+// The page's picture of a session's panes: tabs, boxes and borders, from the list that the server sends. No React, no sockets.
 
 import type { PanesMessage } from "sandbox-stdio/core";
 
@@ -18,7 +18,7 @@ export type PanesView = {
   readonly borders: readonly Border[];
 };
 
-/** What is seen of the active window. */
+/** The visible panes of the active window. */
 export function viewOf({ panes, windows }: PanesMessage): PanesView {
   const window = windows.find(({ active }) => active);
   if (window === undefined) return { tabs: windows, panes: [], borders: [] };
@@ -44,7 +44,7 @@ export function viewOf({ panes, windows }: PanesMessage): PanesView {
   };
 }
 
-/** What dragging a border by so many characters asks for; undefined where that would leave nothing of the pane. */
+/** The request after a border was dragged by so many characters; undefined if nothing of the pane would be left. */
 export function dragged({ pane, side }: Border, by: number): object | undefined {
   const cols = pane.cols + (side === "right" ? by : 0);
   const rows = pane.rows + (side === "below" ? by : 0);

@@ -1,5 +1,5 @@
-// Who else is on the session, as the page shows it: who may type, who asks for the keyboard, and what has just happened in
-// words. Carries out what a person wants of the keyboard. No React.
+// The other people on the session, as the page shows them: who may type, who asks for the keyboard, and the latest news in
+// words. Carries out a person's wishes for the keyboard. No React.
 
 import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
@@ -8,11 +8,11 @@ import { ENGLISH, type Texts } from "./texts.ts";
 export type ParticipantsState = {
   /** undefined before the first greeting. */
   readonly people: Participants | undefined;
-  /** Who asks this client for the keyboard and has got no answer yet. */
+  /** The clients that ask this client for the keyboard and have got no answer yet. */
   readonly askers: readonly string[];
   /** Whether this client has asked for it and waits. */
   readonly hasAsked: boolean;
-  /** What has happened last; `count` tells it from the same words before. */
+  /** The last event in words; `count` tells it from the same words before. */
   readonly news: { readonly text: string; readonly count: number };
   /** Keys that this client pressed and may not type, since the keyboard last changed hands. */
   readonly refusedKeys: number;
@@ -21,7 +21,7 @@ export type ParticipantsState = {
 export class ParticipantsModel {
   readonly #connection: BrowserConnection;
   readonly #listeners = new Set<() => void>();
-  /** What news are told in, from now on. */
+  /** The language of the news, from now on. */
   words: Texts["people"] = ENGLISH.people;
   #state: ParticipantsState = {
     people: undefined,
@@ -62,7 +62,7 @@ export class ParticipantsModel {
     this.#connection.client?.send({ type: "grant_stdin", to });
   }
 
-  /** Takes the keyboard from whoever has it: for administrators. */
+  /** Takes the keyboard from its holder: for administrators. */
   take(): void {
     this.#connection.client?.send({ type: "force_take" });
   }
@@ -73,7 +73,7 @@ export class ParticipantsModel {
   }
 
   #greeted(): void {
-    // What was asked before a break is not told again.
+    // The server does not repeat requests from before a break.
     this.#change({ people: this.#connection.people, askers: [], hasAsked: false, refusedKeys: 0 });
   }
 
@@ -99,7 +99,7 @@ export class ParticipantsModel {
   #refused(): void {
     const { people, refusedKeys } = this.#state;
     if (people === undefined) return;
-    // Said once: whoever types on has heard it.
+    // Said once: a person who types on has heard it.
     const change =
       refusedKeys === 0 ? { news: this.#news(this.words.readOnly(keyboardWords(people, this.words))) } : {};
     this.#change({ ...change, refusedKeys: refusedKeys + 1 });

@@ -1,10 +1,10 @@
-// What is done to pasted text before a process gets it. Pure.
+// Cleans pasted text before a process gets it. Pure.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a paste must not hold
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
 /**
- * Pasted text without control characters, tabs and line ends aside: they would be keys that nobody pressed, or end the
+ * Pasted text without control characters, tabs and line ends aside: they would be keys that no person pressed, or end the
  * brackets that mark it as pasted.
  */
 export function cleanPaste(text: string): string {

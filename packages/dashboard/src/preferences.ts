@@ -1,5 +1,5 @@
-// What a person has chosen for every page of theirs in this browser. Kept as JSON under one name, and taken to another browser as
-// the same JSON. What can't be read is as if it had never been chosen.
+// A person's choices for every page of theirs in this browser. Kept as JSON under one name, and taken to another browser as
+// the same JSON. A choice that can't be read counts as never made.
 
 import type { PredictionMode } from "./echo-prediction.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "./theme-import.ts";
@@ -7,7 +7,7 @@ import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "./theme-
 export type Preferences = {
   /** Whether a screen reader follows the output. */
   readonly isReader: boolean;
-  /** Whether the browser asks before it closes a page in which somebody has typed into a process that still runs. */
+  /** Whether the browser asks before it closes a page in which a person has typed into a process that still runs. */
   readonly warnsOnClose: boolean;
   readonly scheme: "system" | "light" | "dark" | "contrast";
   /** An imported theme, over the scheme's colours; undefined: none. */
@@ -19,11 +19,11 @@ export type Preferences = {
   readonly hasLigatures: boolean;
   readonly cursorStyle: "block" | "bar" | "underline";
   readonly cursorBlinks: boolean;
-  /** What a bell does; a notice comes only while nobody looks. */
+  /** The effect of a bell; a notice comes only while the page is out of sight. */
   readonly bellSounds: boolean;
   readonly bellFlashes: boolean;
   readonly bellNotifies: boolean;
-  /** Whether programs, and commands that end, are told as notices of the browser while nobody looks. */
+  /** Whether programs, and commands that end, are told as notices of the browser while the page is out of sight. */
   readonly programsNotify: boolean;
   readonly prediction: PredictionMode;
 };
@@ -48,7 +48,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
 export const FONT_SIZES = { min: 6, max: 40 } as const;
 const MAX_FAMILY = 200;
 const NAME = "sbx.preferences";
-/** What a file of exported preferences says it is. */
+/** The format's name in a file of exported preferences. */
 const FORMAT = "sbx-stdio preferences";
 const MAX_FILE_LENGTH = 100_000;
 
@@ -92,7 +92,7 @@ export class PreferenceStore {
   };
 
   set(change: Partial<Preferences>): void {
-    // What is set by hand is held to the same as what is read.
+    // Preferences set by hand pass the same checks as those that are read.
     this.#preferences = readPreferences({ ...this.#preferences, ...change });
     this.#storage?.setItem(NAME, JSON.stringify(this.#preferences));
     this.#tell();
@@ -115,7 +115,7 @@ export function exportPreferences(preferences: Preferences): string {
   return `${JSON.stringify({ format: FORMAT, ...preferences }, undefined, 2)}\n`;
 }
 
-/** @returns What a file holds, defaults for what it does not; undefined if it is no such file. */
+/** @returns A file's preferences, with defaults for missing ones; undefined if it is no such file. */
 export function importPreferences(text: string): Preferences | undefined {
   const parsed = text.length > MAX_FILE_LENGTH ? undefined : parse(text);
   return fieldOf(parsed, "format") === FORMAT ? readPreferences(parsed) : undefined;

@@ -1,4 +1,4 @@
-// What a program tells the person in front of it by OSC 9, 777 and 9;4: a text to notice, or how far it has come. Pure.
+// A program's messages to the person in front of it by OSC 9, 777 and 9;4: a text to notice, or how far it has come. Pure.
 
 import { preview } from "./clipboard.ts";
 
@@ -57,7 +57,7 @@ export function titleWith(progress: Progress | undefined, title: string): string
 /** Shorter commands end before anybody has looked away. */
 const LONG_COMMAND_MS = 10_000;
 
-/** Whether the end of a command is worth a notice: it took long, and nobody looks. */
+/** Whether the end of a command is worth a notice: it took long, and the page is out of sight. */
 export function isWorthNotice(startedAtMs: number | undefined, endedAtMs: number, isHidden: boolean): boolean {
   return isHidden && startedAtMs !== undefined && endedAtMs - startedAtMs >= LONG_COMMAND_MS;
 }

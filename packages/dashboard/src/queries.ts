@@ -1,4 +1,4 @@
-// Everything to which xterm.js 6.0 answers by itself while it parses: what has to be caught so that nothing is typed into
+// Everything to which xterm.js 6.0 answers by itself while it parses: the page must catch it, so that nothing is typed into
 // a process that no person typed. From its InputHandler, every place that sends data.
 
 import type { IDisposable, IFunctionIdentifier, Terminal } from "@xterm/xterm";
@@ -31,7 +31,7 @@ const OSC_QUERIES: readonly number[] = [
 
 /**
  * Calls `atQuery` just before the terminal deals with a sequence that it may answer. The terminal deals with it all the
- * same: a colour that is set stays set. What it answers it sends before it goes on parsing.
+ * same: a colour that is set stays set. It sends its answer before it goes on parsing.
  */
 export function watchQueries(terminal: Terminal, atQuery: () => void): IDisposable {
   const pass = () => {

@@ -35,7 +35,7 @@ export class Renewal {
       state: (state) => {
         // A connection that is made again shows what is then there.
         this.#stop();
-        // Without a greeting before it, what is refused would be refused again.
+        // Without a greeting before it, the server would refuse the client again.
         if (needsLogin(state) && connection.client?.hello !== undefined) void this.#begin(undefined);
       },
     });
@@ -59,7 +59,7 @@ export class Renewal {
     this.#stop();
     const beganMs = performance.now();
     this.#timer = window.setInterval(() => void this.#look(), TRY_EVERY_MS);
-    // What has just ended may have been ended: a person who logs out is not asked about at once.
+    // The login may have been ended on purpose: the page does not question a person who logs out at once.
     if (seconds === undefined) return;
     await this.#look();
     if (this.#timer === 0) return;
@@ -69,7 +69,7 @@ export class Renewal {
   async #look(): Promise<void> {
     const { state } = this.#connection;
     const hasEnded = state.phase === "ended";
-    // Nobody waits for a session that has ended, in a page that nobody sees.
+    // No person waits for a session that has ended, in a page out of sight.
     if (this.#isLooking || (hasEnded && document.visibilityState !== "visible")) return;
     this.#isLooking = true;
     const token = await this.#fresh();

@@ -1,4 +1,4 @@
-// What a tab remembers of its place in a session, so that a reload comes back as the same client. A tab that was
+// A tab's memory of its place in a session, so that a reload comes back as the same client. A tab that was
 // duplicated starts with a copy of that memory and must not use it: two connections with one proof would throw each
 // other out for ever. A Web Lock tells which of the two was first.
 

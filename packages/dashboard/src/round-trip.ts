@@ -31,7 +31,7 @@ export class RoundTrip {
     return true;
   }
 
-  /** The connection broke: what was on its way is timed no more. */
+  /** The connection broke: keys that were on their way are timed no more. */
   broken(): void {
     this.#askedAtMs = undefined;
     this.#isOutstanding = false;

@@ -55,7 +55,7 @@ export class ScrollbackSearch {
     if (this.#canFind()) await this.#find("previous", false);
   }
 
-  /** Takes the colours off the screen. What was found last stays selected, and the term is known the next time. */
+  /** Takes the colours off the screen. The last match stays selected, and the term is known the next time. */
   close(): void {
     void this.#addon?.then((addon) => addon.clearDecorations());
     this.#change({ outcome: { kind: "nothing-asked" } });

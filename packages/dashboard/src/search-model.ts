@@ -1,4 +1,4 @@
-// What is searched for in the scrollback, and how what was found is said. Pure.
+// The term of a search in the scrollback, and the words for its outcome. Pure.
 
 import type { Texts } from "./texts.ts";
 
@@ -30,7 +30,7 @@ export const EMPTY_SEARCH: SearchState = {
 /** More are neither coloured nor numbered. */
 export const SEARCH_LIMIT = 1_000;
 
-/** What a term leads to before anything is searched. */
+/** The outcome of a term before anything is searched. */
 export function outcomeBefore(term: string, { isRegex }: SearchOptions): SearchOutcome {
   if (term === "") return { kind: "nothing-asked" };
   if (!isRegex) return { kind: "searching" };
@@ -43,11 +43,11 @@ export function outcomeBefore(term: string, { isRegex }: SearchOptions): SearchO
   }
 }
 
-/** What ends a word, as the addon counts it: letters of every script are inside. */
+/** The characters that end a word, as the addon counts them: letters of every script are inside. */
 const BOUNDARIES = " ~!@#$%^&*()+`\\-=\\[\\]{}|\\\\;:\"',./<>?";
 
 /**
- * What the addon is asked for. Its own search for whole words passes over a line whose first match is a part of one: a pattern does not.
+ * The term and option for the addon. Its own whole-word search passes over a line whose first match is a part of a word.
  */
 export function addonSearch(term: string, { isRegex, isWholeWord }: SearchOptions): { term: string; regex: boolean } {
   if (!isWholeWord) return { term, regex: isRegex };

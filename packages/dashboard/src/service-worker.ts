@@ -1,9 +1,9 @@
 // Keeps the page's own static files, and nothing else, so that it opens without a network and can say what is missing. A page from
-// the network is always preferred: whoever is online never sees an old one.
+// the network is always preferred: a person who is online never sees an old one.
 
 import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./shell-cache.ts";
 
-/** What of a service worker's surroundings is used: the types of a page's are another set. */
+/** The used part of a service worker's surroundings: the types of a page's are another set. */
 type Lasting = Event & { waitUntil(promise: Promise<unknown>): void };
 type Fetching = Lasting & { readonly request: Request; respondWith(response: Promise<Response>): void };
 type WorkerScope = {
@@ -36,7 +36,7 @@ async function keepShell(): Promise<void> {
 async function fromNetwork(event: Fetching): Promise<Response> {
   try {
     const response = await fetch(event.request);
-    // Failing is no harm: what is kept stays.
+    // Failing is no harm: the kept files stay.
     if (response.ok) event.waitUntil(keepShell().catch(() => undefined));
     return response;
   } catch (error) {

@@ -12,12 +12,12 @@ export type ListedSession = {
   readonly createdAtMs: number;
   /** How many are attached; the list does not say who. */
   readonly clients: number;
-  /** What the program calls its terminal. */
+  /** The title that the program gave its terminal. */
   readonly title: string | undefined;
   readonly exitCode: number | undefined;
 };
 
-/** What a session shows last. */
+/** The lines that a session shows last. */
 export type Look = { readonly cols: number; readonly lines: readonly string[] };
 
 const PAGE = 100;

@@ -6,7 +6,7 @@ const TICKET = /(?:^#|[#&]ticket=)(s\.[\w.~-]+)/;
 const SECRETS = ["token", "ticket", "resume"];
 const STORED = "sbx.ticket";
 
-/** What is needed of the browser. */
+/** The parts of the browser that are needed. */
 export type AddressBar = {
   readonly location: Pick<Location, "pathname" | "search" | "hash">;
   readonly history: Pick<History, "replaceState">;
@@ -14,7 +14,7 @@ export type AddressBar = {
 };
 
 /**
- * Takes the ticket out of the address bar and keeps it, and takes out whatever else is nobody's to see.
+ * Takes the ticket out of the address bar and keeps it, and takes out all else that other people must not see.
  * @returns The ticket, if there was one.
  */
 export function takeTicket({ location, history, storage }: AddressBar): string | undefined {

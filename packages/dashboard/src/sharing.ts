@@ -38,7 +38,7 @@ export async function revokeTicket(place: Place, id: string): Promise<Answer<und
   return answer.ok ? { ok: true, value: undefined } : answer;
 }
 
-/** A ticket that counts once, for a minute, for whoever is logged in here. */
+/** A ticket that counts once, for a minute, for the person who is logged in here. */
 export async function attachTicket({ sandbox, session }: Place, role: Role): Promise<Answer<string>> {
   const answer = await ask("POST", "/api/tickets", { sandbox, session, role });
   if (!answer.ok) return answer;

@@ -1,4 +1,4 @@
-// Which requests the service worker answers, and which files are the page's shell. What is not named here never reaches a cache:
+// Which requests the service worker answers, and which files are the page's shell. Other answers never reach a cache:
 // no API, no login, no credential. Pure.
 
 /** Where the shell's files are kept. To be counted up when an icon or the manifest changes: their names do not. */

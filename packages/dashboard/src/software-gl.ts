@@ -1,6 +1,6 @@
 // Whether WebGL here is drawn by the processor: then every frame takes longer than all that there is to do between two.
 
-/** What such drivers call themselves. */
+/** The names of such drivers. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
 /** Asks the browser with a context of its own, which it gives up at once. */

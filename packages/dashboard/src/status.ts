@@ -1,4 +1,4 @@
-// What the page says about its connection, in words. Pure: state and time in, words out.
+// The page's words about its connection. Pure: state and time in, words out.
 
 import { CLOSE, type ClientState } from "sandbox-stdio/core";
 import { ENGLISH, type Texts } from "./texts.ts";
@@ -6,7 +6,7 @@ import { ENGLISH, type Texts } from "./texts.ts";
 /** Everything about a session that its words are made of. */
 export type SessionFacts = {
   readonly client: ClientState;
-  /** What the server last said of the way to the process. */
+  /** The state of the way to the process, as the server last said. */
   readonly upstream: "running" | "lost" | "sleeping";
   /** When the connection came back, by the same clock as `nowMs`; undefined while it never broke. */
   readonly resumedAtMs: number | undefined;
@@ -30,7 +30,7 @@ export type Status = {
   readonly seconds?: number;
   /** Why, and what to do about it. */
   readonly detail?: string;
-  /** What can be done at once, the best first. */
+  /** The remedies that can be had at once, the best first. */
   readonly remedies: readonly Remedy[];
   /** Whether it is worth looking again in a second. */
   readonly isPassing: boolean;
@@ -102,7 +102,7 @@ export function obstacleWords(client: ClientState, words = ENGLISH.obstacle): st
   }
 }
 
-/** What each refusal means for the person, and what helps. The server's own words are part of it. */
+/** The meaning of each refusal for the person, and its remedies. The server's own words are part of it. */
 function describeRefusal(code: number, reason: string, isByLink: boolean, words: Texts["refusal"]): Status {
   const refuse = (title: string, advice: string, ...remedies: Remedy[]): Status => ({
     ...say("refused", "bad", title, remedies),

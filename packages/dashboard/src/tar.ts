@@ -1,4 +1,4 @@
-// Writes a tar archive, entry by entry: what GNU's and busybox's tar unpack. Pure.
+// Writes a tar archive, entry by entry, that GNU's and busybox's tar unpack. Pure.
 
 const BLOCK = 512;
 const encoder = new TextEncoder();
@@ -10,7 +10,7 @@ export type TarEntry = {
   readonly isFolder: boolean;
 };
 
-/** What stands before an entry's bytes. A path of more than 100 bytes gets a record of its own (pax). */
+/** The header before an entry's bytes. A path of more than 100 bytes gets a record of its own (pax). */
 export function tarHeader(entry: TarEntry): Uint8Array {
   const path = entry.isFolder && !entry.path.endsWith("/") ? `${entry.path}/` : entry.path;
   const name = encoder.encode(path);
@@ -26,12 +26,12 @@ export function tarHeader(entry: TarEntry): Uint8Array {
   return joined([block({ ...pax, type: "x" }), record, tarPadding(record.length), header]);
 }
 
-/** What stands after an entry's bytes. */
+/** The padding after an entry's bytes. */
 export function tarPadding(size: number): Uint8Array {
   return new Uint8Array((BLOCK - (size % BLOCK)) % BLOCK);
 }
 
-/** What stands after the last entry. */
+/** The end of the archive, after the last entry. */
 export function tarEnd(): Uint8Array {
   return new Uint8Array(2 * BLOCK);
 }

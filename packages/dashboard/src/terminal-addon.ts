@@ -8,7 +8,7 @@ import type { BrowserConnection } from "./browser-connection.ts";
 import { watchQueries } from "./queries.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
 
-/** What the addon needs of a connection; {@link BrowserConnection} is one. */
+/** The part of a connection that the addon needs; {@link BrowserConnection} is one. */
 export type TerminalLink = Pick<
   BrowserConnection,
   "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay" | "mayType"
@@ -42,9 +42,9 @@ export class StdioAddon implements ITerminalAddon {
   #look: Look | undefined;
   #dress: TerminalLook | undefined;
   #disposables: IDisposable[] = [];
-  /** What waits for a change of size to be applied, and that for the bytes before it to be drawn. */
+  /** Steps that wait until a change of size is applied, which waits until the bytes before it are drawn. */
   readonly #steps: Step[] = [];
-  /** What the terminal has and has not drawn, oldest first. */
+  /** Output that the terminal has and has not drawn, oldest first. */
   readonly #drawing: Chunk[] = [];
   /**
    * The start of a character whose end has not come: xterm.js loses U+2026 and its like when they come in two writes. It
@@ -56,7 +56,7 @@ export class StdioAddon implements ITerminalAddon {
   #epoch = 0;
   /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
   #isPipe = false;
-  /** What is made of each key before it is sent: with a modifier that stays pressed, say. */
+  /** Changes each key before it is sent: with a modifier that stays pressed, say. */
   madeOfKey: (text: string) => string = (text) => text;
 
   /** @param look How the terminal shall look; without it, its own options stay as they are. */
@@ -203,7 +203,7 @@ export class StdioAddon implements ITerminalAddon {
     this.#type(this.#encoder.encode(this.#isPipe ? key.replaceAll("\r", "\n") : key), isReport);
   }
 
-  /** Keys that can't be sent are told to the person; a mouse that moves meanwhile is nobody's loss. */
+  /** Keys that can't be sent are told to the person; a mouse that moves meanwhile is no loss. */
   #type(bytes: Uint8Array, isReport: boolean): void {
     if (isReport && !this.#link.mayType) return;
     this.#link.type(bytes);

@@ -1,4 +1,4 @@
-// What tests and style sheets may read of a terminal's state: the data attributes of its element. Pure.
+// A terminal's state for tests and style sheets: the data attributes of its element. Pure.
 
 import { keyboardStateOf } from "sandbox-stdio/core";
 import type { ParticipantsState } from "./participants-model.ts";

@@ -1,4 +1,4 @@
-// What a page gives the Terminal component.
+// The properties that a page gives the Terminal component.
 
 import type { ITheme } from "@xterm/xterm";
 import type { ReactNode } from "react";
@@ -14,7 +14,7 @@ import type { Scheme } from "./theme.ts";
 
 /** Each is there unless it is false. */
 export type Bars = {
-  /** Above: who is here, and the keyboard. */
+  /** The bar above: the people here, and the keyboard. */
   readonly people?: boolean;
   /** Below: the connection in words. */
   readonly status?: boolean;
@@ -39,14 +39,14 @@ export type TerminalProps = {
   readonly isAdmin?: boolean;
   /** Asked, again and again, when the token runs out: a fresh one, or a ticket made with one; undefined as long as there is none. */
   readonly freshCredential?: (role: Role) => Promise<string | undefined>;
-  /** What the button "Share" does; without it there is none. */
+  /** The action of the button "Share"; without it there is none. */
   readonly onShare?: () => void;
-  /** What the buttons "Log in" and "New session" do; where one is missing, its button is too. */
+  /** The actions of the buttons "Log in" and "New session"; without one, its button is missing. */
   readonly onLogin?: () => void;
   readonly onNewSession?: () => void;
-  /** What the button "Close", and Escape after the end of the process, does; without it there is none. */
+  /** The action of the button "Close", and of Escape after the end of the process; without it there is none. */
   readonly onClose?: () => void;
-  /** Whether the browser is to ask before it closes a page in which somebody typed into a process that still runs. */
+  /** Whether the browser is to ask before it closes a page in which a person typed into a process that still runs. */
   readonly warnsOnClose?: boolean;
   /** Whether a screen reader follows the output, and who is to hear of a change; without them, the component keeps that. */
   readonly isReader?: boolean;
@@ -63,7 +63,7 @@ export type TerminalProps = {
   readonly cursor?: CursorLook;
   /** Whether characters are joined that a font may draw as one; the font has to have them. */
   readonly hasLigatures?: boolean;
-  /** What a bell and a program's notices do; default nothing. */
+  /** The effect of a bell and a program's notices; default nothing. */
   readonly alerts?: Alerts;
   /** Whether keys are shown before the process has echoed them; `auto`: from 50 ms on. Default `never`. */
   readonly prediction?: PredictionMode;
@@ -71,7 +71,7 @@ export type TerminalProps = {
   readonly takesFiles?: boolean;
   /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; read once, when it is mounted. */
   readonly previews?: string;
-  /** What Ctrl+Shift+, does; without it, the key is the process's. */
+  /** The action of Ctrl+Shift+,; without it, the key is the process's. */
   readonly onSettings?: () => void;
   /** Which bars stand around the terminal; default all. Without any, `data-state` alone says how the connection is. */
   readonly bars?: boolean | Bars;

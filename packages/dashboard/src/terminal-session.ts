@@ -29,7 +29,7 @@ export type Notice =
   | { readonly kind: "stopping"; readonly seconds: number }
   | { readonly kind: "started-over"; readonly reason: string }
   | { readonly kind: "approximate" }
-  /** What was printed before this page came is not all here. */
+  /** Some of the output from before this page came is missing. */
   | { readonly kind: "shortened" };
 
 export type View = SessionFacts & {
@@ -41,7 +41,7 @@ export type View = SessionFacts & {
   /** Whether that is another size than what fits. */
   readonly isFramed: boolean;
   readonly renderer: Renderer;
-  /** What the process calls its window; "" where it never did. */
+  /** The title that the process gave its window; "" if it gave none. */
   readonly title: string;
   /** How far the process says that it is. */
   readonly progress: Progress | undefined;
@@ -51,7 +51,7 @@ export type View = SessionFacts & {
   readonly loginEndsAtMs: number | undefined;
   /** Whether there was ever something on the screen, which nothing may cover. */
   readonly hasBegun: boolean;
-  /** Whether somebody has typed here. */
+  /** Whether a person has typed here. */
   readonly hasTyped: boolean;
   /** Which modifiers stay pressed for the next key. */
   readonly modifiers: Modifiers;
@@ -81,15 +81,15 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
 export class TerminalSession {
   readonly connection: BrowserConnection;
   readonly screen: TerminalView;
-  /** Who else is here, and who may type. */
+  /** The other people here, and who may type. */
   readonly room: ParticipantsModel;
-  /** What a person is asked before it happens. */
+  /** The questions to a person before a risky step. */
   readonly guard: Guard;
   /** Search, and the commands in the scrollback. */
   readonly tools: TerminalTools;
   /** Bells, and what programs say to be noticed. */
   readonly attention: Attention;
-  /** What is shown of keys before the process has echoed them. */
+  /** The picture of keys before the process has echoed them. */
   readonly echo: EchoOverlay;
   /** Files on their way in; undefined where this person may start no session. */
   readonly uploads: Uploads | undefined;
@@ -279,7 +279,7 @@ export class TerminalSession {
   #fits(cols: number, rows: number): void {
     // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
     this.connection.resize(cols, rows);
-    // Before the process is there, once it is gone, and for one on pipes, nobody says what size it has: the screen is
+    // Before the process is there, once it is gone, and for one on pipes, no message says what size it has: the screen is
     // just paper.
     const { client, state } = this.connection;
     if (this.#isMade && (client?.hello?.tty !== true || state.phase === "ended")) {
@@ -311,7 +311,7 @@ export class TerminalSession {
     }
   }
 
-  /** Of a process that has ended nobody expects to take keys. */
+  /** A person does not expect that an ended process takes keys. */
   #unsent(keys: number): void {
     if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
   }

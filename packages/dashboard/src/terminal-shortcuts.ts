@@ -9,7 +9,7 @@ export type Shortcut =
   | "latency"
   | "settings";
 
-/** What matters of a key that was pressed. */
+/** The fields that matter of a key that was pressed. */
 export type Pressed = Pick<KeyboardEvent, "code" | "key" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
 const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
@@ -22,7 +22,7 @@ const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
   Comma: "settings",
 };
 
-/** What a key does here; undefined: it is the process's. */
+/** A key's action here; undefined: it is the process's. */
 export function shortcutOf({ code, ctrlKey, shiftKey, altKey, metaKey }: Pressed): Shortcut | undefined {
   if (!ctrlKey || !shiftKey || altKey || metaKey) return undefined;
   return Object.hasOwn(WITH_CTRL_SHIFT, code) ? WITH_CTRL_SHIFT[code] : undefined;

@@ -1,4 +1,4 @@
-// What helps a person find the way in a terminal: search, the commands in the scrollback, the way back to the bottom. One view of it
+// Tools to find the way in a terminal: search, the commands in the scrollback, the way back to the bottom. One view of it
 // for whatever draws it. No React.
 
 import type { Terminal } from "@xterm/xterm";

@@ -23,7 +23,7 @@ export type Cells = { readonly cols: number; readonly rows: number };
 export type TerminalViewOptions = {
   /** `auto`: WebGL, and the DOM where there is none, the processor draws it, or its context is lost. */
   readonly renderer: RendererWish;
-  /** What a screen reader calls it. */
+  /** Its name for a screen reader. */
   readonly label: string;
   readonly look: Look;
 };
@@ -31,7 +31,7 @@ export type TerminalViewOptions = {
 export type TerminalViewEvents = {
   /** So many cells fit now. */
   fits(cells: Cells): void;
-  /** What a person sees has changed: size, frame, renderer. */
+  /** The picture has changed: size, frame, renderer. */
   changed(): void;
   /** The pointer is over a link that leads here; undefined: it has left. */
   link(uri: string | undefined): void;
@@ -43,7 +43,7 @@ export type TerminalViewEvents = {
 
 /** The answer to XTVERSION. */
 const NAME_AND_VERSION = "\x1bP>|xterm.js(6.0.0)\x1b\\";
-/** What xterm.js keeps free at the right for its scrollbar. */
+/** The space that xterm.js keeps free at the right for its scrollbar. */
 const SCROLLBAR_PX = 14;
 /** A PTY follows the window within a round trip: only what stays different for longer is framed. */
 const FRAME_DELAY_MS = 300;
@@ -106,7 +106,7 @@ export class TerminalView {
     terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
     terminal.open(stage);
     terminal.textarea?.setAttribute("aria-label", label);
-    // Before the first change of size, which would else look like a size of somebody else's making.
+    // Before the first change of size, which would else look like a size of another client's making.
     this.#disposables.push(terminal.onResize(() => this.#resized()));
     this.#measure();
     if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
@@ -142,7 +142,7 @@ export class TerminalView {
     this.#measureSoon();
   }
 
-  /** Shown by the cursor, and said to who can't see it: what is typed now goes nowhere. */
+  /** Shown by the cursor, and said to a person who can't see it: keys go nowhere now. */
   set isReadOnly(isReadOnly: boolean) {
     const { textarea } = this.terminal;
     textarea?.setAttribute("aria-readonly", String(isReadOnly));

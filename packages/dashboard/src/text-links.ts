@@ -1,4 +1,4 @@
-// What in a line of output is a link although nothing says so: paths, and addresses of a server in the sandbox. Pure.
+// Finds unmarked links in a line of output: paths, and addresses of a server in the sandbox. Pure.
 
 export type TextLink =
   | { readonly kind: "path"; readonly path: string; readonly line?: number; readonly column?: number }
@@ -9,7 +9,7 @@ export type Found = { readonly start: number; readonly end: number; readonly lin
 /** A server inside the sandbox, as a program there prints its address. */
 export type LocalAddress = { readonly port: number; readonly path: string };
 
-/** Longer lines are read to here: what a program prints must not cost more. */
+/** Longer lines are read to here: a program's output must not cost more. */
 const MAX_LINE = 2_000;
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "0.0.0.0", "[::1]", "[::]"]);
 /** The host must not be the end of another name, nor the scheme's, whose links the addon finds. */
@@ -74,7 +74,7 @@ export function readLocal(uri: string): LocalAddress | undefined {
 
 /**
  * The address of a preview of that server.
- * @param template What the server of this page says, as `https://{port}--{sandbox}.preview.example`; undefined: there are none.
+ * @param template The server's template, as `https://{port}--{sandbox}.preview.example`; undefined: there are none.
  * @returns undefined where the template is none whose origin is another than the page's.
  */
 export function previewAddress(

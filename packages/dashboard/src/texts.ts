@@ -1,5 +1,5 @@
 // Every text that the page or the component shows, in English. Another language, or other words, replace any of them: see
-// textsWith. What the server says (the reason of a refusal, the message of an error) comes from the server. Pure.
+// textsWith. The server's words (the reason of a refusal, the message of an error) stay as they are. Pure.
 
 import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
 import { ENGLISH_DESK } from "./english-desk.ts";
@@ -71,7 +71,7 @@ export const ENGLISH = {
     exited: "The process has exited",
     notConnected: "Not connected",
   },
-  /** What a refusal means, and what helps. The server's reason stands before the advice. */
+  /** The meaning of a refusal, and its remedies. The server's reason stands before the advice. */
   refusal: {
     badAddress: "The address is not right",
     badAddressAdvice: "Check what the address of this page asks for.",
@@ -100,9 +100,9 @@ export const ENGLISH = {
     other: (code: number) => `Refused (${code})`,
   },
   remedy: { retry: "Retry now", login: "Log in", again: "Start again", new: "New session", close: "Close" },
-  /** What else those buttons do it. */
+  /** Keys with the effect of those buttons. */
   remedyKey: { again: "Enter", close: "Escape" },
-  /** What is told in the corner. */
+  /** The notices in the corner. */
   notice: {
     dismiss: "Dismiss",
     refused: (message: string) => `Refused: ${message}`,
@@ -132,7 +132,7 @@ export const ENGLISH = {
     label: "People",
     who: "Who is here",
     wholeName: (name: string) => `The whole name: ${name}`,
-    /** What is said of somebody, joined after the name. */
+    /** Words about a person, joined after the name. */
     you: "you",
     isViewer: "viewer",
     hasKeyboard: "has the keyboard",
@@ -212,7 +212,7 @@ export const ENGLISH = {
     revokeTitle: (until: string) => `Revoke the link that is good until ${until}`,
     time: (date: Date) => time.format(date),
   },
-  /** Keys on a touch screen: what stands on them, and what a screen reader says. */
+  /** Keys on a touch screen: their labels, and a screen reader's words. */
   keys: {
     label: "Keys",
     escape: ["Esc", "Escape"],
@@ -230,7 +230,7 @@ export const ENGLISH = {
     paste: ["Paste", "Paste"],
     copy: ["Copy", "Copy the selection"],
   } satisfies { label: string; [key: string]: string | readonly [on: string, said: string] },
-  /** What is told where no server answered: the reason of a refusal, or of a wait. */
+  /** Words for when no server answered: the reason of a refusal, or of a wait. */
   connection: {
     badCredential: "the token or ticket has characters that it can't have",
     offline: "this device is offline",

@@ -1,4 +1,4 @@
-// A theme that somebody has for another terminal: iTerm2's .itermcolors, or a VS Code theme. Text in, colours out. Pure.
+// A theme that a person has for another terminal: iTerm2's .itermcolors, or a VS Code theme. Text in, colours out. Pure.
 
 import type { ITheme } from "@xterm/xterm";
 

@@ -12,7 +12,7 @@ type Gesture =
   | { readonly kind: "scroll"; y: number; rest: number }
   | { readonly kind: "select"; readonly from: Cell };
 
-/** @param stage What the terminal is in. @returns How to stop. */
+/** @param stage The element around the terminal. @returns How to stop. */
 export function watchFingers(terminal: Terminal, stage: HTMLElement): () => void {
   const stop = new AbortController();
   const { signal } = stop;

@@ -1,4 +1,4 @@
-// Has a terminal go on parsing in a page that nobody sees. xterm.js parses in timers, which a browser runs once a second there:
+// Has a terminal go on parsing in a page out of sight. xterm.js parses in timers, which a browser runs once a second there:
 // output would come at the pace of that, and so would the process.
 
 import type { Terminal } from "@xterm/xterm";

@@ -39,7 +39,7 @@ export class Upload {
       // A file can't be read, or changed while it was.
       problem = error instanceof Error ? error.message : String(error);
     }
-    // Without its last entry, what was sent is thrown away there.
+    // Without its last entry, the sandbox throws the sent archive away.
     this.#connection.client?.endInput();
     const end = await ended;
     if (this.#isCancelled) return { kind: "cancelled" };

@@ -22,7 +22,7 @@ export type UploadState =
   | { readonly kind: "failed"; readonly reason: string };
 
 export type UploadsPorts = {
-  /** Whether this person may type here: what can be typed can be uploaded. */
+  /** Whether this person may type here: a person who may type may upload. */
   readonly mayUpload: () => boolean;
   /** A connection to a pipes session beside, which begins in this directory. */
   readonly connect: (directory: string | undefined) => BrowserConnection;
@@ -38,7 +38,7 @@ export class Uploads {
   #directory: string | undefined;
   #upload: Upload | undefined;
 
-  /** @param stage What the terminal is in. To be made before what else watches its pastes. */
+  /** @param stage The element around the terminal. To be made before other watchers of its pastes. */
   constructor(terminal: Terminal, stage: HTMLElement, ports: UploadsPorts) {
     this.#terminal = terminal;
     this.#ports = ports;

@@ -1,11 +1,11 @@
-// The sessions of some sandboxes while somebody looks at the list, and what they show.
+// The sessions of some sandboxes while a person looks at the list, and their screens.
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { PaneId } from "./layout.ts";
 import { paneIdOf } from "./layout.ts";
 import { type ListedSession, type Look, listSessions, lookAt } from "./session-list.ts";
 
-/** What of each sandbox is known: undefined: asked, and not answered yet. */
+/** The answer for each sandbox. undefined: asked, and not answered yet. */
 type Listing = { readonly sessions: readonly ListedSession[] } | { readonly problem: string };
 
 const LOOK_EVERY_MS = 2_000;
@@ -21,7 +21,7 @@ export type Sessions = {
   readonly refresh: () => void;
 };
 
-/** @param chosen The one that is looked at again and again. @param unreadable What is said of an answer that can't be read. */
+/** @param chosen The one that is looked at again and again. @param unreadable The words for an answer that can't be read. */
 export function useSessions(sandboxes: readonly string[], chosen: PaneId | undefined, unreadable: string): Sessions {
   const [listings, setListings] = useState<ReadonlyMap<string, Listing>>(new Map());
   const [looks, setLooks] = useState<ReadonlyMap<PaneId, Look>>(new Map());
