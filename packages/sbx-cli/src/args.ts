@@ -43,7 +43,7 @@ export function parseArgs(argv: readonly string[], version: string, defaults: De
       writeOut: (text) => {
         shown += text;
       },
-      // The error is thrown as well; it is said once, by whoever catches it.
+      // The error is thrown as well; it is said once, by its catcher.
       writeErr: () => undefined,
     });
   }
@@ -70,7 +70,7 @@ function mayNameVerb(argv: readonly string[]): boolean {
 }
 
 /**
- * The whole of it: what help, the manual page and completions are made from.
+ * The whole of it: the source of help, the manual page and completions.
  * @param hasVerbs Whether the verbs are among it: describing them takes a while, and attaching needs none.
  */
 export function describeProgram(

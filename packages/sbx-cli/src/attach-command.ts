@@ -18,7 +18,7 @@ export async function attach(wish: AttachWish, env: Environment): Promise<Outcom
   const token = tokenSource(wish, env, wish.ticket !== undefined);
   const run = (asked: AttachWish, isOurs: boolean) =>
     new Attachment(asked, { session, token, keeper, env, isOurs }).run();
-  // What the server would refuse is refused here: of an address that is too long whatever stands before it says nothing helpful.
+  // The command line refuses a wish as the server would: a proxy that gets too long an address gives no helpful reason.
   if (fitsAddress(wish) || wish.cmd === undefined) return run(wish, false);
   // An earlier run has started it.
   if (keeper?.earlier !== undefined && !keeper.isStartUnsure)

@@ -1,10 +1,10 @@
-// What an attach asks for, made of the wish on the command line. Pure.
+// The query of an attach, made of the wish on the command line. Pure.
 
 import { randomBytes } from "node:crypto";
 import { attachParams } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 
-/** What of this side's surroundings a program on a PTY is told: what its terminal can do, and in which language. */
+/** The variables of this side that a program on a PTY gets: its terminal's abilities, and the language. */
 const PASSED_ON = ["TERM", "COLORTERM", "LANG"] as const;
 
 /**
@@ -44,7 +44,7 @@ export function attachQuery(
   });
 }
 
-/** What is asked for by name comes last, and counts. */
+/** A variable that the command line names comes last, and counts. */
 function withTerminal(
   env: AttachWish["env"],
   around: Readonly<Record<string, string | undefined>>,
@@ -56,7 +56,7 @@ function withTerminal(
   return [...own, ...env.map(([name, value]): [string, string] => [name, value])];
 }
 
-/** A name that nobody else has: 40 bits of chance. */
+/** A name that no other session has: 40 bits of chance. */
 export function freshSessionName(): string {
   let bits = 0n;
   for (const byte of randomBytes(5)) bits = (bits << 8n) | BigInt(byte);

@@ -65,7 +65,7 @@ export class Attachment {
   readonly #signals: SignalRelay;
   readonly #repeatsInput: boolean;
   #front: Front | undefined;
-  /** Who is here, to know whether signals of ours reach the process. */
+  /** The people here, to know whether signals of ours reach the process. */
   #people: Participants | undefined;
   /** Output went missing while attached to pipes, or the process was given less input than there is: here, or in an earlier run. */
   #isIncomplete: boolean;
@@ -159,7 +159,7 @@ export class Attachment {
     return attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output), this.#env, hasPlace);
   }
 
-  /** A terminal that nobody is to type at is none. */
+  /** A terminal without input from a person is none. */
   get #streams() {
     return this.#wish.hasNoInput === true ? undefined : terminalStreams();
   }
@@ -260,9 +260,9 @@ export class Attachment {
   /** A terminal's own keys go to the remote process as bytes; a signal is meant for this program then. */
   #isForRemote(signal: string): boolean {
     if (this.#isEnded || this.#front === undefined || this.#front instanceof TerminalFront) return false;
-    // Whoever only looks at somebody else's process does not end it by leaving.
+    // A client that only visits another person's process does not end it by leaving.
     if (!this.#isOurs && signal !== "SIGUSR1" && signal !== "SIGUSR2") return false;
-    // Whoever keeps a place wants to come back to it: being ended by a supervisor must not end the process.
+    // A run that keeps a place wants to come back to it: being ended by a supervisor must not end the process.
     const isPause = signal === "SIGTERM" || signal === "SIGHUP";
     return this.#keeper === undefined || !isPause;
   }
@@ -318,7 +318,7 @@ export class Attachment {
 
   /**
    * Leaves the session while its process may live: for later, where there is a file to come back with; for good where the
-   * name is our own and nobody could find it again; else to whoever knows the name.
+   * name is our own and no client could find it again; else to clients that know the name.
    */
   async #depart(): Promise<void> {
     const isUnknown = this.#wish.session === undefined && !(this.#front instanceof TerminalFront);

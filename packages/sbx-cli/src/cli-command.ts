@@ -1,4 +1,4 @@
-// What the words of the command line come to: one of a few commands, each with all that it needs. Types alone.
+// The meaning of the command line's words: one of a few commands, each with all that it needs. Types alone.
 
 import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
 import type { Delivery, Mode, Role } from "sandbox-stdio/core";
@@ -19,7 +19,7 @@ export type Place = {
 export type SessionPlace = Place & { readonly session: string };
 
 export type AttachWish = Place & {
-  /** Absent: a name of our own making, which nobody else knows. */
+  /** Absent: a name of our own making, which no other client knows. */
   readonly session: string | undefined;
   readonly cmd: string | undefined;
   readonly args: readonly string[];
@@ -36,7 +36,7 @@ export type AttachWish = Place & {
   readonly giveUp?: number | undefined;
   /** Seconds for which output of children is awaited after the exit. */
   readonly linger?: number | undefined;
-  /** What somebody else's session was shared with. */
+  /** The ticket with which another person shared a session. */
   readonly ticket: string | undefined;
   /** Where that stands instead of here. */
   readonly ticketFrom: TicketSource | undefined;
@@ -101,7 +101,7 @@ export type LogsCommand = SessionPlace & {
 };
 
 export type CliCommand =
-  /** `isOffered`: what there is to attach to is offered first. */
+  /** `isOffered`: the command line offers the sessions first. */
   | { readonly kind: "attach"; readonly wish: AttachWish; readonly isOffered?: boolean }
   | {
       readonly kind: "login";
@@ -163,7 +163,7 @@ export type ContextCommand = {
     | { readonly do: "set"; readonly name: string; readonly context: Context };
 };
 
-/** What a person need not type every time. */
+/** Words that a person need not type every time. */
 export type Context = {
   readonly server?: string | undefined;
   readonly sandbox?: string | undefined;

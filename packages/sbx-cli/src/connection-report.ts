@@ -1,4 +1,4 @@
-// What a person is told of the connection: that it is lost, what is waited for and how long, and what became of it. Keeps no
+// Tells a person of the connection: that it is lost, the cause and length of a wait, and the outcome. Keeps no
 // connection; its clock and timer are handed in.
 
 import type { ClientState } from "sandbox-stdio/core";
@@ -9,7 +9,7 @@ export type ReportClock = {
   setTimer(ms: number, callback: () => void): () => void;
 };
 
-/** Nobody waits longer without a word. */
+/** A person waits no longer without a word. */
 const PATIENCE_MS = 2_000;
 
 export class ConnectionReport {
@@ -22,7 +22,7 @@ export class ConnectionReport {
   /** Why the last attempt came to nothing. */
   #reason: string | undefined;
   #cancelPatience: (() => void) | undefined;
-  /** What was last said while waiting: it is not said twice. */
+  /** The last words while waiting: they are not said twice. */
   #told: string | undefined;
 
   constructor(notices: Notices, clock: ReportClock) {
@@ -95,7 +95,7 @@ export class ConnectionReport {
     this.#told = undefined;
   }
 
-  /** What is waited for: said anew where it is something else, or begins to last much longer. */
+  /** The cause of the wait: said anew if it changes, or begins to last much longer. */
   #tell(): void {
     const state = this.#state;
     if (state === undefined || state.phase === "starting") return;

@@ -14,7 +14,7 @@ type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<
 const FOLDER_FILE = ".sbx.json";
 const FIELDS = ["server", "sandbox", "session", "tokenCommand"] as const;
 
-/** What holds where an option does not say otherwise: the context, then the folder's file, then the environment. @throws {CliError} */
+/** The defaults, unless an option says otherwise: the context, then the folder's file, then the environment. @throws {CliError} */
 export function readDefaults(env: Environment, folder: string): Defaults {
   const { current, contexts } = readContexts(env);
   const name = env.SBX_CONTEXT || current;
@@ -32,7 +32,7 @@ export function readDefaults(env: Environment, folder: string): Defaults {
   return { ...context, ...found, ...given, ...(isServerFound ? { isServerFound } : {}) };
 }
 
-/** @returns What to print. @throws {CliError} */
+/** @returns The text to print. @throws {CliError} */
 export function runContext({ action }: ContextCommand, env: Environment): string {
   const { current, contexts } = readContexts(env);
   switch (action.do) {

@@ -1,4 +1,4 @@
-// What a folder holds, so that a copy that goes on leaves out what is there already: as rsync, by size and time of each file.
+// A folder's files, so that a copy that goes on leaves out those that are there already: as rsync, by size and time of each file.
 
 import fs from "node:fs";
 
@@ -19,7 +19,7 @@ export function listFolder(folder: string, name: string): Listing {
   return found;
 }
 
-/** What find prints of each as `SIZE SECONDS PATH`, with a NUL behind it: a name may hold anything else. */
+/** Reads find's `SIZE SECONDS PATH` for each file, with a NUL behind it: a name may hold anything else. */
 export function parseListing(text: string): Listing {
   const entries = text.split("\0").flatMap((entry) => {
     const [, bytes, seconds, name] = /^(\d+) (-?\d+)(?:\.\d+)? ([\s\S]+)$/.exec(entry) ?? [];
@@ -28,7 +28,7 @@ export function parseListing(text: string): Listing {
   return new Map(entries);
 }
 
-/** What of `wanted` is not among `had` with the same size and time. */
+/** Those of `wanted` that are not among `had` with the same size and time. */
 export function missing(wanted: Listing, had: Listing): readonly string[] {
   return [...wanted].flatMap(([name, { bytes, seconds }]) => {
     const one = had.get(name);

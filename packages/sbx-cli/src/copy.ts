@@ -115,7 +115,7 @@ async function carry(
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
 }
 
-/** What it prints. @throws {CliError} Where it fails: it has said why. */
+/** The child's output. @throws {CliError} If it fails: it has said why. */
 async function textOf(child: ChildProcess): Promise<string> {
   const chunks: Buffer[] = [];
   child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -36,7 +36,7 @@ export type TokenSource = {
 
 /**
  * The first of: the option, SBX_TOKEN, DO_TOKEN, the stored login; as far as they may be sent to this server.
- * @param isShared Whether the address came with a ticket. Somebody else chose it then: only what was made for it is sent.
+ * @param isShared Whether the address came with a ticket. Another person chose it then: only a token made for it is sent.
  */
 export function tokenSource(
   { token: flag, tokenCommand, endpoint }: Pick<Place, "token" | "tokenCommand" | "endpoint">,
@@ -67,7 +67,7 @@ export function tokenSource(
   return { ...login, withheld, ...(hasTicket ? {} : { token: () => Promise.reject(new CliError(withheld)) }) };
 }
 
-/** What SBX_TOKEN is for: where SBX_TOKEN_ORIGIN says, else whatever address a person typed. @throws {CliError} */
+/** Whether SBX_TOKEN is for this server: SBX_TOKEN_ORIGIN's, else any that a person typed. @throws {CliError} */
 function isForOrigin(env: Environment, origin: string, isShared: boolean): boolean {
   const { SBX_TOKEN_ORIGIN: bound } = env;
   return bound ? readEndpoint(bound).origin === origin : !isShared;
@@ -79,7 +79,7 @@ function sendable(token: string): string {
   return token;
 }
 
-/** The same where a ticket lets in: whoever has no token, or none that can be sent, may be a guest. */
+/** The same if a ticket lets in: a person without a token, or with none that can be sent, may be a guest. */
 export function optionalToken(source: TokenSource): () => Promise<string | undefined> {
   return async () => {
     try {
@@ -112,7 +112,7 @@ async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer 
   }
 }
 
-/** What a shell's line prints. @throws {CliError} Where it fails, or prints nothing. */
+/** The output of a shell's line. @throws {CliError} If it fails, or prints nothing. */
 async function tokenOf(line: string): Promise<string> {
   const { execFile } = await import("node:child_process");
   return new Promise((resolve, reject) => {
@@ -156,7 +156,7 @@ export async function login(
     });
     if (!isNewLogin) say("Already logged in (log in again: --force)");
   } catch (error) {
-    // What fetch throws where no answer came.
+    // fetch throws this if no answer came.
     const why = error instanceof TypeError && error.cause instanceof Error ? error.cause : undefined;
     const message = why === undefined ? `cannot log in: ${phraseOf(error)}` : await unreachable(issuer, why);
     throw new CliError(message, undefined, { cause: error });

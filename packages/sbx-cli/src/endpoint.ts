@@ -3,17 +3,17 @@
 import { usage } from "./outcome.ts";
 
 export type Endpoint = {
-  /** As it was typed: what messages to a person repeat. */
+  /** As it was typed: messages to a person repeat it. */
   readonly typed: string;
   /** `ws://` or `wss://`, ends in `/attach`, no query. */
   readonly attachUrl: string;
-  /** `http://` or `https://`, no slash at the end: what `/api/…` is put behind. */
+  /** `http://` or `https://`, no slash at the end: `/api/…` is put behind it. */
   readonly httpBase: string;
   /** Scheme, host and port of {@link httpBase}. */
   readonly origin: string;
   /** Whether what is sent there can't be read on the way: TLS, or this machine itself. */
   readonly isPrivate: boolean;
-  /** It stands in a file of the current folder, which somebody else may have put there: what was not made for it is not sent. */
+  /** It stands in a file of the current folder, which another person may have put there: only a token made for it is sent. */
   readonly isFound?: boolean;
 };
 

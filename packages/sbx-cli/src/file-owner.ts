@@ -12,7 +12,7 @@ export function thisRun(): FileOwner {
   return ownerOf(process.pid);
 }
 
-/** Whether it still runs, and is another than this. Where that can't be known it is taken for gone: nobody is locked out. */
+/** Whether it still runs, and is another than this. If that can't be known it is taken for gone: no person is locked out. */
 export function isRunning({ pid, startedAt }: FileOwner): boolean {
   return pid !== process.pid && startedAt !== undefined && ownerOf(pid).startedAt === startedAt;
 }

@@ -1,4 +1,4 @@
-// What the first word of the command line is: a command, `attach`, `help`, or what is attached to. Knows no options.
+// Reads the first word of the command line: a command, `attach`, `help`, or the place to attach to. Knows no options.
 
 import { usage } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 // One connection to a port here that goes on to a port of the sandbox: a client of a session of its own, whose input and output
-// are the socket's two directions. Each ends by itself; what is broken off on one side is broken off on the other.
+// are the socket's two directions. Each ends by itself; a break on one side breaks the other.
 
 import type { Socket } from "node:net";
 import { type ClientEnd, type ClientState, type ServerMessage, StdioClient } from "sandbox-stdio/core";
@@ -21,7 +21,7 @@ export type ForwardedParts = {
   /** Whether the way to the sandbox is lost, or back. */
   readonly onLost: (isLost: boolean) => void;
   readonly onDetail: (text: string) => void;
-  /** @param fault What a person should know of its end. */
+  /** @param fault The reason of its end, for a person. */
   readonly onEnd: (fault?: string) => void;
 };
 

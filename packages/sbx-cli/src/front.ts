@@ -1,4 +1,4 @@
-// What stands between a session and this side of it: a terminal with a person, or a pipeline.
+// The front between a session and this side of it: a terminal with a person, or a pipeline.
 
 import type { OutputStream } from "sandbox-stdio/core";
 
@@ -18,7 +18,7 @@ export interface Front {
   readonly isFullScreen: boolean;
   /** The process takes no more input. */
   inputClosed(): void;
-  /** Nothing follows: what was held back goes out. */
+  /** Nothing follows: output that was held back goes out. */
   finish(): void;
   /** Gives back what it took. Output has been written, or is given up. @param isSudden The process did not end first. */
   close(isSudden: boolean): void;

@@ -6,7 +6,7 @@ import os from "node:os";
 import type { SignalName } from "sandbox-stdio/core";
 import type { Environment } from "./logins.ts";
 
-/** What the script has read: the mask of ignored signals, in hexadecimal digits. */
+/** The variable with the script's finding: the mask of ignored signals, in hexadecimal digits. */
 const NOTED = "SBX_SIGIGN";
 
 export function isIgnoredFromStart(signal: SignalName, env: Environment): boolean {

@@ -1,4 +1,4 @@
-// What a person types at a terminal: finds the key that detaches, Ctrl+], and the one that opens the menu, Ctrl+^, and leaves
+// Reads a person's keys: finds the key that detaches, Ctrl+], and the one that opens the menu, Ctrl+^, and leaves
 // everything else as it is. Pure.
 
 import { MENU_KEY } from "./menu.ts";
@@ -6,7 +6,7 @@ import { MENU_KEY } from "./menu.ts";
 /** Ctrl+]. */
 const DETACH = 0x1d;
 const ESC = 0x1b;
-/** What a terminal puts around pasted text, where the application asked for it: `ESC [ 200 ~` and `ESC [ 201 ~`. */
+/** The marks that a terminal puts around pasted text if the application asked for them: `ESC [ 200 ~` and `ESC [ 201 ~`. */
 const PASTE_PREFIX = [ESC, 0x5b, 0x32, 0x30] as const;
 /**
  * Ctrl+] from a terminal whose application asked for unambiguous keys: `CSI 93 ; 5 u` (kitty), `CSI 27 ; 5 ; 93 ~`
@@ -22,13 +22,13 @@ const SHIFT = 1;
 const LOCKS = 64 | 128;
 
 export type KeysRead = {
-  /** What to send: everything before the key that detaches, if it is there. A view of what was read. */
+  /** The bytes to send: all before the key that detaches, if it is there. A view of the chunk. */
   readonly bytes: Uint8Array;
   readonly isDetach: boolean;
 };
 
 /**
- * What comes after Ctrl+^, where a chunk begins with it: what a person presses comes alone, or with the next key at most.
+ * The bytes after Ctrl+^ if a chunk begins with it: a pressed key comes alone, or with the next key at most.
  * Anywhere else the byte is text like any other.
  */
 export function readMenuKey(chunk: Uint8Array): Uint8Array | undefined {

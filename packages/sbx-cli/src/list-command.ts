@@ -1,4 +1,4 @@
-// `ls` and `sessions`: what there is, once or over and over.
+// `ls` and `sessions`: list sessions, once or over and over.
 
 import type { CliCommand } from "./cli-command.ts";
 import { CliError, type Outcome } from "./outcome.ts";
@@ -42,7 +42,7 @@ export async function list(command: ListCommand, token: () => Promise<string>): 
 type Look = { readonly text: string; readonly calls: number; readonly isEmpty: boolean };
 
 async function look({ endpoint, sandbox, isEverywhere, isJson, hasAll }: ListCommand, token: string): Promise<Look> {
-  // What has ended in the usual sandbox is shown also where nothing runs there.
+  // Ended sessions of the usual sandbox are shown even if nothing runs there.
   const everywhere = isEverywhere ? await listEverywhere(endpoint, token, hasAll ? sandbox : undefined) : undefined;
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };

@@ -1,11 +1,11 @@
-// Which login is for which server, as `login` was told: what may be sent where. Holds no token.
+// Which login is for which server, as `login` was told: which server may get it. Holds no token.
 
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Who issues tokens, and as which client we ask. Absent: oauth.do's own. */
+/** The issuer of tokens, and our client id there. Absent: oauth.do's own. */
 export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,7 +19,7 @@ type Logins = {
 
 /**
  * Whose token a server may be shown.
- * @param isShared Whether the address came with a ticket: somebody else chose it, so only a login made for it counts.
+ * @param isShared Whether the address came with a ticket: another person chose it, so only a login made for it counts.
  * @returns undefined where no login is for it.
  */
 export function loginFor(env: Environment, endpoint: Endpoint, isShared: boolean): Issuer | undefined {
@@ -83,7 +83,7 @@ function readLogins(env: Environment): Logins {
   try {
     value = JSON.parse(fs.readFileSync(loginsFile(env), "utf8"));
   } catch {
-    // No file yet, or a spoilt one: as if nobody had logged in.
+    // No file yet, or a spoilt one: as if no login had been made.
     return { servers: {} };
   }
   if (typeof value !== "object" || value === null) return { servers: {} };

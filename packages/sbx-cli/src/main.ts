@@ -14,13 +14,13 @@ function say(line: string): void {
   try {
     fs.writeSync(2, `sbx-stdio: ${line}\n`);
   } catch {
-    // Nobody listens there: the exit code says it.
+    // Standard error has no reader: the exit code says it.
   }
 }
 
 function end(outcome: Outcome): void {
   if (outcome.kind === "exit") exit(outcome.code);
-  // Whoever started us sees that it was the signal, and not we, who chose the end.
+  // Our parent process sees that the signal chose the end, and not we.
   letGoOfLostTerminals();
   const code = 128 + (os.constants.signals[outcome.signal] ?? 0);
   process.kill(process.pid, outcome.signal);

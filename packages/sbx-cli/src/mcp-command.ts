@@ -21,7 +21,7 @@ type McpWish = {
   readonly tokenCommand: string | undefined;
 };
 
-/** @param argv What follows the word "mcp". @throws {CliError} */
+/** @param argv The words after "mcp". @throws {CliError} */
 export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
   const wish = readWish(argv, readDefaults(env, process.cwd()));
   if (typeof wish === "string") {
@@ -30,7 +30,7 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
   }
   const { endpoint, sandbox } = wish;
   const tokens = tokenSource(wish, env);
-  // Who has no login is told so at once, and not by the first tool.
+  // A person without a login is told so at once, and not by the first tool.
   await tokens.token();
   const host: ToolHost = {
     sandbox,

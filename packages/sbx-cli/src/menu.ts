@@ -1,4 +1,4 @@
-// What can be done from the keyboard while attached, behind Ctrl+^: which keys there are, and what they mean now. Pure.
+// The menu behind Ctrl+^ while attached: its keys, and their meaning now. Pure.
 
 import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
@@ -17,7 +17,7 @@ const MAX_CHOICES = 9;
 export class Menu {
   readonly #people: Participants;
   readonly #isSecret: boolean;
-  /** Whom the keyboard may be given to, while a digit is awaited. */
+  /** The clients that may be given the keyboard, while a digit is awaited. */
   #choices: readonly string[] = [];
 
   /** @param isSecret Whether what is typed is being kept off the record. */

@@ -1,4 +1,4 @@
-// What an application has switched on in the terminal and not off again, and how to switch it off when it is left behind.
+// The modes that an application has switched on in the terminal and not off again, and how to switch them off at the end.
 // Pure.
 
 import type { Sequence } from "sandbox-stdio/core";
@@ -6,7 +6,7 @@ import type { Sequence } from "sandbox-stdio/core";
 /** The parts of a CSI: private marker, parameters, intermediates, final byte. */
 const CSI_PARTS = /^([<-?]?)([\d;:]*)([ -/]*)([@-~])$/;
 
-/** Private modes that would trouble a shell, and whether they are on in a terminal that nobody touched. */
+/** Private modes that would trouble a shell, and whether they are on in an untouched terminal. */
 const PRIVATE_MODES: ReadonlyMap<number, boolean> = new Map([
   [1, false], // cursor keys send application codes
   [5, false], // reverse video
@@ -44,7 +44,7 @@ export class TerminalModes {
   #kittyPushes = 0;
   #title = "";
 
-  /** What the application calls the terminal's window; "" where it never did. */
+  /** The title that the application gave the terminal's window; "" if it gave none. */
   get title(): string {
     return this.#title;
   }
@@ -67,7 +67,7 @@ export class TerminalModes {
     }
   }
 
-  /** What undoes everything that is still on: empty for a terminal that is as it was found. */
+  /** The sequence that undoes everything that is still on: empty for a terminal that is as it was found. */
   resetSequence(): string {
     let reset = "";
     for (const mode of this.#private) reset += `\x1b[?${mode}${PRIVATE_MODES.get(mode) ? "h" : "l"}`;

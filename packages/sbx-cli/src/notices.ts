@@ -31,7 +31,7 @@ export class Notices {
     if (!this.#isQuiet) this.last(text);
   }
 
-  /** What ends the run, and why: said in any case. */
+  /** The run's last words, which say why it ends: said in any case. */
   last(text: string): void {
     const line = `sbx-stdio: ${oneLine(text)}`;
     if (this.#target.kind === "stream") {

@@ -4,7 +4,7 @@
 export const EXIT = {
   ok: 0,
   usage: 2,
-  /** Whoever read our output has gone: what a program killed by SIGPIPE leaves, 128 + 13. */
+  /** The reader of our output has gone: the code of a program killed by SIGPIPE, 128 + 13. */
   brokenPipe: 141,
   /** No connection, refused, or failed on this side. The same as ssh's. */
   failed: 255,
@@ -26,7 +26,7 @@ export class CliError extends Error {
   }
 }
 
-/** What was typed means nothing. */
+/** The typed words mean nothing. */
 export function usage(message: string): CliError {
   return new CliError(message, EXIT.usage);
 }

@@ -14,15 +14,15 @@ export type OutputEvents = {
 
 type Chunk = {
   readonly fd: number;
-  /** What of it is still to be written. */
+  /** The rest that is still to be written. */
   bytes: Uint8Array;
   readonly end: number | undefined;
 };
 
-/** One writev takes at most so much: what is acknowledged is acknowledged soon. */
+/** One writev takes at most so much: written bytes are acknowledged soon. */
 const MAX_BATCH_CHUNKS = 64;
 const MAX_BATCH_BYTES = 128 * 1024;
-/** Somebody else has made the descriptor non-blocking, and it is full. */
+/** Another process has made the descriptor non-blocking, and it is full. */
 const AGAIN_MS = 5;
 
 export class Output {
@@ -45,7 +45,7 @@ export class Output {
 
   /**
    * Keeps a view of `bytes` until they are written.
-   * @param end Where they end, counted as whoever pushes them counts. Absent: they are told of with the next that have one.
+   * @param end Where they end, in the caller's count. Absent: they are told of with the next that have one.
    */
   push(fd: number, bytes: Uint8Array, end?: number): void {
     if (this.#isBroken) return;
@@ -128,7 +128,7 @@ export class Output {
       if (chunk.end !== undefined) end = chunk.end - chunk.bytes.length;
       if (chunk.bytes.length === 0) whole += 1;
     }
-    // drop() may have emptied the queue meanwhile: what was written was written all the same.
+    // drop() may have emptied the queue meanwhile: the bytes were written all the same.
     if (this.#queue[0] === batch[0]) this.#queue.splice(0, whole);
     if (end !== undefined) this.#events.written(end);
   }

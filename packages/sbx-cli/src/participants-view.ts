@@ -1,4 +1,4 @@
-// Who else is on the session, as a person at a terminal is told of it: in lines while that is wanted, in the terminal's title,
+// Tells a person at a terminal of the other people on the session: in lines while that is wanted, in the terminal's title,
 // and always where the keyboard is theirs to give or to have. Draws nothing.
 
 import {
@@ -18,7 +18,7 @@ import {
 import type { Notices } from "./notices.ts";
 
 export type ParticipantsViewEvents = {
-  /** What the terminal's title is to say; undefined: what it said before. */
+  /** Sets the words of the terminal's title; undefined: those from before. */
   title(text: string | undefined): void;
 };
 
@@ -29,7 +29,7 @@ export class ParticipantsView {
   #people: Participants | undefined;
   #place = "";
   #connection = "";
-  /** Whether what was on the screen before is drawn: what is said earlier would be cleared away with it. */
+  /** Whether the earlier screen is drawn: words from before would be cleared away with it. */
   #isCaughtUp = false;
   /** Whether it has been said, since the keyboard last changed hands, that keys go nowhere. */
   #hasToldReadOnly = false;
@@ -134,7 +134,7 @@ export class ParticipantsView {
   }
 }
 
-/** What a person is told even where the status is off: a request that is theirs to answer, the keyboard coming and going. */
+/** The messages that a person gets even if the status is off: a request that is theirs to answer, the keyboard coming and going. */
 function isOwnBusiness(people: Participants, message: ServerMessage): boolean {
   if (message.type === "stdin_request") return people.holder === people.you || message.id === people.you;
   return message.type === "stdin_holder" && (people.holder === people.you || message.id === people.you);

@@ -17,7 +17,7 @@ export type PipeFrontParts = {
   readonly notices: Notices;
   /** Absent for a viewer, who has nothing to say. */
   readonly input: Readable | undefined;
-  /** What an earlier run wrote after it last noted its place. */
+  /** The bytes that an earlier run wrote after it last noted its place. */
   readonly written: WrittenFile | undefined;
   /** The input could not be read to its end, and was ended where it broke off. */
   readonly onInputCut: () => void;
@@ -68,7 +68,7 @@ export class PipeFront implements Front {
   }
 
   gap(): void {
-    // Said by whoever counts it; there is nothing to repair here.
+    // The attachment counts gaps and says it; there is nothing to repair here.
   }
 
   inputDrained(): void {

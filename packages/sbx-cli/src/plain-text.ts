@@ -1,4 +1,4 @@
-// Text of somebody else's that goes to a terminal: nothing in it may move a cursor, or turn a line around. Pure.
+// Text of another person's that goes to a terminal: nothing in it may move a cursor, or turn a line around. Pure.
 
 /** Control characters (C0, DEL, C1), format characters (bidi, zero width, tags), and the Unicode ends of lines. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;

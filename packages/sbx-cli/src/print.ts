@@ -1,4 +1,4 @@
-// What a command was asked for, on standard output; and lines for a person, beside it.
+// A command's result, on standard output; and lines for a person, beside it.
 
 import fs from "node:fs";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
@@ -18,12 +18,12 @@ export class Printer {
     },
   });
 
-  /** Whether nobody reads what is printed any more. */
+  /** Whether the output has no reader any more. */
   get isBroken(): boolean {
     return this.#fault !== undefined;
   }
 
-  /** Resolves when it has been written: what is read follows what is printed. */
+  /** Resolves when it has been written: the caller reads on only then. */
   async print(bytes: string | Uint8Array, fd: 1 | 2 = STDOUT): Promise<void> {
     this.#output.push(fd, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
     await this.#output.flushed();
@@ -34,12 +34,12 @@ export class Printer {
     return this.print(`sbx-stdio: ${oneLine(line)}\n`, STDERR);
   }
 
-  /** @param code What the command comes to, if all could be printed. @throws {CliError} Where it could not be written. */
+  /** @param code The command's exit code, if all could be printed. @throws {CliError} If it could not be written. */
   async end(code: number = EXIT.ok): Promise<Outcome> {
     await this.#output.flushed();
     const fault = this.#fault;
     if (fault === undefined) return exitWith(code);
-    // Nobody who wants it is no fault.
+    // A lack of readers is no fault.
     if (fault.code === "EPIPE") return exitWith(EXIT.brokenPipe);
     throw new CliError(`cannot write the output: ${fault.message}`);
   }

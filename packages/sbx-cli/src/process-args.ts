@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { usage } from "./outcome.ts";
 
 /**
- * @param afterDashes What stands after `--`, if that is there. @param words What commander took for the command, before it.
+ * @param afterDashes The words after `--`, if that is there. @param words Those before it that commander took for the command.
  * @throws {CliError}
  */
 export function readProcess(
@@ -28,7 +28,7 @@ export function readProcess(
   return { cmd: flags.cmd, args: flags.arg ?? [] };
 }
 
-/** What stands behind the first `--` that is not itself the value of an option; commander does not tell. */
+/** The words behind the first `--` that is not itself the value of an option; commander does not tell. */
 export function wordsAfterDashes(command: Command, argv: readonly string[]): readonly string[] | undefined {
   for (let i = 0; i < argv.length; i += 1) {
     const word = argv[i];

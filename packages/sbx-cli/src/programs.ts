@@ -209,7 +209,7 @@ async function write(
     const ending = only({ enter, eof });
     let { at } = rest;
     let last: Buffer | undefined;
-    // One piece behind: what comes with the end goes with the last.
+    // One piece behind: the last piece takes the ending along.
     for await (const piece of pieces(input)) {
       if (last !== undefined) at = moved(at, await send({ ...rest, ...only({ at }), base64: last.toString("base64") }));
       last = piece;

@@ -6,7 +6,7 @@ import { isRecord } from "sandbox-stdio/core";
 import { type FileOwner, isGone, isRunning, thisRun } from "./file-owner.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
-/** Where standard output stood, if it is a regular file: what a crash wrote beyond it can then be recognised. */
+/** Where standard output stood, if it is a regular file: output that a crashed run wrote beyond it can then be recognised. */
 export type OutputPlace = { readonly dev: number; readonly ino: number; readonly size: number };
 
 export type Place = {
@@ -21,7 +21,7 @@ export type Place = {
   /** Output before this has been written. */
   readonly offset: number;
   readonly stdout?: OutputPlace;
-  /** What the input was: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
+  /** The kind of the input: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
   readonly input?: InputKind;
   /** Data has gone missing, in this run or one before: that the process ends with 0 is no success. */
   readonly isIncomplete?: true;
@@ -50,7 +50,7 @@ export class ResumeFile {
   #savedOffset = 0;
   #isClaimed = false;
   readonly #owner = thisRun();
-  /** What was read; undefined where nothing was there. */
+  /** The place that was read; undefined if there was none. */
   #earlier: Place | undefined;
 
   constructor(path: string) {
@@ -143,7 +143,7 @@ export class ResumeFile {
     }
   }
 
-  /** @param isFirst Nothing was there: what is there now is another run's. */
+  /** @param isFirst There was no file: one that is there now is another run's. */
   #write(isFirst = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

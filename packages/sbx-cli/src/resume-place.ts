@@ -1,5 +1,5 @@
-// Keeps a run's place in its session for a later run: what the file says, where standard output stands, and when it is
-// written. The file itself is resume-file.ts, what a killed run wrote beyond it written-file.ts.
+// Keeps a run's place in its session for a later run: the file's content, where standard output stands, and when it is
+// written. The file itself is resume-file.ts; a killed run's output beyond it is written-file.ts.
 
 import { randomUUID } from "node:crypto";
 import type { ClientOptions, StdioClient } from "sandbox-stdio/core";
@@ -15,10 +15,10 @@ const STDOUT = 1;
 export class ResumePlace {
   readonly #file: ResumeFile;
   readonly #wish: AttachWish;
-  /** What an earlier run left. */
+  /** The place that an earlier run left. */
   readonly earlier: Place | undefined;
   readonly #stdout: OutputPlace | undefined;
-  /** What a killed run wrote to standard output and did not note any more. */
+  /** Output that a killed run wrote to standard output and did not note any more. */
   readonly written: WrittenFile | undefined;
   #input: InputKind | undefined;
   #isIncomplete: boolean;
@@ -38,15 +38,15 @@ export class ResumePlace {
   }
 
   /**
-   * What the client is to be told of the earlier run.
+   * The client's options that continue the earlier run.
    * @param isTyped Whether a person types this run's input. @param isTerminal Whether its output is drawn, too.
    */
   resumeFrom(isTyped: boolean, isTerminal: boolean): Pick<ClientOptions, "resume" | "offset" | "repeatsInput"> {
     const { resume, offset, input } = this.earlier ?? {};
     if (resume === undefined || offset === undefined) return {};
-    // What stood on the terminal is not there any more: it is drawn anew, as for a page that was reloaded.
+    // The earlier screen is not there any more: it is drawn anew, as for a page that was reloaded.
     if (input === "typed" && isTerminal) return { resume };
-    // A pipe begins again from its beginning; what is typed is new.
+    // A pipe begins again from its beginning; typed input is new.
     return { resume, offset, repeatsInput: input !== "typed" && !isTyped };
   }
 
@@ -57,7 +57,7 @@ export class ResumePlace {
 
   /**
    * Notes a start over HTTP before it is asked for, so that a run that is killed meanwhile is gone on with, and not begun again.
-   * @returns What tells this start from others. @throws {CliError} If the file can't be written.
+   * @returns The id that tells this start from others. @throws {CliError} If the file can't be written.
    */
   starting(session: string): string {
     const attempt = this.#attempt ?? randomUUID();

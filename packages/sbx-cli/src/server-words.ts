@@ -1,4 +1,4 @@
-// What the server says, in words that tell a person what to do about it. Pure.
+// The server's refusals, in words that tell a person what to do about them. Pure.
 
 import { CLOSE, type ClientEnd, type ServerMessage } from "sandbox-stdio/core";
 
@@ -6,7 +6,7 @@ type Refused = Extract<ClientEnd, { kind: "refused" }>;
 type ErrorMessage = Extract<ServerMessage, { type: "error" }>;
 
 /**
- * @param session What may go on without us; undefined where none was reached.
+ * @param session The session that may go on without us; undefined if none was reached.
  * @param resumeFile Where the place in it is kept; undefined where it is not.
  */
 export function refusalWords(
@@ -22,7 +22,7 @@ export function refusalWords(
   return `${reason}${adviceFor(reason, hasTicket)}${rest}${again}`;
 }
 
-/** What a shell says of a command that it can't start: 127 for none, 126 for one that can't be executed. */
+/** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */
 export function startFailureCode(error: string): number | undefined {
   if (error.startsWith("cmd_not_found")) return 127;
   return error.startsWith("cmd_not_executable") ? 126 : undefined;

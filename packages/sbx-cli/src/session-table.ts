@@ -1,4 +1,4 @@
-// What a server lists of sessions, as lines of text for a person. Pure.
+// A server's list of sessions, as lines of text for a person. Pure.
 
 import { isRecord, quote } from "sandbox-stdio/core";
 import { entriesOf, runningOf } from "./sessions.ts";

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 20_000;
 /** Pages that are asked for at most: a server that never ends its list is not followed for ever. */
 const MAX_PAGES = 1_000;
 
-/** What the server lists, all pages as one. @throws {CliError} */
+/** The server's list, all pages as one. @throws {CliError} */
 export async function listSessions(endpoint: Endpoint, sandbox: string, token: string): Promise<unknown> {
   const sessions: unknown[] = [];
   let after = "";
@@ -26,7 +26,7 @@ export async function listSessions(endpoint: Endpoint, sandbox: string, token: s
 }
 
 /**
- * What runs, or is kept, in all of the person's sandboxes with sessions that run; each entry names its `sandbox`.
+ * The sessions, running or kept, in all of the person's sandboxes that have running ones; each entry names its `sandbox`.
  * @param more A sandbox that is asked for besides.
  * @returns undefined where the server is too old to say which sandboxes there are. @throws {CliError}
  */
@@ -100,12 +100,12 @@ class RefusedError extends CliError {
   }
 }
 
-/** What a server lists: nothing where that is no list. */
+/** The entries of a server's list: none if that is no list. */
 export function entriesOf(answer: unknown): Record<string, unknown>[] {
   return isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
 }
 
-/** What of the list runs. */
+/** The running sessions of the list. */
 export function runningOf(answer: unknown): Record<string, unknown>[] {
   return entriesOf(answer).filter(({ state }) => state === "running");
 }

@@ -30,10 +30,10 @@ export type ShareCommand =
   | ({ readonly kind: "tickets"; readonly isJson: boolean } & Place)
   | ({ readonly kind: "revoke"; readonly id: string } & Place);
 
-/** 30 days: what the server allows. */
+/** 30 days: the server's limit. */
 export const MAX_SHARE_SECONDS = 30 * 24 * 3600;
 
-/** What goes to standard output, and what a person should know beside it. */
+/** The text for standard output, and a line for a person beside it. */
 export type Said = { readonly out: string; readonly aside?: string };
 
 /** @throws {CliError} */
@@ -43,7 +43,7 @@ export async function runSharing(command: ShareCommand, token: string): Promise<
   switch (command.kind) {
     case "share": {
       const { role, seconds, guests, maxClients, isJson } = command;
-      // What is undefined is left out of the JSON: the server has its own.
+      // JSON leaves undefined fields out: the server has its own defaults.
       const wish = { role, guests, seconds, maxClients };
       const answer: unknown = await (await ask(endpoint, "POST", `${path}/share`, token, wish)).json();
       return isJson ? { out: json(answer) } : describeShare(answer, command);

@@ -15,7 +15,7 @@ export type SignalEvents = {
   /** @returns Whether it was sent: without a connection it is not. */
   send(signal: SignalName): boolean;
   end(signal: NodeJS.Signals): void;
-  /** A signal that whoever started this program has it ignore, as nohup does. */
+  /** A signal that this program's parent has it ignore, as nohup does. */
   isIgnored(signal: SignalName): boolean;
 };
 
@@ -26,7 +26,7 @@ export class SignalRelay {
   readonly #events: SignalEvents;
   readonly #waiting = new Set<SignalName>();
   readonly #listeners = new Map<SignalName, () => void>();
-  /** Somebody has asked for the end before: asked again, it is this program's. */
+  /** A signal has asked for the end before: the next one ends this program. */
   #hasPassedEnding = false;
   #patience: NodeJS.Timeout | undefined;
 
@@ -42,7 +42,7 @@ export class SignalRelay {
     }
   }
 
-  /** The connection is there: what came meanwhile is passed on. */
+  /** The connection is there: signals that came meanwhile are passed on. */
   flush(): void {
     for (const signal of this.#waiting) if (this.#events.send(signal)) this.#waiting.delete(signal);
     clearTimeout(this.#patience);
@@ -64,7 +64,7 @@ export class SignalRelay {
     if (isEnding) this.#hasPassedEnding = true;
     if (this.#events.send(signal)) return;
     this.#waiting.add(signal);
-    // Whoever stops a program gives it a few seconds: an outage may last for minutes.
+    // A supervisor that stops a program gives it a few seconds: an outage may last for minutes.
     if (isEnding) this.#patience = setTimeout(() => this.#events.end(signal), PATIENCE_MS);
   }
 }

@@ -7,7 +7,7 @@ import WebSocket from "ws";
 import { CliError } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";
 
-/** A server keeps a session for so long with nobody attached: then there is nothing to come back to. */
+/** A server keeps a session for so long without a client: then there is nothing to come back to. */
 export const GIVE_UP_SECONDS = 1_800;
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 /** Larger than any frame or message of the protocol. */
@@ -155,7 +155,7 @@ class Connection implements ClientSocket {
   }
 }
 
-/** What an HTTP answer to an upgrade says: a close code that means the same, and a phrase. */
+/** Reads an HTTP answer to an upgrade: a close code that means the same, and a phrase. */
 async function readRefusal(response: IncomingMessage): Promise<{ code: number; detail: string }> {
   const status = response.statusCode ?? 0;
   const body = await readStart(response);
@@ -170,7 +170,7 @@ async function readRefusal(response: IncomingMessage): Promise<{ code: number; d
   return { code: 4000 + status, detail: said ?? `the server answered ${name}` };
 }
 
-/** What the answer asks for, in seconds; 0 for nothing. A date is taken for nothing: clocks differ. */
+/** The wait that the answer asks for, in seconds; 0 for none. A date is taken for nothing: clocks differ. */
 function retryAfterSeconds({ headers }: IncomingMessage): number {
   const seconds = Number(headers["retry-after"] ?? 0);
   return seconds > 0 && seconds <= MAX_RETRY_AFTER_SECONDS ? seconds : 0;
@@ -187,7 +187,7 @@ async function readStart(response: IncomingMessage): Promise<string> {
       if (length > MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // It broke off: what has come is said.
+    // It broke off: the part that has come is used.
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,4 +1,4 @@
-// ssh's place: what stands behind its ProxyCommand, and the entry for its configuration. Pure.
+// ssh's place: the words behind its ProxyCommand, and the entry for its configuration. Pure.
 
 import { quote } from "sandbox-stdio/core";
 import type { AttachWish, CliCommand } from "./cli-command.ts";

@@ -7,7 +7,7 @@ import { asking, sandboxOf } from "./programs.ts";
 /**
  * Starts the process, unless that has happened.
  * @param attempt The same attempt starts one process, however often it is asked for.
- * @returns What is left to wish: to attach to it. @throws {CliError}
+ * @returns The rest of the wish: to attach to it. @throws {CliError}
  */
 export async function startLong(
   wish: AttachWish & { readonly session: string; readonly cmd: string },

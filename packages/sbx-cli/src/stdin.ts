@@ -58,7 +58,7 @@ export class StdinPump {
     this.#input.destroy();
   }
 
-  /** Nobody will ever want it: whoever writes there is told by a closed pipe, as if the process itself were the reader. */
+  /** The process will never want it: a closed pipe tells the writer, as if the process itself were the reader. */
   refuse(): void {
     if (!this.#isStarted) return;
     this.stop();

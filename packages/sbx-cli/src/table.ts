@@ -1,4 +1,4 @@
-// What a server lists, as lines of text for a person. Pure.
+// A server's list, as lines of text for a person. Pure.
 
 import { oneLine } from "./plain-text.ts";
 

@@ -16,7 +16,7 @@ import { RawTerminal, sizeOf, type TerminalStreams } from "./tty.ts";
 const STDOUT = 1;
 /** A paste that waits for its program. Read all the same, so that the keys after it are heard, up to this much. */
 const MAX_WAITING_BYTES = 32 * MIB;
-/** What a hand causes without meaning to type: the mouse, the focus coming and going. */
+/** Sequences that a hand causes without meaning to type: the mouse, the focus coming and going. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const REPORT = /^\x1b\[(?:[IO]|M|<)/;
 
@@ -53,7 +53,7 @@ export class TerminalFront implements Front {
   /** Whether this outage's lost keys have been spoken of. */
   #hasToldDiscard = false;
   #hasToldRest = false;
-  /** What ends before this came before this program. */
+  /** Output that ends before this offset came before this program. */
   #live: number | undefined;
   #farewell = "";
 
@@ -88,7 +88,7 @@ export class TerminalFront implements Front {
     return this.#screen.modes.isAlternate;
   }
 
-  /** What was typed before is still in the terminal, and comes now. */
+  /** Earlier keys are still in the terminal, and come now. */
   start(): void {
     const { input, output } = this.#parts.streams;
     input.once("error", this.#onGone);
@@ -153,7 +153,7 @@ export class TerminalFront implements Front {
     input.off("error", this.#onGone);
     output.off("resize", this.#onResize);
     input.pause();
-    // What comes next does not belong on the line of a prompt.
+    // The next text does not belong on the line of a prompt.
     if (isSudden) this.#farewell = "\r\n";
     this.#terminal.leave();
   }

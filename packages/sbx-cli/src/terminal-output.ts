@@ -1,4 +1,4 @@
-// What of a PTY's output is drawn on the person's terminal. Four reasons to look at it: a query that another client answers,
+// Chooses the PTY output to draw on the person's terminal. Four reasons to look at it: a query that another client answers,
 // or that is replayed, must not make this terminal type an answer into the shell; a line of our own must not fall into the
 // middle of a sequence; what an application left switched on must be switched off when the terminal is given back; and some
 // terminals stand still for hours over a number that no screen can show. The bytes of a file transfer are no terminal's (K6b).
@@ -12,7 +12,7 @@ const SHIFT_OUT = 0x0e;
 const SHIFT_IN = 0x0f;
 
 export type Drawing = {
-  /** What to draw, in order. */
+  /** The pieces to draw, in order. */
   readonly parts: readonly Uint8Array[];
   /** The output's offset up to which everything is in `parts`, or is not to be drawn. */
   readonly end: number;
@@ -48,7 +48,7 @@ export class TerminalOutput {
 
   /**
    * Output that starts at `offset`. Where nothing has to be left out the parts are views of `bytes`.
-   * @param live What ends before this is replay: a transfer in it is over.
+   * @param live Output that ends before this is replay: a transfer in it is over.
    */
   draw(bytes: Uint8Array, offset: number, live = 0): Drawing {
     const replayed = Math.min(bytes.length, Math.max(0, live - offset));
@@ -77,7 +77,7 @@ export class TerminalOutput {
     return { parts: [...torn, ...parts, filter.flush()], end: offset };
   }
 
-  /** What is held back, since nothing follows: the output has ended, or is missing from here on. */
+  /** The held-back bytes, since nothing follows: the output has ended, or is missing from here on. */
   flush(): Uint8Array {
     this.#transfers.reset();
     return this.#filter.breakOff();

@@ -37,7 +37,7 @@ function unreadable(error: unknown): CliError {
   return new CliError(`cannot read the ticket: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** Of standard input, byte by byte: what follows the line is the process's input. */
+/** Of standard input, byte by byte: the bytes after the line are the process's input. */
 export async function firstLine(): Promise<string> {
   const line: number[] = [];
   const byte = Buffer.alloc(1);
@@ -46,7 +46,7 @@ export async function firstLine(): Promise<string> {
       if (fs.readSync(STDIN, byte, 0, 1, null) === 0 || byte[0] === 0x0a) break;
       line.push(byte[0] ?? 0);
     } catch (error) {
-      // EOF: what a closed pipe is on some systems. EAGAIN: whoever gave us the descriptor does not block on it.
+      // EOF: some systems say it of a closed pipe. EAGAIN: our parent gave us a descriptor that does not block.
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       if (code === "EOF") break;
       if (code !== "EAGAIN") throw unreadable(error);

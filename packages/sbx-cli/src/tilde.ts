@@ -3,7 +3,7 @@
 
 const TILDE = 0x7e;
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x15]);
-/** What is pressed comes alone, or two keys at a time; anything longer is text. */
+/** Pressed keys come alone, or two at a time; anything longer is text. */
 const MAX_PRESSED = 2;
 
 export type TildeAction = "detach" | "help" | "suspend";
@@ -14,7 +14,7 @@ export class TildeReader {
   #isLineStart = true;
   #isHeld = false;
 
-  /** @returns What to send, and what is asked of this program. */
+  /** @returns The bytes to send, and the action for this program. */
   read(chunk: Uint8Array): { readonly bytes: Uint8Array; readonly action?: TildeAction } {
     const isHeld = this.#isHeld;
     const begins = !isHeld && this.#isLineStart && chunk[0] === TILDE && chunk.length <= MAX_PRESSED;

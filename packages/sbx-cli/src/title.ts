@@ -13,7 +13,7 @@ export class TerminalTitle {
   #isPushed = false;
   #drawn = "";
 
-  /** @param draw Puts text on the terminal, if it may be put there now. @param programTitle What the program says it is. */
+  /** @param draw Puts text on the terminal, if it may be put there now. @param programTitle The program's own title. */
   constructor(draw: (text: string) => void, programTitle: () => string) {
     this.#draw = draw;
     this.#programTitle = programTitle;
@@ -25,7 +25,7 @@ export class TerminalTitle {
     if (text !== undefined) this.follow(true);
     else if (this.#isPushed) {
       this.#isPushed = false;
-      // What it was before, and then what the program has made of it since.
+      // The title from before, and then the one that the program has made of it since.
       const own = oneLine(this.#programTitle());
       this.#draw(own === "" ? POP : `${POP}\x1b]2;${own}\x07`);
     }
@@ -42,7 +42,7 @@ export class TerminalTitle {
     this.#draw(`${push}\x1b]2;${oneLine(this.#text)}${own === "" ? "" : ` · ${own}`}\x07`);
   }
 
-  /** What puts back the title that was found. */
+  /** The sequence that puts back the title that was found. */
   resetSequence(): string {
     return this.#isPushed ? POP : "";
   }

@@ -24,14 +24,14 @@ export function sizeOf(output: WriteStream): { cols: number; rows: number } | un
 /** The one that is in raw mode. */
 let taken: RawTerminal | undefined;
 
-/** Gives the terminal back if it was taken: for an end that nobody expected. */
+/** Gives the terminal back if it was taken: for an unexpected end. */
 export function giveBackTerminal(): void {
   taken?.leave();
 }
 
 export class RawTerminal {
   readonly #streams: TerminalStreams;
-  /** What to draw when it is given back. */
+  /** The bytes to draw when it is given back. */
   readonly #farewell: () => string;
   #isRaw = false;
   readonly #onContinue: () => void;
@@ -53,7 +53,7 @@ export class RawTerminal {
   enter(): void {
     this.#isRaw = true;
     taken = this;
-    // Of a terminal that has gone whoever reads it is told. It can't be given back either, which nobody need know.
+    // The reader of a terminal learns that it has gone. It can't be given back either, which no person need know.
     this.#streams.input.on("error", () => undefined);
     process.on("exit", giveBackTerminal);
     this.#setRaw(true);
@@ -78,7 +78,7 @@ export class RawTerminal {
     try {
       fs.writeSync(STDOUT, this.#farewell());
     } catch {
-      // The terminal is gone, or full: there is nobody to give it back to.
+      // The terminal is gone, or full: it can't be given back.
     }
     this.#setRaw(false);
   }

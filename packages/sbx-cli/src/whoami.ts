@@ -1,4 +1,4 @@
-// Who the server takes us for.
+// The person that the server takes us for.
 
 import { isRecord } from "sandbox-stdio/core";
 import type { Place } from "./cli-command.ts";

@@ -1,4 +1,4 @@
-// Standard output where it is a regular file: what a run that was killed wrote after it last noted its place is still there.
+// Standard output where it is a regular file: the bytes that a killed run wrote after its last note are still there.
 // A later run compares what it receives again with that, and writes only what is missing: each byte is there once.
 
 import fs from "node:fs";
@@ -50,8 +50,8 @@ export class WrittenFile {
 
   /**
    * Compares the next bytes of standard output with what is there.
-   * @returns `rest`: what goes beyond the file, to be written now. Where the file has something else (another program wrote
-   *   there too) nobody can tell whose bytes are whose: then everything is written again, with `again` before it.
+   * @returns `rest`: the bytes beyond the file, to be written now. Where the file has something else (another program wrote
+   *   there too) the bytes' writers can't be told apart: then everything is written again, with `again` before it.
    */
   match(bytes: Uint8Array): { readonly again: Uint8Array; readonly rest: Uint8Array } {
     const length = Math.min(bytes.length, this.#end - this.#ports);

@@ -36,7 +36,7 @@ export type AttachFlags = PlaceFlags & {
 
 type EscapeChoice = "both" | "control" | "tilde" | "none";
 
-/** How the command line was split: what stands behind `--` is the command's. */
+/** How the command line was split: the words behind `--` are the command's. */
 export type Words = {
   readonly afterDashes: readonly string[] | undefined;
   /** Whether `attach` was said. */

@@ -1,4 +1,4 @@
-// The words that say which server, sandbox and session, the same for every command; what is left out comes from the context.
+// The words that say which server, sandbox and session, the same for every command; missing ones come from the context.
 
 import type { Command } from "commander";
 import type { Defaults, Place, SessionPlace } from "../cli-command.ts";

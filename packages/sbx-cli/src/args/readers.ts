@@ -21,7 +21,7 @@ export function readName(value: string): string {
   );
 }
 
-/** A whole number within limits. @param what What it counts, with a space before it, for the message. */
+/** A whole number within limits. @param what The counted thing, with a space before it, for the message. */
 export function readWhole(min: number, max: number, what = ""): (value: string) => number {
   return (value) => {
     const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
