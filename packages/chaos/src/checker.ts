@@ -1,4 +1,4 @@
-// Holds bytes that came through a session against f(n): what is missing, what came twice, what came late, and where.
+// Holds bytes that came through a session against f(n): finds missing, repeated and late bytes, and their places.
 
 import { LOCATABLE_BYTES, locate, patternBytes, type StreamKey } from "./pattern.ts";
 
@@ -48,7 +48,7 @@ export class StreamChecker {
     return this.#received;
   }
 
-  /** What is known by now. Missing bytes may yet come: they are lost once {@link finish} has been called. */
+  /** The damages known by now. Missing bytes may yet come: they are lost once {@link finish} has been called. */
   get damages(): readonly Damage[] {
     return this.#damages;
   }
@@ -65,7 +65,7 @@ export class StreamChecker {
     this.#place(joined);
   }
 
-  /** What stands before `position` and has not come is not expected any more: that was said. */
+  /** Missing bytes before `position` are not expected any more: that was said. */
   skipTo(position: number): void {
     this.#high = Math.max(this.#high, position);
     this.#next = position;

@@ -1,4 +1,4 @@
-// What is done to a connection: how its bytes are slowed down and cut into pieces, and how it ends. Drawn by a seed; knows
+// The faults of a connection: how its bytes are slowed down and cut into pieces, and how it ends. Drawn by a seed; knows
 // no sockets.
 
 import type { Random } from "../../local/src/random.ts";
@@ -34,7 +34,7 @@ export type Break = {
   readonly lateMs: number;
 };
 
-/** What is done to the bytes of one direction. */
+/** The treatment of the bytes of one direction. */
 export type LaneShape = {
   readonly delayMs: number;
   /** 0: no limit. */
@@ -50,7 +50,7 @@ export type ConnectionPlan = {
   readonly down: LaneShape;
   /** Absent: the connection is left to itself. */
   readonly break?: Break;
-  /** The handshake is played twice: an older connection that nobody reads is of the same client. */
+  /** The handshake is played twice: an older connection without a reader is of the same client. */
   readonly hasTwin: boolean;
 };
 

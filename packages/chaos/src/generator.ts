@@ -102,7 +102,7 @@ function read(buffer: Uint8Array): number {
   return withPatience(() => readSync(FD.stdin, buffer));
 }
 
-/** Whoever started this process may have made its ends of the pipes non-blocking. */
+/** This process's parent may have made its ends of the pipes non-blocking. */
 function withPatience(step: () => number): number {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// What a run is made on: a whole local system with a proxy on either hop, or some server somewhere with one in front.
+// The ground of a run: a whole local system with a proxy on either hop, or some server somewhere with one in front.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import type { Work } from "./work.ts";
 
 export type ProgramLine = { readonly cmd: string; readonly args: readonly string[] };
 
-/** What a proxy is told besides where it leads. */
+/** A proxy's options besides its target. */
 export type HopOptions = Omit<ProxyOptions, "target">;
 
 export interface Ground {
@@ -30,9 +30,9 @@ export interface Ground {
   readonly evict?: (sandbox: string, session: string) => Promise<boolean>;
   /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
   readonly kill?: () => Promise<void>;
-  /** Settles, with a message for people, when a server has ended that nobody told to. */
+  /** Settles, with a message for people, when a server has ended without being told to. */
   readonly failed?: Promise<string>;
-  /** What the servers have logged that must never happen; nothing where their logs are out of reach. */
+  /** Lines of the servers' logs that must never come; absent if the logs are out of reach. */
   readonly faults?: () => readonly string[];
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export async function localGround(
   }
 }
 
-/** Exceptions that nobody caught, but for the aborts that were asked for. */
+/** Uncaught exceptions, but for the aborts that were asked for. */
 function faultsIn(path: string): string[] {
   const lines = readFileSync(path, "utf8").split("\n");
   return lines.filter((line) => /uncaught|unhandled|panic/i.test(line) && !line.includes("aborted by the chaos kit"));

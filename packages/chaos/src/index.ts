@@ -1,4 +1,4 @@
-// What the package offers to others: everything is listed.
+// The package's exports to others: everything is listed.
 
 export { Random } from "../../local/src/random.ts";
 export { countDamage, type Damage, type DamageKind, describeDamage, StreamChecker } from "./checker.ts";

@@ -58,7 +58,7 @@ export class Lane {
     if (this.#mode === "forward") this.#mode = "hold";
   }
 
-  /** Passes on again, without any limit, what was held. */
+  /** Passes on again, without any limit, the bytes that were held. */
   release(): void {
     if (this.#mode !== "hold") return;
     this.#mode = "forward";

@@ -1,4 +1,4 @@
-// What the sessions of a run are like: on a terminal or on pipes, one way or both, fast or slow. Drawn by a seed.
+// The kinds of sessions in a run: on a terminal or on pipes, one way or both, fast or slow. Drawn by a seed.
 
 import type { Random } from "../../local/src/random.ts";
 import type { SessionPlan } from "./session-run.ts";
@@ -33,7 +33,7 @@ export function planSession(session: string, random: Random, bytes: number, paus
       return {
         session,
         tty: true,
-        // A client that is alone paces its process either way, but nobody waits for one of a live session that has not yet
+        // A client that is alone paces its process either way, but no process waits for one of a live session that has not yet
         // said a word: so it says one at the beginning.
         delivery: random.chance(0.5) ? "live" : "lossless",
         work: work({ outputBytes: length(), stderrShare: 0, input: "go", inputBytes: 1 }),

@@ -18,7 +18,7 @@ export type ConnectionPorts = {
 
 /** An end that was told of the end and does not go is thrown out after so long. */
 const LINGER_MS = 2_000;
-/** A silent connection is given up after so long: whoever is at its ends has had time to notice. */
+/** A silent connection is given up after so long: the parties at its ends have had time to notice. */
 const SILENT_MS = 90_000;
 
 export class ProxiedConnection {

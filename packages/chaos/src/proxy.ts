@@ -10,7 +10,7 @@ export type ProxyOptions = {
   readonly target: { readonly host: string; readonly port: number };
   readonly seed: number;
   /**
-   * What is to be done to a connection. Asked when its first bytes come.
+   * The plan for a connection. Asked for when its first bytes come.
    * @param label The session that it is of; "" where that can't be told. @param n How many of that session were before it.
    */
   readonly plan: (label: string, n: number) => ConnectionPlan;

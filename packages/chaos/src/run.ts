@@ -63,7 +63,7 @@ export class Run {
     this.#random = new Random(options.seed, "run");
   }
 
-  /** What the proxy of a hop is to do. */
+  /** The orders for the proxy of a hop. */
   hop(hop: Hop): HopOptions {
     const { seed, profile = DEFAULT_PROFILE } = this.#options;
     return {

@@ -1,5 +1,5 @@
 // One session of a run: a process far away that writes and reads f(n), the real client in front of it, and the checkers.
-// Knows no proxy: what breaks on the way is none of its business.
+// Knows no proxy: faults on the way are none of its business.
 
 import { createHash } from "node:crypto";
 import {
@@ -46,12 +46,12 @@ export type SessionPorts = {
 
 export type SessionOutcome = {
   readonly session: string;
-  /** What went wrong beyond damage; none where all is well. */
+  /** The faults beyond damage; none if all is well. */
   readonly problems: readonly string[];
   readonly damages: readonly (Damage & { readonly stream: "stdin" | "stdout" | "stderr" })[];
   readonly bytesOut: number;
   readonly bytesIn: number;
-  /** What a live session announced as lost to a client that had been away for longer than its grace: as it should. */
+  /** Gaps that a live session rightly announced to a client that had been away for longer than its grace. */
   readonly gaps: readonly { readonly from: number; readonly to: number }[];
   /** Times that the client came back to the process. */
   readonly resumes: number;
@@ -164,7 +164,7 @@ export class SessionRun {
         message: (message) => {
           if (!isCurrent() || message.type !== "error") return;
           // An end of input, while an earlier connection of this client still counts as another driver: it is told again.
-          // And input sent again to a session that has ended. What the process has really read, it reports itself.
+          // And input sent again to a session that has ended. The process itself reports the bytes that it has really read.
           if (message.code === "not_stdin_holder" || message.code === "stdin_closed") return;
           this.#problems.push(`error ${message.code}: ${message.message}`);
         },

@@ -1,4 +1,4 @@
-// The same handshake once more, on a connection that nobody reads: whoever it reaches has two sockets of one client.
+// The same handshake once more, on a connection without a reader: the party that it reaches has two sockets of one client.
 
 import { connect, type Socket } from "node:net";
 
@@ -7,7 +7,7 @@ const PATIENCE_MS = 5_000;
 const GREETING = '"type":"hello"';
 const KEPT_BYTES = 4_096;
 
-/** Whether these first bytes are a whole handshake that says whose it is: else the twin would be somebody else. */
+/** Whether these first bytes are a whole handshake that says whose it is: else the twin would be another client. */
 export function canPlayTwice(head: Uint8Array): boolean {
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString("latin1");
   return text.endsWith("\r\n\r\n") && /^GET [^ ]*[?&](attempt|incarnation)=/.test(text);

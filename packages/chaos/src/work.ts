@@ -1,4 +1,4 @@
-// What the process of a run is told to do, and what of it can be told beforehand: shared by the process and its checker.
+// The orders of a run's process, and the part of its output that is known beforehand: shared by the process and its checker.
 
 import { Random } from "../../local/src/random.ts";
 import type { Damage } from "./checker.ts";
@@ -25,7 +25,7 @@ export type Work = {
   readonly inputBytes: number;
 };
 
-/** What the process says of its input, as one line of JSON on stderr after everything else. */
+/** The process's report on its input, as one line of JSON on stderr after everything else. */
 export type InputReport = {
   readonly received: number;
   /** Hexadecimal, of all that was received. */

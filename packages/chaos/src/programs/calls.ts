@@ -26,7 +26,7 @@ class CutCall extends Error {}
 
 export class Calls {
   readonly #ports: CallPorts;
-  /** A party's token stays the same: what it writes is counted by whose it is. */
+  /** A party's token stays the same: the server counts its writes by the token. */
   readonly #tokenOf = new WeakMap<Random, string>();
   #turn = 0;
 

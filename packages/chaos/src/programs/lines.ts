@@ -10,7 +10,7 @@ export function lineOf(writer: string, n: number, random: Random): string {
   return `<${writer}.${n}:${"x".repeat(random.scale(1, MOST_FILLING))}:${writer}.${n}>\n`;
 }
 
-/** What only line `n` of `writer` has. */
+/** A text that only line `n` of `writer` has. */
 export function markerOf(writer: string, n: number): string {
   return `:${writer}.${n}>`;
 }
@@ -19,8 +19,8 @@ export function markerOf(writer: string, n: number): string {
 const LINE = /<(p\d+)\.(\d+):x+:\1\.\2>\n/g;
 
 /**
- * Checks that each program's lines came out whole, once and in order. What a person types is no unit: what is left when the
- * programs' lines are taken out must be just that.
+ * Checks that each program's lines came out whole, once and in order. A person's keys are no unit: the rest without the
+ * programs' lines must be just those keys.
  */
 export function checkLines(
   output: string,

@@ -1,4 +1,4 @@
-// What a run of the exactly-once suite counted, and what it found wrong.
+// The counts of a run of the exactly-once suite, and the faults that it found.
 
 const SHOWN = 20;
 

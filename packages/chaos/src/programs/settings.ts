@@ -1,4 +1,4 @@
-// What the exactly-once suite is told on its command line. Pure.
+// The settings of the exactly-once suite, from its command line. Pure.
 
 import { parseArgs } from "node:util";
 

@@ -1,5 +1,5 @@
 // The exactly-once suite: programs and a person type at one session while calls are cut and repeated, and others wait for what they
-// type. What came out, every receipt and every wait are checked at the end.
+// type. The suite checks the output, every receipt and every wait at the end.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../local/src/random.ts";
@@ -10,7 +10,7 @@ import type { Settings } from "./settings.ts";
 import { PersonsTerminal } from "./terminal.ts";
 import { type Placed, WaitCheck } from "./waits.ts";
 
-/** What can be done to a server from inside, where it is ours. */
+/** The faults that can be caused in a server from inside, if it is ours. */
 export type Disturbance = {
   /** Done again and again while calls are under way. */
   disturb(name: string, sandbox: string, session: string): Promise<void>;
@@ -19,7 +19,7 @@ export type Disturbance = {
 };
 
 const SESSION = "typed";
-/** Raw: what is typed comes out as it is, once. */
+/** Raw: typed bytes come out as they are, once. */
 const PROCESS = {
   cmd: "sh",
   args: ["-c", "stty raw -echo; exec cat"],

@@ -45,7 +45,7 @@ export class PersonsTerminal {
   #offset = 0;
   #from: number | undefined;
   readonly #watchers = new Set<() => void>();
-  /** What happened last, for when it stands still. */
+  /** The last events, for when it stands still. */
   readonly #events: string[] = [];
 
   constructor(options: TerminalOptions) {
@@ -144,7 +144,7 @@ export class PersonsTerminal {
           `the terminal's input goes on at ${stdin}, acknowledged ${this.#acked}, typed ${this.#typed.length}`,
         );
       this.#offset = offset;
-      // R5: what hello says is settled; no acknowledgement of it follows.
+      // R5: the count in hello is settled; no acknowledgement of it follows.
       this.#acked = Math.max(this.#acked, stdin);
       this.#isGreeted = true;
       this.#send(this.#typed.subarray(stdin));

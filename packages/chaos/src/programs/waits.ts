@@ -30,7 +30,7 @@ export class WaitCheck {
     this.#ports = ports;
   }
 
-  /** @param end Where the output is known to end: what is typed from now on comes behind it. */
+  /** @param end Where the output is known to end: later keys come behind it. */
   plan(marker: string, end: number, random: Random): Placed {
     const placement = (["before", "during", "after"] as const)[random.int(0, 2)] ?? "during";
     const own = { int: random.int(0, 1e9), regex: random.chance(0.5) };
@@ -60,7 +60,7 @@ export class WaitCheck {
     };
   }
 
-  /** Waits for what nobody types: each ends by its time-out, which never looks like success. */
+  /** Waits for a text that is never typed: each ends by its time-out, which never looks like success. */
   async controls(count: number, random: Random): Promise<void> {
     for (let i = 0; i < count; i += 1) {
       const body = { until: { text: `never typed ${i}` }, from: 0, timeoutMs: CONTROL_MS };
