@@ -53,7 +53,7 @@ export async function inputRaw(subject: Subject, share = 1): Promise<Result> {
   };
 }
 
-/** A reader that stops during a flood: what the server holds for it. */
+/** A reader that stops during a flood: how much the server holds for it. */
 export async function stalledReader(subject: Subject, share = 1): Promise<Result> {
   const terminal = await openTerminal(subject.spec(FLOOD));
   await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// What a call costs beside a connection: `true` by one request of the programs' interface, and by an attach that does the same.
+// The cost of a call beside a connection: `true` by one request of the programs' interface, and by an attach that does the same.
 
 import { PATIENCE_MS, type Result } from "./measuring.ts";
 import { median, scaled } from "./numbers.ts";

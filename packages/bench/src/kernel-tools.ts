@@ -1,4 +1,4 @@
-// What Linux's tools tell of a process that runs, where they are installed: its system calls (strace), and in which native
+// The reports of Linux's tools on a running process, if they are installed: its system calls (strace), and in which native
 // functions of all its threads it is (perf).
 
 import { spawn, spawnSync } from "node:child_process";
@@ -43,7 +43,7 @@ export async function sampleNativeFunctions({ name, process: { pid } }: Server, 
   };
 }
 
-/** What the kernel counts of a process by itself, all threads together. */
+/** The kernel's own counts of a process, all threads together. */
 export function countsOf({ process: { pid } }: Server): Record<string, number> {
   const io = readFileSync(`/proc/${pid}/io`, "utf8");
   const ofIo = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, "m").exec(io)?.[1] ?? 0);

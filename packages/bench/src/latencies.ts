@@ -7,21 +7,21 @@ import { openLink } from "./slow-link.ts";
 import { LINK_PORTS, type Subject } from "./subjects.ts";
 import { openTerminal, seen, type Terminal } from "./terminal.ts";
 
-/** What ^C is typed into, and when. */
+/** The command into which ^C is typed, and when. */
 const YES = { command: "yes", runs: (terminal: Terminal) => received(terminal, 1_000_000) };
 const SILENT = {
   command: "sh -c 'printf RUN%s NING; exec sleep 60'",
   runs: (terminal: Terminal) => seen(terminal, "RUNNING"),
 };
-/** A flood that echoes too: what is typed comes back in the midst of lines that do not hold it. */
+/** A flood that echoes too: keys come back in the midst of lines that do not hold them. */
 const ECHO_IN_FLOOD = ["sh", "-c", `stty raw -echo; yes ${"0123456789".repeat(6)} & exec cat`];
 /** As much of a flood has gone by before keys are typed: a reader that stopped before it has stopped for good. */
 const STOPPED_BYTES = 8_000_000;
 const ALONE = ", without it";
 
-/** A server that was started just now is still compiling itself: nobody types so soon after a container's start. */
+/** A server that was started just now is still compiling itself: a person does not type so soon after a container's start. */
 const STARTED_MS = 2_000;
-/** What one shell takes to end is not to be measured as another's beginning. */
+/** The time of one shell's end must not be measured as another's beginning. */
 const TEARDOWN_MS = 10;
 /** Where an echo takes a second and more, fewer of them have to do. */
 const UNDER_FLOOD_MS = 20_000;
@@ -64,7 +64,7 @@ export async function echoUnderFlood(subject: Subject, share = 1): Promise<Resul
 }
 
 /**
- * What a viewer that stops reading costs the others: a key typed into a flooded session, and one typed into another session,
+ * The cost to the others of a viewer that stops reading: a key typed into a flooded session, and one typed into another session,
  * with and without such a viewer of the flood. In turn, so that a machine that slows down slows both.
  */
 export async function echoBesideStoppedViewer(subject: Subject, share = 1): Promise<Result> {

@@ -31,7 +31,7 @@ export const MEASURES: readonly Measure[] = [
   shortCommand,
 ];
 
-/** Those that a short look makes: what takes long, or says nothing when it is short, is left to the whole table. */
+/** Those that a short look makes: long measurements, and those that say nothing when short, are left to the whole table. */
 export const QUICK_MEASURES: readonly Measure[] = [
   latencies.connectToPrompt,
   latencies.echoIdle,

@@ -1,4 +1,4 @@
-// What several measurements are made of: shells and floods to measure, echoes, and memory watched.
+// The parts of several measurements: shells and floods to measure, echoes, and memory watched.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,7 +29,7 @@ export async function readyCat(subject: Subject): Promise<Terminal> {
 
 /**
  * Types keys, and waits for the echo of each. @returns How long each took, in ms.
- * @param patienceMs No key is typed after so long. @param key What its echo is known by; without, any output is it.
+ * @param patienceMs No key is typed after so long. @param key The text by which its echo is known; without, any output is it.
  */
 export async function echoes(
   terminal: Terminal,

@@ -16,7 +16,7 @@ const MOST_ROWS = 25;
 /** JavaScriptCore takes no samples asleep, and says so nowhere: a longer step than this was sleep. */
 const LONGEST_STEP_US = 2_000;
 
-/** What each function spent itself, without what it called. Time asleep is not counted. */
+/** The time that each function spent itself, without its callees. Time asleep is not counted. */
 export function functionTable({ nodes, samples = [], timeDeltas = [] }: CpuProfile): string {
   const byId = new Map(nodes.map((node) => [node.id, nameOf(node)]));
   const spent = new Map<string, number>();

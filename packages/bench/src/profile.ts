@@ -12,7 +12,7 @@ import { type CpuProfile, functionTable } from "./profile-table.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
 import { startProfiler } from "./workerd-profiler.ts";
 
-/** Ours: what the floors spend is not ours to mend. */
+/** Ours: the floors' time is not ours to mend. */
 export const PROFILED: readonly SubjectName[] = ["bridge", "path"];
 
 export async function profile(name: SubjectName, measure: Measure, share: number): Promise<string> {

@@ -6,7 +6,7 @@ export type Link = { readonly url: string; close(): void };
 
 export type LinkOptions = { readonly port: number; readonly bytesPerSecond: number; readonly delayMs: number };
 
-/** How much may be on the link before the sender is held: what a queue in a router holds. */
+/** How much may be on the link before the sender is held: as much as a queue in a router holds. */
 const QUEUE_BYTES = 32 * 1024;
 
 export function openLink(target: string, options: LinkOptions): Promise<Link> {

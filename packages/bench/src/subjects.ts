@@ -1,4 +1,4 @@
-// What is measured: this project's bridge and its whole path, and the floors beneath them. Each subject is started
+// The subjects of measurements: this project's bridge and its whole path, and the floors beneath them. Each subject is started
 // afresh for each measurement, so that none inherits another's memory.
 
 import { spawn } from "node:child_process";
@@ -18,7 +18,7 @@ export interface Subject {
   readonly name: SubjectName;
   /** `http://HOST:PORT`, for a link in front of it. */
   readonly url: string;
-  /** What a client needs to open a terminal here, in this process or another. */
+  /** The values that a client needs to open a terminal here, in this process or another. */
   spec(command: readonly string[], options?: OpenOptions): TerminalSpec;
   /** Resident memory of all its server processes, in bytes. */
   memory(): number;

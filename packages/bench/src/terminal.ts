@@ -7,7 +7,7 @@ import WebSocket from "ws";
 
 export interface Terminal {
   send(bytes: Uint8Array): void;
-  /** Called with each piece of output, in order. What comes before it is set for the first time is kept for it. */
+  /** Called with each piece of output, in order. Output from before it is set for the first time is kept for it. */
   onOutput: (bytes: Uint8Array) => void;
   /** Called with the length of what is left out for a viewer that fell behind; ours alone does that. */
   onGap: (bytes: number) => void;
@@ -37,7 +37,7 @@ export type TerminalSpec = {
 const ATTACH_PATIENCE_MS = 30_000;
 let count = 0;
 
-/** Output may come in the same packet as the greeting, before whoever opened the terminal can listen. */
+/** Output may come in the same packet as the greeting, before the caller that opened the terminal can listen. */
 class Outlet {
   onGap: (bytes: number) => void = () => undefined;
   #early: Uint8Array[] = [];
@@ -156,7 +156,7 @@ export async function runToExit(spec: TerminalSpec): Promise<number> {
   return end.code;
 }
 
-/** A terminal of a floor: what to run as the first message, then raw bytes; output has one header byte. */
+/** A terminal of a floor: the command as the first message, then raw bytes; output has one header byte. */
 async function openFloor(spec: TerminalSpec): Promise<Terminal> {
   const session = spec.session ?? `${process.pid}-${count++}`;
   const query = new URLSearchParams({ name: session, role: spec.role ?? "driver" });

@@ -5,7 +5,7 @@ type Env = { readonly RELAY: DurableObjectNamespace; readonly BRIDGE_URL: string
 export class Relay implements DurableObject {
   readonly #env: Env;
   readonly #pairs = new Map<WebSocket, WebSocket>();
-  /** All that are sent the output: whoever started the command, and who only watches. */
+  /** All clients that are sent the output: the one that started the command, and those that only watch. */
   readonly #clients = new Set<WebSocket>();
   readonly #state: DurableObjectState;
 
