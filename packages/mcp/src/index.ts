@@ -1,4 +1,4 @@
-// The tools, for whoever serves them: the Worker over HTTP, the command line over stdio.
+// The tools, for the parts that serve them: the Worker over HTTP, the command line over stdio.
 
 export { type ApiRequest, answerOf } from "./tools/request.ts";
 export { mcpServer, type ToolHost } from "./tools/server.ts";

@@ -1,4 +1,4 @@
-// What the gateway decides, for the shell that carries it out.
+// The gateway's decisions, for the shell that carries them out.
 
 export { JsonLines, MAX_MESSAGE_BYTES } from "./json-lines.ts";
 export {

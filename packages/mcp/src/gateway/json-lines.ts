@@ -1,4 +1,4 @@
-// Bytes of a server's standard output as lines of JSON. What is no object of JSON is passed over: servers print such things too.
+// Bytes of a server's standard output as lines of JSON. A line that is no JSON object is passed over: servers print such lines.
 
 /** Bytes of one message, in either direction. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-// What a client sends: its messages, as lines for the server, and which revision it speaks. Reads no more of them than it must.
+// Reads a client's request: its messages, as lines for the server, and its revision. Reads no more of them than it must.
 
 export type Message = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ export type Sent = {
   readonly line: string;
   readonly method?: string;
   readonly id?: string;
-  /** What its progress is told by, as JSON. */
+  /** The token by which its progress is told, as JSON. */
   readonly progressToken?: string;
   /** The request that it cancels, as JSON of its id. */
   readonly cancels?: string;

@@ -54,7 +54,7 @@ export class Streams {
   #lastNumber: number;
   #lastOffset: number;
 
-  /** @param last What {@link Streams.last} was. */
+  /** @param last The earlier value of {@link Streams.last}. */
   constructor(journal: Journal, last: EventPlace = { stream: LISTENING, offset: 0 }) {
     this.#journal = journal;
     this.#lastNumber = last.stream;
@@ -116,7 +116,7 @@ export class Streams {
     if (state !== undefined) state.connections -= 1;
   }
 
-  /** A message of the server. An answer that nobody waits for belongs to no stream. */
+  /** A message of the server. An answer for which no request waits belongs to no stream. */
   add({ text, message, end }: Line): void {
     const stream = this.#route(message);
     if (stream !== undefined) this.#put(stream, text, end, idOfAnswer(message));
@@ -196,7 +196,7 @@ export class Streams {
     if (state !== undefined) state.events += 1;
   }
 
-  /** Forgets what was sent on, the oldest first, where it is much. What was not is never forgotten. */
+  /** If much is kept, forgets messages that were sent on, the oldest first. It never forgets others. */
   #shrink(): void {
     while (this.#delivered > 0 && (this.isFull || this.#delivered > MAX_DELIVERED)) {
       const at = this.#kept.findIndex(({ isDelivered }) => isDelivered);

@@ -1,4 +1,4 @@
-// What to do about a refusal, in one sentence for a model. The server's message says what is wrong; this says what helps.
+// Advice after a refusal, in one sentence for a model. The server's message names the fault; this names the remedy.
 
 const STEPS: Readonly<Record<string, string>> = {
   not_found: "Use list to see the sandbox's sessions, or run to start one.",

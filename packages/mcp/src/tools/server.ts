@@ -1,4 +1,4 @@
-// An MCP server with the tools, built on the official SDK. It asks the API through its host, whoever that is, and decides nothing.
+// An MCP server with the tools, built on the official SDK. It asks the API through its host, any host, and decides nothing.
 
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -35,7 +35,7 @@ export function mcpServer(host: ToolHost, version = "0.1.0"): McpServer {
 }
 
 function inputOf({ input }: Tool, { sandbox }: ToolHost): z.ZodObject {
-  // What is fixed need not be said; a call that says it all the same is checked below.
+  // A call need not name a fixed sandbox; a call that names one all the same is checked below.
   return sandbox === undefined ? input : input.safeExtend({ sandbox: z.literal(sandbox).default(sandbox) });
 }
 
@@ -77,7 +77,7 @@ function refused(body: Fields): CallToolResult {
   return { isError: true, content: [text(JSON.stringify(body))] };
 }
 
-/** What a model overlooks easily. */
+/** A hint at facts that a model overlooks easily. */
 function hintOf({ outcome, state, session, next }: Fields, isCut: boolean): string | undefined {
   if (outcome === "timeout") {
     const why = isCut

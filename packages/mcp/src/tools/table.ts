@@ -21,7 +21,7 @@ export type Tool = {
   readonly waits?: "waitMs" | "timeoutMs";
 };
 
-/** What a tool answers whose route answers 204. */
+/** A tool's answer if its route answers 204. */
 const done = z.object({ done: z.literal(true) });
 const READS: ToolAnnotations = {
   readOnlyHint: true,
