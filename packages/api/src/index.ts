@@ -1,4 +1,4 @@
-// What the package offers.
+// The package's exports.
 
 export { openApiDocument } from "./openapi.ts";
 export { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH, type PatternResult } from "./patterns.ts";

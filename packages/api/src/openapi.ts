@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 const BELOW = "/api/sandboxes/{sandbox}";
 const ERROR = { $ref: "#/components/responses/Error" };
 
-/** What each operation does, in a line. */
+/** Each operation's effect, in a line. */
 const SUMMARIES: Readonly<Record<Operation, string>> = {
   list: "The sandbox's sessions, newest first",
   describe: "One session",
@@ -35,7 +35,7 @@ const STATUSES: Readonly<Partial<Record<Operation, readonly number[]>>> = {
   write: [200, 202],
 };
 
-/** What an answer may be besides JSON. */
+/** An answer's other kinds besides JSON. */
 const OTHER_KINDS: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   read: ["application/octet-stream", "text/event-stream"],
 };

@@ -8,7 +8,7 @@ import { OP, type PatternProgram } from "sandbox-stdio/programs";
 export const MAX_PATTERN_LENGTH = 1_000;
 /** Instructions of a compiled expression. */
 export const MAX_PATTERN_INSTRUCTIONS = 10_000;
-/** Instructions times capture slots: what a search for groups may hold at one time. */
+/** Instructions times capture slots: the most that a search for groups may hold at one time. */
 const MAX_PATTERN_CELLS = 500_000;
 
 export type PatternResult =

@@ -85,7 +85,7 @@ export const description = z.object({
   exit: exit.optional(),
 });
 
-/** What is said of a stretch of a session's output. */
+/** The fields that describe a stretch of a session's output. */
 export const outputRead = {
   incarnation: z.string(),
   state,
