@@ -1,7 +1,7 @@
-// What a person does in the browser during a sign-in, for tests: posts the issuer's own forms. Knows only addresses.
+// A person's steps in the browser during a sign-in, for tests: posts the issuer's own forms. Knows only addresses.
 import type { Person } from "./tokens.ts";
 
-/** What the issuer's page says is wrong; the whole page where it has no such line. */
+/** The fault that the issuer's page names; the whole page if it has no such line. */
 function problemOf(page: string): string {
   return /<p role="alert">(.*?)<\/p>/.exec(page)?.[1] ?? page;
 }

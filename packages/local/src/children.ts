@@ -23,13 +23,13 @@ const STDERR_REMEMBERED = 16_384;
 export type ExitStatus = { code: number } | { signal: NodeJS.Signals };
 
 export interface ChildOptions {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** What it reads from descriptor 3, to its end: a secret, which would be seen in its environment. */
+  /** Bytes that it reads from descriptor 3, to the end: a secret, which would be seen in its environment. */
   readonly secret?: string;
   /** Gets stdout and stderr; started anew, mode 600, and what it held kept once as `.old`. Absent: they go to ours. */
   readonly logFile?: string;
@@ -130,7 +130,7 @@ export class ChildKeeper {
 
     const exited = new Promise<ExitStatus>((resolve) => {
       child.once("exit", async (code, signal) => {
-        // What it said last can still be on its way. Whoever inherited its stderr may keep that open: not waited for.
+        // Its last words can still be on their way. A process that inherited its stderr may keep that open: not waited for.
         if (stderrClosed !== undefined)
           await Promise.race([stderrClosed, delay(STDERR_GRACE_MS, undefined, { ref: false })]);
         if (child.stderr instanceof Socket) child.stderr.unref();
@@ -168,13 +168,13 @@ export class ChildKeeper {
   }
 }
 
-/** False when nobody is left to signal. */
+/** False if no process is left to signal. */
 function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-group, signal);
     return true;
   } catch (error) {
-    // EPERM: what macOS says of a group whose last member has ended and not been waited for.
+    // EPERM: macOS says it of a group whose last member has ended and not been waited for.
     if (isErrorCode(error, "ESRCH") || isErrorCode(error, "EPERM")) return false;
     throw error;
   }

@@ -1,5 +1,5 @@
-// Which directory a run of `npm start` may keep its files in: two at once must not share their state. Knows nothing of
-// what is kept there.
+// Which directory a run of `npm start` may keep its files in: two at once must not share their state. Knows nothing
+// of the files kept there.
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { connect, createServer } from "node:net";

@@ -17,7 +17,7 @@ import { dotenv, workerEnv } from "./worker-env.ts";
 /** In the name of each container of our class; each has one more beside it, `…-proxy`, that its ports lead through. */
 export const CONTAINER_NAME = "-sbx-stdio-Sandbox-";
 const IMAGE = "cloudflare-dev/sandbox*";
-/** What wrangler would look for or offer beyond the Worker: the network is only for the image. */
+/** Switches off wrangler's look-ups and offers beyond the Worker: the network is only for the image. */
 const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: "false", X_LOCAL_OBSERVABILITY: "false", X_LOCAL_EXPLORER: "false" };
 /** The image is built at the first start, and packages are downloaded for it. */
 const READY_WITHIN_MS = 600_000;

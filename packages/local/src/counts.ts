@@ -7,7 +7,7 @@ const FAILURE_LINES = 15;
 
 export interface Outcome {
   readonly passed: number;
-  /** What is wrong, in words: a failed test, a check that ended with an error, a suite that ran nothing. One failure each. */
+  /** The faults, in words: a failed test, a check that ended with an error, a suite that ran nothing. One failure each. */
   readonly problems: readonly string[];
   /** Tests that failed beside all others and passed in a second run without them. They fail nothing, but are told. */
   readonly unstable?: readonly string[];
@@ -89,10 +89,10 @@ export function filesToRunAgain(report: string | undefined): string[] {
 }
 
 /**
- * What two runs say together: the second one's results count for its files, the first one's for all others.
+ * The results of two runs together: the second one's results count for its files, the first one's for all others.
  *
  * @param second Undefined if the second run left no report: then the first one counts.
- * @returns `unstable`: what failed in the first run only, to be told beside the counts.
+ * @returns `unstable`: tests that failed in the first run only, to be told beside the counts.
  */
 export function combineRuns(first: string, second: string | undefined): { report: string; unstable: string[] } {
   if (second === undefined) return { report: first, unstable: [] };

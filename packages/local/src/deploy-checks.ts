@@ -1,4 +1,4 @@
-// What has to be right before a deployment, told in words. Pure: it is handed what wrangler.toml, the command line and the
+// Checks of a deployment's settings beforehand, told in words. Pure: it is handed what wrangler.toml, the command line and the
 // account say.
 
 import { readAuditSettings } from "../../../worker/src/audit/settings.ts";
@@ -36,7 +36,7 @@ export function readArguments(args: readonly string[]): {
   return { vars, isDryRun: args.includes("--dry-run"), buildsImage: !isWithoutRollout };
 }
 
-/** What is wrong with the variables of a deployment, a sentence each. */
+/** The faults in the variables of a deployment, a sentence each. */
 export function settingProblems(vars: Readonly<Record<string, unknown>>): string[] {
   const problems: string[] = [];
   const texts: Record<string, string> = {};
@@ -80,7 +80,7 @@ export type ContainerSettings = {
 
 const SIZES = ["lite", "standard-1", "standard-2", "standard-3", "standard-4"];
 
-/** What does not fit together of the container, the entry file and the variables. */
+/** The contradictions between the container, the entry file and the variables. */
 export function containerProblems(
   { main = "", containers = [] }: ContainerSettings,
   vars: Readonly<Record<string, unknown>>,
@@ -105,7 +105,7 @@ export function containerProblems(
   return problems;
 }
 
-/** What is missing of the secrets that are set. @param present Their names, as the account tells them. */
+/** The secrets that are missing. @param present The names of those that are set, as the account tells them. */
 export function secretProblems(present: readonly string[]): string[] {
   return Object.entries(SECRETS)
     .filter(([name]) => !present.includes(name))

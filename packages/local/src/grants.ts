@@ -1,4 +1,4 @@
-// What the local issuer remembers between two requests: authorization codes, device codes, refresh tokens and opaque
+// The local issuer's memory between two requests: authorization codes, device codes, refresh tokens and opaque
 // access tokens. In memory only, bounded, and told the time. Knows no HTTP and signs nothing.
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { Person } from "./tokens.ts";
@@ -134,7 +134,7 @@ export class GrantStore {
     return false;
   }
 
-  /** What a polling device is told. An approved code is used up by this call. */
+  /** The answer to a polling device. An approved code is used up by this call. */
   pollDevice(deviceCode: string, clientId: string): DevicePoll {
     const device = this.#devices.get(deviceCode);
     if (device === undefined || device.clientId !== clientId) return { state: "unknown" };

@@ -20,7 +20,7 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-// What ends the parent must not end the guard first.
+// A signal that ends the parent must not end the guard first.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {

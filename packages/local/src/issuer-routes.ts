@@ -1,4 +1,4 @@
-// What the local issuer answers: OAuth 2.1 (code with PKCE, refresh, device) and OpenID discovery. A function from
+// The local issuer's answers: OAuth 2.1 (code with PKCE, refresh, device) and OpenID discovery. A function from
 // request to reply for every route; sockets, Host and size limits are issuer.ts's.
 import { createLocalJWKSet, type JWTPayload, errors as joseErrors, jwtVerify } from "jose";
 import type { Grant, GrantStore } from "./grants.ts";
@@ -133,7 +133,7 @@ export function issuerRoutes(context: IssuerContext): Map<string, Handler> {
   const readBearer = ({ authorization }: IssuerRequest): Promise<JWTPayload | undefined> =>
     readAccessToken(/^Bearer (\S+)$/i.exec(authorization ?? "")?.[1] ?? "");
 
-  /** What is wrong with an authorization request: a page where its client can't be trusted with the answer. */
+  /** The refusal of a wrong authorization request: a page if its client can't be trusted with the answer. */
   function checkAuthorization(query: URLSearchParams): IssuerReply | undefined {
     if (query.get("client_id") !== WEB_CLIENT_ID) {
       return html(400, messagePage("Cannot sign in", "The program that sent you here is not registered."));

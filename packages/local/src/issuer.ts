@@ -1,5 +1,5 @@
 // The local issuer: an OAuth server for `npm start` and for tests, on the loopback interface only. This file is the
-// HTTP shell: who may talk to it, and how much; issuer-routes.ts decides the answers.
+// HTTP shell: which callers it admits, and how much they may send; issuer-routes.ts decides the answers.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { GrantStore } from "./grants.ts";
@@ -82,7 +82,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     answer(request).then(
       (reply) => send(response, reply),
       (error: unknown) => {
-        // A client that went away in mid-body ends up here as well; then nobody reads this.
+        // A client that went away in mid-body ends up here as well; then no client reads this.
         console.error("Issuer:", error);
         send(response, refuse(500, "The issuer failed; its terminal says why"));
       },

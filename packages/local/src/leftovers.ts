@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** The variable that marks the processes of one run. */
 export const RUN_MARK = "SBX_RUN_ID";
 
-// What is forked while we look is found by looking again.
+// A process that is forked during a look is found by the next look.
 const MAX_ROUNDS = 10;
 
 function markedProcesses(runId: string): number[] {

@@ -28,7 +28,7 @@ function page(title: string, body: string): string {
 
 export interface SignInPage {
   readonly title: string;
-  /** One sentence: who asks, and for what. */
+  /** One sentence: the client that asks, and its wish. */
   readonly explanation: string;
   /** Path that the form is posted to. */
   readonly action: string;

@@ -3,7 +3,7 @@
 export class Random {
   #state: number;
 
-  /** @param label What the numbers are for: each label has a sequence of its own, in whatever order others draw theirs. */
+  /** @param label The use of the numbers: each label has a sequence of its own, in whatever order others draw theirs. */
   constructor(seed: number, label?: string) {
     this.#state = seed >>> 0;
     if (label === undefined) return;

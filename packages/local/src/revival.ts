@@ -1,7 +1,7 @@
 // Starting a server again that crashed, unless it crashes again and again. Knows no server, only how to start one.
 
 export interface RevivalOptions {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   /** Starts it again. Told again while it still works, where that start crashed too: the earlier one may then reject. */
   readonly restart: () => Promise<void>;
@@ -27,7 +27,7 @@ export class Revival {
     this.#options = options;
   }
 
-  /** The server has crashed. @param message For people: what is known of it. Resolves when it is up again, or given up. */
+  /** The server has crashed. @param message For people: the known facts. Resolves when it is up again, or given up. */
   async crashed(message: string): Promise<void> {
     const { name, restart, say, giveUp, now } = this.#options;
     this.#crashes = [...this.#crashes.filter((at) => now() - at < WITHIN_MS), now()];

@@ -1,4 +1,4 @@
-// What a running `npm start` tells the other commands: a small file per run in .local/runs. Knows no processes but
+// The record of a running `npm start` for the other commands: a small file per run in .local/runs. Knows no processes but
 // by their id.
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ export function readRunRecords(dir: string): RunRecord[] {
   return records.sort((a, b) => rank(b) - rank(a) || b.startedAt - a.startedAt);
 }
 
-/** The issuer that a token is for when nobody names one: of the newest living run, else of the last, else the default. */
+/** The issuer that a token is for if the caller names none: of the newest living run, else of the last, else the default. */
 export function currentIssuer(dir: string): string {
   return readRunRecords(dir)[0]?.issuer ?? `http://127.0.0.1:${DEFAULT_ISSUER_PORT}`;
 }

@@ -63,7 +63,7 @@ export interface System {
   restartWorker(): Promise<void>;
   /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
   restartBridge(): Promise<void>;
-  /** Settles, with a message for people, when a server ended that nobody told to, and was not started again. */
+  /** Settles, with a message for people, when a server ended without being told to, and was not started again. */
   readonly failed: Promise<string>;
   /** Ends everything. May be called at any time, more than once, and again while it works. */
   stop(): Promise<void>;

@@ -1,9 +1,9 @@
-// Minting access tokens of a running system in any process that can read its key: what tests hold, and what
-// `npm run token` prints.
+// Minting access tokens of a running system in any process that can read its key: for tests, and for
+// `npm run token`.
 import { loadSigningKey } from "./keys.ts";
 import { CLI_CLIENT_ID, DEFAULT_TOKEN_SCOPE, type Person, signAccessToken } from "./tokens.ts";
 
-/** What a token says; alice of local, for an hour, to attach and to run, where nothing else is said. */
+/** The claims of a token; alice of local, for an hour, to attach and to run, where nothing else is said. */
 export interface TokenRequest extends Partial<Person> {
   /** Space separated; "" leaves the claim out. */
   readonly scope?: string | undefined;

@@ -1,4 +1,4 @@
-// The tokens of the local issuer: what is in them, and how they are signed. Knows no HTTP; shared by the issuer, by
+// The tokens of the local issuer: their claims, and how they are signed. Knows no HTTP; shared by the issuer, by
 // `npm run token` and by tests, which all mint with the key in the run's directory.
 import { createHash, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
@@ -8,10 +8,10 @@ import type { SigningKey } from "./keys.ts";
 export const CLI_CLIENT_ID = "sbx-stdio-cli";
 export const WEB_CLIENT_ID = "sbx-stdio-web";
 
-/** What a token lets its bearer do when nobody says otherwise: attach to sessions, create and drive them. */
+/** The scope of a token if its caller names none: attach to sessions, create and drive them. */
 export const DEFAULT_TOKEN_SCOPE = "sandbox:connect sandbox:exec";
 
-/** Who signs in. `org` is absent for a person without an organisation. */
+/** The person who signs in. `org` is absent for a person without an organisation. */
 export interface Person {
   readonly sub: string;
   readonly org?: string | undefined;

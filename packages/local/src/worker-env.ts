@@ -1,4 +1,4 @@
-// What a local Worker is started with: the environment of wrangler, and the file of the Worker's own variables.
+// The settings of a local Worker: the environment of wrangler, and the file of the Worker's own variables.
 
 import { join } from "node:path";
 import { childEnv } from "./env.ts";

@@ -46,7 +46,7 @@ const server = new Miniflare(
     logRequests: false,
     handleStructuredLogs: log,
     resourcePersistencePath: join(stateDir, "v3"),
-    // What these would answer to any page of this machine: state, triggers, and requests with their headers.
+    // These would tell any page of this machine of state, triggers, and requests with their headers.
     unsafeLocalExplorer: false,
     unsafeTriggerHandlers: false,
     unsafeObservability: false,

@@ -1,4 +1,4 @@
-// Copies the workspace's sources into one tree, and makes the names of its packages relative paths: what is packed has none.
+// Copies the workspace's sources into one tree, and makes the names of its packages relative paths: the packed files have none.
 import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ROOT } from "../paths.ts";
@@ -12,7 +12,7 @@ const PARTS = {
   worker: "worker/src",
 } as const;
 
-/** What a package of the workspace is in that tree. */
+/** The file of each package of the workspace in that tree. */
 const MODULES: Readonly<Record<string, string>> = {
   "sandbox-stdio/core": "core/index.ts",
   "sandbox-stdio/programs": "core/programs/index.ts",

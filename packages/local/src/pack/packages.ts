@@ -37,9 +37,9 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./react": "page/react",
 };
 
-/** What `/worker` imports of others. */
+/** The packages of others that `/worker` imports. */
 const DEPENDENCIES: readonly string[] = ["hono", "re2js", "zod"];
-/** What only those need who use an entry point that imports it. */
+/** Packages that only users of an entry point that imports them need. */
 const PEERS = [
   "@cloudflare/sandbox",
   "@modelcontextprotocol/server",

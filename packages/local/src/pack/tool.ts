@@ -7,7 +7,7 @@ export class PackError extends Error {
   override readonly name = "PackError";
 }
 
-/** @returns What it printed. @throws {PackError} Unless it ends with 0. */
+/** @returns The text that it printed. @throws {PackError} Unless it ends with 0. */
 export async function runTool(what: string, command: string, args: readonly string[], cwd: string): Promise<string> {
   const child = spawn(command, args, { cwd, env: childEnv(), stdio: ["ignore", "pipe", "pipe"] });
   const output: Buffer[] = [];
