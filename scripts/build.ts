@@ -47,7 +47,7 @@ export async function buildBridge(): Promise<void> {
 const REQUIRE =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
-/** Bundles the command line: what a run does not need is in chunks that it does not read. @throws {BuildError} */
+/** Bundles the command line: code that a run does not need is in chunks that it does not read. @throws {BuildError} */
 export async function buildCli(): Promise<void> {
   const cli = join(ROOT, "packages/sbx-cli");
   try {

@@ -1,4 +1,4 @@
-// What a deployment costs by the platform's published prices. Pure: inputs in, dollars out.
+// The cost of a deployment by the platform's published prices. Pure: inputs in, dollars out.
 
 /** In dollars, as published on 2026-11-20, without what the plan includes. */
 export const PRICES = {
@@ -13,10 +13,10 @@ export const PRICES = {
   messagesPerRequest: 20,
 } as const;
 
-/** `basic`: what wrangler.toml asks for. */
+/** `basic`: wrangler.toml asks for it. */
 export const CONTAINER = { memoryGib: 1, diskGb: 4, vcpu: 0.25 } as const;
 
-/** What `npm run cost -- --measure` counts on this machine. */
+/** The counts that `npm run cost -- --measure` makes on this machine. */
 export type Inputs = {
   /** Messages of a client to the Worker, and of the Worker to it, for each key that is typed at a shell. */
   readonly sentPerKey: number;
@@ -35,12 +35,12 @@ export type Inputs = {
 export type Use = {
   readonly containerHours: number;
   readonly cpuHours: number;
-  /** Hours in which a session has somebody attached: its object is awake. */
+  /** Hours in which a session has a client attached: its object is awake. */
   readonly attachedHours: number;
   readonly keys: number;
   readonly outputMib: number;
   readonly sessions: number;
-  /** Hours of sessions that run with nobody there, and write nothing. */
+  /** Hours of sessions that run without a client, and write nothing. */
   readonly silentHours: number;
 };
 
@@ -53,7 +53,7 @@ export type Cost = Readonly<
   Record<"container" | "cpu" | "sessionObjects" | "containerObjects" | "requests" | "rows", number>
 >;
 
-/** A look at a process that nobody watches: at most one in five minutes when it is silent, awake until it is evicted. */
+/** A look at a process without a client: at most one in five minutes when it is silent, awake until it is evicted. */
 const LOOKS_PER_HOUR = 12;
 const AWAKE_SECONDS = 10;
 /** The alarm of the container's object: one in each SLEEP_AFTER. */

@@ -43,7 +43,7 @@ async function wrangler(args: readonly string[], stdout: "inherit" | "pipe" = "i
 async function deployedSecrets(): Promise<string[]> {
   const { code, stdout, stderr } = await wrangler(["secret", "list", "--format", "json"], "pipe");
   const said = `${stdout}\n${stderr}`;
-  // 10007: what the API says of a Worker that was never deployed.
+  // 10007: the API says it of a Worker that was never deployed.
   if (code !== 0 && (said.includes("10007") || /Worker .* not found/.test(said))) return [];
   if (code !== 0) {
     throw new DeployError(

@@ -1,4 +1,4 @@
-// What the tests need beyond npm: finds it, or installs it, or fails saying what is missing and how to get it. Nothing
+// The tests' needs beyond npm: finds each, or installs it, or fails with its name and the way to get it. Nothing
 // is ever skipped. `node scripts/run.mjs prerequisites` runs it alone.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,7 +9,7 @@ import { findPexpectPython } from "../packages/local/src/python.ts";
 
 interface Prerequisite {
   readonly name: string;
-  /** What it is used for, for the message. */
+  /** Its use, for the message. */
   readonly purpose: string;
   /** Why it can't be used; undefined when it can. */
   readonly problem: () => string | undefined;

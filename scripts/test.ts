@@ -86,7 +86,7 @@ async function runVitest(
   return { report: readTextIfPresent(path), ending: result };
 }
 
-/** What tests may count on: where Chromium is. */
+/** The variables that tests may count on: where Chromium is. */
 function testEnv(): Record<string, string> {
   const path = findChromium();
   return path === undefined ? {} : { CHROMIUM_PATH: path };

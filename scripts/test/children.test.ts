@@ -1,4 +1,4 @@
-// Child processes end as groups, whoever dies first.
+// Child processes end as groups, in any order of deaths.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What counts as passed: reports as vitest writes them.
+// Which results count as passed: reports as vitest writes them.
 import { expect, test } from "vitest";
 import {
   addOutcomes,

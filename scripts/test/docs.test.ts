@@ -1,4 +1,4 @@
-// The documents: what they link to and name is there, each variable is explained, and each rule that a test quotes exists.
+// The documents: the targets of their links and names exist, each variable is explained, and each rule that a test quotes exists.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

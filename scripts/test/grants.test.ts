@@ -1,4 +1,4 @@
-// What the issuer remembers, and for how long: the clock is the test's.
+// The issuer's memory, and how long it lasts: the clock is the test's.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type Grant, GrantStore } from "../../packages/local/src/grants.ts";

@@ -175,7 +175,7 @@ test("a code is refused a second time, with another verifier, and with another a
   const other = (await signedInCode(url)).fields;
   const wrongVerifier = { ...other, code_verifier: "x".repeat(43) };
   expect((await post(`${url}/oauth/token`, wrongVerifier)).body.error).toBe("invalid_grant");
-  // A wrong try uses the code up: nobody gets to guess twice.
+  // A wrong try uses the code up: a person can't guess twice.
   expect((await post(`${url}/oauth/token`, other)).body.error).toBe("invalid_grant");
 
   const third = { ...(await signedInCode(url)).fields, redirect_uri: `${CALLBACK}/` };

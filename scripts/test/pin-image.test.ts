@@ -16,9 +16,9 @@ const IMAGE = "docker.io/cloudflare/sandbox:0.12.10";
 let registry: Server;
 let url: string;
 let file: string;
-/** What the tag means. */
+/** The manifest that the tag means. */
 let manifest: string;
-/** What the registry says that is; undefined: what it is. */
+/** The digest that the registry claims for it; undefined: the true one. */
 let claimed: string | undefined;
 let asked: (string | undefined)[];
 

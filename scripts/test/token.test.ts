@@ -1,4 +1,4 @@
-// `npm run --silent token`, as scripts use it: what is on stdout, and what the token says.
+// `npm run --silent token`, as scripts use it: its stdout, and the token's claims.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
