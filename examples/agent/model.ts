@@ -1,7 +1,7 @@
-// What a model is to the agent: it is told what was seen, and says what to do next. The stand-in here follows a script; a real one
+// The model's part for the agent: it reads the output, and chooses the next action. The stand-in here follows a script; a real one
 // would be asked with the same words as its tools.
 
-/** What the agent can do: one of these at a time. */
+/** The agent's actions: one of these at a time. */
 export type Action =
   | { readonly do: "serve"; readonly command: string; readonly ready: string }
   | { readonly do: "run"; readonly command: string }
@@ -9,7 +9,7 @@ export type Action =
   | { readonly do: "type"; readonly line: string; readonly until: string }
   | { readonly do: "finish"; readonly words: string };
 
-/** What came of the last action, as text. */
+/** Takes the last action's outcome, as text. */
 export type Model = (seen: string) => Action;
 
 /** Mends a failing test of a small project, and asks a person for what it must not decide. */
