@@ -1,4 +1,4 @@
-// The list of sessions and commands, searched by keyboard: the arrows choose, Enter does it, Tab leads to what else can be done.
+// The list of sessions and commands, searched by keyboard: the arrows choose, Enter does it, Tab leads to other actions.
 
 import "./palette.css";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";

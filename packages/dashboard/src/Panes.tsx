@@ -1,5 +1,5 @@
 // The panes, each where the layout has it. All are siblings in an order that never changes, so that no terminal is made anew, or
-// loses the focus, when one moves; those of other tabs stand outside of what is seen.
+// loses the focus, when one moves; those of other tabs stand out of sight.
 
 import { type CSSProperties, type DragEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import {

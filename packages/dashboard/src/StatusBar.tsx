@@ -1,4 +1,4 @@
-// The line under the terminal: the connection in words, what can be done about it, and whose session this is. It draws
+// The line under the terminal: the connection in words, its remedies, and whose session this is. It draws
 // what it is given.
 
 import type { ReactNode } from "react";
@@ -13,7 +13,7 @@ export type StatusBarProps = {
   readonly isFramed: boolean;
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
-  /** Whether what is typed is kept off the record; undefined where there is nothing to type. */
+  /** Whether typed text is kept off the record; undefined if there is nothing to type. */
   readonly isSecret: boolean | undefined;
   readonly onSecret: (isOn: boolean) => void;
   readonly onRemedy: (remedy: Remedy) => void;

@@ -1,4 +1,4 @@
-// The tools over the terminal to find the way in it: the search, the way to the bottom, a word of what was done.
+// The tools over the terminal to find the way in it: the search, the way to the bottom, a word of the last action.
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { outcomeWords, type SearchOptions } from "./search-model.ts";

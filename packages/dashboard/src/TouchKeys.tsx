@@ -19,7 +19,7 @@ const KEYS = [
 export type TouchKeysProps = {
   readonly modifiers: Modifiers;
   readonly hasSelection: boolean;
-  /** Whether what is pressed would reach the process: without it, only copying is left. */
+  /** Whether pressed keys would reach the process: without it, only copying is left. */
   readonly mayType: boolean;
   /** The key as a terminal in its usual mode sends it. */
   readonly onPress: (text: string) => void;

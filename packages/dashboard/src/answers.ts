@@ -1,4 +1,4 @@
-// Asks the server, and reads what it answered, whatever that is.
+// Asks the server, and reads its answer of any kind.
 
 import { isRecord } from "sandbox-stdio/core";
 
@@ -11,7 +11,7 @@ export function textOf(value: unknown, field: string): string | undefined {
 
 export type Answer<T> =
   | { readonly ok: true; readonly value: T }
-  /** Without a reason: the answer can't be read. With `status` the server has refused, and `value` is what it said. */
+  /** Without a reason: the answer can't be read. With `status` the server has refused, and `value` is its answer. */
   | { readonly ok: false; readonly reason?: string; readonly status?: number; readonly value?: unknown };
 
 /** Asks a route. Never throws. */

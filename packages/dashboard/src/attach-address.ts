@@ -1,4 +1,4 @@
-// The address and the subprotocols of one attach, from what the caller gave and what the client knows. Pure.
+// The address and the subprotocols of one attach, from the caller's options and the client's state. Pure.
 
 import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 
@@ -6,7 +6,7 @@ import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * @param base Address of `/attach`, http(s) or ws(s), with what describes the process in its query.
+ * @param base Address of `/attach`, http(s) or ws(s), with the process's parameters in its query.
  * @param page The address that a relative `base` is relative to.
  * @param resume The client's own parameters: session, resume, offset.
  */

@@ -20,7 +20,7 @@ import type { ResumeStore } from "./resume-store.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
 
 export type BrowserConnectionOptions = {
-  /** Address of `/attach` with what describes the process in its query; relative to the page, http(s) or ws(s). */
+  /** Address of `/attach` with the process's parameters in its query; relative to the page, http(s) or ws(s). */
   readonly url: string;
   /** The session's name. */
   readonly session: string;
@@ -82,7 +82,7 @@ export class BrowserConnection {
     return this.#people;
   }
 
-  /** Whether what is typed now would reach the process, as far as is known here. */
+  /** Whether keys would reach the process now, as far as is known here. */
   get mayType(): boolean {
     return this.state.phase === "attached" && (this.#people === undefined || mayType(this.#people));
   }
@@ -145,12 +145,12 @@ export class BrowserConnection {
     if (token !== undefined) this.#client?.send({ type: "auth", token });
   }
 
-  /** Whether only the length of what is typed is to be on record, as was last asked for or told. */
+  /** Whether only the length of typed text is to be on record, as was last asked for or told. */
   get isSecret(): boolean {
     return this.#client?.isSecret ?? false;
   }
 
-  /** Asks the session to put only the length of what is typed from here on on record, or all of it again. */
+  /** Asks the session to put only the length of later typed text on record, or all of it again. */
   setSecret(on: boolean): void {
     this.#client?.setSecret(on);
   }
@@ -167,7 +167,7 @@ export class BrowserConnection {
     return isSent;
   }
 
-  /** The window's size in cells, whenever it changes: never what the server said the PTY has. */
+  /** The window's size in cells, whenever it changes: never the PTY's size as the server told it. */
   resize(cols: number, rows: number): void {
     this.#size = { cols, rows };
     this.#client?.resize(cols, rows);

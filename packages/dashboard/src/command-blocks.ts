@@ -6,7 +6,7 @@ export type Place = { readonly marker: { readonly line: number }; readonly colum
 
 export type CommandBlock = {
   readonly prompt: Place;
-  /** Where what was typed begins; undefined if the shell does not say. */
+  /** Where the typed command begins; undefined if the shell does not say. */
   readonly line?: Place;
   /** Where its output begins; undefined while nothing has been run. */
   readonly output?: Place;

@@ -15,7 +15,7 @@ export type DeskState = {
   readonly sandboxes: readonly string[];
   /** Panes of tabs that were looked at, in that order: the others need no connection yet. */
   readonly shown: ReadonlySet<PaneId>;
-  /** Whether the server has what is here, as far as is known. */
+  /** Whether the server has the state from here, as far as is known. */
   readonly isKept: boolean;
 };
 
@@ -51,7 +51,7 @@ export class Desk {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Brings in the tabs that this person has, and shows what was here alone as one of them. Once. */
+  /** Brings in the tabs that this person has, and shows the session that was here alone as one of them. Once. */
   join(): Promise<void> {
     this.#joining ??= this.#join();
     return this.#joining;
@@ -73,7 +73,7 @@ export class Desk {
     if (sandboxes !== this.#state.sandboxes) this.#changed({ sandboxes });
   }
 
-  /** Keeps what is not kept yet, now: the page may be going. */
+  /** Keeps unkept changes now: the page may be going. */
   flush(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);

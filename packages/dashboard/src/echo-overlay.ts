@@ -54,7 +54,7 @@ export class EchoOverlay {
     this.#look();
   }
 
-  /** The connection broke, or what is typed is not to be seen. */
+  /** The connection broke, or typed text must not be seen. */
   reset(): void {
     this.#prediction.reset();
     this.#draw();

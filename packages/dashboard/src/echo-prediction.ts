@@ -50,13 +50,13 @@ export class EchoPrediction {
     this.#isSlow = this.#isSlow ? roundTripMs >= FAST_MS : roundTripMs >= SLOW_MS;
   }
 
-  /** All that was typed has been taken, and what was printed until then is drawn. */
+  /** All that was typed has been taken, and the output until then is drawn. */
   answered(): void {
     this.#isAwaited = false;
     this.#isBlind = false;
   }
 
-  /** Told of what is typed, before it is sent. */
+  /** Told of typed text before it is sent. */
   typed(text: string, screen: Screen, nowMs: number): void {
     for (const character of text.startsWith("\x1b") ? [text] : text) this.#key(character, screen, nowMs);
   }
@@ -66,7 +66,7 @@ export class EchoPrediction {
     while (this.#pending[0] !== undefined) {
       const [first] = this.#pending;
       if (!this.#isEchoed(first, screen)) break;
-      // A prompt that masks what is typed prints this for every key.
+      // A prompt that masks typed text prints this for every key.
       if (first.character !== MASK) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, first.epoch);
       this.#home = { row: first.row, column: first.column + 1 };
       this.#pending.shift();

@@ -1,4 +1,4 @@
-// The English texts of what helps in the terminal: sections of those in texts.ts. Pure.
+// The English texts of the terminal's tools: sections of those in texts.ts. Pure.
 
 import { count, number } from "./english-numbers.ts";
 

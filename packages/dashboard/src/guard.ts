@@ -28,9 +28,9 @@ export type ClipboardWish = { readonly text: string; readonly count: number };
 export type GuardState = { readonly question: Question | undefined; readonly clipboard: ClipboardWish | undefined };
 
 export type GuardPorts = {
-  /** Whether what is being drawn was printed before anybody was here to be asked. */
+  /** Whether the output that is being drawn was printed before a person was here to be asked. */
   readonly isReplay: () => boolean;
-  /** Whether what is pasted would reach the process: else there is nothing to ask about. */
+  /** Whether pasted text would reach the process: else there is nothing to ask about. */
   readonly mayType: () => boolean;
   readonly sandbox: string;
   readonly previewOf: (local: LocalAddress) => string | undefined;
@@ -104,7 +104,7 @@ export class Guard {
     else if (question.kind === "paste") this.#terminal.paste(question.text);
   }
 
-  /** Puts on the clipboard what was shown, or forgets it. @returns Whether it is there now. */
+  /** Puts the shown text on the clipboard, or forgets it. @returns Whether it is there now. */
   async answerClipboard(wish: ClipboardWish, isYes: boolean): Promise<boolean> {
     if (this.#state.clipboard === wish) this.#change({ clipboard: undefined });
     if (!isYes) return false;
@@ -117,7 +117,7 @@ export class Guard {
     }
   }
 
-  /** Puts this on the clipboard, and from here on whatever this session's programs say. */
+  /** Puts this on the clipboard, and from here on every text of this session's programs. */
   alwaysCopy(wish: ClipboardWish): Promise<boolean> {
     this.#mayAlwaysCopy = true;
     return this.answerClipboard(wish, true);
@@ -128,7 +128,7 @@ export class Guard {
     this.#listeners.clear();
   }
 
-  /** Pastes what is on the clipboard, which the browser may ask about. @returns Whether it let the page have it. */
+  /** Pastes the clipboard's text, about which the browser may ask. @returns Whether it let the page have it. */
   async pasteClipboard(): Promise<boolean> {
     try {
       this.#paste(await navigator.clipboard.readText());

@@ -51,7 +51,7 @@ export function keep({ layout, sandboxes }: Kept): KeptValue {
   };
 }
 
-/** @returns undefined for what is of another version, or can't be read whole. */
+/** @returns undefined for a value that is of another version, or can't be read whole. */
 export function readKept(value: unknown): Kept | undefined {
   if (!isRecord(value) || value.version !== LAYOUT_VERSION || !Array.isArray(value.tabs)) return undefined;
   const tabs: LayoutTab[] = [];

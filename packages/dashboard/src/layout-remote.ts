@@ -1,4 +1,4 @@
-// The server's place for what a person has open. Never throws.
+// The server's place for a person's open sessions. Never throws.
 
 import { isRecord } from "sandbox-stdio/core";
 import { ask } from "./answers.ts";

@@ -10,7 +10,7 @@ export type LinkTarget = {
   readonly to: string;
 };
 
-/** @returns undefined for what no link in a terminal has to do with: scripts, files, schemes that start programs. */
+/** @returns undefined for targets that no link in a terminal should have: scripts, files, schemes that start programs. */
 export function readLink(uri: string): LinkTarget | undefined {
   const url = URL.parse(uri);
   if (url === null || !SCHEMES.includes(url.protocol)) return undefined;

@@ -27,7 +27,7 @@ export class Login {
       window.addEventListener(event, used, { capture: true, passive: true });
   }
 
-  /** Who is logged in, after a renewal if there is no other way: one that has run out may still be renewed. */
+  /** The person who is logged in, after a renewal if need be: a login that has run out may still be renewed. */
   async now(): Promise<Me> {
     const me = await fetchMe();
     return me.kind === "anonymous" ? this.#renewed(me) : me;

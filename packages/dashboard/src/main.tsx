@@ -1,4 +1,4 @@
-// The page's entry: puts the App on it. Under `?debug=1` what is behind the terminal can be reached from the console.
+// The page's entry: puts the App on it. Under `?debug=1` the console can reach the objects behind the terminal.
 
 import "./page.css";
 import { createRoot } from "react-dom/client";

@@ -73,7 +73,7 @@ export function withTabs(search: string, { sandbox, session }: Place): string {
   return `?${params}`;
 }
 
-/** Whether it leaves to the page what to show. */
+/** Whether it leaves the choice of sessions to the page. */
 export function isBare(search: string): boolean {
   const params = new URLSearchParams(search);
   return !["sandbox", "session", "cmd"].some((name) => params.has(name));

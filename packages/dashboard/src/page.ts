@@ -106,7 +106,7 @@ export class Page {
     if (this.#takeTicket()) location.reload();
   }
 
-  /** A person agrees to what the address asks for: in this tab, for just that. */
+  /** A person agrees to the address's wishes: in this tab, for just that. */
   confirm(): void {
     if (this.#state.phase !== "confirming") return;
     this.#storage?.setItem(CONFIRMED, this.#state.address.attachUrl);
@@ -149,7 +149,7 @@ export class Page {
     this.#open(this.#user);
   }
 
-  /** Beside what is on the page, where there is something on it. */
+  /** Opened beside the page's sessions, if there are any. */
   login(): void {
     const isUsed = this.#state.phase === "ready" && this.#state.user !== undefined;
     if (!isUsed || !this.#login.open()) location.assign(loginAddress(location));
@@ -217,7 +217,7 @@ export class Page {
 
   #resumesOf({ sandbox, session }: Place): ResumeStore {
     const who = this.#user?.key;
-    // Two sessions of one name are told apart by what let this person in.
+    // The ticket or login that let this person in tells two sessions of one name apart.
     const key = this.#ticket === undefined ? who : `${who ?? "guest"}.${this.#ticket.slice(-12)}`;
     return tabResumeStore(`${key}.${sandbox}.${session}`, this.#storage, navigator.locks);
   }

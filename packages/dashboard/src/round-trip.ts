@@ -1,4 +1,4 @@
-// How long a key takes to the process and back, and how much output is still to be drawn. Told what is sent and taken. Pure.
+// How long a key takes to the process and back, and how much output is still to be drawn. Told of sent and taken bytes. Pure.
 
 /** Each new time counts so much: one that stands out is not believed alone. */
 const NEW_WEIGHT = 0.3;

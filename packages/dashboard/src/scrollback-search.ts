@@ -29,7 +29,7 @@ export class ScrollbackSearch {
   #found: SearchOptions | undefined;
   #isDisposed = false;
 
-  /** @param changed Told when what {@link state} says is another. */
+  /** @param changed Told when {@link state} changes. */
   constructor(terminal: Terminal, changed: () => void) {
     this.#terminal = terminal;
     this.#changed = changed;
@@ -39,7 +39,7 @@ export class ScrollbackSearch {
     return this.#state;
   }
 
-  /** Another term, or other options: from what is selected on, upwards. */
+  /** Another term, or other options: from the selection on, upwards. */
   async ask(term: string, options: SearchOptions): Promise<void> {
     const outcome = outcomeBefore(term, options);
     this.#change({ term, options, outcome });

@@ -1,4 +1,4 @@
-// Keeps the page's own static files, and nothing else, so that it opens without a network and can say what is missing. A page from
+// Keeps the page's own static files, and nothing else, so that it opens without a network and can name the fault. A page from
 // the network is always preferred: a person who is online never sees an old one.
 
 import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./shell-cache.ts";
@@ -17,7 +17,7 @@ type WorkerScope = {
 // The browser runs this file as a service worker, whatever the types of a page say.
 const scope = globalThis as unknown as WorkerScope;
 
-/** Fetches the page anew, without query or cookie, and what it names. */
+/** Fetches the page anew, without query or cookie, and the files that it names. */
 async function keepShell(): Promise<void> {
   const response = await fetch(PAGE, { credentials: "omit", cache: "no-cache" });
   const isPage = response.ok && !response.redirected && response.headers.get("Content-Type")?.startsWith("text/html");
@@ -25,7 +25,7 @@ async function keepShell(): Promise<void> {
   const files = filesOf(await response.clone().text());
   const cache = await caches.open(CACHE);
   const kept = (await cache.keys()).map(({ url }) => new URL(url).pathname);
-  // Files first: a kept page never names what is not there.
+  // Files first: a kept page never names a missing file.
   await cache.addAll(
     files.filter((path) => !kept.includes(path)).map((path) => new Request(path, { credentials: "omit" })),
   );

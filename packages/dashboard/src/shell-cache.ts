@@ -7,13 +7,13 @@ export const CACHE = "sbx-shell-1";
 /** The page, whatever its query: the query belongs to the browser's tab, and is kept nowhere. */
 export const PAGE = "/";
 
-/** Beside what the page itself names. */
+/** Beside the files that the page itself names. */
 const STATIC = ["/icon.svg", "/icon-192.png", "/icon-512.png", "/icon-maskable-512.png", "/manifest.webmanifest"];
 
 export type Handling =
   /** From the network, else the kept page. */
   | "page"
-  /** Its name changes with what is in it: from the cache, else the network. */
+  /** Its name changes with its content: from the cache, else the network. */
   | "file"
   /** Not the worker's affair. */
   | "none";

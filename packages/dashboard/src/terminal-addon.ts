@@ -19,9 +19,9 @@ type Chunk = {
   readonly bytes: Uint8Array;
   /** Offset after its last byte; undefined where there is nothing to acknowledge. */
   readonly end: number | undefined;
-  /** Whether the emulator's answers to what it asks are to be sent. */
+  /** Whether the emulator's answers to its queries are to be sent. */
   readonly mayAnswer: boolean;
-  /** Whether it was printed before this client was there: what it asks for has been dealt with by others, or never will be. */
+  /** Whether it was printed before this client was there: others have dealt with its queries, or never will. */
   readonly isReplay: boolean;
   /** Which client it came to. */
   readonly epoch: number;
@@ -51,7 +51,7 @@ export class StdioAddon implements ITerminalAddon {
    * counts as drawn, shows nothing until it is whole, and goes before whatever is written next.
    */
   #tail: Uint8Array = new Uint8Array(0);
-  /** The terminal is dealing with something that it may answer: what it sends before anything else happens is an answer. */
+  /** The terminal is dealing with something that it may answer: its next output, before anything else happens, is an answer. */
   #isAtQuery = false;
   #epoch = 0;
   /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
@@ -115,7 +115,7 @@ export class StdioAddon implements ITerminalAddon {
     this.#steps.length = 0;
   }
 
-  /** Whether what the terminal is drawing now is replay. To be asked by its parser's handlers. */
+  /** Whether the terminal is drawing replay now. To be asked by its parser's handlers. */
   get isDrawingReplay(): boolean {
     return this.#drawing[0]?.isReplay ?? true;
   }
@@ -156,7 +156,7 @@ export class StdioAddon implements ITerminalAddon {
     this.#advance();
   }
 
-  /** Hands on what can be handed on. A new size waits until what was printed in the old one is drawn. */
+  /** Hands on all steps that can be. A new size waits until the output in the old one is drawn. */
   #advance(): void {
     const terminal = this.#terminal;
     if (terminal === undefined) return;
@@ -191,7 +191,7 @@ export class StdioAddon implements ITerminalAddon {
     });
   }
 
-  /** Something to send: the emulator's answer, or what a person typed or pasted. */
+  /** Something to send: the emulator's answer, or a person's typed or pasted text. */
   #sent(text: string): void {
     if (this.#isAtQuery) {
       const isOurs = this.#drawing[0]?.mayAnswer ?? false;

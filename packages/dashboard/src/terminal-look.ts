@@ -91,7 +91,7 @@ export class TerminalLook {
       fontWeight: font.weight ?? "normal",
       fontWeightBold: font.boldWeight ?? "bold",
       cursorStyle: cursor.style,
-      // Nothing that blinks asks for what can't be typed.
+      // Nothing that blinks asks for keys that can't be typed.
       cursorBlink: cursor.blinks && !this.#isReadOnly,
     } as const;
     this.#joinCharacters(hasLigatures);

@@ -23,7 +23,7 @@ export type Bars = {
 };
 
 export type TerminalProps = {
-  /** Address of `/attach`, http(s) or ws(s), with what describes sandbox and process in its query. */
+  /** Address of `/attach`, http(s) or ws(s), with the parameters of sandbox and process in its query. */
   readonly wsUrl: string;
   /** A bearer token. Without one the browser's cookie speaks. A new one is told to the session without reconnecting. */
   readonly token?: string;
@@ -53,7 +53,7 @@ export type TerminalProps = {
   readonly onReader?: (isOn: boolean) => void;
   /** The process names its window. */
   readonly onTitle?: (title: string) => void;
-  /** Called with what is behind the component, once it is mounted: for debugging and tests. */
+  /** Called with the session behind the component, once it is mounted: for debugging and tests. */
   readonly onReady?: (session: TerminalSession) => void;
   /** How it looks; default dark. `system` follows the browser's preference. */
   readonly scheme?: Scheme | "system";

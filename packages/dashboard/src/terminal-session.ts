@@ -38,7 +38,7 @@ export type View = SessionFacts & {
   /** The terminal's size in cells: the PTY's, as far as it has been drawn. */
   readonly cols: number;
   readonly rows: number;
-  /** Whether that is another size than what fits. */
+  /** Whether that is another size than the one that fits. */
   readonly isFramed: boolean;
   readonly renderer: Renderer;
   /** The title that the process gave its window; "" if it gave none. */
@@ -59,7 +59,7 @@ export type View = SessionFacts & {
   readonly missedBytes: number;
   /** Keys that were pressed while nothing could be sent, since the last that was. */
   readonly unsentKeys: number;
-  /** Whether the session is asked to put only the length of what is typed on record. */
+  /** Whether the session is asked to put only the length of typed text on record. */
   readonly isSecret: boolean;
   /** How often the connection came back. */
   readonly resumes: number;
@@ -87,7 +87,7 @@ export class TerminalSession {
   readonly guard: Guard;
   /** Search, and the commands in the scrollback. */
   readonly tools: TerminalTools;
-  /** Bells, and what programs say to be noticed. */
+  /** Bells, and programs' notices. */
   readonly attention: Attention;
   /** The picture of keys before the process has echoed them. */
   readonly echo: EchoOverlay;

@@ -15,7 +15,7 @@ export type Said = { readonly words: string; readonly count: number };
 export type ToolsState = {
   readonly isSearching: boolean;
   readonly search: SearchState;
-  /** Whether the newest line is below what is seen. */
+  /** Whether the newest line is below the visible ones. */
   readonly isScrolledUp: boolean;
   /** Said for a moment: something was copied, or there was nothing to. */
   readonly said: Said | undefined;

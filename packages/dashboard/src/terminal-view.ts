@@ -126,7 +126,7 @@ export class TerminalView {
     return this.#renderer;
   }
 
-  /** Whether the terminal is smaller or larger than what fits, and framed. */
+  /** Whether the terminal is smaller or larger than the size that fits, and framed. */
   get isFramed(): boolean {
     return this.#isFramed;
   }
@@ -146,7 +146,7 @@ export class TerminalView {
   set isReadOnly(isReadOnly: boolean) {
     const { textarea } = this.terminal;
     textarea?.setAttribute("aria-readonly", String(isReadOnly));
-    // No touch keyboard comes up for what can't be typed.
+    // No touch keyboard comes up if a person may not type.
     if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
     this.#look.isReadOnly = isReadOnly;
   }
@@ -155,7 +155,7 @@ export class TerminalView {
     this.terminal.focus();
   }
 
-  /** Puts what is selected on the clipboard, and selects nothing any more. */
+  /** Puts the selection on the clipboard, and selects nothing any more. */
   copy(): void {
     this.terminal.focus();
     // Not navigator.clipboard, which a page without TLS has not, and which may be forbidden. xterm.js says what is copied.

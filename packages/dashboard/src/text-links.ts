@@ -14,7 +14,7 @@ const MAX_LINE = 2_000;
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "0.0.0.0", "[::1]", "[::]"]);
 /** The host must not be the end of another name, nor the scheme's, whose links the addon finds. */
 const LOCAL = /(?<![\w.:/@-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d{1,5}(?![\d.])(?:\/[^\s"'<>`|\\^{}]*)?/g;
-/** A path has a slash in it, or a file's line behind it; both are what compilers and tests print. */
+/** A path has a slash in it, or a file's line behind it; compilers and tests print both. */
 const PATH = /(?<![\w.:/@~-])(?:~|\.{1,2})?(?:\/?[\w.@+-]+\/)*\/?[\w.@+-]+(?::(\d{1,7})(?::(\d{1,7}))?)?(?![\w/])/g;
 const TRAILING = /[.,;:!?)\]}'"]+$/;
 
@@ -86,7 +86,7 @@ export function previewAddress(
   if (template === undefined || !template.includes("{port}")) return undefined;
   const origin = template.replaceAll("{port}", String(local.port)).replaceAll("{sandbox}", encodeURIComponent(sandbox));
   const base = URL.parse(origin);
-  // In the page's own origin what runs in the sandbox would be the person.
+  // In the page's own origin a program of the sandbox would act as the person.
   if (base === null || base.origin === pageOrigin || base.origin === "null") return undefined;
   if (base.protocol !== "https:" && base.hostname !== "localhost" && !base.hostname.endsWith(".localhost"))
     return undefined;

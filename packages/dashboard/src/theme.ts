@@ -106,7 +106,7 @@ export const FONT_FAMILY = [
 ].join(", ");
 
 /**
- * The least contrast of text to what is behind it, by renderer. The DOM's of xterm.js 6.0 takes inverse text for
+ * The least contrast of text to its background, by renderer. The DOM's of xterm.js 6.0 takes inverse text for
  * foreground on foreground and would turn it grey: there, none is asked for.
  */
 export const MINIMUM_CONTRAST = { webgl: 3, dom: 1 } as const;

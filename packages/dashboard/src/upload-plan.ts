@@ -1,4 +1,4 @@
-// How files come into the sandbox: which may, under which names, by which command, and what is typed at the cursor then. Pure.
+// How files come into the sandbox: which may, under which names, by which command, and the text typed at the cursor then. Pure.
 
 /** A file to upload: its path below the target, with slashes between folders. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
@@ -28,7 +28,7 @@ function isBelow(path: string): boolean {
 export const WHOLE = ".sbx-upload-is-whole";
 
 /**
- * Unpacks what comes on its standard input beside what is there, and moves it there once it is whole. A name that is taken gets a
+ * Unpacks its standard input beside the files there, and moves it there once it is whole. A name that is taken gets a
  * number before it; nothing is written over. Says each path, ended by a NUL.
  */
 export const RECEIVE = `d=$(mktemp -d ./.sbx-upload.XXXXXX) || exit

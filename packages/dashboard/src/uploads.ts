@@ -127,7 +127,7 @@ export class Uploads {
     const sending = { kind: "sending", files: plan.files, totalBytes: plan.bytes, directory } as const;
     this.#change({ ...sending, sentBytes: 0 });
     const upload = new Upload(this.#ports.connect(directory), (sent) => {
-      // Of the archive, which is a little longer than what is in it.
+      // Of the archive, which is a little longer than its files.
       this.#change({ ...sending, sentBytes: Math.min(sent, plan.bytes) });
     });
     this.#upload = upload;

@@ -8,7 +8,7 @@ import type { AttachWish } from "./cli-command.ts";
 const PASSED_ON = ["TERM", "COLORTERM", "LANG"] as const;
 
 /**
- * The query's parameters, but for the session's name and what is known of the place in it.
+ * The query's parameters, but for the session's name and the known place in it.
  * @param isTerminal Whether standard input and output are both terminals. @param size The window's, where it has one.
  * @param around This side's environment. @param hasPlace Whether an earlier run has been there: its process is not replaced.
  */

@@ -179,7 +179,7 @@ export class Attachment {
     } else if (state.phase === "ended") this.#endings.add({ kind: "client", end: state.end });
   }
 
-  /** The first greeting tells what the session is: a terminal is only taken over for a PTY. */
+  /** The first greeting tells the session's kind: a terminal is only taken over for a PTY. */
   #begin(hello: Hello): void {
     const [client, output, notices] = [this.#client, this.#output, this.#notices];
     const isViewer = hello.you.role === "viewer";

@@ -44,7 +44,7 @@ export type AttachWish = Place & {
   /** Whether it is told who comes and goes, and who types. */
   readonly hasStatus: boolean;
   readonly isVerbose: boolean;
-  /** Whether only what ends the run is told. */
+  /** Whether only the end of the run is told. */
   readonly isQuiet?: boolean;
   /** Whether standard input is left alone, and the process gets none. */
   readonly hasNoInput?: boolean;
@@ -140,7 +140,7 @@ export type CopyCommand = Place & {
   readonly kind: "cp";
   readonly from: CopyEnd;
   readonly to: CopyEnd;
-  /** Whether what is there already, with the same size and time, is left out. */
+  /** Whether files that are there already, with the same size and time, are left out. */
   readonly isResumed: boolean;
 };
 export type ForwardCommand = Place & {

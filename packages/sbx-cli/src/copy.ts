@@ -86,7 +86,7 @@ async function copyOut({ from, to, isResumed }: CopyCommand, remote: Remote): Pr
 
 // ---- Both --------------------------------------------------------------------------------------------------------
 
-/** Words for a tar that packs it all, or what its standard input names. */
+/** Words for a tar that packs it all, or the files that its standard input names. */
 function packed(name: string, names: readonly string[] | undefined): readonly string[] {
   return names === undefined ? [`./${name}`] : ["--no-recursion", "--null", "-T", "-"];
 }

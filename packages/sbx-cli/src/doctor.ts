@@ -1,4 +1,4 @@
-// Tries every step of a connection, one after the other, and says what is wrong and what to do about it.
+// Tries every step of a connection, one after the other, and names the fault and its remedy.
 
 import dns from "node:dns/promises";
 import net from "node:net";

@@ -11,7 +11,7 @@ export type Endpoint = {
   readonly httpBase: string;
   /** Scheme, host and port of {@link httpBase}. */
   readonly origin: string;
-  /** Whether what is sent there can't be read on the way: TLS, or this machine itself. */
+  /** Whether bytes sent there can't be read on the way: TLS, or this machine itself. */
   readonly isPrivate: boolean;
   /** It stands in a file of the current folder, which another person may have put there: only a token made for it is sent. */
   readonly isFound?: boolean;

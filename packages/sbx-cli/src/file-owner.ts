@@ -35,7 +35,7 @@ function ownerOf(pid: number): FileOwner {
     // It is gone, or this is no Linux.
     return { pid };
   }
-  // The name in parentheses may hold anything. Of what comes after it, the state is the first, the beginning the twentieth.
+  // The name in parentheses may hold anything. Of the fields after it, the state is the first, the beginning the twentieth.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const startedAt = fields[18];
   return state === "Z" || startedAt === undefined ? { pid } : { pid, startedAt };

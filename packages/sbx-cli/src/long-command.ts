@@ -8,7 +8,7 @@ import { usage } from "./outcome.ts";
 /** An address takes so much, not counting the command. */
 const TOO_LONG = /^the command is too long/;
 
-/** Whether what is wished fits an address. @throws {CliError} Where it would be refused for another reason. */
+/** Whether the wish fits an address. @throws {CliError} Where it would be refused for another reason. */
 export function fitsAddress(wish: AttachWish): boolean {
   const params = attachQuery(wish, false, undefined);
   const query = parseAttachQuery(new URLSearchParams([...params, ["attempt", "a.0"]]));

@@ -20,13 +20,13 @@ export class Menu {
   /** The clients that may be given the keyboard, while a digit is awaited. */
   #choices: readonly string[] = [];
 
-  /** @param isSecret Whether what is typed is being kept off the record. */
+  /** @param isSecret Whether typed text is being kept off the record. */
   constructor(people: Participants, isSecret: boolean) {
     this.#people = people;
     this.#isSecret = isSecret;
   }
 
-  /** Only what makes sense now. */
+  /** Only the actions that make sense now. */
   get text(): string {
     const keyboard = keyboardStateOf(this.#people);
     const keys = [
@@ -80,7 +80,7 @@ export class Menu {
     return keyboard === "none" ? { kind: "nothing", text: "a viewer can't have the keyboard" } : action;
   }
 
-  /** To who asked first; else to the only one there is; else a digit says to whom. */
+  /** To the client that asked first; else to the only one; else a digit chooses the client. */
   #give(): MenuAction {
     if (keyboardStateOf(this.#people) !== "yours") {
       return this.#ifKeyboard({ kind: "nothing", text: "the keyboard is not yours to give" });

@@ -1,4 +1,4 @@
-// `attach` alone: says what runs, and asks which of it is meant. A person is asked; a script is told.
+// `attach` alone: lists the running sessions, and asks which of them is meant. A person is asked; a script is told.
 
 import fs from "node:fs";
 import { isRecord } from "sandbox-stdio/core";

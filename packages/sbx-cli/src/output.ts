@@ -59,7 +59,7 @@ export class Output {
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Drops what waits. A write that is under way is finished. */
+  /** Drops the bytes that wait. A write that is under way is finished. */
   drop(): void {
     this.#queue.length = 0;
   }

@@ -5,7 +5,7 @@ const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 /** The same but for the line feeds of indented JSON, which has its own C0 characters escaped already. */
 const UNSAFE_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** On one line, with a space for each run of what is unsafe. */
+/** On one line, with a space for each run of unsafe characters. */
 export function oneLine(text: string): string {
   return plain(text).trim();
 }
@@ -15,7 +15,7 @@ export function plain(text: string): string {
   return text.replace(UNSAFE, " ");
 }
 
-/** Indented JSON of the same value, with what is unsafe escaped. */
+/** Indented JSON of the same value, with unsafe characters escaped. */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, escaped);
 }

@@ -31,7 +31,7 @@ export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promi
   return sandbox(endpoint.httpBase, { sandbox: name, token });
 }
 
-/** Does what asks the server over HTTP. @throws {CliError} With the exit code that a failure has. */
+/** Does work that asks the server over HTTP. @throws {CliError} With the exit code that a failure has. */
 export async function asking<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -306,7 +306,7 @@ function printable(row: string): string {
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without what is undefined. */
+/** Without undefined fields. */
 function only<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }

@@ -32,7 +32,7 @@ export type Place = {
 export type InputKind = "piped" | "typed";
 
 const VERSION = 1;
-/** How often the file is written while output flows. A crash repeats what was written since, unless it can be recognised. */
+/** How often the file is written while output flows. After a crash a run repeats the output since, unless it can be recognised. */
 const INTERVAL_MS = 200;
 /**
  * … and after so much output at the latest. The session holds 1 MiB of output, and lets go of the oldest when what is newer

@@ -47,7 +47,7 @@ export function expiryWords(seconds: number, hasTicket: boolean): string {
 }
 
 export function errorWords({ code, message }: ErrorMessage): string {
-  // Of what this program asks for, only taking the keyboard is refused with so little.
+  // Of this program's requests, only taking the keyboard is refused with so little.
   const isTake = code === "not_allowed" && message === "not allowed";
   return isTake ? "taking the keyboard needs the scope sandbox:admin" : message;
 }

@@ -23,7 +23,7 @@ export function age(time: string, nowMs = Date.now()): string {
 }
 
 export type TableOptions = {
-  /** Not only what runs. */
+  /** Not only running ones. */
   readonly hasAll: boolean;
   /** Whether the sessions are of several sandboxes. */
   readonly isEverywhere: boolean;

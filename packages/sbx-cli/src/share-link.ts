@@ -5,7 +5,7 @@ import { isName, type Role } from "sandbox-stdio/core";
 import { usage } from "./outcome.ts";
 
 export type ShareLink = {
-  /** The server's address, without what makes it a link. */
+  /** The server's address, without the parts that make it a link. */
   readonly address: string;
   readonly sandbox: string;
   readonly session: string;

@@ -1,5 +1,5 @@
 // One WebSocket after another to `/attach`, over the ws package: sends token and ticket in headers, and puts what goes wrong into
-// a close code and a phrase. Knows nothing of what is said on them.
+// a close code and a phrase. Knows nothing of the messages on them.
 
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";

@@ -2,7 +2,7 @@
 
 import { oneLine } from "./plain-text.ts";
 
-/** Columns as wide as what stands in them. The first row is the heading. */
+/** Columns as wide as their texts. The first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) =>

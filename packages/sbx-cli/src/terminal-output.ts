@@ -1,6 +1,6 @@
 // Chooses the PTY output to draw on the person's terminal. Four reasons to look at it: a query that another client answers,
 // or that is replayed, must not make this terminal type an answer into the shell; a line of our own must not fall into the
-// middle of a sequence; what an application left switched on must be switched off when the terminal is given back; and some
+// middle of a sequence; modes that an application left on must be switched off when the terminal is given back; and some
 // terminals stand still for hours over a number that no screen can show. The bytes of a file transfer are no terminal's (K6b).
 
 import { FileTransfers, MAX_COLS, MAX_ROWS, QueryFilter, type ScreenSize, withinScreen } from "sandbox-stdio/core";

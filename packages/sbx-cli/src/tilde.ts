@@ -1,4 +1,4 @@
-// Escapes at a line's start, as ssh has them: `~.` detaches, `~?` says what there is, `~^Z` stops this program, `~~` sends one.
+// Escapes at a line's start, as ssh has them: `~.` detaches, `~?` lists the escapes, `~^Z` stops this program, `~~` sends one.
 // Holds a tilde back until the next key. Pure.
 
 const TILDE = 0x7e;

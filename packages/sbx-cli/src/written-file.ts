@@ -43,13 +43,13 @@ export class WrittenFile {
     return this.#ports >= this.#end;
   }
 
-  /** Length of the file up to what has been received again. */
+  /** Length of the file up to the bytes that have been received again. */
   get position(): number {
     return this.#ports;
   }
 
   /**
-   * Compares the next bytes of standard output with what is there.
+   * Compares the next bytes of standard output with the file's.
    * @returns `rest`: the bytes beyond the file, to be written now. Where the file has something else (another program wrote
    *   there too) the bytes' writers can't be told apart: then everything is written again, with `again` before it.
    */
