@@ -1,4 +1,4 @@
-// Counts, on a local system, what a client's use costs in messages and rows.
+// Counts, on a local system, the cost of a client's use in messages and rows.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

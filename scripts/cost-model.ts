@@ -1,6 +1,6 @@
 // The cost of a deployment by the platform's published prices. Pure: inputs in, dollars out.
 
-/** In dollars, as published on 2026-11-20, without what the plan includes. */
+/** In dollars, as published on 2026-11-20, without the plan's own allowance. */
 export const PRICES = {
   objectRequest: 0.15 / 1e6,
   /** Of a Durable Object, which always counts as 128 MB. */

@@ -74,7 +74,7 @@ export class Agent {
   async #ask(question: string): Promise<string> {
     this.#tell(`question: ${question}`);
     await this.#sandbox.keyboard(SHELL, "release");
-    // The person's answer is seen in what the prompt's program says next.
+    // The next output of the prompt's program shows the person's answer.
     const answered = await this.#sandbox.wait(SHELL, {
       until: { match: "^(deployed|not deployed)$", flags: "m" },
       from: this.#from,

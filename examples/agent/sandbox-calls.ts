@@ -61,7 +61,7 @@ export class SandboxCalls {
     return this.#call("DELETE", `/sessions/${session}`);
   }
 
-  /** Repeats what may be repeated: nothing is done twice, and 503 and 429 say when to come back. */
+  /** Repeats a call that may be repeated: nothing is done twice, and 503 and 429 say when to come back. */
   async #call<T>(method: string, path: string, body?: object): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await fetch(`${this.#base}${path}`, {

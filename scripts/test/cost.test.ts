@@ -1,4 +1,4 @@
-// The cost of a deployment: the page is what the model says, and the model adds up.
+// The cost of a deployment: the page is the model's output, and the model adds up.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -12,7 +12,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .filter((file) => existsSync(join(ROOT, file)));
 const pages = files.filter((file) => file.endsWith(".md"));
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
-/** Of a page, what stands outside of code blocks. */
+/** The part of a page outside of code blocks. */
 const proseOf = (page: string): string => read(page).replace(/^```[\s\S]*?^```/gm, "");
 
 /** The anchors of a page's headings, as GitHub makes them. */

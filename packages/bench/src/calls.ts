@@ -5,7 +5,7 @@ import { median, scaled } from "./numbers.ts";
 import type { Subject } from "./subjects.ts";
 import { runToExit, type TerminalSpec } from "./terminal.ts";
 
-/** The first few pay for what is loaded once. */
+/** The first few pay for code that is loaded once. */
 const WARM_UP = 10;
 const TIMES = 50;
 

@@ -12,7 +12,7 @@ import type { Result } from "./measuring.ts";
 import { median, scaled } from "./numbers.ts";
 import type { Subject } from "./subjects.ts";
 
-/** Before these what is read from the disk is not in memory, and the sandbox may not run. */
+/** Before these the files are not in memory, and the sandbox may not run. */
 const WARM_RUNS = 3;
 
 /** A program and its words, up to those of the command. */
@@ -20,7 +20,7 @@ type Front = { readonly program: string; readonly words: readonly string[]; read
 
 let built: Promise<string> | undefined;
 
-/** Only of what has a command line: the whole path, and ssh. */
+/** Only of subjects with a command line: the whole path, and ssh. */
 export async function shortCommand(subject: Subject, share = 1): Promise<Result> {
   const { ssh, url, headers } = subject.spec(["true"]);
   const runs = scaled(30, share, 5);

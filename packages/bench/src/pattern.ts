@@ -8,7 +8,7 @@ const REPEATED = repeated(PERIOD);
 
 /**
  * Counts bytes that are the pattern, from its start. It compares and does nothing else for each byte: its speed is a limit to
- * what is measured.
+ * the measurement.
  */
 export class Verifier {
   bytes = 0;

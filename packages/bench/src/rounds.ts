@@ -6,7 +6,7 @@ import { isMeasured, PEERS } from "./measures.ts";
 import { show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
 
-/** A bridge compiles its way of a key in the first 1.5 s, which is no part of what a measurement is about. */
+/** A bridge compiles its way of a key in the first 1.5 s, which is no part of a measurement's subject. */
 const SETTLE_MS = 2_000;
 
 /** Every value measured, by row and subject. */

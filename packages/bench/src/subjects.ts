@@ -115,7 +115,7 @@ async function ourPath(profiles?: string): Promise<Subject> {
     LIMIT_ATTACHES_PER_MINUTE: "1000000",
     LIMIT_CONNECTIONS_PER_IP: "1000000",
     LIMIT_SESSIONS: "1000000",
-    // `AUDIT=off npm run bench` shows what the audit costs.
+    // `AUDIT=off npm run bench` shows the audit's cost.
     AUDIT: process.env.AUDIT ?? "",
     // A slow link in front has a port of its own.
     ALLOWED_HOSTS: (await linkHosts()).join(","),
@@ -269,7 +269,7 @@ function subjectOf(
   };
 }
 
-/** OpenSSH has a process or two for each connection; what runs on the terminals is not the server. */
+/** OpenSSH has a process or two for each connection; programs on the terminals are not the server. */
 function withDescendants(pid: number, isTree: boolean): number[] {
   if (!isTree) return [pid];
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);

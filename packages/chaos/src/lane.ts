@@ -53,7 +53,7 @@ export class Lane {
     this.#take(bytes);
   }
 
-  /** Keeps what comes. */
+  /** Keeps the bytes that come. */
   hold(): void {
     if (this.#mode === "forward") this.#mode = "hold";
   }

@@ -1,4 +1,4 @@
-// A client's WebSocket to `/attach`, made through the proxy while it names the real server. Knows nothing of what is said.
+// A client's WebSocket to `/attach`, made through the proxy while it names the real server. Knows nothing of the messages.
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";

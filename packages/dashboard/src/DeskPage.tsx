@@ -56,7 +56,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     live?.screen.focus();
     if (live !== undefined && state.address.isDebug) onDebug?.(live);
   }, [focusId, onDebug, state.address.isDebug]);
-  // Each terminal takes the focus when it is made, and so does the earlier one in front: the one that has it in the layout comes last.
+  // Each terminal takes the focus when it is made, and so does the one in front: the pane that has it in the layout comes last.
   useEffect(() => {
     if (!isCovered) focusTerminal();
   }, [focusTerminal, shown, isCovered]);

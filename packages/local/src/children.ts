@@ -1,5 +1,5 @@
 // Long-running child processes: each in its own process group, its output in a log file, ended as a group, and ended
-// too when this process dies without a chance to (guard.ts). Knows nothing of what the children are.
+// too when this process dies without a chance to (guard.ts). Knows nothing of the children's kinds.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { killMarked } from "./leftovers.ts";
 /** How long a child that has ended is given for the rest of its stderr, milliseconds. */
 const STDERR_GRACE_MS = 1_000;
 
-/** Of what a child wrote, in a report of its end. */
+/** Lines of a child's output, in a report of its end. */
 const LAST_LINES = 40;
 
 /** Characters of a child's stderr that are remembered. */
@@ -41,7 +41,7 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string | undefined;
-  /** Settles when the process has ended, for whatever reason. Never rejects. */
+  /** Settles when the process has ended, for any reason. Never rejects. */
   readonly exited: Promise<ExitStatus>;
   readonly hasExited: boolean;
   /** The last lines of its log, or of a stderr that is remembered, at most `count`; "" where it has neither. */
@@ -58,7 +58,7 @@ export interface Ending {
   readonly succeeded: boolean;
   /** "exit code 1", or a signal's name. */
   readonly exit: string;
-  /** The last of what it wrote, as far as that is known here. */
+  /** The last lines of its output, as far as they are known here. */
   readonly lastLines: string;
 }
 
@@ -161,7 +161,7 @@ export class ChildKeeper {
     };
   }
 
-  /** Ends what carries the mark of this run, and lets the guard go, which ends whatever else was not stopped before. */
+  /** Ends the processes with the mark of this run, and lets the guard go, which ends all others that were not stopped before. */
   close(): void {
     killMarked(this.runId);
     this.#guard.stdin?.end();

@@ -7,7 +7,7 @@ import { readAuthSettings } from "../../../worker/src/auth/settings.ts";
 import { readEgress } from "../../../worker/src/sandbox/egress.ts";
 import { ENTRIES } from "./container-ways.ts";
 
-/** The secrets of the Worker, and what each is for. */
+/** The secrets of the Worker, and the use of each. */
 export const SECRETS: Readonly<Record<string, string>> = {
   SESSION_SECRET: "encrypts the cookies of logins by browser",
   STDIO_TOKEN: "what each container's own secret is made from",
@@ -16,7 +16,7 @@ export const SECRETS: Readonly<Record<string, string>> = {
 /** Long enough for every secret that is checked when it is used. */
 const ANY_SECRET = "x".repeat(64);
 
-/** A few seconds of 15 minutes are for ending what still runs. */
+/** A few seconds of 15 minutes are for ending processes that still run. */
 const MAX_STOP_SECONDS = 890;
 
 /** `wrangler deploy --var NAME:value` and `--dry-run`, `--containers-rollout=none` among its arguments. */

@@ -1,4 +1,4 @@
-// The docker command, chosen as wrangler chooses it. Knows nothing of what it is used for.
+// The docker command, chosen as wrangler chooses it. Knows nothing of its uses.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 

@@ -44,7 +44,7 @@ export function parseImage(text: string): ImageName {
 /**
  * Asks the registry, with an anonymous token where it wants one.
  * @param registryUrl In place of the image's own: a mirror.
- * @returns `sha256:…`, computed over what it sent.
+ * @returns `sha256:…`, computed over the registry's bytes.
  * @throws {RegistryError}
  */
 export async function digestOf(image: ImageName, registryUrl = image.registryUrl): Promise<string> {

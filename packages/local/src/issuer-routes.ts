@@ -72,13 +72,13 @@ function redirect(base: string, parameters: Record<string, string>): IssuerReply
   return { status: 303, headers: { location: url.href }, body: "" };
 }
 
-/** The scopes of `requested` that exist, in its order; what a client asks for when it asks for nothing is `openid`. */
+/** The scopes of `requested` that exist, in its order; a client that asks for nothing gets `openid`. */
 function grantedScope(requested: string | null): string {
   const asked = (requested ?? "").split(" ").filter((scope) => SCOPES.includes(scope));
   return asked.length === 0 ? "openid" : [...new Set(asked)].join(" ");
 }
 
-/** The person that a sign-in form names, or what is wrong with it. */
+/** The person that a sign-in form names, or the form's fault. */
 function personFromForm(form: URLSearchParams): Person | string {
   const sub = (form.get("as") ?? form.get("user") ?? "").trim();
   const org = (form.get("org") ?? "").trim();

@@ -28,7 +28,7 @@ export interface IssuerOptions {
 export interface Issuer {
   /** The value of `iss`, and the base of all its addresses: `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** Stops listening and cuts what is open. */
+  /** Stops listening and cuts open connections. */
   close(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ export const ROOT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.ur
 /** Programs that npm installed, by their absolute paths: children get a PATH without these. */
 export const BIN = join(ROOT, "node_modules", ".bin");
 
-/** The directory of keys, state and logs of local runs: `.local`, or what SBX_LOCAL_DIR says. */
+/** The directory of keys, state and logs of local runs: `.local`, or SBX_LOCAL_DIR. */
 export function localDir(): string {
   return resolve(ROOT, process.env.SBX_LOCAL_DIR ?? ".local");
 }

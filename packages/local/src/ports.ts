@@ -1,4 +1,4 @@
-// Choosing TCP ports on the loopback interface. Knows nothing of what will listen there.
+// Choosing TCP ports on the loopback interface. Knows nothing of their listeners.
 import { connect, createServer } from "node:net";
 import { isErrorCode } from "./files.ts";
 

@@ -5,7 +5,7 @@ import { BIN, ROOT } from "./paths.ts";
 
 export type Suite = {
   readonly name: string;
-  /** Needs what build.ts makes: the page and the command line. */
+  /** Needs build.ts's output: the page and the command line. */
   readonly needsBuild?: boolean;
 } & (
   | { readonly kind: "checks"; readonly checks: readonly Command[] }

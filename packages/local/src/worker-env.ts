@@ -11,7 +11,7 @@ export function workerEnv(dir: string, more: Record<string, string> = {}): NodeJ
     FORCE_COLOR: "0",
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_SEND_ERROR_REPORTS: "false",
-    // The banner is what looks for a newer version.
+    // The banner looks for a newer version.
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_LOG_PATH: join(dir, "logs/wrangler"),
     WRANGLER_CACHE_DIR: join(dir, "cache"),

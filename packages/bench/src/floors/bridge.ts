@@ -1,11 +1,11 @@
 // The floor of a bridge: the least program that runs a command on a terminal and shows it over a WebSocket. No flow
-// control, no resume, no log. Its numbers are what the runtime alone can do.
+// control, no resume, no log. Its numbers are the runtime's alone.
 
 const HEADER = 0x01;
 
 type Data = { terminal: Bun.Terminal | undefined; kill: () => void };
 
-/** Sockets that only watch, by the name of what they watch. */
+/** Sockets that only watch, by the name that they watch. */
 const viewers = new Map<string, Set<{ send(frame: Uint8Array): unknown }>>();
 
 const server = Bun.serve<Data>({

@@ -1,5 +1,5 @@
 // A person's terminal on the session: stdio.v1 over a WebSocket, that is cut and comes back with `resume`. Types lines, numbers and
-// keeps what is not acknowledged, and notes all output.
+// keeps unacknowledged input, and notes all output.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../local/src/random.ts";

@@ -70,7 +70,7 @@ export class WaitCheck {
     }
   }
 
-  /** Whether what was met stands where it was said to. */
+  /** Whether the met text stands where it was said to. */
   check(output: string): void {
     for (const { marker, from, answer } of this.#met) {
       const match = answer.body.match as { from?: number; to?: number; text?: string } | undefined;

@@ -29,7 +29,7 @@ export type KeptEvent = {
   isDelivered: boolean;
 };
 
-/** Keeps what must outlive its owner. Each call is stored before the next thing that the owner says to anybody. */
+/** Keeps the state that must outlive its owner. Each call is stored before the next thing that the owner says to anybody. */
 export interface Journal {
   streams(): readonly JournalStream[];
   /** Without their texts, in the order of their offsets. */
@@ -142,7 +142,7 @@ export class Streams {
     return this.#journal.next(stream, after);
   }
 
-  /** Where a GET without an id goes on: behind what was sent on before. */
+  /** Where a GET without an id goes on: behind the messages that were sent on before. */
   get listeningFrom(): number {
     const sent = this.#kept.filter((kept) => kept.stream === LISTENING && kept.isDelivered);
     return sent.at(-1)?.offset ?? 0;

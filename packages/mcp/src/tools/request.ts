@@ -1,4 +1,4 @@
-// A tool's call as a request to its route, and what the route's answer says.
+// A tool's call as a request to its route, and the route's answer as a result.
 
 import { ROUTES, type Route } from "@sbx/api";
 
