@@ -1,4 +1,4 @@
-// Who may ask at `/mcp` (M3): a Bearer header and nothing else, no page of another origin. A refusal says where to log in.
+// The callers of `/mcp` (M3): a Bearer header and nothing else, no page of another origin. A refusal tells where to log in.
 
 import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault, refusal } from "../auth/fault.ts";
@@ -19,7 +19,7 @@ export async function caller(request: Request, env: IdentifyEnv): Promise<Authen
   return identify(withoutCookie(request), env);
 }
 
-/** Somebody else's `authenticate` may look at a cookie first, and so take the token of one user for another's. */
+/** Another system's `authenticate` may look at a cookie first, and so take the token of one user for another's. */
 function withoutCookie(request: Request): Request {
   if (!request.headers.has("Cookie")) return request;
   const headers = new Headers(request.headers);
@@ -27,7 +27,7 @@ function withoutCookie(request: Request): Request {
   return new Request(request.url, { method: request.method, headers });
 }
 
-/** A request to the API that a call here leads to: by the same caller, who is not asked about again. */
+/** A request to the API that a call here leads to: it has the same caller, whom the Worker does not identify again. */
 export function innerRequest(outer: Request, who: Authenticated, path: string, init: RequestInit): Request {
   const headers = new Headers(outer.headers);
   for (const name of [...headers.keys()])
@@ -37,10 +37,10 @@ export function innerRequest(outer: Request, who: Authenticated, path: string, i
   return request;
 }
 
-/** What of a route's context a refusal needs. */
+/** The parts of a route's context that a refusal needs. */
 type Refused = { readonly req: { readonly raw: Request }; readonly env: IdentifyEnv };
 
-/** Answers a fault with where its asker may log in (RFC 9728). */
+/** Answers a fault with the place where the caller may log in (RFC 9728). */
 export function refuseWithMetadata(error: Error, c: Refused): Response {
   if (!(error instanceof AuthFault)) throw error;
   logRefused(c.req.raw, error);

@@ -76,7 +76,7 @@ export class EventConnection implements Bounded {
       }
       await this.#writer.close();
     } catch {
-      // The client has gone: what it did not get is kept for it.
+      // The client has gone: the store keeps the messages that the client did not get.
       await this.#writer.abort().catch(() => undefined);
     } finally {
       this.close();

@@ -1,4 +1,4 @@
-// What the Worker asks a session's Durable Object for an MCP client behind the gateway.
+// The Worker's call to a session's Durable Object for an MCP client behind the gateway.
 
 import type { Sent } from "@sbx/mcp/gateway";
 import type { ProgramCall } from "../programs/call.ts";
@@ -14,7 +14,7 @@ export type GatewayAsk =
   | { readonly type: "end" };
 
 export type GatewayCall = CallerFacts & {
-  /** Whose MCP session it is: a digest of issuer, subject, tenant and address. */
+  /** The owner of the MCP session: a digest of issuer, subject, tenant and address. */
   readonly binding: string;
   readonly ask: GatewayAsk;
 };
@@ -27,6 +27,6 @@ export function gatewayRequest(call: GatewayCall, signal: AbortSignal): Request 
 
 /** @returns undefined where the request is of another kind. */
 export async function gatewayCallOf(request: Request): Promise<GatewayCall | undefined> {
-  // Only the Worker reaches a Durable Object, so what it says is taken as said.
+  // Only the Worker reaches a Durable Object, so the object trusts the call.
   return new URL(request.url).pathname === GATEWAY_PATH ? ((await request.json()) as GatewayCall) : undefined;
 }

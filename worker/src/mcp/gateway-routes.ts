@@ -28,7 +28,7 @@ api.route("/api/sandboxes", programRoutes);
 
 const BODY_PATIENCE_MS = 30_000;
 const SESSION_ID = /^[0-9a-f]{20}$/;
-/** Of clients that do not say: what the revision is that had no header for it. */
+/** For clients that send no version: the last revision without a header for it. */
 const OLDEST = "2025-03-26";
 
 gatewayRoutes.all("/mcp/:sandbox/:name", async (c) => {
@@ -99,7 +99,7 @@ async function start(c: GatewayContext, { identified }: Caller, id: string): Pro
     args: searchParams.getAll("arg"),
     ...(cwd === null ? {} : { cwd }),
     ...(keep === null ? {} : { keepSeconds: Number(keep) }),
-    // While this object is made anew, what the server says waits.
+    // While the session object is made anew, the server's output waits.
     delivery: "lossless",
     shellIntegration: false,
   };
@@ -108,7 +108,7 @@ async function start(c: GatewayContext, { identified }: Caller, id: string): Pro
   return api.fetch(put, c.env, c.executionCtx as ExecutionContext);
 }
 
-/** Asks the session's Durable Object. What it streams counts as a connection of its address. */
+/** Asks the session's Durable Object. Its stream counts as a connection of the caller's address. */
 async function asked(c: GatewayContext, who: Authorized, id: string, ask: GatewayAsk): Promise<Response> {
   if (!SESSION_ID.test(id))
     return respond(refused(404, "not_found", "there is no such MCP session: initialize a new one"));
@@ -145,7 +145,7 @@ async function asked(c: GatewayContext, who: Authorized, id: string, ask: Gatewa
   }
 }
 
-/** Whose MCP session it is: nobody else's requests are answered by it, nor those to another address. */
+/** The owner of the MCP session: it answers no requests of another caller, nor those to another address. */
 async function bindingOf(c: GatewayContext, { identity }: Authorized): Promise<string> {
   const { pathname, search } = new URL(c.req.url);
   const parts = [identity.issuer, identity.subject, await tenantKey(identity), pathname, search];

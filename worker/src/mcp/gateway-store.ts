@@ -1,4 +1,4 @@
-// What the gateway keeps in the session's Durable Object: the messages of each stream, input on its way to the server, and how far
+// The gateway's data in the session's Durable Object: the messages of each stream, input on its way to the server, and how far
 // its output has been read. All of it goes with the session.
 
 import type { EventPlace, Journal, JournalEvent, JournalStream, KeptEvent } from "@sbx/mcp/gateway";
@@ -18,7 +18,7 @@ type Head = ReadPlace & {
 
 /** A value of the store has at most 2 MB. */
 const PIECE_BYTES = 1_000_000;
-/** What one write may have. */
+/** The most bytes that one write may have. */
 const INPUT_BYTES = 48 * 1024;
 const TABLES = [
   "mcp_events (offset INTEGER, part INTEGER, stream INTEGER, size INTEGER, delivered INTEGER, bytes BLOB, PRIMARY KEY (offset, part))",

@@ -1,5 +1,5 @@
 // The gateway's part in the session's Durable Object (M2): one MCP session with one stdio server, which is the session's process. Its
-// output is read, and its input written, by the operations that all programs have; which message goes where is the core's decision.
+// output is read, and its input written, by the operations that all programs have; the core decides which message goes where.
 
 import {
   type EventPlace,
@@ -43,7 +43,7 @@ export interface GatewayPorts {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** What is known of the MCP session while this object lives. */
+/** The state of the MCP session while this object lives. */
 type Live = { readonly incarnation: string; readonly streams: Streams; readonly lines: JsonLines };
 
 export class McpGateway {
@@ -51,7 +51,7 @@ export class McpGateway {
   readonly #store: GatewayStore;
   readonly #connections = new Set<EventConnection>();
   #live: Live | undefined;
-  /** Who called last: what is read and written is for them. */
+  /** The last caller: the gateway reads and writes for this caller. */
   #caller: CallerFacts | undefined;
   #output: ServerOutput | undefined;
   #isWriting = false;
@@ -164,11 +164,11 @@ export class McpGateway {
     return this.#live;
   }
 
-  /** Reads and writes as long as there is somebody to do it for. */
+  /** Reads and writes as long as a client wants that. */
   #work(live: Live): void {
     if (this.#live !== live) return;
     if (!this.#isWriting) this.#at.waitUntil(this.#write(live));
-    // What it says with nobody here waits where it is, and does not keep it from its end.
+    // Without a client, the server's output waits in the log, and does not keep the process from its end.
     if (this.#isWanted) this.#hear(live);
   }
 
@@ -236,10 +236,10 @@ export class McpGateway {
         const operation = { type: "write", writer: "mcp", at, bytes: latin1, waitMs: WRITE_MS } as const;
         const { status } = await this.#ask(operation, new AbortController().signal);
         if (this.#live !== live) return;
-        // Counted by its place: what was taken before is not typed again.
+        // The write has its place: the bridge does not type again the input that it took before.
         if (status === 200 || status === 202) this.#store.dropInput(at);
         else if (status === 429 || status === 503) await pause();
-        // The reader sees the exit, behind all that was said before it.
+        // The reader sees the exit, behind all output before it.
         else return;
       }
     } finally {
@@ -256,7 +256,7 @@ export class McpGateway {
 
   // ---- Its end -----------------------------------------------------------------------------------------------------
 
-  /** There is no server any more: what it owes is refused. */
+  /** The server has ended: the gateway refuses the requests that are still open. */
   #over(message: string): void {
     const live = this.#live;
     if (live === undefined) return;

@@ -13,7 +13,7 @@ import {
 export interface OutputPorts {
   /** Bytes of standard output, which are the taker's from now on; and where the log goes on behind them. */
   took(pieces: readonly Uint8Array[], logNext: number): void;
-  /** What the server said is not all here any more. */
+  /** A part of the server's output is not in the log any more. */
   lost(): void;
   exited(code: number): void;
   /** It is attached no more. @param isGone Whether the process is gone too. */
@@ -73,7 +73,7 @@ export class ServerOutput implements Peer {
     if (frame[0] === STREAM_STDOUT) this.#pieces.push(frame.subarray(1));
     if (this.#isDue) return;
     this.#isDue = true;
-    // Later, and all there is then: what is stored together costs one write.
+    // Later, and all there is then: messages that are stored together cost one write.
     queueMicrotask(() => {
       this.#isDue = false;
       this.#flush();

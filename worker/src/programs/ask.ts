@@ -1,5 +1,5 @@
-// Asks a session's Durable Object. What changes nothing is asked again where the object restarts meanwhile; for everything else
-// that is told honestly, and the caller may repeat it.
+// Asks a session's Durable Object. The Worker repeats a question that changes nothing if the object restarts meanwhile. A call that
+// changes something gets an honest 503 instead, and the caller may repeat it.
 
 import type { SessionsEnv } from "../session/session-calls.ts";
 import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer } from "./call.ts";
@@ -29,7 +29,7 @@ export async function ask({ env, sessionKey, signal }: Target, call: ProgramCall
   }
 }
 
-/** Asks until there is an answer. @param again What is asked after a restart; it may have less time left. */
+/** Asks until there is an answer. @param again Makes the call to repeat after a restart; it may have less time left. */
 export async function askUntilAnswered(target: Target, again: () => ProgramCall): Promise<ProgramAnswer> {
   let answer = await ask(target, again());
   for (let i = 1; i < QUESTIONS && answer.status === 503 && !target.signal.aborted; i += 1) {

@@ -1,4 +1,4 @@
-// Who calls (R1), and what the session's Durable Object is told of them.
+// The caller of a request (R1), and the facts about the caller that the session's Durable Object gets.
 
 import { type Grant, grantOfToken } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
@@ -25,7 +25,7 @@ export type Authorized = {
   readonly pass: Pass;
 };
 
-/** Who calls, by token or cookie (R1), wherever that is. @throws {AuthFault} */
+/** The caller, by token or cookie (R1), wherever that is. @throws {AuthFault} */
 export async function callerOf(
   request: Request,
   env: IdentifyEnv,

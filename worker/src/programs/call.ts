@@ -1,4 +1,4 @@
-// What the Worker asks a session's Durable Object on behalf of a program, and how that answers: plain values, over one request,
+// The Worker's calls to a session's Durable Object on behalf of a program, and their answers: plain values, over one request,
 // whose signal tells the object that its caller has gone.
 
 import type { ProcessWish } from "sandbox-stdio/core";
@@ -108,7 +108,7 @@ export type ProgramAnswer = {
   readonly bytes?: Uint8Array;
 };
 
-/** Not for callers: the operation would start a process, and whoever asks must be let in for that first. */
+/** Not for callers: the operation would start a process, and the Worker must let the caller in for that first. */
 export const NEEDS_PASS = 428;
 
 const CALL_PATH = "/program";
@@ -120,7 +120,7 @@ export function requestOf(call: ProgramCall, signal: AbortSignal): Request {
 
 /** @returns undefined where the request is of another kind. */
 export async function callOf(request: Request): Promise<ProgramCall | undefined> {
-  // Only the Worker reaches a Durable Object, so what it says is taken as said.
+  // Only the Worker reaches a Durable Object, so the object trusts the call.
   return new URL(request.url).pathname === CALL_PATH ? ((await request.json()) as ProgramCall) : undefined;
 }
 

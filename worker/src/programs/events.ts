@@ -5,7 +5,7 @@ import { type Attention, outputText } from "sandbox-stdio/programs";
 import type { ProgramAnswer } from "./call.ts";
 import { base64Of, type OutputFormat } from "./output-format.ts";
 
-/** Where a stream goes on, as its events' ids say: `INCARNATION.NEXT`. The exit counts as one behind the last byte. */
+/** The place where a stream goes on, from its events' ids: `INCARNATION.NEXT`. The exit counts as one behind the last byte. */
 export type EventPlace = { readonly incarnation: string; readonly next: number };
 
 export function placeOf(id: string): EventPlace | undefined {
@@ -25,9 +25,9 @@ type ReadBody = {
 };
 
 /**
- * @param to Where it ends; absent: with the process.
- * @param live Attention is told of what comes behind this offset, never of a replay (N1).
- * @param read Reads on from an offset, with the attention behind another; waits for a while where there is nothing new.
+ * @param to The offset where the stream ends; absent: with the process.
+ * @param live The stream tells of attention behind this offset only, never of a replay (N1).
+ * @param read Reads on from an offset, with the attention behind another; waits for a while if there is nothing new.
  * @param ended Called once, however the stream ends.
  */
 export function eventStream(

@@ -1,4 +1,4 @@
-// The OpenAPI document of the programs' interface. It holds nothing that is secret: anybody may read it.
+// The OpenAPI document of the programs' interface. It holds no secret: every caller may read it.
 
 import { openApiDocument } from "@sbx/api";
 import { Hono } from "hono";

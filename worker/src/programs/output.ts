@@ -11,11 +11,11 @@ import { QUIET_MS, respond, respondInTime } from "./respond.ts";
 
 type Query = z.output<typeof sessionSchemas.readQuery>;
 
-/** What reading needs of its request. */
+/** The parts of a request that reading needs. */
 export type Reading = {
   readonly target: Target;
   readonly callOf: (operation: Operation, incarnation?: string) => ProgramCall;
-  /** Lets a call in that waits or streams. @returns What it is refused with. */
+  /** Lets a call in that waits or streams. @returns The refusal, if there is one. */
   readonly enter: () => Promise<ProgramAnswer | undefined>;
   readonly leave: () => void;
   readonly abandon: () => void;

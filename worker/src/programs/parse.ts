@@ -1,4 +1,4 @@
-// What a request says, checked by its route's schema.
+// The content of a request, checked by its route's schema.
 
 import type { processSchemas } from "@sbx/api";
 import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "sandbox-stdio/core";

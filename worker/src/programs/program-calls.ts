@@ -143,7 +143,7 @@ export class ProgramCalls {
   ): ProgramAnswer | Promise<ProgramAnswer> {
     switch (operation.type) {
       case "run": {
-        // What a process was started with is its first input already (U4).
+        // The input that a process was started with is its first input already (U4).
         const goesOn = operation.hasInput && !isNew && this.#at.store.record?.program?.hasInput !== true;
         return run(reached, call.session, operation, signal, goesOn ? this.#typing(reached, call) : undefined);
       }
@@ -205,7 +205,7 @@ export class ProgramCalls {
     return turn;
   }
 
-  /** The process of this name (P2). @returns What to answer instead, where it can't be had. */
+  /** The process of this name (P2). @returns The answer to give instead, if there is no such process. */
   async #findOrStart(
     call: ProgramCall,
     process: Extract<Operation, { type: "create" }>["process"],
@@ -320,7 +320,7 @@ function isLong(operation: Operation): boolean {
   return operation.type === "wait" || (operation.type === "read" && operation.waitMs > 0);
 }
 
-/** What a refusal is to a program. */
+/** The answer that a program gets for a refusal. */
 export function answerOf({ code, error, message, retryAfterSeconds }: Refusal): ProgramAnswer {
   const status = httpStatusOf(code);
   const seconds = retryAfterSeconds ?? (code === CLOSE.unavailable ? FULL_RETRY_SECONDS : undefined);

@@ -42,7 +42,7 @@ export async function respondInTime(
       await writer.write(new TextEncoder().encode(`${JSON.stringify(body)}\n`));
       await writer.close();
     } catch {
-      // The caller has gone, or the answer never came: what it has of it is not JSON.
+      // The caller has gone, or the answer never came: the part that the caller has is not JSON.
       await writer.abort().catch(() => undefined);
     } finally {
       clearInterval(spaces);

@@ -113,7 +113,7 @@ programRoutes.post("/:sandbox/sessions/:session/wait", async (c) => {
   const { target, callOf, enter: enterWait, leave, abandon, waitUntil } = await at(c, who, nameOf(c));
   const { incarnation, until, timeoutMs, maxBytes } = body.value;
   const deadlineMs = Date.now() + timeoutMs;
-  // Where it looks from is settled first: what comes while the object restarts is not missed.
+  // The Worker settles the start of the search first: the wait then misses no output that comes while the object restarts.
   const located = await ask(target, callOf({ type: "locate", from: body.value.from, until }, incarnation));
   if (located.status !== 200) return respond(located);
   const refusal = await enterWait();

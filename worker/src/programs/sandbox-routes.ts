@@ -1,4 +1,4 @@
-// `GET /api/sandboxes`: where the caller's tenant has sessions that have not ended.
+// `GET /api/sandboxes`: the sandboxes where the caller's tenant has sessions that have not ended.
 
 import { Hono } from "hono";
 import { AuthFault } from "../auth/fault.ts";

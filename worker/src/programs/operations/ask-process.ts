@@ -1,4 +1,4 @@
-// *screen* and *commands* (S1, S2, C3): asked of the process's bridge while it runs, and of what was kept at its exit.
+// *screen* and *commands* (S1, S2, C3): the bridge answers while the process runs, and the store answers after its exit.
 
 import type { InnerClient, Question } from "sandbox-stdio/core";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
@@ -9,7 +9,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 export type Kept = { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined };
 
-/** What is kept of every terminal at its exit: as much as can be told of it later. */
+/** The question at the exit of every terminal, whose answer is kept: it asks for as much as can be told later. */
 export const LAST_SCREEN: Question = { about: "screen", scrollback: Number.MAX_SAFE_INTEGER, runs: true, ansi: true };
 
 /** @returns JSON, as the bridge has it; undefined where there is no answer in time. */
@@ -69,7 +69,7 @@ export async function commands(
   return { status: 200, body: { commands: list.map((command: object) => ({ ...end, ...command })), next } };
 }
 
-/** The bridge is in the sandbox: what it says may be anything. */
+/** The bridge is in the sandbox: its answer may be anything. */
 export function keptState(text: Uint8Array | undefined): Readonly<Record<string, unknown>> | undefined {
   if (text === undefined) return undefined;
   try {

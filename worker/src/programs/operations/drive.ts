@@ -1,4 +1,4 @@
-// *signal*, *resize* and *keyboard* (R5): what a program does to the process beside typing. Its writer is a client of the session,
+// *signal*, *resize* and *keyboard* (R5): a program's actions on the process beside typing. Its writer is a client of the session,
 // with the rights of one.
 
 import type { ClientRecord, RelaySession, SignalName } from "sandbox-stdio/core";
@@ -9,7 +9,7 @@ import type { Reached } from "./reached.ts";
 export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" }>;
 
 export interface DrivePorts {
-  /** Whether the process can be reached now: what is said of it meanwhile would be lost. */
+  /** Whether the process can be reached now: if not, the action would be lost. */
   readonly isReachable: boolean;
   readonly audit: SessionAudit | undefined;
   /** The id of the client that a writer of the caller's is. */

@@ -1,4 +1,4 @@
-// What an operation works on: the log of a session and what became of its process, live or from what is stored.
+// The subject of an operation: the log of a session and the fate of its process, live or from the store.
 
 import type { ExitStatus, OutputLog, RelaySession } from "sandbox-stdio/core";
 import type { SessionRecord } from "../../session/session-store.ts";
@@ -10,7 +10,7 @@ export interface Reached {
   readonly incarnation: string;
   readonly isTty: boolean;
   readonly log: OutputLog;
-  /** What the process is now, and whether all that it said is in the log. */
+  /** The state of the process now; it also tells whether all output of the process is in the log. */
   readonly state: ProcessState;
   readonly exit: ExitStatus | undefined;
   /** The session that the output comes by; absent of a lost process. */

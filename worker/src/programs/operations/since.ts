@@ -1,4 +1,4 @@
-// Where output begins that came at a time or later (D2a): by the bridge's index of times, live or as it was kept at the end.
+// The offset where output of a time or later begins (D2a): by the bridge's index of times, live or as it was kept at the end.
 
 import type { InnerClient } from "sandbox-stdio/core";
 import { offsetSince, readTimeIndex } from "sandbox-stdio/programs";
@@ -6,7 +6,7 @@ import type { SessionRecord } from "../../session/session-store.ts";
 import { askProcess, type Kept, keptState } from "./ask-process.ts";
 import type { Reached } from "./reached.ts";
 
-/** What is needed of the session beside its log. */
+/** The parts of the session that the search needs beside its log. */
 export interface SincePorts {
   readonly hop: InnerClient;
   kept(): Kept;

@@ -1,4 +1,4 @@
-// What a wait looks at beside the output (T1): the ends of a shell's commands, and the screen as drawn.
+// The sources of a wait beside the output (T1): the ends of a shell's commands, and the screen as drawn.
 
 import type { InnerClient } from "sandbox-stdio/core";
 import type { Wait, WaitUntil } from "sandbox-stdio/programs";
@@ -56,7 +56,7 @@ export class ScreenSource {
   #atMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #state: string | undefined;
-  /** What came and was not told yet. */
+  /** The newest screen that the wait has not been told yet. */
   #news: { readonly rows: readonly string[]; readonly offset: number } | undefined;
 
   constructor(reached: Reached, ports: ProcessPorts) {

@@ -1,4 +1,4 @@
-// *wait* (T1 to T6): the core's state machine, told of what happens at the session.
+// *wait* (T1 to T6): the core's state machine, told of the session's events.
 
 import { compilePattern } from "@sbx/api/patterns";
 import { lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
@@ -46,14 +46,14 @@ export async function wait(
     const now = Date.now();
     waiting.output(now);
     if (condition.kind === "keyboard") waiting.keyboard(mayType());
-    // What was shown last counts before the end does.
+    // The last screen counts before the end does.
     if (reached.state !== "running" && screen?.isCurrent === false) return waiting.result !== undefined;
     if (reached.state === "exited" && reached.exit !== undefined) waiting.exited(reached.exit);
     else if (reached.state === "lost") waiting.lost();
     else if ((waiting.nextTickMs ?? Number.POSITIVE_INFINITY) <= now) waiting.tick(now);
     return waiting.result !== undefined;
   };
-  // Where a search takes long it goes on in the next turn: others are served between.
+  // A search that takes long goes on in the next turn: the object serves other callers between.
   const next = () => {
     const atMs = waiting.isBehind ? Date.now() : waiting.nextTickMs;
     const screenMs = screen?.nextMs;

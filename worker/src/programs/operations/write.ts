@@ -89,7 +89,7 @@ export class Writes {
     const { from, to, output } = written;
     const receipt = () => receiptOf(client.input, to, session.programs.settledOf(client));
     const deadlineMs = Date.now() + asked.waitMs;
-    // What a process had taken when it ended is still on its way into the record.
+    // When the process ends, input that it had taken is still on its way into the record.
     const canSettle = () => session.exit === undefined || client.input.taken >= to;
     while (receipt().status === 202 && Date.now() < deadlineMs && canSettle()) {
       await this.#settled(deadlineMs - Date.now());
@@ -115,7 +115,7 @@ export class Writes {
   }
 }
 
-/** Has the bridge type it; what it typed goes into the record. */
+/** Has the bridge type it; the typed text goes into the record. */
 async function said(
   session: RelaySession,
   client: ClientRecord,
