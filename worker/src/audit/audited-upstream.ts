@@ -1,4 +1,4 @@
-// Stands between a session and its way to the process, and notes what goes there: who came and went, who holds the
+// Stands between a session and its way to the process, and notes the traffic there: clients that come and go, the holder of the
 // keyboard, signals, kills, ends of input, sizes. Changes nothing.
 
 import type {
@@ -49,7 +49,7 @@ export class AuditedUpstream implements Upstream {
     this.#upstream.kill(client);
   }
 
-  /** What is typed into one is noted as input. */
+  /** Input that is typed into a pane is noted as input. */
   pane(client: ClientRecord, order: PaneOrder): void {
     if (order.type !== "stdin") {
       const action = order.type === "pane" ? order.action : order.type;
@@ -74,7 +74,7 @@ export class AuditedUpstream implements Upstream {
     this.#upstream.holder(id);
   }
 
-  /** Follows from who is here and who holds the keyboard: not noted. */
+  /** Follows from the clients that are here and from the holder of the keyboard: not noted. */
   answerer(answerer: Answerer): void {
     this.#upstream.answerer(answerer);
   }

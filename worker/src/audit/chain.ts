@@ -1,5 +1,5 @@
 // The hash chain of the audit: each record's hash covers the record and the hash before it, so that one that was changed,
-// removed, added or moved is found. Pure: knows neither where records are stored nor, but for what was typed, what they say.
+// removed, added or moved is found. Pure: knows neither where records are stored nor, but for typed input, their content.
 
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
@@ -19,7 +19,7 @@ export type ChainedRecord = {
 /** A place in the chain: the last record up to there, and its hash. */
 export type ChainPoint = { readonly seq: number; readonly hash: string };
 
-/** Where a chain begins from which nothing has been deleted. */
+/** The start of a chain from which nothing has been deleted. */
 export const CHAIN_START: ChainPoint = { seq: 0, hash: "0".repeat(64) };
 
 export type ChainVerdict =

@@ -1,4 +1,4 @@
-// When what was gathered for the record is stored: once it is due, between two keys, and never later than it may be.
+// Decides when gathered events are stored: once they are due, between two keys, and never later than they may be.
 
 /** Events wait this long for more, and input is quiet after it: longer than an echo takes. */
 export const GATHER_MS = 10;
@@ -7,12 +7,12 @@ export class Gathering {
   readonly #store: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
-  /** As Date.now(): when input last came, and when what waits is due, and at the latest. */
+  /** As Date.now(): when input last came, and when the waiting events are due, and at the latest. */
   #inputAtMs = 0;
   #dueMs = Number.POSITIVE_INFINITY;
   #latestMs = Number.POSITIVE_INFINITY;
 
-  /** @param store Stores what waits, and calls {@link clear}; or can't yet. */
+  /** @param store Stores the waiting events, and calls {@link clear}; or can't yet. */
   constructor(store: () => void) {
     this.#store = store;
   }
@@ -39,7 +39,7 @@ export class Gathering {
     this.#inputAtMs = Date.now();
   }
 
-  /** What is left waits from now on: not for its own time alone, so that little is stored right after something else. */
+  /** The remaining events wait from now on: not for their own time alone, so that little is stored right after something else. */
   again(): void {
     const nowMs = Date.now();
     this.#lookAt(Math.max(this.#dueMs, nowMs + GATHER_MS), nowMs);

@@ -5,7 +5,7 @@ import { createHash, type Hash } from "node:crypto";
 import { type InputFate, release } from "sandbox-stdio/core";
 import type { InputDeed } from "./record.ts";
 
-/** What is kept of input: its bytes, or their hash, or how many they were. */
+/** The part of input that the record keeps: its bytes, or their hash, or how many they were. */
 export type InputKeeping = "content" | "hash" | "length";
 
 /** A batch that holds so much is closed, and the next one begun. */
@@ -35,7 +35,7 @@ export class InputBatch {
     this.pane = pane;
     this.offset = offset;
     this.#fate = fate;
-    // What somebody could not say is nobody's business, nor a way to fill the record.
+    // Refused input is not for the readers of the record, nor a way to fill it.
     this.#keeping = isSecret || fate === "refused" ? "length" : keeping;
     this.#isSecret = isSecret;
     this.#hash = this.#keeping === "hash" ? createHash("sha256") : undefined;
@@ -56,7 +56,7 @@ export class InputBatch {
     return true;
   }
 
-  /** What goes on record. To be called once. */
+  /** The record of this batch. To be called once. */
   finish(): InputDeed {
     return {
       type: "input",

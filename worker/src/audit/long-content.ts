@@ -4,7 +4,7 @@
 /** Content from here on stands apart: no key, nor a line that is typed, is as long. */
 export const LONG_BYTES = 16 * 1024;
 
-/** What was typed, by the number of its record. */
+/** Typed input, by the number of its record. */
 export class LongContent {
   readonly #sql: SqlStorage;
   #hasTable = false;
@@ -13,7 +13,7 @@ export class LongContent {
     this.#sql = sql;
   }
 
-  /** Stored with what else is written in this turn. What is sent after it waits until it is on disk. */
+  /** Stored with the other writes of this turn. Messages that are sent after it wait until it is on disk. */
   add(seq: number, bytes: Uint8Array): void {
     if (!this.#hasTable) {
       this.#sql.exec("CREATE TABLE IF NOT EXISTS audit_content (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");

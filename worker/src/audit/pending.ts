@@ -1,4 +1,4 @@
-// What waits to be stored, and what it is as records: events as they are, input of one batch as one of them.
+// Events and input that wait to be stored, and their form as records: events as they are, input of one batch as one of them.
 
 import type { InputBatch } from "./input-batch.ts";
 import type { Actor, AuditEvent, Place } from "./record.ts";

@@ -1,28 +1,28 @@
-// What an audit record says. Types only.
+// The fields of an audit record. Types only.
 
 import type { ParticipantKind } from "sandbox-stdio/core";
 import type { ChainPoint } from "./chain.ts";
 
-/** Who did something, as their token and connection say. */
+/** The person who acted, as their token and connection say. */
 export type Actor = {
   readonly tenant: string;
-  /** The token's subject; `guest:` and the ticket's id for somebody without a token. */
+  /** The token's subject; `guest:` and the ticket's id for a person without a token. */
   readonly user: string;
-  /** Where the connection came from; empty where the platform does not say. */
+  /** The address of the connection; empty if the platform does not tell it. */
   readonly address: string;
   /** The id of the ticket that let them in, where one did. */
   readonly ticket?: string;
 };
 
-/** Which session it was done in. */
+/** The session of the action. */
 export type Place = { readonly sandbox: string; readonly session: string };
 
-/** A variable that a process was started with. Its value may be a secret: only who has it too can tell that it was this one. */
+/** A variable that a process was started with. Its value may be a secret: only a person with that value can tell that it was this one. */
 export type RecordedVariable = { readonly name: string; readonly sha256: string };
 
-/** What happened. */
+/** The event of a record. */
 export type Deed =
-  /** The process began. `cwd` and `env` are what was asked for beyond the sandbox's own. */
+  /** The process began. `cwd` and `env` are the settings that were asked for beyond the sandbox's own. */
   | {
       readonly type: "start";
       readonly incarnation: string;
@@ -44,7 +44,7 @@ export type Deed =
   | ({ readonly type: "refused"; readonly error: string; readonly message: string } & Repeated)
   /** The server closed a client's connection. */
   | ({ readonly type: "closed"; readonly code: number; readonly reason: string } & Repeated)
-  /** The keyboard changed hands; "" is nobody. The client is the new holder, or else the old one. */
+  /** The keyboard changed hands; "" stands for no client. The client is the new holder, or else the old one. */
   | ({ readonly type: "holder"; readonly from: string; readonly to: string } & Repeated)
   | ({ readonly type: "signal"; readonly signal: string } & Repeated)
   | { readonly type: "kill" }
@@ -69,13 +69,13 @@ export type Deed =
   /** In a tenant's record: a user, or a token or ticket, lost all access. */
   | { readonly type: "revoke"; readonly sub: string }
   | { readonly type: "revoke"; readonly jti: string }
-  /** In a tenant's record: where it wants to be called; "" is nowhere. */
+  /** In a tenant's record: the address that the tenant wants to be called at; "" stands for none. */
   | { readonly type: "webhook"; readonly url: string }
   /** In a tenant's record: a login by cookie was ended by its person. */
   | { readonly type: "logout" }
   | InputDeed;
 
-/** `name` is what the others see; who it is, the {@link Actor} says. */
+/** The other clients see `name`; the {@link Actor} says who it is. */
 export type AttachDeed = Repeated & {
   readonly type: "attach";
   readonly name: string;
@@ -83,7 +83,7 @@ export type AttachDeed = Repeated & {
   readonly kind: ParticipantKind;
 };
 
-/** What came more than once is one record: so many times, from its `time` until then, and how it stood at the end. */
+/** A repeated event is one record: so many times, from its `time` until then, and how it stood at the end. */
 export type Repeated = { readonly times?: number; readonly until?: string };
 
 /**

@@ -1,4 +1,4 @@
-// What a client may cause without end, on its way into the audit: refusals, connections that come and go, a switch that is
+// Events that a client may cause without end, on their way into the audit: refusals, connections that come and go, a switch that is
 // flipped. The first of a kind are on record at once; those that follow are one record, so that they fill no disk. Told the
 // time; stores nothing.
 
@@ -25,7 +25,7 @@ export function isRepeatable(event: AuditEvent): event is RefusalEvent {
   return (REPEATABLE as readonly string[]).includes(event.type);
 }
 
-/** What says how the input after it is meant: on record before that input. */
+/** Events that say how the input after them is meant: on record before that input. */
 const BEFORE_INPUT: ReadonlySet<RefusalEvent["type"]> = new Set(["input", "secret", "holder"]);
 
 /** A run of the same refusals is one record for so long. */
@@ -41,7 +41,7 @@ export class Refusals {
   readonly #runs = new Map<string, Run>();
   #waitingRuns = 0;
 
-  /** @returns What is to be put on record now; undefined where it waits in its run. */
+  /** @returns The event to put on record now; undefined if it waits in its run. */
   note(event: RefusalEvent, nowMs: number): RefusalEvent | undefined {
     if (this.#runs.size >= MANY_RUNS) this.#forgetIdle(nowMs);
     const key = keyOf(event);
@@ -65,7 +65,7 @@ export class Refusals {
     return this.#waitingRuns > 0;
   }
 
-  /** What waits: all of it, of the runs that are over, of one client, or what belongs before that client's input. */
+  /** The waiting events: all, those of the runs that are over, those of one client, or those that belong before its input. */
   take(nowMs: number, of: "all" | "over" | { readonly client: string; readonly beforeInput?: true }): RefusalEvent[] {
     const taken: RefusalEvent[] = [];
     if (!this.isWaiting) return taken;
@@ -96,7 +96,7 @@ function isWithin({ sinceMs }: Run, nowMs: number): boolean {
   return nowMs >= sinceMs && nowMs < sinceMs + RUN_MS;
 }
 
-/** Whose it is and why, not its words: a client may choose those. */
+/** The owner and the reason of the event, not its words: a client may choose those. */
 function keyOf(event: RefusalEvent): string {
   const whose = event.client ?? `${event.tenant} ${event.user} ${event.address}`;
   return JSON.stringify([

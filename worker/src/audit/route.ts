@@ -1,4 +1,4 @@
-// `GET …/sessions/NAME/audit`: what happened in a session, page by page, for those who may read it. Its session may be long gone.
+// `GET …/sessions/NAME/audit`: the events of a session, page by page, for callers that may read it. Its session may be long gone.
 
 import { CLOSE } from "sandbox-stdio/core";
 import { refuseHttp } from "../refusal.ts";
@@ -9,7 +9,7 @@ const MAX_LIMIT = 1000;
 
 export type AuditPageQuery = { readonly after: number; readonly limit: number };
 
-/** What a page is asked for by; or the refusal. */
+/** The query for a page; or the refusal. */
 export function readAuditQuery(params: URLSearchParams): AuditPageQuery | Response {
   const after = integer(params.get("after") ?? "0");
   const limit = integer(params.get("limit") ?? String(DEFAULT_LIMIT));

@@ -20,7 +20,7 @@ import type { AuditTrail } from "./trail.ts";
 import { logUnrecorded } from "./worker-log.ts";
 
 /**
- * What a person types waits this long for more, where a client keeps it until it is acknowledged: a row for each key would cost
+ * Typed input of a person waits this long for more, if the client keeps it until it is acknowledged: a row for each key would cost
  * several times as much.
  */
 const TYPING_GATHER_MS = 400;
@@ -31,7 +31,7 @@ const TYPING_GATHER_MS = 400;
 const MAX_GATHER_MS = 500;
 /**
  * Input that waits is stored at once from here on, so that a client that sends much need not wait for the clock. A
- * transaction costs about the same whatever it holds, and a client sends its other half while the first is stored.
+ * transaction costs about the same whatever its size, and a client sends its other half while the first is stored.
  */
 const GATHER_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 
@@ -40,7 +40,7 @@ export interface SessionAuditPorts {
   readonly settings: AuditSettings;
   /** Whether the process has a terminal. */
   isTty(): boolean;
-  /** A batch is being stored: what is stored with it in this turn is on disk when it is. */
+  /** A batch is being stored: other writes of this turn are on disk when it is. */
   storing(): void;
   /** More of this client's input is stored. */
   stored(clientId: string): void;
@@ -52,7 +52,7 @@ export class SessionAudit implements InputRecorder {
   readonly #ports: SessionAuditPorts;
   #positionsRead: InputPositions | undefined;
   readonly #actors = new Map<string, Actor>();
-  /** Whose a connection is that was let in; it may end after its client's place was given up. */
+  /** The owner of a connection that was let in; it may end after its client's place was given up. */
   readonly #connections = new WeakMap<ServerConnection, { readonly client: string; readonly who: Actor }>();
   #secretRead: Set<string> | undefined;
   #place: Partial<Place> = {};
@@ -72,12 +72,12 @@ export class SessionAudit implements InputRecorder {
 
   // ---- What happens --------------------------------------------------------------------------------------------
 
-  /** Which session this is, as soon as somebody says so. */
+  /** Sets the place of this session, as soon as it is known. */
   at({ sandbox, session }: Place): void {
     this.#place = { sandbox, session };
   }
 
-  /** Something that `client` did, or that happened to it; to nobody in particular without. */
+  /** Something that `client` did, or that happened to it; without `client` the event has none. */
   note(deed: Deed, client?: string, who?: Actor): void {
     const actor = who ?? (client === undefined ? undefined : this.#actors.get(client));
     const last = this.#pending.at(-1);
@@ -92,8 +92,8 @@ export class SessionAudit implements InputRecorder {
   }
 
   /**
-   * Somebody was refused who wanted to attach, or to start the process. Where there was never a session, that is a line of the
-   * Worker's log, since an object that stores anything is kept for good. What the command policy refuses is on record anywhere.
+   * A request to attach, or to start the process, was refused. Where there was never a session, that is a line of the
+   * Worker's log, since an object that stores anything is kept for good. A refusal of the command policy is on record anywhere.
    */
   refused({ error, message }: Pick<Refusal, "error" | "message">, who: Actor, hasSession: boolean): void {
     const isOnRecord = hasSession || this.#ports.trail.head.seq > 0 || error === "cmd_forbidden";
@@ -101,7 +101,7 @@ export class SessionAudit implements InputRecorder {
     else logUnrecorded({ ...this.#place, ...who }, { error, message });
   }
 
-  /** A process begins: nobody who typed into an earlier one comes back. */
+  /** A process begins: no client that typed into an earlier one comes back. */
   began(deed: Deed & { type: "start" }, who: Actor): void {
     this.#positionsRead = new InputPositions();
     this.#secretRead = new Set();
@@ -180,7 +180,7 @@ export class SessionAudit implements InputRecorder {
       this.#inputRefused(id, start, fresh.length);
       return;
     }
-    // In the order in which it came: what was refused before this is on record before it.
+    // In the order of arrival: input that was refused before this is on record before it.
     this.#addRefusals({ client: id, beforeInput: true });
     const isTyping = client.acknowledges && !client.isProgram && !isSecret && this.#ports.isTty();
     this.#gather(id, start, fresh, fate, isTyping ? TYPING_GATHER_MS : GATHER_MS);
@@ -227,7 +227,7 @@ export class SessionAudit implements InputRecorder {
 
   // ---- Storing -------------------------------------------------------------------------------------------------
 
-  /** Stores what has been gathered. */
+  /** Stores all gathered events. */
   async flush(): Promise<void> {
     this.#addRefusals("all");
     while (this.#writing !== undefined || this.#hasMore) {
@@ -283,7 +283,7 @@ export class SessionAudit implements InputRecorder {
     this.#write();
   }
 
-  /** One batch at a time: what comes meanwhile is the next one. */
+  /** One batch at a time: events that come meanwhile are the next one. */
   #write(): void {
     if (this.#writing !== undefined || !this.#hasMore) return;
     this.#gathering.clear();
@@ -323,7 +323,7 @@ export class SessionAudit implements InputRecorder {
     }
   }
 
-  // Read when input is first spoken of, or not at all where the process begins: whoever waits for a new session does not
+  // Read when input is first spoken of, or not at all where the process begins: a client of a new session does not
   // wait for that.
 
   get #positions(): InputPositions {

@@ -8,7 +8,7 @@ export interface AuditEnv {
   readonly AUDIT?: string;
   /** How long a record is kept: a number with s, m, h or d. Default: 90d. */
   readonly AUDIT_RETENTION?: string;
-  /** `off`: what clients declare secret is kept like all other input. Default: only its length is. */
+  /** `off`: input that clients declare secret is kept like all other input. Default: only its length is. */
   readonly AUDIT_SECRET?: string;
 }
 

@@ -1,4 +1,4 @@
-// What the record says of the surroundings that a process was asked for with.
+// The record's part about the surroundings that a process was asked for with.
 
 import { createHash } from "node:crypto";
 import type { ProcessWish } from "sandbox-stdio/core";

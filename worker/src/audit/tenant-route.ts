@@ -1,4 +1,4 @@
-// `GET /api/audit`: what concerns the caller's tenant and no one session of it, page by page.
+// `GET /api/audit`: the events that concern the caller's tenant and no one session of it, page by page.
 
 import { Hono } from "hono";
 import { type IdentifyEnv, identify } from "../auth/identify.ts";

@@ -15,7 +15,7 @@ const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** A batch is begun anew before it has so many bytes; the platform stores no value of more than twice that. */
 const MAX_BATCH_BYTES = 1024 * 1024;
-/** What a record has besides its text, give or take: a long command line has room in the other half of a value. */
+/** The bytes of a record besides its text, give or take: a long command line has room in the other half of a value. */
 const RECORD_BYTES = 1024;
 
 /** Between two deletions of old records, at least. */
@@ -24,7 +24,7 @@ const MIN_DELETION_MS = 60 * 60_000;
 /** Records that were stored together, oldest first. Never empty. */
 type Batch = readonly StoredRecord[];
 
-/** Null stands for what is {@link LongContent}. Older records hold base64 as text. */
+/** Null stands for content in {@link LongContent}. Older records hold base64 as text. */
 type StoredRecord = Exclude<AuditRecord, InputRecord> | StoredInput;
 type InputRecord = Extract<AuditRecord, { type: "input" }>;
 type StoredInput = Omit<InputRecord, "text" | "base64"> & {
@@ -32,10 +32,10 @@ type StoredInput = Omit<InputRecord, "text" | "base64"> & {
   readonly base64?: Uint8Array | string | null;
 };
 
-/** What the newest batch says. */
+/** The facts in the newest batch. */
 type Newest = {
   readonly head: ChainPoint;
-  /** How far the input in it goes, by client: where another batch becomes the newest, a key of the client's own says it. */
+  /** How far the input in it goes, by client: when another batch becomes the newest, a key of the client's own says it. */
   readonly inputEnds: Map<string, number>;
 };
 
@@ -50,7 +50,7 @@ export type AuditPage = {
 export class AuditTrail {
   readonly #storage: DurableObjectStorage;
   readonly #long: LongContent;
-  /** Read when it is first asked for: whoever waits for a new session does not wait for that. */
+  /** Read when it is first asked for: a client of a new session does not wait for that. */
   #newestRead: Newest | undefined;
 
   constructor(storage: DurableObjectStorage) {
@@ -79,7 +79,7 @@ export class AuditTrail {
 
   /**
    * Stores events as the next records, and with them how far the input of these clients is stored now. Resolves when all
-   * of it is on disk. What is sent meanwhile waits for that only behind long content: hence `put` and not SQL, whose writes hold
+   * of it is on disk. Messages sent meanwhile wait for that only behind long content: hence `put` and not SQL, whose writes hold
    * back everything that the object sends after them. Empties long content as soon as it is given to the storage. No `async`
    * function: its variables would live until all is on disk.
    */
@@ -133,7 +133,7 @@ export class AuditTrail {
   }
 
   /**
-   * This client can't come back: how far its input is stored is of no more use. Where the newest batch says it, the next life of
+   * This client can't come back: how far its input is stored is of no more use. If the newest batch says it, the next life of
    * the object reads it from there again, which does no harm: no other client has its id.
    */
   forgetInput(ids: readonly string[]): void {
@@ -181,7 +181,7 @@ export class AuditTrail {
   /** Deletes the batches whose newest record is from before `time`, and notes where the chain goes on. */
   deleteBefore(time: string): void {
     this.#storage.transactionSync(() => {
-      // The newest may be among them, and what it says of input would go with it.
+      // The newest may be among them, and its facts about input would go with it.
       for (const [id, offset] of this.#newest.inputEnds) this.#storage.kv.put(INPUT_PREFIX + id, offset);
       for (;;) {
         const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
@@ -194,7 +194,7 @@ export class AuditTrail {
     });
   }
 
-  /** When to delete what is older than this next; undefined where there is nothing. Not for every batch by itself. */
+  /** The time of the next deletion of old records; undefined if there are no records. Not for every batch by itself. */
   deletionDueMs(retentionMs: number, nowMs: number): number | undefined {
     const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
     const last = oldest?.[1].at(-1);
@@ -245,7 +245,7 @@ function inputEndsOf(batch: Batch): Map<string, number> {
   return ends;
 }
 
-/** What an input's record holds of it as bytes. */
+/** The bytes of the input that an input's record holds. */
 function contentOf(event: AuditEvent): Uint8Array | undefined {
   if (event.type !== "input") return undefined;
   const content = event.text ?? event.base64;

@@ -1,18 +1,18 @@
-// Who asks, as a request says it; and refusals that no session's audit can hold, since they came before one was reached: a line of JSON each in the Worker's log.
+// The caller of a request; and refusals before any session's audit was reached: a line of JSON each in the Worker's log.
 
 import type { Identity } from "../auth/identity.ts";
 import { requestId } from "../request-id.ts";
 import type { Actor, Place } from "./record.ts";
 
-/** Characters of a text that whoever asks may have written. */
+/** The most characters of a text that the caller may have written. */
 const MAX_LOGGED_CHARACTERS = 256;
 
-/** Where a request comes from: what Cloudflare says, never what the client does. */
+/** The address that a request comes from: Cloudflare tells it, never the client. */
 export function addressOf(request: Request): string {
   return request.headers.get("CF-Connecting-IP") ?? "";
 }
 
-/** Who asks by the API, for a session's audit. @param user In the words of the Project Service, if it was asked. */
+/** The caller of the API, for a session's audit. @param user In the words of the Project Service, if it was asked. */
 export function actorOf(request: Request, identity: Identity, user = identity.subject): Actor {
   return { tenant: identity.tenantValue, user, address: addressOf(request) };
 }
