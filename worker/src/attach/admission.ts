@@ -1,4 +1,4 @@
-// Whether a client may attach to a session: who it says it is, and what there is to attach to. Knows no sockets.
+// Whether a client may attach to a session, by its claimed identity and the state of the session. Knows no sockets.
 
 import { CLOSE, commandWords, dialectNamed, LOST_REASON } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
@@ -12,7 +12,7 @@ export type Admission = { readonly id: string; readonly isResume: boolean };
 
 export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: LOST_REASON };
 
-/** What is told to the bearer of a ticket that does not count any more. */
+/** The refusal for the bearer of a ticket that does not count any more. */
 export function ticketRefusal(why: "used" | "revoked"): Refusal {
   const message =
     why === "used" ? "The ticket has been used: each counts once" : "The ticket was revoked, or its session is gone";
@@ -20,7 +20,7 @@ export function ticketRefusal(why: "used" | "revoked"): Refusal {
 }
 
 /**
- * The record that an attach is judged by. What is left of a lost process is there to be read (X7), unless its session is one of
+ * The record that an attach is judged by. The rest of a lost process is there to be read (X7), unless its session is one of
  * those that are forgotten at their end (D6).
  */
 export function attachableOf(record: SessionRecord | undefined, { query }: AttachSpec): SessionRecord | undefined {
@@ -28,7 +28,7 @@ export function attachableOf(record: SessionRecord | undefined, { query }: Attac
   return isForgotten && query.resume === undefined ? undefined : record;
 }
 
-/** What is told to somebody who asks to drive and may only look on. */
+/** The refusal for a client that asks to drive and may only look on. */
 export function roleRefusal(role: "driver" | "viewer", { mayExec }: Pick<Grant, "mayExec">): Refusal | undefined {
   if (role !== "driver" || mayExec) return undefined;
   return {
@@ -38,7 +38,7 @@ export function roleRefusal(role: "driver" | "viewer", { mayExec }: Pick<Grant, 
   };
 }
 
-/** Whether this client may attach here: who it says it is, and what there is to attach to. */
+/** Whether this client may attach here, by its claimed identity and the state of the session. */
 export async function admit(
   spec: AttachSpec,
   record: SessionRecord | undefined,

@@ -1,4 +1,4 @@
-// Who wants to attach, by token or by ticket, and what they may open with that. Every dialect's route asks here.
+// The caller that wants to attach, by token or by ticket, and the targets that it may open. Every dialect's route asks here.
 
 import type { Authenticated } from "../auth/authenticate.ts";
 import { findTicket } from "../auth/credentials.ts";
@@ -13,20 +13,20 @@ import { authWay } from "../auth/way.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
 
 export type AttachRight = {
-  /** Whose sandboxes the names are of. */
+  /** The tenant that owns the sandboxes of these names. */
   readonly tenant: Tenant;
   readonly grant: Grant;
-  /** What the Project Service is shown. */
+  /** The facts that the Project Service is shown. */
   readonly asker: ProjectAsker;
   /** With a ticket: all that it opens. */
   readonly only?: TicketTarget;
-  /** Who it is if the Project Service refuses it: a guest. */
+  /** The right that the caller has if the Project Service refuses it: a guest's. */
   readonly asGuest?: AttachRight;
 };
 
 /**
  * Authenticates a request to attach: by its ticket where there is one, else by its token.
- * @param cookieOrigins Whose pages may attach by the cookie, beside our own.
+ * @param cookieOrigins Origins of the pages that may attach by the cookie, beside our own.
  * @throws {AuthFault}
  */
 export async function attachRight(
@@ -98,7 +98,7 @@ export function completeQuery(
   return completed;
 }
 
-/** @throws {AuthFault} Where a ticket does not open what is asked for: `otherSession`, or `wrong_ticket` for its role. */
+/** @throws {AuthFault} If a ticket does not open the target: `otherSession`, or `wrong_ticket` for its role. */
 export function requireTarget(
   only: TicketTarget | undefined,
   asked: { readonly sandbox: string; readonly session: string; readonly role: string },
@@ -123,7 +123,7 @@ async function bearerOf(
   try {
     return await authWay().authenticate(request, env, cookieOrigins);
   } catch (error) {
-    // Somebody whose login has run out is a guest as well as anybody.
+    // A person whose login has run out is a guest like any other.
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-// What the Worker tells the session's Durable Object about an upgrade that it let through. Made from nothing: no header,
+// The Worker's message to the session's Durable Object about an upgrade that it let through. Made from nothing: no header,
 // cookie or query string of the client is passed on.
 
 import type { AttachQuery } from "sandbox-stdio/core";
@@ -15,16 +15,16 @@ export type AttachSpec = Answering & {
   /** A new session's process is the query's, with this command where the query names none. */
   readonly query: AttachQuery;
   readonly command?: readonly [string, ...string[]];
-  /** What the query's shell is given to read, where the client has asked for that alone. */
+  /** The line that the query's shell reads, if the client has asked for that alone. */
   readonly line?: string;
-  /** Which limits hold for this connection; absent: the usual ones. */
+  /** The limits of this connection; absent: the usual ones. */
   readonly limits?: IdleKind;
-  /** Whether a new session is forgotten once it has ended and nobody is left. */
+  /** Whether a new session is forgotten once it has ended and no client is left. */
   readonly isTransient: boolean;
   /** A ttyd that runs in the sandbox, in place of a session of ours. */
   readonly upstream?: "ttyd";
   readonly who: Grant;
-  /** Who it is in the audit. */
+  /** The actor in the audit. */
   readonly actor: Actor;
   readonly pass: Pass;
 };
@@ -37,7 +37,7 @@ export function requestOf(spec: AttachSpec): Request {
   return new Request("http://session/attach", { headers });
 }
 
-/** Only the Worker reaches a Durable Object, so what it says is taken as said. */
+/** Only the Worker reaches a Durable Object, so the object trusts the header. */
 export function specOf(request: Request): AttachSpec {
   return JSON.parse(decodeURIComponent(request.headers.get(HEADER) ?? "null")) as AttachSpec;
 }

@@ -102,7 +102,7 @@ export class Attaching {
     return response;
   }
 
-  /** What its first message says counts for the attach. */
+  /** The size in the client's first message counts for the attach. */
   #attachOnceBegun(spec: AttachSpec, admission: Admission, signal: AbortSignal): Response {
     const begin = ({ size }: Begin): void => {
       const query = size === undefined ? spec.query : { ...spec.query, size };

@@ -1,4 +1,4 @@
-// Which commands a session may be started with: lists by scope. A policy on what is started, and no sandbox: whoever may
+// The commands that a session may be started with: lists by scope. A policy on the start alone, and no sandbox: a caller that may
 // start a shell may start anything from it.
 
 import { CLOSE } from "sandbox-stdio/core";
@@ -18,16 +18,16 @@ export interface CommandEnv {
   readonly COMMAND_BLOCK_ADMIN?: string;
 }
 
-/** What a shell replaces: outside of quotes, and within double ones. Single quotes keep everything as it is. */
+/** The characters that a shell replaces: outside of quotes, and within double ones. Single quotes keep everything as it is. */
 const EXPANDED = /[$`\\*?[\]{}~]/;
 const EXPANDED_IN_QUOTES = /[$`\\]/;
-/** What the name of a program is made of, most often. A slash is none of it: a name counts at the end of a path, too. */
+/** The usual characters in the name of a program. A slash is none of them: a name counts at the end of a path, too. */
 const NAME_CHARACTER = /[\p{L}\p{N}_.+-]/u;
 
 /**
- * Why a command may not be started by somebody with, or without, the scope sandbox:admin; undefined where it may.
- * @param line What a shell, `cmd`, is given to read, where no more than that was asked for. It is also refused if it names
- * what is blocked, or might without saying so.
+ * Why a command may not be started by a caller with, or without, the scope sandbox:admin; undefined if it may.
+ * @param line The line that a shell, `cmd`, reads, if no more than that was asked for. It is also refused if it names
+ * a blocked command, or might without saying so.
  */
 export function commandRefusal(env: CommandEnv, cmd: string, isAdmin: boolean, line?: string): Refusal | undefined {
   const hasOwnLists = isAdmin && Boolean(env.COMMAND_ALLOW_ADMIN || env.COMMAND_BLOCK_ADMIN);

@@ -1,4 +1,4 @@
-// What somebody may do with one session, and for how long: made of a token or a ticket by the Worker, kept by the session's
+// The rights of a client on one session, and their end: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
 import { clipUtf8, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
@@ -9,18 +9,18 @@ import type { AttachTicket, ShareTicket } from "../auth/ticket.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
 
 export type Grant = RevocableGrant & {
-  /** Whose connection it is: a person, or what stands for the guests of one ticket. A `resume` is bound to it. */
+  /** The owner of the connection: a person, or a name for the guests of one ticket. A `resume` is bound to it. */
   readonly subject: string;
-  /** Shown to others; "" for a guest, who is given one. */
+  /** Shown to others; "" for a guest, who is given a name. */
   readonly name: string;
   readonly isGuest: boolean;
   /** The bearer's tenant; absent for a guest. */
   readonly bearer?: Tenant;
-  /** What of all that is the bearer's own, for their tenant to revoke. The session's tenant may revoke the rest as well. */
+  /** The part of all that which is the bearer's own: their tenant may revoke it. The session's tenant may revoke the rest as well. */
   readonly own: RevocableGrant;
   readonly mayExec: boolean;
   readonly isAdmin: boolean;
-  /** Whether a session that is not there may be made. A share ticket opens only what is. */
+  /** Whether a missing session may be made. A share ticket opens only a session that is there. */
   readonly mayCreate: boolean;
   /** Milliseconds since 1970: then the connection ends. */
   readonly expiresAtMs: number;
@@ -83,7 +83,7 @@ export function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undef
 
 /**
  * The same grant, resting on a fresh token of the same person.
- * @throws {AuthFault} Where it is somebody else's, or may do less.
+ * @throws {AuthFault} If the token is another person's, or may do less.
  */
 export function renewed(grant: Grant, identity: Identity): Grant {
   const { bearer, share, origin } = grant;
@@ -107,7 +107,7 @@ export function kindOf({ isGuest }: Pick<Grant, "isGuest">): ParticipantKind {
   return isGuest ? "guest" : "person";
 }
 
-/** The name of whoever gave none in the query, under the same rule (L2). "" where nothing of it would be seen. */
+/** The name of a person that gave none in the query, under the same rule (L2). "" if nothing of it would be seen. */
 export function displayName(identity: Identity): string {
   return clipUtf8(seenName(identity.name ?? identity.email ?? identity.subject), MAX_NAME_BYTES).trimEnd();
 }
@@ -151,7 +151,7 @@ function person(subject: string, issuedAt: number | undefined): Grant["persons"]
   return { subject, ...(issuedAt === undefined ? {} : { issuedAt }) };
 }
 
-/** Whose input by calls is counted. */
+/** The caller whose input by calls is counted. */
 export type Asker = { readonly issuer: string; readonly subject: string };
 
 export function askerOf({ bearer, subject }: Pick<Grant, "bearer" | "subject">): Asker {

@@ -1,4 +1,4 @@
-// What a client shows to come back as itself: signed, bound to this session, this start of its process, the client, the
+// The proof by which a client comes back as itself: signed, bound to this session, this start of its process, the client, the
 // person and the role. It is no authentication: a token is still needed.
 
 import { createHmac } from "node:crypto";

@@ -1,4 +1,4 @@
-// Who has tried how often. Exact: each attempt counts for as long as the rate takes to allow a burst again, from its own time.
+// The attempts of each user. Exact: each attempt counts for as long as the rate takes to allow a burst again, from its own time.
 
 const MINUTE_MS = 60_000;
 
@@ -25,7 +25,7 @@ export function countAttempt(
   const lastsMs = attemptMs(limit);
   const times = earlier.filter((time) => time > nowMs - lastsMs);
   const oldest = times[times.length - limit.burst];
-  // One that was refused does not count: whoever waits as long as told gets in.
+  // A refused attempt does not count: a client that waits as long as told gets in.
   if (oldest !== undefined) return { ok: false, retryAfterSeconds: Math.ceil((oldest + lastsMs - nowMs) / 1000) };
   return { ok: true, times: [...times, nowMs] };
 }

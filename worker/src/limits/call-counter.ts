@@ -1,4 +1,4 @@
-// Who has called how often within the last minute. Exact, like attempts, and made for hundreds a minute: costs no copy a call.
+// The calls of each caller within the last minute. Exact, like attempts, and made for hundreds a minute: costs no copy a call.
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-// What an object remembers in memory, stored a moment later and all at once: nobody waits for the disk, and what comes and
+// An object's memory, stored a moment later and all at once: no caller waits for the disk, and a value that comes and
 // goes in between is never written. A crash loses that moment.
 
 const DELAY_MS = 500;
@@ -12,7 +12,7 @@ export class DelayedWrites {
   readonly #pending = new Map<string, unknown>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param delayMs How long what is remembered waits for more. */
+  /** @param delayMs How long a remembered value waits for more. */
   constructor(storage: DurableObjectStorage, delayMs = DELAY_MS) {
     this.#storage = storage;
     this.#delayMs = delayMs;

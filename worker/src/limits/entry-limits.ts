@@ -1,5 +1,5 @@
-// What stands between a right to attach and the session: revocations, limits, the Project Service. Two objects are asked, at
-// the same time; whatever they say holds for every Worker. Only who may make the attempt costs the Project Service a request.
+// The checks between a right to attach and the session: revocations, limits, the Project Service. The Worker asks two objects at
+// the same time; their answers hold for every Worker. Only a caller that may make the attempt costs the Project Service a request.
 
 import { CLOSE, type Retry } from "sandbox-stdio/core";
 import type { AttachRight } from "../attach/attach-right.ts";
@@ -24,14 +24,14 @@ import type {
 } from "./limit-calls.ts";
 import type { RevocableGrant } from "./revocation.ts";
 
-/** What the session's object has to know of a connection that was let in. */
+/** The facts about a connection that was let in, for the session's object. */
 export type Pass = {
   /** The connection's id, where it takes up a place at its address. */
   readonly connection: string;
-  /** Which request it came with, for the log. */
+  /** The id of the request that it came with, for the log. */
   readonly request?: string;
   readonly address: string;
-  /** The tenant whose session it is: its object's name. */
+  /** The tenant that owns the session: its object's name. */
   readonly homeKey: string;
   /** The bearer's own tenant, where it is another. */
   readonly ownKey?: string;
@@ -46,11 +46,11 @@ export type Asked = {
   readonly sandboxKey: string;
   readonly sandbox: string;
   readonly kind: ConnectionKind;
-  /** What the client shows to come back as itself. */
+  /** The proof by which the client comes back as itself. */
   readonly resume: string | undefined;
 };
 
-/** What letting a connection in asks, and the secret that resumes are signed with. */
+/** The objects that the Worker asks before it lets a connection in, and the secret that resumes are signed with. */
 export type EntryEnv = AddressesEnv & TenantsEnv & SessionsEnv & Pick<AuthEnv, "SESSION_SECRET">;
 
 /** How long a client that meets a full house is asked to wait. */
@@ -109,7 +109,7 @@ export async function pass(
 type Entry = {
   readonly home: DurableObjectStub<TenantCalls>;
   readonly homeKey: string;
-  /** The bearer's tenant, where it is another: somebody from elsewhere can be revoked there, too. */
+  /** The bearer's tenant, where it is another: a person from elsewhere can be revoked there, too. */
   readonly own?: DurableObjectStub<TenantCalls>;
   readonly ownKey?: string;
   readonly grant: Grant;
@@ -178,7 +178,7 @@ function admissionOf([atHome, atOwn]: readonly [TenantAnswer, TenantAnswer | und
   return noRoom === undefined ? {} : { noRoom: NO_ROOM[noRoom] };
 }
 
-/** What the session's tenant may revoke of a grant: all that it rests on. */
+/** The parts of a grant that the session's tenant may revoke: all that it rests on. */
 export function revocablePart({ persons, tokenIds, login }: Grant): RevocableGrant {
   return { persons, tokenIds, ...(login === undefined ? {} : { login }) };
 }

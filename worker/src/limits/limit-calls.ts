@@ -1,4 +1,4 @@
-// What the other parts of the Worker ask of the objects that count and revoke, so that they need not import their classes.
+// The calls of the other parts of the Worker to the objects that count and revoke: they need not import the objects' classes.
 
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
@@ -10,7 +10,7 @@ import type { RevocableGrant, Revocation } from "./revocation.ts";
 export type Resuming = { readonly user: string; readonly client: string };
 
 export type Attempt = {
-  /** Whose attempt it is. Of a client that comes back as itself it is not counted, unless it is refused. */
+  /** The user of the attempt. The attempt of a client that comes back as itself is not counted, unless it is refused. */
   readonly attempt: { readonly user: string } | Resuming;
   readonly grant: RevocableGrant;
 };
@@ -39,11 +39,11 @@ export type TenantAnswer =
 
 /** Calls of a tenant's object. Its name is the tenant's key. */
 export interface TenantCalls extends Rpc.DurableObjectBranded {
-  /** Whether somebody may call the API; counts the call. @param caller Among whose calls it is counted. */
+  /** Whether the caller may call the API; counts the call. @param caller Among whose calls it is counted. */
   call(caller: string, grant: RevocableGrant): TenantAnswer;
-  /** Whether somebody may try to attach; counts the attempt. Takes no place, and notes nothing of the session. */
+  /** Whether the client may try to attach; counts the attempt. Takes no place, and notes nothing of the session. */
   attempted(request: Attempt): TenantAnswer;
-  /** Whether somebody may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
+  /** Whether the client may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
   admit(request: AdmissionRequest): Promise<TenantAnswer>;
   /** A client that was let in as one that comes back was refused: that was an attempt after all. */
   resumeRefused(resuming: Resuming): void;
@@ -55,14 +55,14 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   ended(sessionKey: string): void;
   /** Revokes a user, a token or a login, and has every session end what rests on it. */
   revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void>;
-  /** Where the tenant wants to be called; undefined switches it off. */
+  /** The address that the tenant wants to be called at; undefined switches it off. */
   setWebhook(setting: WebhookSetting | undefined, by: Actor): Promise<void>;
   webhook(): Promise<WebhookState>;
-  /** A session calls for attention. @returns Whether somebody is told. */
+  /** A session calls for attention. @returns Whether the tenant has a receiver. */
   attend(call: AttentionCall): Promise<boolean>;
-  /** What a user's page keeps. */
+  /** The layout that a user's page keeps. */
   layout(user: string): KeptLayout;
-  /** Keeps it. @param base The revision that it was made from; undefined: whatever is there. */
+  /** Keeps it. @param base The revision that it was made from; undefined: any revision. */
   keepLayout(user: string, text: string, base: number | undefined): { isKept: boolean; kept: KeptLayout };
   /** A page of the tenant's audit. */
   audit(after: number, limit: number): AuditPage;

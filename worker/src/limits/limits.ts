@@ -48,11 +48,11 @@ export interface Limits {
   readonly clients: number;
   /** Programs' calls that wait, and streams, on one session. */
   readonly waits: number;
-  /** Bytes a second to a client that acknowledges nothing, where nobody better paces. */
+  /** Bytes a second to a client that acknowledges nothing, unless a better client paces. */
   readonly plainBytesPerSecond: number;
   /** Bytes to clients of which nothing shows that they read, together, beyond a MiB each. */
   readonly unheardBytes: number;
-  /** What one client may say that is no use to anybody. */
+  /** How much useless traffic one client may send. */
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
   readonly unnamedSeconds: number;
@@ -95,7 +95,7 @@ export function readLimits(env: LimitEnv): Limits {
   };
 }
 
-/** Whoever sets the rate alone means it to the letter: the burst is no more than that then. */
+/** A deployment that sets the rate alone means it to the letter: the burst is no more than that then. */
 function readAttaches(env: LimitEnv): AttemptLimit {
   const perMinute = count("LIMIT_ATTACHES_PER_MINUTE", env.LIMIT_ATTACHES_PER_MINUTE, 60);
   const usual = env.LIMIT_ATTACHES_PER_MINUTE ? perMinute : USUAL_BURST;

@@ -1,4 +1,4 @@
-// What it means that a user or a token was revoked. Pure; who keeps the list is another matter.
+// The meaning of a user's or a token's revocation. Pure; another part keeps the list.
 
 import type { Identity } from "../auth/identity.ts";
 
@@ -11,7 +11,7 @@ export type Revocation = {
   readonly untilMs?: number;
 };
 
-/** What of a grant can be revoked. */
+/** The parts of a grant that can be revoked. */
 export type RevocableGrant = {
   /** The persons by whose right it is: the bearer, and the maker of the ticket. */
   readonly persons: readonly {
@@ -25,7 +25,7 @@ export type RevocableGrant = {
   readonly login?: string;
 };
 
-/** What of an identity can be revoked. */
+/** The parts of an identity that can be revoked. */
 export function revocableOf({ subject, issuedAt, tokenId, loginId }: Identity): RevocableGrant {
   return {
     persons: [{ subject, ...(issuedAt === undefined ? {} : { issuedAt }) }],

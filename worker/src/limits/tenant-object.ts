@@ -1,5 +1,5 @@
-// One Durable Object for each tenant: who of it was revoked and by whom, how often its users try to attach, and which of its
-// sessions live. One object, so that its counts are exact whatever Worker asks.
+// One Durable Object for each tenant: its revocations and their makers, how often its users try to attach, and which of its
+// sessions live. One object, so that its counts are exact for every Worker.
 //
 // Nothing here is lent to a connection that could be lost with it: an attempt ends by itself, and where a limit is reached
 // the sessions themselves are asked which of them live.
@@ -37,7 +37,7 @@ type TenantEnv = AuditEnv & LimitEnv & SessionsEnv & WebhookEnv;
 export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
   readonly #attempts = new Map<string, readonly number[]>();
   #attemptsSweptMs = 0;
-  /** Of the API. In memory alone: whoever only asks leaves nothing behind. */
+  /** Of the API. In memory alone: a caller that only asks leaves nothing behind. */
   readonly #calls = new CallCounter();
   /** Sessions that were made and have not ended, as far as is known. */
   readonly #live = new Map<string, LiveSession>();
@@ -46,7 +46,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   readonly #revocations = new Map<string, Revocation>();
   /** All but revocations: lost with a crash, a count is a little low, until its session is attached to again. */
   readonly #writes: DelayedWrites;
-  /** What concerns the tenant, and no one session. */
+  /** The record of events that concern the tenant, and no one session. */
   readonly #trail: AuditTrail;
   readonly #webhook: AttentionWebhook;
   readonly #layouts: LayoutStore;
@@ -60,7 +60,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
 
-  /** Whether somebody may call the API; counts the call. @param caller Among whose calls it is counted. */
+  /** Whether the caller may call the API; counts the call. @param caller Among whose calls it is counted. */
   call(caller: string, grant: RevocableGrant): TenantAnswer {
     const now = Date.now();
     const retryAfterSeconds = this.#calls.count(caller, now, readLimits(this.env).callsPerMinute);
@@ -68,11 +68,11 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return this.#isRevoked(grant, now) ? { kind: "revoked" } : { kind: "admitted" };
   }
 
-  /** Whether somebody may try to attach; counts the attempt. Takes no place, and notes nothing of the session. */
+  /** Whether the client may try to attach; counts the attempt. Takes no place, and notes nothing of the session. */
   attempted({ attempt, grant }: Attempt): TenantAnswer {
     const now = Date.now();
     const isRevoked = this.#isRevoked(grant, now);
-    // Apart, since what was revoked may be in other hands: they do not use up its user's attempts.
+    // Counted apart, since a revoked token may be in other hands: they do not use up its user's attempts.
     const refusal = isRevoked
       ? this.#count(`revoked ${attempt.user}`, now)
       : "client" in attempt
@@ -81,7 +81,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return refusal ?? { kind: isRevoked ? "revoked" : "admitted" };
   }
 
-  /** Whether somebody may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
+  /** Whether the client may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
   async admit({ attempt, grant, sessionKey, sandboxKey, sandbox, untilMs }: AdmissionRequest): Promise<TenantAnswer> {
     const now = Date.now();
     if (attempt !== undefined) {
@@ -122,7 +122,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
   }
 
-  /** Revokes a user, a token or a login, and has every session end what rests on it. Stored and on record before anybody is told. */
+  /** Revokes a user, a token or a login, and has every session end what rests on it. Stored and on record before a session is told. */
   async revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void> {
     const revocation: Revocation = { ...what, atMs: Date.now() };
     const key = keyOf(revocation);
@@ -176,7 +176,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm();
   }
 
-  /** Wakes this object when records are old enough to be deleted, or somebody is to be called. */
+  /** Wakes this object when records are old enough to be deleted, or a receiver is to be called. */
   async #setAlarm(): Promise<void> {
     const deletionMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
     const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, await this.#webhook.dueMs());
@@ -246,7 +246,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     this.#writes.put(`visited:${sessionKey}`, until);
   }
 
-  /** Reads what is stored, and deletes what has run out. */
+  /** Reads the stored state, and deletes the parts that have run out. */
   async #load(): Promise<void> {
     const now = Date.now();
     const stale: string[] = [];

@@ -1,5 +1,5 @@
-// What is counted, in memory, by whoever sees it happen: plain numbers under fixed names. No label holds a name, an address, or
-// anything that somebody has said. Knows nothing of where counts are sent.
+// The counters, in the memory of the part that sees the event: plain numbers under fixed names. No label holds a name, an address
+// or any text from outside. Knows nothing of where counts are sent.
 
 /** Counters, by the event that each counts. */
 export type Counter =

@@ -1,4 +1,4 @@
-// `GET /metrics`: the counts of the whole deployment, for who has its METRICS_TOKEN. No tenant's token reads it.
+// `GET /metrics`: the counts of the whole deployment, for a caller with its METRICS_TOKEN. No tenant's token reads it.
 
 import { Hono } from "hono";
 import { PROMETHEUS_TYPE } from "./prometheus.ts";

@@ -1,4 +1,4 @@
-// Reports what was refused. Most is refused before any object is reached, and an attack must not cost an object's call each: counts
+// Reports refusals. Most come before any object is reached, and an attack must not cost an object's call each: counts
 // wait in the isolate's memory for a request that comes later. An isolate that ends takes its last ones along.
 
 import { refusals } from "./refusal-counts.ts";

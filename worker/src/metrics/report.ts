@@ -6,7 +6,7 @@ import type { Sums } from "./counts.ts";
 export interface MetricsEnv {
   /** One object of it adds everything up. Absent: nothing is reported. */
   readonly COUNTERS?: DurableObjectNamespace<CounterCalls>;
-  /** Secret, 16 characters or more: who has it reads `/metrics`. Without it nothing is reported. */
+  /** Secret, 16 characters or more: a caller that has it reads `/metrics`. Without it nothing is reported. */
   readonly METRICS_TOKEN?: string;
   /** How often a session reports at most. */
   readonly METRICS_SECONDS?: string;
@@ -32,7 +32,7 @@ const DEFAULT_SECONDS = 60;
 /** The same as of other secrets. */
 const MIN_TOKEN_CHARACTERS = 16;
 
-/** Whether somebody reads what is reported. */
+/** Whether the deployment has a reader for the reports. */
 export function isCounted({ COUNTERS, METRICS_TOKEN = "" }: MetricsEnv): boolean {
   return COUNTERS !== undefined && METRICS_TOKEN.length >= MIN_TOKEN_CHARACTERS;
 }

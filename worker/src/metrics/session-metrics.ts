@@ -1,4 +1,4 @@
-// What one session counts, and when it reports that: at most every METRICS_SECONDS while something is new, and before its object
+// The counts of one session, and when it reports them: at most every METRICS_SECONDS while something is new, and before its object
 // lets go of the process. Nothing is written for an event, and no timer holds an object that has nothing to say.
 
 import { Counts } from "./counts.ts";

@@ -1,18 +1,18 @@
-// Which tickets of a session still count: the share tickets that were made and not revoked, and the attach tickets that have
+// The tickets of a session that still count: the share tickets that were made and not revoked, and the attach tickets that have
 // been used. In the session's own storage, so that it survives a restart and one answer holds everywhere.
 
 import type { Party } from "sandbox-stdio/core";
 import type { Grant } from "../attach/grant.ts";
 import type { Role } from "../auth/ticket.ts";
 
-/** What the API says of a share ticket. Not the ticket itself: it is told once, to its maker. */
+/** The API's listing of a share ticket. Not the ticket itself: it is told once, to its maker. */
 export type TicketListing = {
   readonly id: string;
   readonly role: Role;
   readonly guests: boolean;
   /** Those who may be here by it at one time. */
   readonly maxClients: number;
-  /** Who made it. */
+  /** The person that made it. */
   readonly maker: string;
   readonly createdAt: string;
   readonly expiresAt: string;
@@ -120,7 +120,7 @@ export class SessionTickets {
     return inserted.toArray().length > 0;
   }
 
-  // Made with the first ticket: whoever waits for a new session does not wait for tables.
+  // Made with the first ticket: a client of a new session does not wait for tables.
 
   #isUsed(): boolean {
     this.#hasTables ??= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'shares'").toArray().length > 0;

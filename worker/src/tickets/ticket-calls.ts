@@ -1,4 +1,4 @@
-// What the API asks of a session's share tickets: made, listed, revoked, and each put on record.
+// The API's calls about a session's share tickets: made, listed, revoked, and each put on record.
 
 import type { Actor } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";

@@ -45,7 +45,7 @@ attachTicketRoutes.post("/", async (c) => {
   return c.json({ ticket, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
 });
 
-/** A ticket to attach once to `where`, as this person, from a page of this origin. What it opens is the caller's to check. */
+/** A ticket to attach once to `where`, as this person, from a page of this origin. The calling function checks the right to `where`. */
 export async function attachTicket(
   identity: Identity,
   where: TicketTarget,
@@ -80,7 +80,7 @@ shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
   const settings = readEntrySettings(c.env);
   const { identity, user, actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
   const body = await jsonBody(c.req.raw);
-  // Whoever does not say gives away the least.
+  // A caller that does not say gives away the least.
   const role = readRole(body, "viewer");
   const guests = bodyBoolean(body, "guests");
   const maxClients = bodyInteger(body, "maxClients", SHARE_CLIENTS);

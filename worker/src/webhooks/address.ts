@@ -1,11 +1,11 @@
-// Where a webhook may lead: out into the public network, by HTTPS. Decided by the URL's text alone, which the URL parser has brought
-// into its one form: `0x7f.1` is `127.0.0.1` here. Pure.
+// The addresses that a webhook may have: out in the public network, by HTTPS. Decided by the text of the URL, which the parser has
+// brought into its one form: `0x7f.1` is `127.0.0.1` here. Pure.
 
 const MAX_URL_CHARACTERS = 2_048;
 /** Ports that HTTPS is offered on. Others are other protocols', which a request could be made to speak. */
 const PORTS = ["", "443", "8443"];
 const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
-/** Names that lead to the machine itself, its network or its cloud's metadata; in the public DNS they are nobody's. */
+/** Names that lead to the machine itself, its network or its cloud's metadata; in the public DNS they have no owner. */
 const PRIVATE_SUFFIXES = [
   ...["localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "private", "test", "invalid"],
   ...["home.arpa", "in-addr.arpa", "ip6.arpa", "onion", "alt"],

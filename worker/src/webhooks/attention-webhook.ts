@@ -1,4 +1,4 @@
-// A tenant's webhook: where calls for attention are sent, and those that wait. Kept in the tenant's Durable Object, whose alarm
+// A tenant's webhook: the address for calls for attention, and calls that wait. Kept in the tenant's Durable Object, whose alarm
 // delivers, so that nothing is lost when it leaves memory.
 
 import type { Attention } from "sandbox-stdio/programs";
@@ -9,7 +9,7 @@ import { HEADERS, signature } from "./signature.ts";
 
 export type WebhookSetting = { readonly url: string; readonly secret: string };
 
-/** What an admin sees of it. */
+/** The state of the webhook for an admin. */
 export type WebhookState = {
   readonly url: string | null;
   /** Deliveries that wait. */
@@ -46,7 +46,7 @@ export class AttentionWebhook {
     this.#isLoopbackAllowed = isLoopbackAllowed;
   }
 
-  /** @param setting Undefined: switched off. What waits for the old address is dropped. */
+  /** @param setting Undefined: switched off. Deliveries that wait for the old address are dropped. */
   async set(setting: WebhookSetting | undefined): Promise<void> {
     const waiting = await this.#queue();
     for (const { id } of waiting) await this.#storage.delete(QUEUE + id);
@@ -85,7 +85,7 @@ export class AttentionWebhook {
     return nextDueMs(await this.#queue());
   }
 
-  /** Delivers what is due. */
+  /** Delivers the calls that are due. */
   async deliver(nowMs: number): Promise<void> {
     const due = (await this.#queue()).filter(({ dueMs }) => dueMs <= nowMs).sort((a, b) => a.madeAtMs - b.madeAtMs);
     await Promise.all(due.slice(0, SIDE_BY_SIDE).map((delivery) => this.#deliverOne(delivery)));

@@ -1,9 +1,9 @@
-// What becomes of a delivery to a webhook: when it is tried, how often, and what its receiver's answer means. Pure.
+// The fate of a delivery to a webhook: when it is tried, how often, and the meaning of its receiver's answer. Pure.
 
 /** One call for attention, on its way to its tenant's receiver. */
 export type Delivery = {
   readonly id: string;
-  /** What is sent: JSON. */
+  /** The body of the request: JSON. */
   readonly body: string;
   readonly madeAtMs: number;
   readonly attempts: number;
@@ -20,7 +20,7 @@ export type Fate =
 
 /** Of one tenant; beyond, the oldest is dropped: the newest call for attention is the one that matters. */
 export const MAX_DELIVERIES = 256;
-/** After about an hour and a half: nobody is helped by being called later. */
+/** After about an hour and a half: a later call is of no help. */
 export const MAX_ATTEMPTS = 10;
 const FIRST_RETRY_MS = 5_000;
 const MOST_RETRY_MS = 30 * 60_000;

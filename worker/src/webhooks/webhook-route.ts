@@ -1,4 +1,4 @@
-// `/api/attention-webhook`: where the caller's tenant wants to be called. Admins alone.
+// `/api/attention-webhook`: the address that the caller's tenant wants to be called at. Admins alone.
 
 import { Hono } from "hono";
 import { actorOf } from "../audit/worker-log.ts";
