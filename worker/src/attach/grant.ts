@@ -16,7 +16,7 @@ export type Grant = RevocableGrant & {
   readonly isGuest: boolean;
   /** The bearer's tenant; absent for a guest. */
   readonly bearer?: Tenant;
-  /** The part of all that which is the bearer's own: their tenant may revoke it. The session's tenant may revoke the rest as well. */
+  /** The part of all that which is the bearer's own: their tenant may revoke it. The session's tenant may revoke the rest, too. */
   readonly own: RevocableGrant;
   readonly mayExec: boolean;
   readonly isAdmin: boolean;

@@ -17,7 +17,7 @@ export type Actor = {
 /** The session of the action. */
 export type Place = { readonly sandbox: string; readonly session: string };
 
-/** A variable that a process was started with. Its value may be a secret: only a person that has it can tell that it was this one. */
+/** A variable that a process was started with. Its value may be a secret: only a person that has it can recognize its hash. */
 export type RecordedVariable = { readonly name: string; readonly sha256: string };
 
 /** The event of a record. */

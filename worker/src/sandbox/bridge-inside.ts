@@ -1,4 +1,4 @@
-// What both kinds of container object do with the bridge in their container: its environment, and asking it without a start.
+// The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
 import { BELL_HOST, BELL_PATH } from "../bridge/bell.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
@@ -9,13 +9,13 @@ import type { EgressEnv } from "./egress.ts";
 import type { HangWatch } from "./hang-watch.ts";
 import { type BridgeSecretEnv, containerToken } from "./secret.ts";
 
-/** What a container's object reads, whichever way it is made. */
+/** The variables that a container's object reads, whichever way it is made. */
 export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv {
   /** How long a container with no session left is kept: seconds, or a number with s, m or h. Default: 10m. */
   readonly SLEEP_AFTER?: string;
   /** How many seconds processes may run on after a container was told to stop. Default: 840. */
   readonly STOP_SECONDS?: string;
-  /** What a process may write in a second while nobody reads it. Default: 1 MiB; 0: no limit. */
+  /** How many bytes a second a process may write while it has no reader. Default: 1 MiB; 0: no limit. */
   readonly UNATTENDED_BYTES_PER_SECOND?: string;
   /** Under the `durable_object` policy: the size of a container, `lite` or `standard-1` to `standard-4`. Default: standard-1. */
   readonly CONTAINER_SIZE?: string;
@@ -23,12 +23,12 @@ export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv 
 
 /** The platform ends a container 15 minutes after its SIGTERM. A minute of them is for ending, and telling. */
 const DEFAULT_STOP_SECONDS = "840";
-/** How long whatever listens in a container may take to answer a request that needs no start. */
+/** How long a server in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
 
 /**
- * What the bridge is started with.
- * @param hasBell Whether what it asks of {@link BELL_HOST} comes to this Worker.
+ * The environment that the bridge is started with.
+ * @param hasBell Whether the bridge's calls to {@link BELL_HOST} come to this Worker.
  * @throws {AuthFault} `misconfigured`.
  */
 export async function bridgeEnvironment(

@@ -7,7 +7,7 @@ export type ContainerEnd = StartFailure & { readonly isCapacity?: boolean };
 const NO_CAPACITY = /no container instance|too many containers per second/i;
 const EXIT_CODE = /(?:exit code|signalled the container to exit): ?(\d+)/i;
 
-/** @param reason What `monitor` rejects with; undefined where it resolves, which is an exit with 0. */
+/** @param reason The error that `monitor` rejects with; undefined if it resolves, which is an exit with 0. */
 export function endOf(reason: unknown): ContainerEnd {
   if (reason === undefined) return { why: "its program ended", exitCode: 0 };
   const said = reason instanceof Error ? reason.message : String(reason);

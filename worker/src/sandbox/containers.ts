@@ -3,7 +3,7 @@
 
 import type { BridgeAnswer, BridgeQuestion } from "../bridge/question.ts";
 
-/** Where the bridge listens in its container. */
+/** The port of the bridge in its container. */
 export const BRIDGE_PORT = 8080;
 /** How long a container with nothing to do is kept, unless SLEEP_AFTER says otherwise. */
 export const SLEEP_AFTER = "10m";
@@ -17,7 +17,7 @@ export interface ContainerAccess {
   fetch(request: Request, port: number): Promise<Response>;
 }
 
-/** What the container's object offers, whichever way it is made. */
+/** The methods of a container's object, whichever way it is made. */
 export interface SandboxObject extends Rpc.DurableObjectBranded {
   /** Whether the container runs, by the runtime's own account. */
   isRunning(): boolean;

@@ -1,4 +1,4 @@
-// Which sessions a sandbox has: one Durable Object for each sandbox, since a session's own object can't be listed.
+// The sessions of a sandbox: one Durable Object for each sandbox, since a session's own object can't be listed.
 
 import { DurableObject } from "cloudflare:workers";
 
@@ -27,7 +27,7 @@ export class SandboxDirectory extends DurableObject {
   remove(name: string): void {
     if (!this.#isUsed()) return;
     const { sql } = this.ctx.storage;
-    // Whoever has just read a page that ends with it can still go on after it.
+    // A caller that has just read a page that ends with it can still go on after it.
     sql.exec(
       "CREATE TABLE IF NOT EXISTS removed (name TEXT PRIMARY KEY, created_at TEXT NOT NULL, removed_ms INTEGER)",
     );

@@ -1,4 +1,4 @@
-// Which hosts a sandbox may reach: the setting, and what it means in the words of the Containers SDK.
+// The hosts that a sandbox may reach: the setting, and its meaning in the words of the Containers SDK.
 
 import { AuthFault } from "../auth/fault.ts";
 

@@ -6,29 +6,29 @@ import { SLEEP_AFTER } from "./containers.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds of SLEEP_AFTER: seconds, or a number with s, m or h. What can't be read is the default. */
+/** Milliseconds of SLEEP_AFTER: seconds, or a number with s, m or h. An unreadable setting is the default. */
 export function sleepAfterMs(setting: string | undefined): number {
   const [, count, unit] = /^(\d+)([smh]?)$/.exec(setting || SLEEP_AFTER) ?? [];
   return count === undefined ? sleepAfterMs(undefined) : Number(count) * (UNIT_MS[unit ?? ""] ?? 1_000);
 }
 
 /**
- * What a bridge's answer to "which sessions are there" means for its container: how long it stays before it is asked again;
+ * The meaning of a bridge's answer about its sessions for its container: how long it stays before it is asked again;
  * 0: nothing is left to wait for.
  */
 export function staysMs(answer: BridgeAnswer | undefined, afterMs: number): number {
-  // No answer says nothing of what runs there, nor does one too long to read, nor a bridge that is stopping.
+  // Without an answer the sessions are unknown. The same holds for one too long to read, and for a bridge that is stopping.
   if (answer?.text === undefined || answer.status >= 500) return afterMs;
   // A stranger in the bridge's place keeps nothing.
   if (answer.status !== 200) return 0;
-  // An exit that somebody was told is kept in the bridge for a while, and holds no container: the session's object has it.
+  // An exit that was told is kept in the bridge for a while, and holds no container: the session's object has it.
   const sessions = parseListings(answer.text) ?? [];
   if (sessions.some(({ state }) => state === "running")) return afterMs;
   const idleMs = idleMsOf(answer.text) ?? (sessions.length > 0 ? 0 : Number.POSITIVE_INFINITY);
   return Math.max(0, afterMs - idleMs);
 }
 
-/** For how long nothing in the container is anybody's. A bridge of an older image does not say. */
+/** For how long the container has been idle. A bridge of an older image does not say. */
 function idleMsOf(text: string): number | undefined {
   const { idleMs } = JSON.parse(text) as { idleMs?: unknown };
   return typeof idleMs === "number" && idleMs >= 0 ? idleMs : undefined;

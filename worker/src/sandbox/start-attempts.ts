@@ -1,4 +1,4 @@
-// How often a container is started that does not come up. Three times; then everybody is told why, and nobody starts it again
+// How often a container is started that does not come up. Three times; then every caller is told why, and no call starts it again
 // for a while.
 
 export type StartFailure = {
@@ -13,7 +13,7 @@ type Kept = StartFailure & { readonly untilMs: number };
 const KEY = "start-failure";
 /** The waits before the second and the third start. */
 export const START_WAITS_MS: readonly number[] = [1_000, 4_000];
-/** How long nobody starts it again. A new image, which is deployed in the meantime, is tried at the latest then. */
+/** How long no call starts it again. A new image, which is deployed in the meantime, is tried at the latest then. */
 const REST_MS = 120_000;
 
 /** The answer that is final: no client tries again by itself (4422). */
@@ -38,7 +38,7 @@ export class StartAttempts {
 
   /**
    * Starts until it runs, at most three times.
-   * @param start undefined once it runs; a failure where its program ended. What it throws is nobody's fault, and not counted.
+   * @param start undefined once it runs; a failure where its program ended. An error that it throws is not counted.
    */
   async run(start: () => Promise<StartFailure | undefined>): Promise<StartFailure | undefined> {
     const known = this.failure(Date.now());

@@ -1,4 +1,4 @@
-// What is asked of whoever comes to `/terminal/*`, beyond the right to attach.
+// The demands on a client of `/terminal/*`, beyond the right to attach.
 
 import type { Grant } from "../attach/grant.ts";
 import { AuthFault } from "../auth/fault.ts";

@@ -1,4 +1,4 @@
-// Where a client of ttyd's waits that came without a credential: its first message may hold a token. Nothing is asked or
+// The place where a client of ttyd's waits that came without a credential: its first message may hold a token. Nothing is asked or
 // started for it before; it has little time and room, and few of one address wait at once.
 
 import { CLOSE } from "sandbox-stdio/core";
@@ -13,9 +13,9 @@ import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
 /** ttyd's clients speak as soon as they are connected. */
 const PATIENCE_MS = 5_000;
-/** What may come until the client is attached: its first message, and what somebody types. */
+/** The most bytes that may come until the client is attached: its first message, and typed input. */
 const MAX_EARLY_BYTES = 64 * 1024;
-/** A place at an address has a session's name. No session has this one: what was left there is given back. */
+/** A place at an address has a session's name. No session has this one: a place that was left there is given back. */
 const NO_SESSION = "lobby";
 
 export type Lobby = {
@@ -61,7 +61,7 @@ async function serve({ request, client, attach }: Lobby, guest: Guest, leave: ()
   }
 }
 
-/** A client's connection that belongs to nobody yet. */
+/** A client's connection that belongs to no session yet. */
 class Guest {
   readonly #socket: WebSocket;
   readonly #early: Message[] = [];
@@ -97,7 +97,7 @@ class Guest {
     this.#end();
   }
 
-  /** @param begin What is said first in place of its first message. */
+  /** @param begin The message in place of the client's first one. */
   passTo(socket: WebSocket, begin: Message): void {
     socket.binaryType = "arraybuffer";
     if (this.#hasEnded) {

@@ -1,7 +1,7 @@
-// What the address of a terminal names: `/terminal/{project_id}` and what a ttyd answers below it. Pure.
+// The target that a terminal's address names: `/terminal/{project_id}` and the routes of a ttyd below it. Pure.
 
 export type TerminalAddress = {
-  /** Decoded: whatever was asked for, which need not be a name that anything can have. */
+  /** Decoded: the text as it was asked for, which need not be a name that anything can have. */
   readonly project: string;
   /** `ws`: also the bare address, where a WebSocket is asked for. `page`: ttyd's own, with or without the slash. */
   readonly part: "ws" | "token" | "page";
@@ -9,7 +9,7 @@ export type TerminalAddress = {
   readonly token: string | undefined;
 };
 
-/** ttyd's routes, and nothing else of what may run at its port. */
+/** The routes of a ttyd, and nothing else at its port. */
 const PATH = /^\/terminal\/([^/]+)(?:\/(ws|token)?)?$/;
 
 /**
@@ -28,7 +28,7 @@ export function parseTerminalAddress(target: string, isUpgrade = true): Terminal
   };
 }
 
-/** @returns "" for what is no text. */
+/** @returns "" if the segment is no text. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

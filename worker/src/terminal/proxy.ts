@@ -17,13 +17,13 @@ import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
 import { askTtyd, openTtyd } from "./upstream.ts";
 
-/** What the way to a ttyd needs. */
+/** The variables that the way to a ttyd needs. */
 export type TtydEnv = BridgeEnv & TerminalEnv;
 
 /** A client's connection to a ttyd. */
 export type PassedOn = Bounded &
   Idling & {
-    /** What waits in the client's socket; undefined where the runtime does not tell. */
+    /** The bytes that wait in the client's socket; undefined if the runtime does not tell. */
     readonly queue: SocketQueue | undefined;
   };
 
@@ -31,7 +31,7 @@ export interface ProxyPorts {
   readonly env: TtydEnv;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
-  /** How much of what is typed the audit keeps. */
+  /** How much of typed input the audit keeps. */
   readonly keeping: InputKeeping;
   readonly watches: Watches;
   /** A connection with this pass has ended. */
@@ -46,7 +46,7 @@ export class TtydProxy {
     this.#ports = ports;
   }
 
-  /** Whether somebody is connected to one. */
+  /** Whether a client is connected to one. */
   get isActive(): boolean {
     return this.#relays.size > 0;
   }

@@ -1,4 +1,4 @@
-// The audit of one connection that is passed on to a ttyd: whose it is, from when to when, and each message that was typed.
+// The audit of one connection that is passed on to a ttyd: its owner, its start and its end, and each message that was typed.
 // Output is not in it.
 
 import { InputBatch, type InputKeeping } from "../audit/input-batch.ts";

@@ -13,7 +13,7 @@ import {
 import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
-/** What a relay tells its shell. */
+/** The events that a relay tells its shell. */
 export interface RelayEvents {
   /** The client has typed this: a message's bytes without its first character. A view, to be read at once. */
   input(content: Uint8Array): void;
@@ -56,7 +56,7 @@ export class TtydRelay {
 
   /**
    * Takes both sockets, neither of them accepted.
-   * @param early What a client has said that was accepted before, and has not closed since.
+   * @param early Messages of a client that was accepted before, and has not closed since.
    */
   constructor(client: WebSocket, ttyd: WebSocket, events: RelayEvents, early?: readonly Message[]) {
     this.#client = client;
@@ -73,7 +73,7 @@ export class TtydRelay {
     for (const message of early ?? []) this.#fromClient(message);
   }
 
-  /** What waits in the client's socket; undefined where the runtime does not tell. */
+  /** The bytes that wait in the client's socket; undefined if the runtime does not tell. */
   get queue(): SocketQueue | undefined {
     return TELLS_QUEUE ? { sent: this.#sentBytes, waiting: queuedBytes(this.#client) } : undefined;
   }
@@ -108,7 +108,7 @@ export class TtydRelay {
         return;
       case RESUME:
         this.#isPausedByClient = false;
-        // It asks for what it can't be sent yet.
+        // The client asks for output that it can't be sent yet.
         if (this.#timer !== undefined) send(this.#ttyd, Uint8Array.of(PAUSE));
     }
   }

@@ -1,4 +1,4 @@
-// What a ttyd answers over HTTP, at `/terminal/{project_id}`: its page, and the token that its page asks for. WebSockets are
+// The answers of a ttyd over HTTP, at `/terminal/{project_id}`: its page, and the token that its page asks for. WebSockets are
 // the dialects' matter.
 
 import { type Context, Hono } from "hono";
@@ -23,7 +23,7 @@ import { askTtyd } from "./upstream.ts";
 
 /**
  * A page out of a sandbox is not ours: it runs in an origin of its own, where it has neither our cookie nor our storage.
- * It may draw itself as it likes, and connect to nobody but us.
+ * It may draw itself as it likes, and connect to no server but us.
  */
 const FOREIGN_PAGE_POLICY = [
   "sandbox allow-scripts allow-modals allow-downloads",
@@ -31,7 +31,7 @@ const FOREIGN_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** What a browser says of a page under that policy. */
+/** The Origin that a browser gives for a page under that policy. */
 const ORIGIN_OF_ITS_OWN = "null";
 
 type TerminalRoutesEnv = ProjectAccessEnv & TtydEnv;
@@ -53,7 +53,7 @@ terminalRoutes.all("/terminal/*", async (c, next) => {
   if (address.part === "token") {
     const basic = readBasic(c.req.raw, readEntrySettings(c.env));
     if (basic !== undefined) await identify(basic.request, c.env);
-    // As a ttyd says it: what its client is to say first, nothing where that has no password.
+    // As a ttyd says it: the text that its client says first, nothing where that has no password.
     return c.body(`{"token": ${JSON.stringify(basic?.credentials ?? "")}}`, 200, {
       "Content-Type": "application/json;charset=utf-8",
       "Cache-Control": "no-store",
@@ -102,7 +102,7 @@ type Admitted = Pick<Authenticated, "identity"> & {
   readonly isAmbient: boolean;
 };
 
-/** Whoever comes with a token or a cookie, and may come. @throws {AuthFault} */
+/** A caller that comes with a token or a cookie, and may come. @throws {AuthFault} */
 async function admitted(c: TerminalContext, sandbox: string): Promise<Admitted> {
   const basic = readBasic(c.req.raw, readEntrySettings(c.env));
   const { identity, source, token } = await identify(basic?.request ?? c.req.raw, c.env, true);

@@ -7,7 +7,7 @@ export interface TerminalEnv {
   readonly BRIDGE_URL?: string;
   /** `session` (default): our own session, in ttyd's words. `ttyd:PORT`: a ttyd that runs in the sandbox. */
   readonly TERMINAL_UPSTREAM?: string;
-  /** Beside BRIDGE_URL only: where that ttyd is, `http://HOST:PORT[/PATH]`; `{sandbox}` in it is the sandbox's own name. */
+  /** Beside BRIDGE_URL only: the address of that ttyd, `http://HOST:PORT[/PATH]`; `{sandbox}` in it is the sandbox's own name. */
   readonly TERMINAL_URL?: string;
 }
 
@@ -19,7 +19,7 @@ export type TerminalSettings = {
 export type TtydSettings = {
   /** In the sandbox's container. */
   readonly port: number;
-  /** Where there are no containers. Without a slash at its end. */
+  /** Set if there are no containers. Without a slash at its end. */
   readonly localUrl: string | undefined;
 };
 

@@ -1,4 +1,4 @@
-// Where a sandbox's ttyd is. Pure.
+// The address of a sandbox's ttyd. Pure.
 
 import type { TtydSettings } from "./settings.ts";
 
@@ -6,7 +6,7 @@ export type TtydAddress =
   | { readonly kind: "container"; readonly sandboxKey: string; readonly port: number }
   | { readonly kind: "local"; readonly url: string };
 
-/** Where a sandbox's ttyd is: its own port in its own container, and no other's. */
+/** The address of a sandbox's ttyd: its own port in its own container, and no other's. */
 export function ttydAddress(settings: TtydSettings, sandboxKey: string): TtydAddress {
   const { port, localUrl } = settings;
   if (localUrl === undefined) return { kind: "container", sandboxKey, port };

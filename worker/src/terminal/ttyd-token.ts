@@ -14,14 +14,14 @@ const MAX_FIRST_BYTES = MAX_CONTROL_IN_BYTES;
 export type Basic = { readonly request: Request; readonly credentials: string };
 
 /**
- * A browser that knows Basic credentials adds them by itself, whatever page asks: so of a page they count as the cookie does.
+ * A browser that knows Basic credentials adds them by itself for any page: so of a page they count as the cookie does.
  * @throws {AuthFault} `bad_origin`.
  */
 export function readBasic(request: Request, settings: Pick<EntrySettings, "publicOrigin">): Basic | undefined {
   const [, credentials = ""] = /^basic +(\S+)$/i.exec(request.headers.get("Authorization") ?? "") ?? [];
   const token = tokenOfPair(credentials);
   if (token === undefined) return undefined;
-  // What no browser sent has none.
+  // A request without a browser has no Origin.
   if (request.headers.has("Origin") && needsOrigin(request)) requirePublicOrigin(request, settings);
   return { request: withToken(request, token), credentials };
 }

@@ -28,7 +28,7 @@ export async function openTtyd(env: BridgeEnv, address: TtydAddress): Promise<We
   return undefined;
 }
 
-/** What the ttyd answers at one of its routes. @returns undefined where none answers. */
+/** The ttyd's answer at one of its routes. @returns undefined if none answers. */
 export function askTtyd(env: BridgeEnv, address: TtydAddress, path: "/" | "/token"): Promise<Response | undefined> {
   return ask(env, address, path, {});
 }

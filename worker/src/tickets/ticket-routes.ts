@@ -45,7 +45,7 @@ attachTicketRoutes.post("/", async (c) => {
   return c.json({ ticket, expiresAt: new Date(expiresAtMs).toISOString() }, 200, NO_STORE);
 });
 
-/** A ticket to attach once to `where`, as this person, from a page of this origin. The calling function checks the right to `where`. */
+/** A ticket to attach once to `where`, as this person, from a page of this origin. The calling function checks the right. */
 export async function attachTicket(
   identity: Identity,
   where: TicketTarget,

@@ -2,7 +2,7 @@
 
 import type { ContainerWay } from "../containers.ts";
 
-/** The same as the SDK's, so that what reaches the container does not depend on the way. */
+/** The same as the SDK's: requests to the container do not depend on the way. */
 export const PORT_HEADER = "cf-container-target-port";
 
 export const nativeContainers: ContainerWay = (env, sandboxKey) => ({

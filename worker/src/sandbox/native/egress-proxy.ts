@@ -1,5 +1,5 @@
-// What a container's HTTP and HTTPS goes through, where EGRESS_ALLOW restricts it, and its calls of session objects in any case.
-// Whatever is no HTTP goes nowhere where there is such a restriction.
+// A container's HTTP and HTTPS goes through this, where EGRESS_ALLOW restricts it, and its calls of session objects in any case.
+// All other traffic goes nowhere where there is such a restriction.
 
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";

@@ -84,7 +84,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
   }
 
-  /** SLEEP_AFTER after somebody came, or after the last look: is there still a session? */
+  /** SLEEP_AFTER after the last caller came, or after the last look: is there still a session? */
   override async alarm(): Promise<void> {
     const { container, storage } = this.ctx;
     if (container?.running !== true) return;
@@ -201,7 +201,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
   }
 
-  /** Should no alarm come, the platform itself ends a container that nobody speaks to. */
+  /** Should no alarm come, the platform itself ends a container that gets no requests. */
   async #limitInactivity(): Promise<void> {
     const ms = 2 * sleepAfterMs(this.env.SLEEP_AFTER) + 60_000;
     await this.ctx.container?.setInactivityTimeout(Math.min(MAX_INACTIVITY_MS, ms));

@@ -1,4 +1,4 @@
-// What a container is started with, under either scheduling policy.
+// The options that a container is started with, under either scheduling policy.
 
 import type { SandboxEnv } from "../bridge-inside.ts";
 

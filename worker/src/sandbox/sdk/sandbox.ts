@@ -28,7 +28,7 @@ export type StdioSandboxClass<Base extends SandboxClass> = new (
 
 /**
  * @param Base A class that extends the SDK's `Sandbox`.
- * @param complete What adds settings to the environment that the runtime gives.
+ * @param complete Adds settings to the environment that the runtime gives.
  */
 export function withStdio<Base extends SandboxClass>(
   Base: Base,
@@ -51,7 +51,7 @@ export function withStdio<Base extends SandboxClass>(
       const hosts = readEgress(env);
       if (hosts !== undefined) {
         // The SDK reads these when it starts the container: without the internet, HTTP and HTTPS go through ContainerProxy,
-        // which passes what is for these hosts. Everything that is no HTTP goes nowhere.
+        // which passes requests to these hosts. All other traffic goes nowhere.
         this.enableInternet = false;
         this.interceptHttps = true;
         this.allowedHosts = [...hosts, BELL_HOST];
@@ -63,7 +63,7 @@ export function withStdio<Base extends SandboxClass>(
       });
     }
 
-    /** What is stored may be of a container that is gone. */
+    /** The stored state may be of a container that is gone. */
     isRunning(): boolean {
       return this.ctx.container?.running === true;
     }
@@ -72,7 +72,7 @@ export function withStdio<Base extends SandboxClass>(
       return askBridgeInside(this.ctx, this.#env, question, sandbox, this.#hang);
     }
 
-    /** What `wsConnect` and `containerFetch` of the SDK come to. */
+    /** The calls `wsConnect` and `containerFetch` of the SDK come to this. */
     override async containerFetch(
       requestOrUrl: Request | string | URL,
       portOrInit?: number | RequestInit,
@@ -94,7 +94,7 @@ export function withStdio<Base extends SandboxClass>(
       return inTime ?? unavailable("what runs in the container does not answer", 3);
     }
 
-    /** What is no fault of the image is left to the SDK, which tries again and has words for it. */
+    /** A failure that is not the image's is left to the SDK, which tries again and has words for it. */
     async #start(): Promise<StartFailure | undefined> {
       const from = Date.now();
       const sandbox = this.ctx.id.name ?? String(this.ctx.id);
@@ -115,7 +115,7 @@ export function withStdio<Base extends SandboxClass>(
     }
 
     /**
-     * Nobody has been attached for a while. A process may well run on for nobody: the bridge ends it when its `keep` is over,
+     * No client has been attached for a while. A process may well run on alone: the bridge ends it when its `keep` is over,
      * and forgets it when its exit has been told. Until then this is asked again after each such while.
      */
     override async onActivityExpired(): Promise<void> {
@@ -139,8 +139,8 @@ export class UsualSandbox extends SandboxBase<SandboxEnv> {
 export type SdkSandbox = InstanceType<StdioSandboxClass<typeof UsualSandbox>>;
 
 /**
- * Has what a container of this class asks of {@link BELL_HOST} come to this Worker, whose bindings have their usual names. By the
- * class, and where it is made: what passes a container's traffic on may run where no object of the class does.
+ * Has a container's calls to {@link BELL_HOST} come to this Worker, whose bindings have their usual names. By the
+ * class, and where it is made: the proxy for a container's traffic may run where no object of the class does.
  */
 export function answerCallsOf(Class: unknown): void {
   const sandbox = Class as typeof UsualSandbox;
