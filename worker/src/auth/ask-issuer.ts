@@ -1,4 +1,4 @@
-// One question to the issuer: a form posted, a JSON object answered. Knows nothing of what is asked.
+// One question to the issuer: a form posted, a JSON object answered. Knows nothing of the question's meaning.
 
 import { isRecord } from "sandbox-stdio/core";
 import { readText } from "../read-text.ts";

@@ -12,7 +12,7 @@ import { verifyToken } from "./verify-token.ts";
 export interface Authenticated {
   readonly identity: Identity;
   readonly source: CredentialSource;
-  /** What was verified: the token itself, also where a cookie brought it. */
+  /** The verified text: the token itself, also where a cookie brought it. */
   readonly token: string;
 }
 
@@ -21,7 +21,7 @@ const NO_ORIGINS: ReadonlySet<string> = new Set();
 /**
  * Authenticates one request. Says who it is, not what they may do: see `requireScope`; nor whether that was revoked: routes
  * ask `identify`.
- * @param cookieOrigins Whose pages may use the cookie, beside our own.
+ * @param cookieOrigins Origins of the pages that may use the cookie, beside our own.
  * @throws {AuthFault}
  */
 export async function authenticate(
@@ -39,9 +39,9 @@ export async function authenticate(
   return { source, token: session.accessToken, identity: await identityOfSession(session, settings) };
 }
 
-/** Who a cookie's session speaks for. @throws {AuthFault} */
+/** The person that a cookie's session speaks for. @throws {AuthFault} */
 export async function identityOfSession(session: Session, settings: AuthSettings): Promise<Identity> {
-  // An ID token carries no scopes: what the issuer granted at login stands in for them, and only then the default.
+  // An ID token carries no scopes: the scopes that the issuer granted at login stand in for them, and only then the default.
   const granted = parseScopes(session.scope);
   const defaultScopes = hasAnySandboxScope(granted) ? granted : (settings.defaultScopes ?? []);
   const identity = await verifyToken(session.accessToken, { ...settings, defaultScopes });

@@ -1,10 +1,10 @@
-// What a route of the API asks first: who it is, what they may do, and whether the project is theirs.
+// The first checks of an API route: who the caller is, what the caller may do, and whether the project is the caller's.
 
 import { type IdentifyEnv, identify } from "./identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "./identity.ts";
 import { openProject, type Project, type ProjectEnv } from "./project-gate.ts";
 
-/** What authorizing for a project asks. */
+/** The variables that authorizing for a project needs. */
 export type ProjectAccessEnv = IdentifyEnv & ProjectEnv;
 
 /** @throws {AuthFault} */

@@ -1,5 +1,5 @@
 // The authorization code flow with PKCE, as the issuer's client: the way there, and the exchange of the code.
-// Knows nothing of cookies. What comes back is unverified.
+// Knows nothing of cookies. The issuer's answer is unverified.
 
 import { toBase64Url } from "../base64url.ts";
 import { askIssuer } from "./ask-issuer.ts";
@@ -12,7 +12,7 @@ export interface IssuedTokens {
   readonly idToken?: string;
   /** The scopes that were granted, where the issuer says so. */
   readonly scope?: string;
-  /** What can be exchanged for the next tokens. */
+  /** The token that can be exchanged for the next tokens. */
   readonly refreshToken?: string;
 }
 

@@ -1,4 +1,4 @@
-// Cookies as this server sets and reads them. Knows nothing of what their values mean.
+// Cookies as this server sets and reads them. Knows nothing of the meaning of their values.
 
 import { AuthFault } from "./fault.ts";
 
@@ -25,7 +25,7 @@ export function cookieValue(request: Request, name: string): string | undefined 
 
 /**
  * A `Set-Cookie` value. `maxAgeSeconds` 0 removes the cookie.
- * @throws {AuthFault} `login_failed` for what a browser would drop.
+ * @throws {AuthFault} `login_failed` for a cookie that a browser would drop.
  */
 export function setCookie(name: string, value: string, maxAgeSeconds: number, publicOrigin: string): string {
   const secure = publicOrigin.startsWith("https:") ? "; Secure" : "";

@@ -1,9 +1,9 @@
-// Where a request carries its token, or its ticket. Finds and tells the place; believes nothing.
+// The place of a request's token, or of its ticket. Finds and tells the place; believes nothing.
 
 import { cookieValue } from "./cookie.ts";
 import { AuthFault } from "./fault.ts";
 
-/** `cookie` is the only one that a browser adds by itself, on behalf of whatever page asks. */
+/** `cookie` is the only one that a browser adds by itself, for any page that asks. */
 export type CredentialSource = "authorization" | "subprotocol" | "cookie" | "query";
 
 export interface Credential {
@@ -61,7 +61,7 @@ function subprotocols(request: Request): string[] {
     .filter((protocol) => protocol !== "");
 }
 
-/** What follows the prefix in the one subprotocol that begins with it. */
+/** The text behind the prefix in the one subprotocol that begins with it. */
 function secretProtocol(request: Request, prefix: string, shape: string): string | undefined {
   const [found, ...others] = subprotocols(request).filter((protocol) => protocol.startsWith(prefix));
   if (found === undefined) return undefined;

@@ -5,31 +5,31 @@ import { AuthFault } from "./fault.ts";
 export interface EntryEnv {
   /** Required, a secret of at least 32 characters. Encrypts the cookies. */
   SESSION_SECRET?: string;
-  /** Required. Where people reach this Worker: `https://…`, or `http://` on loopback. */
+  /** Required. The address at which people reach this Worker: `https://…`, or `http://` on loopback. */
   PUBLIC_ORIGIN?: string;
   /** Comma separated `host[:port]`, beside that of PUBLIC_ORIGIN. */
   ALLOWED_HOSTS?: string;
   /** Comma separated `https://HOST[:PORT]`: the pages that may connect to a route that has such a list. Default: any. */
   ALLOWED_ORIGINS?: string;
-  /** Comma separated issuers whose tokens a Worker's own `authenticate` takes: what MCP hosts are told. Ours tells OAUTH_ISSUER. */
+  /** Comma separated issuers whose tokens a Worker's own `authenticate` takes, as MCP hosts are told. Ours tells OAUTH_ISSUER. */
   AUTHORIZATION_SERVERS?: string;
   /** Set by the code alone: below which path the routes are. */
   ROUTES_PREFIX?: string;
 }
 
 export interface EntrySettings {
-  /** Whose the subjects are: a part of every name, so that two issuers' people never meet. */
+  /** The owner of the subjects: a part of every name, so that two issuers' people never meet. */
   readonly issuer: string;
   readonly sessionSecret: string;
   /** Scheme, host and port, no slash at the end. */
   readonly publicOrigin: string;
-  /** Where a link leads that shares a session, without a slash at its end. */
+  /** The address of a link that shares a session, without a slash at its end. */
   readonly linkBase: string;
   /** `host[:port]`, lower case, no default port. */
   readonly allowedHosts: ReadonlySet<string>;
   /** Empty: any origin, and none. */
   readonly allowedOrigins: ReadonlySet<string>;
-  /** Where an MCP host may log in. */
+  /** The servers where an MCP host may log in. */
   readonly authorizationServers: readonly string[];
 }
 

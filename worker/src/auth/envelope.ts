@@ -1,9 +1,9 @@
 // Encrypted values that only this server can make and open, with an end: oauth.do's session helpers, and the
-// checks that those leave to their caller. Knows nothing of cookies or of what the values mean.
+// checks that those leave to their caller. Knows nothing of cookies or of the values' meaning.
 
 import { decodeSession, encodeSession, type SessionData } from "oauth.do/session";
 
-/** What oauth.do's format asks for, and an end. Other fields are free. */
+/** The fields that oauth.do's format asks for, and an end. Other fields are free. */
 export interface Sealed extends SessionData {
   /** Milliseconds since 1970, as in oauth.do's own stores. */
   expiresAt: number;
@@ -14,7 +14,7 @@ export function seal(fields: Sealed, secret: string): Promise<string> {
   return encodeSession(fields, secret);
 }
 
-/** What `seal` encrypted, or undefined when it was made with another secret, changed, or has run out. */
+/** The fields that `seal` encrypted, or undefined when it was made with another secret, changed, or has run out. */
 export async function unseal(value: string, secret: string): Promise<Sealed | undefined> {
   const fields = await decodeSession(value, secret);
   // decodeSession also opens a weak, older key form and marks it so; nothing of ours was ever sealed with that.

@@ -13,7 +13,7 @@ export const FAULT_STATUS = {
   /** Not signed with RS256 by a key the issuer publishes now; also `alg: none` and other algorithms. */
   bad_signature: 401,
   wrong_issuer: 401,
-  /** Made for a client that is not on our list, or for no one in particular. */
+  /** Made for a client that is not on our list, or for no client in particular. */
   wrong_audience: 401,
   expired: 401,
   not_yet_valid: 401,
@@ -29,7 +29,7 @@ export const FAULT_STATUS = {
   /** An attach ticket counts once. */
   ticket_used: 401,
   ticket_revoked: 401,
-  /** A good ticket, for another session than was asked for, where the session is part of who somebody is. */
+  /** A good ticket, for another session than was asked for, where the session is part of a client's identity. */
   wrong_session: 401,
   /** An administrator has revoked the token, or its user. */
   revoked: 401,

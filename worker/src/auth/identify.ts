@@ -1,5 +1,5 @@
-// Who asks, in every respect: authenticated, not revoked, and not asking too often. Routes of the API ask here and nowhere
-// else; whoever attaches is asked about by the gate, which counts otherwise.
+// The caller, in every respect: authenticated, not revoked, and not asking too often. Routes of the API ask here and nowhere
+// else; the gate asks about a client that attaches, and counts otherwise.
 
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";

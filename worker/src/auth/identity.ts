@@ -34,7 +34,7 @@ export interface Identity {
   readonly loginId?: string;
   /** The client the token was issued to, where the token says so. */
   readonly clientId?: string;
-  /** A token that only its issuer can judge, and until when its last answer is believed. For nobody but our own objects. */
+  /** A token that only its issuer can judge, and until when its last answer is believed. Only our own objects may see it. */
   readonly opaque?: OpaqueToken;
 }
 
@@ -54,13 +54,13 @@ export interface IdentityOptions {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** How long a token counts at most, whatever it says. With a share ticket made at its end: no longer than REVOCATION_KEEP_MS. */
+/** How long a token counts at most, whatever its claims. With a share ticket made at its end: no longer than REVOCATION_KEEP_MS. */
 export const MAX_TOKEN_SECONDS = 60 * 24 * 3600;
 /** Clocks of two machines differ. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 /** Longest e-mail address or name kept, in UTF-16 units. */
 const MAX_DISPLAY_LENGTH = 256;
-/** OpenID Connect allows no more, and what a client resumes by holds the subject: longer, it could attach and never resume. */
+/** OpenID Connect allows no more, and a client's resume proof holds the subject: longer, it could attach and never resume. */
 const MAX_SUBJECT_BYTES = 255;
 
 /**

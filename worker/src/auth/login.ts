@@ -68,7 +68,7 @@ loginRoutes.post("/api/me/renew", (c) =>
   }),
 );
 
-/** What of an identity a page is told, and whether the page may renew it. */
+/** The parts of an identity that a page is told, and whether the page may renew it. */
 function meOf(identity: Identity, renewal: Renewal | undefined, { homeSandbox: home }: AuthSettings) {
   const { subject, email, name, scopes, expiresAt } = identity;
   const sandboxScopes = [...scopes].filter((scope) => scope.startsWith("sandbox:")).sort();
@@ -134,7 +134,7 @@ async function finishLogin(c: LoginContext, settings: AuthSettings): Promise<Res
   }
   // Only now: a stranger's link to this address must not end a login that is under way.
   c.header("Set-Cookie", endLogin(settings), { append: true });
-  // RFC 9207: where the answer says whose it is, it must be our issuer's.
+  // RFC 9207: if the answer names its issuer, that must be ours.
   if (iss !== undefined && !acceptedIssuers(settings.issuer).includes(iss)) {
     throw new AuthFault("wrong_issuer", "The login came back from another issuer");
   }
@@ -174,7 +174,7 @@ async function renewLogin(c: LoginContext, renewal: Renewal, settings: AuthSetti
   return identity;
 }
 
-/** What a login is made of: the id that ends it, and the nonce of a fresh one or the renewal that goes before. */
+/** The parts of a login: the id that ends it, and the nonce of a fresh one or the renewal that goes before. */
 type LoginParts = { readonly id: string; readonly nonce?: string; readonly renewal?: Renewal };
 
 async function sessionFrom(
@@ -224,7 +224,7 @@ async function verifyIdToken(idToken: string, nonce: string | undefined, setting
   return identityFrom(claims, { issuer: settings.issuer });
 }
 
-/** Where to go after the login: `requested` if it is a path here, else the root. An absolute URL of ours. */
+/** The address after the login: `requested` if it is a path here, else the root. An absolute URL of ours. */
 export function returnTarget(requested: string | undefined, publicOrigin: string): string {
   const home = `${publicOrigin}/`;
   if (!requested?.startsWith("/") || requested.length > MAX_RETURN_TO) return home;

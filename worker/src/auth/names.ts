@@ -1,4 +1,4 @@
-// Names of sandboxes and sessions: which ones a client may give, and the qualified names they stand for.
+// Names of sandboxes and sessions: the names that a client may give, and the qualified names they stand for.
 // The tenant is part of every qualified name, so no look-up has to remember to check it.
 
 import { hash } from "node:crypto";
@@ -31,7 +31,7 @@ export type SandboxPlace = { readonly tenant: string; readonly name: string };
 /** @returns The container's name, as `getSandbox(env.Sandbox, id)` takes it. */
 export type SandboxIds = (place: SandboxPlace) => string;
 
-/** What the Sandbox SDK takes as an id. */
+/** The ids that the Sandbox SDK takes. */
 const SANDBOX_ID = /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,61}[A-Za-z0-9_])?$/;
 let chosenIds: SandboxIds | undefined;
 

@@ -1,4 +1,4 @@
-// Which addresses this server answers under, and which pages may use a person's cookie here.
+// The addresses that this server answers under, and the pages that may use a person's cookie here.
 // A live shell stands behind these two rules: DNS rebinding breaks on the first, cross-site WebSockets on the second.
 
 import type { EntrySettings } from "./entry-settings.ts";
@@ -38,7 +38,7 @@ export function requirePublicOrigin(
 }
 
 /**
- * Where a list of origins is set, refuses an upgrade that comes from none of them. No Origin is refused too.
+ * If a list of origins is set, refuses an upgrade that comes from none of them. No Origin is refused too.
  * @throws {AuthFault} `bad_origin`.
  */
 export function requireListedOrigin(request: Request, { allowedOrigins }: Pick<EntrySettings, "allowedOrigins">): void {

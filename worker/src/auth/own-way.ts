@@ -8,11 +8,11 @@ import { type Identity, identityFrom, MAX_TOKEN_SECONDS, parseScopes, withEnd } 
 import { needsOrigin, requireAllowedHost, requirePublicOrigin } from "./origin.ts";
 import type { AuthWay } from "./way.ts";
 
-/** Who asks, as the Worker knows its users. */
+/** The caller, as the Worker knows its users. */
 export type StdioIdentity = {
   /** The user's own id: at most 255 bytes of text. Never the id of another user. */
   readonly subject: string;
-  /** Who shares sandboxes. Default: everybody has their own, by `subject`. */
+  /** The users with the same tenant share sandboxes. Default: every user has their own, by `subject`. */
   readonly tenant?: string;
   /** Shown to the others on a session. */
   readonly name?: string;
@@ -34,7 +34,7 @@ export type StdioRefusal = {
 /**
  * Called for each request, with the request's method, address and headers. What clients give as subprotocol `bearer.TOKEN`, since
  * a browser's WebSocket has no headers, is in `Authorization`.
- * @returns undefined for somebody who is not logged in.
+ * @returns undefined for a caller that is not logged in.
  */
 export type Authenticate<Env> = (
   request: Request,
@@ -58,7 +58,7 @@ export function ownWay<Env>(authenticate: Authenticate<Env>, outerEnv: (env: obj
     authenticate: async (request, env, cookieOrigins) => {
       const known = settings(env);
       requireAllowedHost(request, known);
-      // Every browser says one of these with whatever a page asks.
+      // Every browser adds one of these to each request of a page.
       const isPage = request.headers.has("Origin") || (request.headers.get("Sec-Fetch-Site") ?? "none") !== "none";
       if (isPage && needsOrigin(request)) {
         requirePublicOrigin(request, known, new Set([...known.allowedOrigins, ...(cookieOrigins ?? [])]));

@@ -1,5 +1,5 @@
-// What this server must remember between sending a browser to the issuer and its coming back: kept by that very
-// browser, encrypted, so that nobody can finish a login in a browser that did not begin it.
+// The state of a login between sending a browser to the issuer and its coming back: kept by that very
+// browser, encrypted, so that a login can only be finished in the browser that began it.
 
 import { cookieName, setCookie } from "./cookie.ts";
 import { seal, unseal } from "./envelope.ts";

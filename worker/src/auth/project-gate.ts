@@ -1,5 +1,5 @@
-// The way from somebody who asks to the names of a sandbox's objects: the Project Service, where one is set, is asked first.
-// What is cheap comes before that: the token, its scopes, and the count of attempts.
+// The way from a caller to the names of a sandbox's objects: the Project Service, where one is set, is asked first.
+// The cheap checks come before that: the token, its scopes, and the count of attempts.
 
 import { AuthFault } from "./fault.ts";
 import { sandboxKey, sessionKey, type Tenant } from "./names.ts";
@@ -11,9 +11,9 @@ export interface ProjectEnv {
   readonly PROJECT_SERVICE_URL?: string;
 }
 
-/** Who asks for a project: with a token, or with what the Project Service has said of them already. */
+/** The caller that asks for a project: with a token, or with an earlier answer of the Project Service. */
 export type ProjectAsker = {
-  /** Whose sandboxes the names are of. */
+  /** The tenant that owns the sandboxes of these names. */
   readonly tenant: Tenant;
 } & ({ readonly token: string } | { readonly asked: ProjectUser });
 
@@ -28,7 +28,7 @@ export type Project = ProjectUser & {
   sessionKey(session: string): Promise<string>;
 };
 
-/** What is known of the asker at once, or the question that the Project Service has still to answer. */
+/** The facts that are known of the caller at once, or the question that the Project Service has still to answer. */
 export type ProjectQuestion = ProjectUser | (() => Promise<ProjectUser>);
 
 /** A sandbox whose asker may have to be asked about: nothing of it is reached before its question is answered. */

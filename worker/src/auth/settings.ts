@@ -29,7 +29,7 @@ export interface AuthEnv extends EntryEnv {
   OAUTH_AUDIENCE?: string;
   /** The client that the browser login uses. Without it there is no browser login. */
   OAUTH_CLIENT_ID?: string;
-  /** What the browser login asks for, space separated. Default: `openid profile email`. */
+  /** The scopes that the browser login asks for, space separated. Default: `openid profile email`. */
   OAUTH_LOGIN_SCOPE?: string;
   /** How many hours a login by browser can be renewed after it was last; 0: never. Default: 12. */
   LOGIN_RENEW_HOURS?: string;

@@ -1,5 +1,5 @@
-// Tickets: what opens one session and nothing else, for whoever shows it. Sealed with authenticated encryption, so that they
-// can be neither made nor read anywhere but here. Whether one was used or revoked is the session's to know.
+// Tickets: texts that open one session and nothing else, for any bearer. Sealed with authenticated encryption, so that they
+// can be neither made nor read anywhere but here. The session knows whether one was used or revoked.
 
 import { fromBase64Url, toBase64Url } from "../base64url.ts";
 import { AuthFault } from "./fault.ts";
@@ -18,7 +18,7 @@ export interface TicketTarget {
 
 interface TicketBase extends TicketTarget {
   readonly id: string;
-  /** Whose token made it. */
+  /** The person whose token made it. */
   readonly maker: string;
   /** The id of that token, where it has one. */
   readonly makerToken?: string;
@@ -48,7 +48,7 @@ export interface AttachTicket extends TicketBase {
 /** To share: good for everyone until it expires or is revoked. */
 export interface ShareTicket extends TicketBase {
   readonly kind: "share";
-  /** Whether somebody may come who is not logged in. */
+  /** Whether a person may come who is not logged in. */
   readonly admitsGuests: boolean;
 }
 

@@ -1,7 +1,7 @@
 // The shape of a token, checked before the token is verified.
 
 const JWT_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-/** What id.org.ai hands out. Nothing else is worth a question to the issuer, which any stranger could cause. */
+/** The opaque tokens of id.org.ai. No other text is worth a question to the issuer, which any stranger could cause. */
 export const OPAQUE_SHAPE = /^at_[\w-]{16,512}$/;
 /** Longer ones are refused unread; a session cookie has to hold one within 4 KiB anyway. */
 export const MAX_TOKEN_CHARACTERS = 8192;

@@ -1,5 +1,5 @@
 // How requests are authenticated. The entry file chooses one way, so that nothing of another is bundled: oauth-way.ts is ours,
-// own-way.ts is made of a function that somebody else's Worker gives.
+// own-way.ts is made of a function that another system's Worker gives.
 
 import type { Authenticated } from "./authenticate.ts";
 import type { EntrySettings } from "./entry-settings.ts";
@@ -9,12 +9,12 @@ export interface AuthWay {
   /** @throws {AuthFault} `misconfigured`. */
   settings(env: object): EntrySettings;
   /**
-   * Who asks; says neither what they may do nor whether that was revoked.
-   * @param cookieOrigins Whose pages may use a cookie, beside our own.
+   * Identifies the caller; says neither what the caller may do nor whether that was revoked.
+   * @param cookieOrigins Origins of the pages that may use a cookie, beside our own.
    * @throws {AuthFault}
    */
   authenticate(request: Request, env: object, cookieOrigins?: ReadonlySet<string>): Promise<Authenticated>;
-  /** Whose a token is that was shown on a living connection (T8), or has to be asked about again (T8a). @throws {AuthFault} */
+  /** The owner of a token that was shown on a living connection (T8), or has to be asked about again (T8a). @throws {AuthFault} */
   verify(token: string, env: object): Promise<Identity>;
 }
 

@@ -1,4 +1,4 @@
-// A bridge calls a session object that has gone: there is output that nobody has, or its process has ended. From a container it comes
+// A bridge calls a session object that has gone: some output is in no object, or its process has ended. From a container it comes
 // by the name below, which the platform passes on to us; a local bridge calls a route.
 
 import { Hono } from "hono";
@@ -19,7 +19,7 @@ const BODY_PATIENCE_MS = 5_000;
 const SESSION = /^[0-9a-f]{60}$/;
 const INCARNATION = /^[\w-]{1,128}$/;
 
-/** Whom a request calls, once it is known to be a bridge's. */
+/** Finds the object that a request calls, once it is known to be a bridge's. */
 async function answerCall(request: Request, env: SessionsEnv, token: string): Promise<Response> {
   if (request.method !== "POST" || !isSame(request.headers.get("Authorization") ?? "", `Bearer ${token}`))
     return new Response(null, { status: 401 });
@@ -32,9 +32,9 @@ async function answerCall(request: Request, env: SessionsEnv, token: string): Pr
   return new Response(null, { status: 200 });
 }
 
-/** A call from a container. @param containerId Whose traffic it is, as the platform says. */
+/** A call from a container. @param containerId The container that sent the request, as the platform says. */
 export async function answerContainer(request: Request, env: BellEnv, containerId: string): Promise<Response> {
-  // Whatever passes a container's traffic on has the bindings as the platform gives them.
+  // The proxy for a container's traffic has the bindings as the platform gives them.
   return answerCall(request, placed(env), await containerToken(env, containerId));
 }
 

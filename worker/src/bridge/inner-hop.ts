@@ -41,7 +41,7 @@ export interface InnerHopEvents {
   trace?(): Trace | undefined;
 }
 
-/** What one end finds wrong with the other, or with itself, it would find again at once. */
+/** A fault that one end finds in the other, or in itself, it would find again at once. */
 const FAULT_RETRY_MS = 1_000;
 /** How long a container may take to start: more than the SDK gives it. */
 const START_PATIENCE_MS = 150_000;
@@ -58,7 +58,7 @@ export class InnerHop {
   #socket: WebSocket | undefined;
   #opening: Promise<HopOutcome> | undefined;
   #settle: ((outcome: HopOutcome) => void) | undefined;
-  /** Counts releases: what was begun before the last one is given up. */
+  /** Counts releases: an attempt from before the last one is given up. */
   #era = 0;
   #attempt = 0;
   /** Connections in a row that were short-lived, and when the last greeting came. */
@@ -113,7 +113,7 @@ export class InnerHop {
     return opening;
   }
 
-  /** Somebody needs the bridge: opens the connection, unless it is open, being opened or to be opened already. */
+  /** A client or a program needs the bridge: opens the connection, unless it is open, being opened or to be opened already. */
   keep(): void {
     const isCared = this.#socket !== undefined || this.#opening !== undefined || this.#retry !== undefined;
     if (!isCared) this.#retryLater();
@@ -214,7 +214,7 @@ export class InnerHop {
     wasGreeting?.({ kind: "unreachable", message, retryAfterSeconds: 1 });
   }
 
-  /** @param leastMs What whoever stands before the bridge has asked for. */
+  /** @param leastMs The wait that the server before the bridge has asked for. */
   #retryLater(leastMs = 0): void {
     if (this.#retry !== undefined) return;
     const ms = Math.max(leastMs, this.#attempt === 0 ? 0 : backoffMs(this.#attempt, Math.random()));
@@ -248,7 +248,7 @@ export function sendQuietly(socket: WebSocket, frame: string | Uint8Array): void
     // The runtime holds the bytes by itself until they are sent.
     if (typeof frame !== "string") release(frame);
   } catch {
-    // It closed just now: its close event comes, and what was to be sent is sent again on the next connection.
+    // It closed just now: its close event comes, and the next connection sends again what was to be sent.
   }
 }
 

@@ -18,7 +18,7 @@ const BODY_PATIENCE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 3;
 /** A new container takes the place of one that was told to stop. */
 const STOPPING_RETRY_SECONDS = 10;
-/** What the bridge says no with, by its status. */
+/** The close codes of the bridge's refusals, by its status. */
 const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: CLOSE.cannotStart };
 
 export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: StartOrder): Promise<OrderOutcome> {

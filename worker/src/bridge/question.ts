@@ -1,11 +1,11 @@
-// What a bridge is asked beside the inner hop, and how much of its answer is read, for how long: the same for a local one and
+// The questions to a bridge beside the inner hop, and how much of its answer is read, for how long: the same for a local one and
 // for one in a container. A process may have taken the bridge over.
 
 import { MAX_LISTING_BYTES } from "sandbox-stdio/core";
 import { readText } from "../read-text.ts";
 
 export type BridgeQuestion =
-  /** Which sessions there are: all, or the one of this name. */
+  /** The sessions that exist: all, or the one of this name. */
   | { readonly ask: "sessions"; readonly session?: string }
   /** Ends and forgets one. It is answered when the process has ended, by SIGKILL at last. */
   | { readonly ask: "end"; readonly session: string };

@@ -12,7 +12,7 @@ import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "
 const RETRY_AFTER_SECONDS = 3;
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_LOGGED_CHARACTERS = 1_000;
-/** Of an answer that is no WebSocket. A refusal is one line; what is longer, or comes a byte at a time, is nobody's we know. */
+/** Of an answer that is no WebSocket. A refusal is one line; one that is longer, or comes a byte at a time, is of no known server. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
 const REFUSAL_PATIENCE_MS = 5_000;
 /** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */
@@ -25,7 +25,7 @@ export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
 
 export type AttachOutcome =
   | { readonly kind: "open"; readonly socket: WebSocket }
-  /** The bridge said no: its HTTP status, and what it said. 502 where somebody else answered in its place. */
+  /** The bridge said no: its HTTP status, and its message. 502 if another server answered in its place. */
   | { readonly kind: "refused"; readonly status: number; readonly error: string; readonly message: string }
   /** No bridge was reached: the container does not run or did not start. */
   | {
@@ -100,14 +100,14 @@ const PROCESS_LOST: AttachOutcome = {
   message: "process lost: the container that it ran in is gone",
 };
 
-/** What the bridge of a sandbox wants to see. */
+/** The token that the bridge of a sandbox wants to see. */
 export async function authorization(env: BridgeEnv, sandboxKey: string): Promise<string> {
   // The local bridge is shared, and so is its secret.
   const token = env.BRIDGE_URL ? bridgeSecret(env) : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
   return `Bearer ${token}`;
 }
 
-/** What an answer means. Without a WebSocket: a refusal is the bridge's own, the platform has other words. */
+/** The meaning of an answer. Without a WebSocket: a refusal is the bridge's own, the platform has other words. */
 async function outcomeOf(response: Response): Promise<AttachOutcome> {
   const { status, webSocket: socket } = response;
   if (socket) {
@@ -123,7 +123,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
     if (status === 401) log.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
     return { kind: "refused", status, error: said.error, message };
   }
-  // The client is told the message; what the platform says beyond it stays in the log.
+  // The client is told the message; the rest of the platform's words stays in the log.
   log.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
   const retryAfter = response.headers.get("Retry-After");
   if (said.error === "stopping") return { kind: "unreachable", message, retryAfterSeconds: 10, isStopping: true };

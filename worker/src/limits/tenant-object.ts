@@ -122,7 +122,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
   }
 
-  /** Revokes a user, a token or a login, and has every session end what rests on it. Stored and on record before sessions hear of it. */
+  /** Revokes a user, a token or a login, and has every session end what rests on it. Stored and on record before sessions hear. */
   async revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void> {
     const revocation: Revocation = { ...what, atMs: Date.now() };
     const key = keyOf(revocation);
