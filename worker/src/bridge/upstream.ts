@@ -12,7 +12,7 @@ import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "
 const RETRY_AFTER_SECONDS = 3;
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_LOGGED_CHARACTERS = 1_000;
-/** Of an answer that is no WebSocket. A refusal is one line; one that is longer, or comes a byte at a time, is of no known server. */
+/** Of an answer that is no WebSocket. A refusal is one line; a longer one, or one that comes a byte at a time, is a stranger's. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
 const REFUSAL_PATIENCE_MS = 5_000;
 /** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */

@@ -14,7 +14,7 @@ export const ASLEEP: Refusal = {
   message: "the container does not run, and wake=0 asks not to start it",
 };
 
-/** What runs where nothing is asked for. */
+/** The command of a process if the client asks for none. */
 const DEFAULT_COMMAND = "bash";
 
 /** Of the query of an attach to the bridge. */
@@ -24,7 +24,7 @@ export type BridgeParams = (readonly [string, string])[];
 export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
   const { isAdmin } = spec.who;
   const process = processOf(spec);
-  // A pane is there already. Who may use tmux may start anything in another pane: its lists are asked, too.
+  // A pane is there already. A client that may use tmux may start anything in another pane: its lists are asked, too.
   if (process.pane !== undefined) return undefined;
   const [cmd = DEFAULT_COMMAND] = commandWords(process) ?? [];
   const refusal = commandRefusal(env, cmd, isAdmin, spec.line);
@@ -40,7 +40,7 @@ export function mayReplace(env: CommandEnv, record: SessionRecord, spec: AttachS
   return record.attemptLife !== query.attempt?.life && startRefusal(env, spec) === undefined;
 }
 
-/** Asks the bridge for a process that runs. @param offset Where output goes on; absent: where the bridge says. */
+/** Asks the bridge for a process that runs. @param offset The place where output goes on; absent: the bridge decides. */
 export function knownParams(
   { session, incarnation }: SessionRecord["facts"],
   offset: number | undefined,
@@ -64,7 +64,7 @@ export function askedRecord(hello: InnerHello, spec: AttachSpec): SessionRecord 
   return newRecord(hello, spec, { ...process, ...processOf(spec) }, sandbox, attempt?.life, isUnnamed);
 }
 
-/** What a new session runs: as the query says, else as the route does. */
+/** The process of a new session: as the query says, else as the route does. */
 function processOf({ query, command }: AttachSpec): ProcessWish {
   if (commandWords(query.process) !== undefined || command === undefined) return query.process;
   const [cmd, ...args] = command;

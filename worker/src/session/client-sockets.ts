@@ -1,4 +1,4 @@
-// The clients' WebSockets as this runtime has them: which have spoken, and how they are closed so that they notice.
+// The clients' WebSockets as this runtime has them: the ones that have spoken, and how they are closed so that they notice.
 
 import {
   CLOSE,
@@ -23,13 +23,13 @@ const HIGH_WATER_BYTES = PLAIN_QUEUE_BYTES;
  */
 const SILENT_CLIENT_CLOSE_MS = 1_000;
 const SILENT_CLIENT_LOOK_MS = 20;
-/** Whether the runtime says how much of what was sent to a socket waits. */
+/** Whether the runtime tells how many bytes wait in a socket. */
 export const TELLS_QUEUE = "bufferedAmount" in WebSocket.prototype;
 
-/** What went to a socket, in bytes: in all, by when its queue was last looked at, and what waited then. */
+/** The bytes that went to a socket: in all, by the last look at its queue, and the bytes that waited then. */
 type Sent = { bytes: number; lookedAt: number; waitingThen: number };
 
-/** What a socket's owner is told of it. */
+/** The events of a socket, for its owner. */
 export interface SocketEvents {
   webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void;
   webSocketClose(socket: WebSocket, code: number, reason: string): void;
@@ -43,12 +43,12 @@ export class ClientSockets {
   readonly #heard = new WeakSet<WebSocket>();
   /** Sockets that live no longer than this object. */
   readonly #own = new WeakSet<WebSocket>();
-  /** Of own sockets whose queue the runtime does not tell: what was sent with nothing heard since. */
+  /** Of own sockets whose queue the runtime does not tell: the bytes that were sent with nothing heard since. */
   readonly #unheard = new WeakMap<WebSocket, Unheard>();
   readonly #pool: UnheardPool | undefined;
   readonly #sent = new WeakMap<WebSocket, Sent>();
 
-  /** @param pool Shared by all who share this memory; absent where nothing is to be limited. */
+  /** @param pool Shared by all sockets in this memory; absent where nothing is to be limited. */
   constructor(ctx: DurableObjectState, pool: UnheardPool | undefined, counts: Counts) {
     this.#ctx = ctx;
     this.#counts = counts;
@@ -72,7 +72,7 @@ export class ClientSockets {
     return this.#own.has(socket);
   }
 
-  /** Its client has closed it, or is gone: what was sent to it lies in memory no more. */
+  /** Its client has closed it, or is gone: bytes that were sent to it lie in memory no more. */
   ended(socket: WebSocket): void {
     this.#unheard.get(socket)?.end();
   }
@@ -122,7 +122,7 @@ export class ClientSockets {
     return this.#own.has(socket) ? 0 : (this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0);
   }
 
-  /** What was sent to a socket and what of it waits there; undefined where the runtime does not tell. */
+  /** The bytes that were sent to a socket, and those that wait there; undefined if the runtime does not tell. */
   queueOf(socket: WebSocket): SocketQueue | undefined {
     return TELLS_QUEUE ? { sent: this.#sentOf(socket).bytes, waiting: queuedBytes(socket) } : undefined;
   }

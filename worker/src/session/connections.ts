@@ -23,7 +23,7 @@ import type { SessionTrace } from "./session-trace.ts";
 import { sharedPool } from "./unheard.ts";
 import type { KeptWatch, Watches } from "./watches.ts";
 
-/** What a client is told whose session object died, or lost its session. It may come back at once. */
+/** The refusal for a client whose session object died, or lost its session. It may come back at once. */
 export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
 
 export interface ConnectionsPorts {
@@ -41,7 +41,7 @@ export interface ConnectionsPorts {
   closedByClient(): void;
   /** A connection with this pass has ended. */
   ended(pass: Pass): void;
-  /** Who is there may have changed. */
+  /** The set of clients may have changed. */
   changed(): void;
 }
 
@@ -63,7 +63,7 @@ export class Connections implements SocketEvents {
   // ---- Sockets that outlive this object ------------------------------------------------------------------------
 
   /**
-   * What was written down of each client whose socket outlived an earlier life of this object, in which the session was parked.
+   * The kept state of each client whose socket outlived an earlier life of this object, in which the session was parked.
    * Every other socket is told `bye` 1012: none of its input is held here (H7).
    * @param epoch Which parking counts; undefined: none.
    */
@@ -77,7 +77,7 @@ export class Connections implements SocketEvents {
     return survivors;
   }
 
-  /** What was written down of this one client, unless it is here. */
+  /** The kept state of this one client, unless it is here. */
   survivor(socket: WebSocket, epoch: string): Survivor | undefined {
     const kept = this.#connections.has(socket) ? undefined : keptWith(socket, epoch);
     return kept && { socket, kept };
@@ -119,7 +119,7 @@ export class Connections implements SocketEvents {
     return true;
   }
 
-  /** How many there are, and how many messages have come on them: what changes where something has happened. */
+  /** How many there are, and how many messages have come on them: the text changes when something has happened. */
   get counts(): string {
     return `${this.#connections.size} ${this.#messages}`;
   }
@@ -183,7 +183,7 @@ export class Connections implements SocketEvents {
     try {
       connection?.receive(frame, Date.now());
     } catch (error) {
-      // The runtime would go on without this message. Its client comes back, and sends again what was not acknowledged.
+      // The runtime would go on without this message. Its client comes back, and sends its unacknowledged messages again.
       log.error("a client's message could not be dealt with:", error);
       connection?.dismiss(CLOSE.internal, "a message could not be dealt with", "after", "vanished");
     }

@@ -25,7 +25,7 @@ export class DeletionAlarm {
     this.#ports = ports;
   }
 
-  /** Sets the alarm anew: what is kept, or until when, has changed. */
+  /** Sets the alarm anew: the kept data, or the time of its end, has changed. */
   async set(): Promise<void> {
     const { storage, store, unnamed, unwatched, parking, trail, retentionMs } = this.#ports;
     const { record } = store;
@@ -38,12 +38,12 @@ export class DeletionAlarm {
     else await storage.deleteAlarm({ allowUnconfirmed: true });
   }
 
-  /** What is recorded is to be deleted some day: the alarm is stored together with this object's first record. */
+  /** Records are to be deleted some day: the alarm is stored together with this object's first record. */
   ensure(): void {
     if (!this.#isSet) void this.set();
   }
 
-  /** Deletes the records that are old enough. @returns What is to be done with the session. */
+  /** Deletes the records that are old enough. @returns The fate of the session. */
   ring(nowMs: number): "forget" | "end" | "keep" {
     const { store, unnamed, trail, retentionMs } = this.#ports;
     trail.deleteBefore(new Date(nowMs - retentionMs).toISOString());

@@ -8,14 +8,14 @@ import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
-/** Who runs for no longer has put out all at about the time of its start. */
+/** A process that runs for no longer has put out all at about the time of its start. */
 const SHORT_LIFE_MS = 5_000;
 
 export interface EndedPorts {
   readonly store: SessionStore;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
-  /** More of what is to be stored is here, or will not come. */
+  /** More of the data to be stored is here, or will not come. */
   changed(): void;
 }
 
@@ -40,7 +40,7 @@ export class EndedProcess {
     const { store, audit } = this.#ports;
     if (record.exit !== undefined || session.exit === undefined) return false;
     if (this.#inRecord !== record.facts.incarnation) {
-      // Before its clients, who are told the exit now, are seen to leave.
+      // Before the clients, which are told the exit now, are seen to leave.
       this.#inRecord = record.facts.incarnation;
       const { code, signal } = session.exit;
       audit?.note({ type: "exit", code, ...(signal === undefined ? {} : { signal }) });

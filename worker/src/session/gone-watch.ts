@@ -1,9 +1,9 @@
-// Which connections go on for nobody, where no event of their sockets says so: a client whose upgrade was reset in the wrong
-// moment, one that never answers a close. Told the time; looks at what waits in their sockets.
+// Finds connections without a client, where no event of their sockets says so: a client whose upgrade was reset in the wrong
+// moment, one that never answers a close. Told the time; looks at the bytes that wait in their sockets.
 
 import { CLOSE, Departures, GHOST_MS, type ServerConnection, type SocketQueue } from "sandbox-stdio/core";
 
-/** What is looked at. */
+/** The connections to look at. */
 export type Watchable = Pick<ServerConnection, "isEnded" | "dismiss">;
 
 /** How a connection is looked at. */

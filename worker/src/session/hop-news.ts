@@ -1,4 +1,4 @@
-// What clients are told of the inner hop and of the session's end, beside what the session itself tells them.
+// The news for clients about the inner hop and the session's end, beside the session's own messages.
 
 import { CLOSE, type RelaySession } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";

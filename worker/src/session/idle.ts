@@ -1,9 +1,9 @@
-// Which connections have been idle for too long: no input, no output, no change of size. Told the time; it looks now and
+// Finds connections that have been idle for too long: no input, no output, no change of size. Told the time; it looks now and
 // then at what a connection counts, so that nothing is done for a frame.
 
 import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 
-/** What can be idle: a client's connection to a session, or one that is passed on to another program. */
+/** A connection that can be idle: a client's to a session, or one that is passed on to another program. */
 export type Idling = Pick<ServerConnection, "activity" | "isEnded" | "dismiss">;
 
 type Watched = { readonly idleMs: number; activity: number; activeAtMs: number };

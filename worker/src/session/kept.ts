@@ -4,13 +4,13 @@ import type { ParkedClient, ParkedConnection } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { KeptWatch } from "./watches.ts";
 
-/** What still counts of an upgrade once its client is attached. */
+/** The parts of an upgrade that still count once its client is attached. */
 export type KeptSpec = Pick<AttachSpec, "dialect" | "who" | "actor" | "pass" | "limits"> & {
   readonly query: Pick<AttachSpec["query"], "role">;
 };
 
 export type Kept = {
-  /** Which parking it is of: what is left of an earlier one counts for nothing. */
+  /** The parking that it is of: the remains of an earlier one count for nothing. */
   readonly epoch: string;
   readonly spec: KeptSpec;
   readonly watch: KeptWatch;
@@ -25,7 +25,7 @@ export function keptSpecOf({ dialect, who, actor, pass, limits, query }: AttachS
   return limits === undefined ? spec : { ...spec, limits };
 }
 
-/** What was written down with a socket in this parking, if anything was. */
+/** The state that was kept with a socket in this parking, if there is any. */
 export function keptWith(socket: WebSocket, epoch: string): Kept | undefined {
   const kept = socket.deserializeAttachment() as Kept | null;
   return kept?.epoch === epoch ? kept : undefined;

@@ -22,10 +22,10 @@ export interface LooksPorts {
 
 export class LastLooks {
   readonly #ports: LooksPorts;
-  /** What was answered last, and is not stored yet. */
+  /** The last answers, which are not stored yet. */
   readonly #news = new Map<"screen" | "commands", Uint8Array>();
   #session: RelaySession | undefined;
-  /** Where the log ended at the last look. */
+  /** The end of the log at the last look. */
   #offset = -1;
   #nextMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
@@ -51,7 +51,7 @@ export class LastLooks {
     return false;
   }
 
-  /** Stores what is known. */
+  /** Stores the answers that are not stored yet. */
   store(): void {
     for (const [name, json] of this.#news) this.#ports.keep(name, json);
     this.#news.clear();

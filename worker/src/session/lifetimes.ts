@@ -42,7 +42,7 @@ export class Lifetimes {
     for (const { revocation, by } of this.#revoked) this.#endRevoked(connection, life, revocation, by);
   }
 
-  /** @returns What is known of it, if it was not removed before. */
+  /** @returns The known life of the connection, if it was not removed before. */
   remove(connection: Bounded): Life | undefined {
     const life = this.#lives.get(connection);
     this.#lives.delete(connection);
@@ -79,7 +79,7 @@ export class Lifetimes {
     return next;
   }
 
-  /** When a connection is to be warned, or ended, whatever an issuer says; infinity for never. */
+  /** When a connection is to be warned, or ended, without regard to an issuer; infinity for never. */
   get nextEndMs(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const [connection, { grant, isWarned }] of this.#lives) {
@@ -126,7 +126,7 @@ export class Lifetimes {
     }
   }
 
-  /** Ends every connection that rests on what was revoked. @param by The tenant that revoked it. */
+  /** Ends every connection that rests on the revoked right. @param by The tenant that revoked it. */
   revoke(revocation: Revocation, by: string): void {
     this.#revoked.push({ revocation, by, untilMs: Date.now() + REMEMBERED_MS });
     for (const [connection, life] of [...this.#lives]) this.#endRevoked(connection, life, revocation, by);

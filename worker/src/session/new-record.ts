@@ -6,7 +6,7 @@ import { processIdentity } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { SessionRecord } from "./session-store.ts";
 
-/** What the bridge says of it. */
+/** The bridge's facts about the process. */
 type Told = {
   readonly incarnation: string;
   readonly tty: boolean;
@@ -17,7 +17,7 @@ type Told = {
   readonly creator: string;
 };
 
-/** Whose it is. */
+/** The owner and the name of the session. */
 type Origin = Pick<AttachSpec, "sandboxKey" | "session" | "isTransient"> & {
   readonly pass: Pick<AttachSpec["pass"], "homeKey">;
 };

@@ -1,5 +1,5 @@
 // Lets a quiet session sleep while its clients stay: writes down its state, gives up the inner hop, and has it go on
-// when something happens. What is written down, and when, the core decides (parking.ts there).
+// when something happens. The core decides when state is written down, and which (parking.ts there).
 
 import {
   CLOSE,
@@ -47,10 +47,10 @@ export interface ParkingPorts {
   isBusy(): boolean;
   /** Runs alone: no other event is delivered meanwhile. */
   alone(run: () => Promise<void>): Promise<void>;
-  /** What is due has changed. */
+  /** The next due time has changed. */
   changed(): void;
   alarm(): void;
-  /** Reports what was counted: an object that sleeps has no clock to do it by. */
+  /** Reports the counts: an object that sleeps has no clock to do it by. */
   report(): void;
 }
 
@@ -181,7 +181,7 @@ export class Parking {
   /**
    * Does what an event is about: at once, or, where an issuer should have been asked by now about a token that was parked with its
    * client, after that.
-   * @param socket Whose event it is.
+   * @param socket The socket that has the event.
    */
   awake(event: () => void, socket?: WebSocket): void | Promise<void> {
     if (this.#parked === undefined) return event();

@@ -1,5 +1,5 @@
 // A session as a program's call finds it: as it runs here, or as it was kept. Opens the inner hop as an attach does, and waits
-// until what the bridge had then has come.
+// until all that the bridge had then has come.
 
 import type { InnerHello, OutputLog, RelaySession } from "sandbox-stdio/core";
 import { refusalOf } from "../bridge/hop-refusal.ts";
@@ -9,7 +9,7 @@ import { until } from "../programs/operations/until.ts";
 import type { Refusal } from "../refusal.ts";
 import type { SessionRecord } from "./session-store.ts";
 
-/** What is missing of the log after a greeting comes right behind it. */
+/** The missing part of the log comes right behind a greeting. */
 const CATCH_UP_MS = 10_000;
 /** A bridge that was there before answers at once, if it does. */
 const HOP_PATIENCE_MS = 3_000;
@@ -54,7 +54,7 @@ export class Reaching {
     }
     const session = this.#ports.session();
     if (session === undefined) return this.reach();
-    // The inner hop broke with nobody attached: whether the process is still there is not known.
+    // The inner hop broke while no client was attached: whether the process is still there is not known.
     if (!session.hasEnded && !this.#ports.isHopOpen()) await this.#askAgain();
     if (session.hasEnded && session.exit === undefined) return this.reach();
     const reached = this.#reached(session);
@@ -64,7 +64,7 @@ export class Reaching {
     return reached;
   }
 
-  /** Asks for the process of a session that runs here, but not for long: what has come of it can be read meanwhile. */
+  /** Asks for the process of a session that runs here, but not for long: its received output can be read meanwhile. */
   async #askAgain(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<undefined>((resolve) => {

@@ -1,4 +1,4 @@
-// What keeps a connection alive past its token's first word: a fresh token that its client shows, or another yes from the
+// Keeps a connection alive past its token's first word: by a fresh token that its client shows, or another yes from the
 // issuer of an opaque one.
 
 import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
@@ -13,7 +13,7 @@ import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
 import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
 
-/** What verifying a fresh token asks. */
+/** The variables that verifying a fresh token needs. */
 export type RenewalEnv = AuthEnv & ProjectEnv & TenantsEnv;
 
 export type RenewalsOptions = {

@@ -5,7 +5,7 @@ import type { LastLooks } from "./last-looks.ts";
 import { writersOf } from "./session-listing.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
-/** What can be lost of a process that writes for nobody: so often is it looked at, or does its bridge call. */
+/** The most time whose output can be lost while a process has no client: so often is it looked at, or does its bridge call. */
 export const FIRST_LOOK_MS = 5_000;
 
 /** The process goes on without its session. */

@@ -9,7 +9,7 @@ import type { SessionListing } from "./session-listing.ts";
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
 export interface SessionCalls extends Rpc.DurableObjectBranded {
-  /** Undefined if there is no session. @param asker Whose input by calls is counted. */
+  /** Undefined if there is no session. @param asker The caller whose input by calls is counted. */
   describe(asker?: Asker): Promise<SessionListing | undefined>;
   /** A page of the audit; undefined if nothing was ever recorded. */
   audit(after: number, limit: number): Promise<AuditPage | undefined>;

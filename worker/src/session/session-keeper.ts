@@ -46,7 +46,7 @@ export interface KeeperPorts extends MakerPorts {
   /** This session's name among the tenant's. */
   readonly sessionKey: string;
   waitUntil(promise: Promise<unknown>): void;
-  /** Something came that may have changed what is due. */
+  /** A message came that may have changed the next due time. */
   changed(): void;
   /** The bridge keeps the clients' places: this object may go. */
   parked(): void;
@@ -59,7 +59,7 @@ export class SessionKeeper {
   readonly #ports: KeeperPorts;
   #session: RelaySession | undefined;
   readonly #news = new HopNews();
-  /** What the process is to be, until it is there. */
+  /** The wish for the process, until the process is there. */
   #wish: AttachSpec | undefined;
   readonly reaching: Reaching;
   readonly looks: LastLooks;
@@ -130,7 +130,7 @@ export class SessionKeeper {
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
     if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
       this.#loseProcess();
-      // A session that is forgotten at its end makes way (D6); of any other the client gets what is left (X7a).
+      // A session that is forgotten at its end makes way (D6); of any other the client gets the rest (X7a).
       const mayStart = spec.who.mayCreate && spec.query.role === "driver";
       if (admission.isResume || (record.isTransient === true && !mayStart)) return { ok: false, refusal: PROCESS_LOST };
       return this.ensure(spec, admission);
@@ -138,7 +138,7 @@ export class SessionKeeper {
     return { ok: false, refusal: refusalOf(outcome) };
   }
 
-  /** Where a client starts something under the name of a process that has ended: makes way for it (`ended=replace`). */
+  /** A client starts a process under the name of one that has ended: makes way for it (`ended=replace`). */
   async makeWay(spec: AttachSpec): Promise<void> {
     const { env, store } = this.#ports;
     const { record } = store;
@@ -301,7 +301,7 @@ export class SessionKeeper {
     return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
   }
 
-  /** The bridge has said that it does not know this process: from now on what is left of it is kept for so long. */
+  /** The bridge has said that it does not know this process: from now on its remains are kept for so long. */
   foundLost(record: SessionRecord): void {
     // It may have been ended, or be on its way back, since the question was asked.
     const isSame = this.#ports.store.record === record && this.#session === undefined && !this.hop.isOpen;
@@ -310,7 +310,7 @@ export class SessionKeeper {
 
   // ---- Losing one ------------------------------------------------------------------------------------------------
 
-  /** The process is gone without an exit: its clients are told, and what was received of it is kept. */
+  /** The process is gone without an exit: its clients are told, and its received output is kept. */
   #loseProcess(): void {
     const { store, audit, waitUntil } = this.#ports;
     const { record } = store;

@@ -1,4 +1,4 @@
-// What the API says of a session, from what is stored, what is attached, or what the bridge knows.
+// The API's description of a session, from the store, from the attached clients, or from the bridge.
 
 import { type KnownClient, knownOf, type Participant, parseListings, type RelaySession } from "sandbox-stdio/core";
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
@@ -15,7 +15,7 @@ export type SessionListing = {
   readonly createdAt: string;
   readonly cols?: number;
   readonly rows?: number;
-  /** What the program calls its terminal. */
+  /** The title that the program gives its terminal. */
   readonly title?: string;
   readonly clients: number;
   /** The clients that are attached. Absent if there are none. */
@@ -30,7 +30,7 @@ export type SessionListing = {
 
 /**
  * Asking never starts a container.
- * @param writerId The asker's writer `api`, if somebody asks.
+ * @param writerId The caller's writer `api`, if there is a caller.
  * @param lost Called if the bridge itself says that it does not know the process.
  */
 export async function describeSession(
@@ -96,12 +96,12 @@ export function participantsOf(session: RelaySession | undefined): { participant
   return participants.length === 0 ? {} : { participants };
 }
 
-/** The programs that have written: how far is told also while nobody is here (P3). */
+/** The programs that have written: how far is told also while no client is here (P3). */
 export function writersOf(session: RelaySession): KnownClient[] {
   return [...session.clients].filter((client) => client.isProgram).map(knownOf);
 }
 
-/** What was received of this client, as this object knows: it alone passes input on. */
+/** How much was received of this client, as this object knows: it alone passes input on. */
 function receivedOf(id: string, { clients = [] }: SessionRecord, session: RelaySession | undefined): number {
   if (session !== undefined) return session.receivedOf(id);
   const known = clients.find((client) => client.id === id);

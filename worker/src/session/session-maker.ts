@@ -67,7 +67,7 @@ export class SessionMaker {
     return session;
   }
 
-  /** What is stored of the output; empty at the record's offset if nothing is. */
+  /** The stored output; empty at the record's offset if nothing is stored. */
   keptLog(record: SessionRecord): OutputLog {
     return this.#ports.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
   }
@@ -98,7 +98,7 @@ export class SessionMaker {
   }
 }
 
-/** What redraws the screen that was seen last before a loss; undefined if the log does not hold what follows it. */
+/** A snapshot that redraws the last screen before a loss; undefined if the log does not hold the output behind it. */
 export function screenBefore(json: Uint8Array | undefined, log: OutputLog): Snapshot | undefined {
   const { ansi, offset, cols, rows, approximate } = keptState(json) ?? {};
   if (typeof ansi !== "string" || typeof offset !== "number") return undefined;

@@ -20,7 +20,7 @@ import type { SessionRecord } from "./session-store.ts";
 export class SessionObject extends DurableObject<SessionEnv> implements SessionCalls {
   readonly #parts: SessionParts;
   readonly #deadline: Deadline;
-  /** A session that is being forgotten: who comes meanwhile waits for that, and gets a new one. */
+  /** A session that is being forgotten: a client that comes meanwhile waits for that, and gets a new one. */
   #ending: Promise<unknown> | undefined;
 
   constructor(ctx: DurableObjectState, env: SessionEnv) {
@@ -93,7 +93,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       if (isDeserted && store.record?.isTransient === true) this.#forget();
     } else if (isDeserted) {
       const isForgotten = store.record?.endsUnattended === true;
-      // Once nobody asks for it, the screen can't be had any more if the container dies (X7).
+      // Once no part asks for it, the screen can't be had any more if the container dies (X7).
       const isSeen = session === undefined || isForgotten || keeper.looks.isDone(session, Date.now());
       if (session !== undefined && isSeen) {
         keeper.letGo(session);
@@ -102,7 +102,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
         void alarm.set();
       }
       if (isForgotten) this.#forget();
-    } else if (session !== undefined && !isUnattended) keeper.hop.keep(); // It broke before anybody came.
+    } else if (session !== undefined && !isUnattended) keeper.hop.keep(); // It broke before any client came.
     this.#deadline.look();
   }
 
@@ -167,7 +167,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     if (!parking.isParked || keeper.session === undefined)
       return describeSession(this.env, record, keeper.session, writerId, () => keeper.foundLost(record));
     const here = { clients: keeper.session.attachedCount, ...participantsOf(keeper.session) };
-    // Its container may be gone since. Who is attached is to hear of that.
+    // Its container may be gone since. Attached clients are to hear of that.
     const described = await describeSession(this.env, record, undefined, writerId, () => void this.#awake());
     return { ...described, ...here };
   }

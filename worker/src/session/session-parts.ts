@@ -1,4 +1,4 @@
-// The parts of one session object, and which of them knows which. What they ask of the object itself is in its ports.
+// The parts of one session object, and which of them knows which. Their questions to the object itself are in its ports.
 
 import { Attaching } from "../attach/attaching.ts";
 import { ResumeSigner } from "../attach/resume.ts";
@@ -31,7 +31,7 @@ import { Watches } from "./watches.ts";
 export type SessionEnv = KeeperEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
 
 export interface ObjectPorts {
-  /** Who is there, or what is due, may have changed. */
+  /** The set of clients, or the next due time, may have changed. */
   changed(): void;
   /** A client has said something: only what its session waits for may be due earlier. */
   heard(): void;

@@ -1,4 +1,4 @@
-// `/api/sandboxes/ID/sessions/NAME/audit`: what is on record of a session.
+// `/api/sandboxes/ID/sessions/NAME/audit`: the record of a session.
 
 import { Hono } from "hono";
 import { CLOSE } from "sandbox-stdio/core";

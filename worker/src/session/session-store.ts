@@ -1,4 +1,4 @@
-// The storage of a session object: which process it belongs to, and how that ended.
+// The storage of a session object: its process, and how that ended.
 
 import {
   decodeArchive,
@@ -28,27 +28,27 @@ export type SessionRecord = {
   readonly endsUnattended?: boolean;
   readonly exit?: ExitStatus;
   readonly exitedAtMs?: number;
-  /** When it turned out that the process is gone without an exit. What was received of it is kept. */
+  /** When it turned out that the process is gone without an exit. Its received output is kept. */
   readonly lostAtMs?: number;
   /** A digest of all that makes two processes the same. Absent in what an earlier version stored. */
   readonly identity?: string;
   /** The life of the client that started it (`attempt=LIFE.N`). */
   readonly attemptLife?: string;
-  /** The name is of its client's own making, and the process is on pipes: nobody else looks for it (L7a). */
+  /** The name is of its client's own making, and the process is on pipes: no other client looks for it (L7a). */
   readonly isUnnamed?: boolean;
-  /** Since when nobody is attached to an unnamed one, whose client's connection was seen to close. */
+  /** Since when no client is attached to an unnamed one, whose client's connection was seen to close. */
   readonly desertedAtMs?: number | undefined;
-  /** Where a program has made it by HTTP. */
+  /** Set if a program has made it by HTTP. */
   readonly program?: ProgramFacts;
   /** Whether its bridge calls this object where there is news and the object has gone. */
   readonly hasBell?: boolean;
   /** The terminal's size when it was last known. */
   readonly size?: { readonly cols: number; readonly rows: number };
-  /** What the program called its terminal when that was last known. */
+  /** The last known title that the program gave its terminal. */
   readonly title?: string;
   /** When its last output came, as far as is known here. */
   readonly lastOutputMs?: number | undefined;
-  /** Who was known at the exit: what the process had taken of their input is not refused to one that comes back. */
+  /** The clients known at the exit: input that the process had taken is not refused to one that comes back. */
   readonly clients?: readonly KnownClient[];
 };
 
@@ -134,7 +134,7 @@ export class SessionStore {
     this.#storage.kv.put("screen", snapshot);
   }
 
-  /** What the bridge said of an ended process's screen and commands: JSON. */
+  /** The bridge's answers about an ended process's screen and commands: JSON. */
   get kept(): { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined } {
     const of = (name: string) => this.#storage.kv.get<Uint8Array>(`last ${name}`);
     return { screen: of("screen"), commands: of("commands") };

@@ -1,4 +1,4 @@
-// What was sent to clients that never say that they read, where the runtime does not tell what waits in their sockets: it may
+// The bytes sent to clients that never say that they read, where the runtime does not tell how many wait in their sockets: they may
 // all lie in this memory. Bounded for all of them together (W11).
 
 /** Each may have so much, however much the others have: a screenful does not depend on strangers. */
@@ -19,7 +19,7 @@ export class UnheardPool {
   readonly #capacityBytes: number;
   #usedBytes = 0;
 
-  /** @param capacityBytes What all may have beyond their own MiB. */
+  /** @param capacityBytes The bytes that all may have beyond their own MiB. */
   constructor(capacityBytes: number) {
     this.#capacityBytes = capacityBytes;
   }

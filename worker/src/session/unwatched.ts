@@ -85,7 +85,7 @@ export class Unwatched {
   async #look(): Promise<void> {
     const { env, store, keeper } = this.#at;
     const { record } = store;
-    // Somebody is here: what comes, comes by itself.
+    // A session is here: its news comes by itself.
     if (record === undefined || keeper().session !== undefined) return;
     const { incarnation, session } = record.facts;
     const answer = await askBridge(env, record.sandboxKey, { ask: "sessions", session });
@@ -93,7 +93,7 @@ export class Unwatched {
     if (isSilent && (await isAwake(env, record.sandboxKey))) return;
     const found = parseListings(answer?.text ?? "")?.find((one) => one.incarnation === incarnation);
     const isAsBefore = found?.state === "running" && found.offset === record.offset;
-    // What has come, its exit, or that it is lost.
+    // Fetches new output, the exit, or the loss.
     if (!isAsBefore) await keeper().reaching.reach();
   }
 }

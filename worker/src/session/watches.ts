@@ -40,7 +40,7 @@ export class Watches {
     return { isWarned, activeAtMs: this.#idle.activeAtMs(connection) };
   }
 
-  /** When to look again while the session sleeps; infinity for never. What an issuer says is asked when it wakes. */
+  /** When to look again while the session sleeps; infinity for never. The issuer is asked when it wakes. */
   get nextEndMs(): number {
     return earliest([this.lifetimes.nextEndMs, this.#idle.endMs]);
   }
