@@ -1,4 +1,4 @@
-// What in an OSC asks for attention (N1): OSC 9, 99 and 777, as iTerm2, kitty and urxvt have them.
+// Finds the calls for attention in an OSC (N1): OSC 9, 99 and 777, as iTerm2, kitty and urxvt have them.
 
 import { clipUtf8 } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
@@ -14,7 +14,7 @@ export class Notifications {
   /** kitty says title and body in several sequences. */
   #pending: { title: string; body: string; pieces: number } = { title: "", body: "", pieces: 0 };
 
-  /** @returns What is to be told; undefined: nothing, or not yet. */
+  /** @returns The note to tell; undefined: nothing, or not yet. */
   take(text: string): Note | undefined {
     const [number = "", ...rest] = text.split(";");
     switch (number) {

@@ -35,7 +35,7 @@ export class OutputMarks {
   }
 
   /**
-   * @param offset Where the bytes begin: behind those of the call before.
+   * @param offset The offset of the first byte: behind those of the call before.
    * @param wantsBells Whether a BEL matters: of a thousand a second it does not.
    */
   scan(bytes: Uint8Array, offset: number, wantsBells: boolean): void {
@@ -75,7 +75,7 @@ export class OutputMarks {
     return this.#goOn(piece, at, offset);
   }
 
-  /** Reads the open OSC from `from` on. @returns Where what follows it begins. */
+  /** Reads the open OSC from `from` on. @returns The index where the scan goes on. */
   #goOn(piece: Buffer, from: number, offset: number): number {
     const open = this.#open;
     if (open === undefined) return from;
@@ -85,7 +85,7 @@ export class OutputMarks {
     const isWhole = at < piece.length;
     if (length > MAX_TEXT_BYTES) open.text = undefined;
     else if (open.text === NOTHING && isWhole) open.text = piece.subarray(from, at);
-    // What goes on in the next piece is copied: this memory is used again.
+    // Text that goes on in the next piece is copied: this memory is used again.
     else if (open.text !== undefined) open.text = Buffer.concat([open.text, piece.subarray(from, at)]);
     if (!isWhole) return at;
     this.#open = undefined;

@@ -63,7 +63,7 @@ export class SessionMarks {
     this.#marks.scan(bytes, offset, this.#now() - this.#attentionAtMs >= ATTENTION_MS);
   }
 
-  /** A spinner in a title is told now and then, and what it says last. */
+  /** A spinner in a title is told now and then, and so is its last text. */
   #title(title: string): void {
     this.#newTitle = title;
     if (this.#titleTimer !== undefined || title === this.#toldTitle) return;

@@ -1,9 +1,9 @@
-// One `tmux -C` process, attached to a session beside whoever looks at it: its bytes in and out. Knows nothing of what they say.
+// One `tmux -C` process, attached to a session beside its viewers: its bytes in and out. Knows nothing of their meaning.
 
 import { Buffer } from "node:buffer";
 import { type ChildProcess, type ProcessSpec, type StartFault, startProcess } from "../process/process.ts";
 
-/** Where tmux runs. `server`: further words that name it (`-S PATH`), none for the usual one. */
+/** The surroundings of tmux. `server`: further words that name it (`-S PATH`), none for the usual one. */
 export type TmuxPlace = Pick<ProcessSpec, "env" | "cwd" | "user"> & { readonly server?: readonly string[] };
 
 export type ControlEvents = {
@@ -35,7 +35,7 @@ export class ControlClient {
     const room = new Uint8Array(READ_BYTES);
     const sink = {
       reserve: () => room,
-      // What it says on its error output, if it can't attach, is told by its end.
+      // If tmux can't attach, its end tells that; its error output is dropped.
       commit: (length: number, stream: 1 | 2) => {
         if (stream === 1) events.received(room.subarray(0, length));
       },

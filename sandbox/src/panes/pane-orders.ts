@@ -1,4 +1,4 @@
-// What clients want with panes, by id or name, made into what tmux does; and the list of panes as clients are told it.
+// Turns the clients' orders about panes, by id or name, into tmux's commands; and makes the list of panes for clients.
 
 import type { PaneOrder, PanesMessage } from "sandbox-stdio/core";
 import { isPaneId, type PaneAction, type PaneList } from "sandbox-stdio/panes";
@@ -14,14 +14,14 @@ export function panesMessage({ panes, windows }: PaneList): PanesMessage {
   };
 }
 
-/** A control message has its limit, and nobody looks at more. */
+/** A control message has its limit, and no client looks at more. */
 const MAX_TOLD = 256;
 
 /** Input that tmux has no room for: the rest of the text is refused as a whole, or it would arrive in part. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
 /**
- * @param owner Who wants it: what it gave a size is given back when it goes.
+ * @param owner The client that wants it: a size that it gave is given back when it goes.
  * @param refused Told why not, now or when tmux has answered.
  */
 export function carryOut(

@@ -1,10 +1,10 @@
-// One pane of a tmux session, in a process's place: its output is stdout, what is written to it is typed, and it ends when it
+// One pane of a tmux session, in a process's place: its output is stdout, bytes written to it are typed, and it ends when it
 // is closed. Knows no sessions.
 
 import type { ChildProcess, ExitStatus, OutputSink, ProcessEvents } from "../process/process.ts";
 import type { PaneFollower, SharedPanes } from "./shared-panes.ts";
 
-/** Signals that a terminal makes of a key. All others are for whoever can see the program: `kill` in the pane. */
+/** Signals that a terminal makes of a key. All others are for a person who can see the program: `kill` in the pane. */
 const KEYS: Readonly<Record<string, number>> = { SIGINT: 0x03, SIGQUIT: 0x1c, SIGTSTP: 0x1a };
 const END_OF_FILE = 0x04;
 

@@ -1,4 +1,4 @@
-// One session that runs under tmux, as its host needs it: how it is started, what clients want with its panes, and its end.
+// One session that runs under tmux, as its host needs it: how it is started, the clients' orders for its panes, and its end.
 
 import type { ClientRecord, PaneOrder, PanesMessage } from "sandbox-stdio/core";
 import type { StartFault } from "../process/command.ts";
@@ -29,7 +29,7 @@ export class SessionPanes {
     this.#changed = changed;
   }
 
-  /** What is started in place of the command, or why it can't be. */
+  /** The command to start in place of the session's own, or why it can't be started. */
   command(words: readonly string[], size: TerminalSize): { cmd: string; args: readonly string[] } | StartFault {
     return findFault(this.#place, words) ?? underTmux(this.#place, this.#names.session, size, words);
   }
@@ -51,7 +51,7 @@ export class SessionPanes {
     this.#all.of(sandbox, session)?.giveBack(client.id);
   }
 
-  /** What the PTY ran has ended: so do all panes, since whoever ends the session means what runs in it, too. */
+  /** The program of the PTY has ended: so do all panes, since a client that ends the session means all that runs in it. */
   ended(): void {
     const { sandbox, session } = this.#names;
     this.#all.end(sandbox, session);
@@ -59,5 +59,5 @@ export class SessionPanes {
   }
 }
 
-/** What a client is told that wants something with panes where there are none. */
+/** The answer for a client that wants something with panes where there are none. */
 export const NO_PANES = { type: "error", code: "no_such_pane", message: "this session has no panes" } as const;

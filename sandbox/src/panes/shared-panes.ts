@@ -1,4 +1,4 @@
-// The panes of one session, and who follows each: every follower of a pane is told all of it, and one control client serves all.
+// The panes of one session, and the followers of each: every follower of a pane gets all of it, and one control client serves all.
 
 import type { ActionResult, PaneAction, PaneList } from "sandbox-stdio/panes";
 import type { StartFault } from "../process/process.ts";
@@ -7,7 +7,7 @@ import { TmuxPanes } from "./tmux-panes.ts";
 import { giveBackWindow } from "./tmux-session.ts";
 
 export interface PaneFollower {
-  /** Whether it wants no more for now: a pane that nobody wants is held. */
+  /** Whether it wants no more for now: a pane is held if no follower wants more. */
   readonly isHeld: boolean;
   /** The bytes are good until this returns. */
   received(bytes: Uint8Array): void;
@@ -20,7 +20,7 @@ export class SharedPanes {
   readonly #tmux: TmuxPanes;
   readonly #place: TmuxPlace;
   readonly #followers = new Map<string, Set<PaneFollower>>();
-  /** Windows that are as large as somebody said, and who. */
+  /** Windows that have the size of an order, and the order's owner. */
   readonly #sized = new Map<string, unknown>();
 
   constructor(place: TmuxPlace, name: string, told: { changed(list: PaneList): void; lost(why: string): void }) {

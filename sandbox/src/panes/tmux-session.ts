@@ -1,4 +1,4 @@
-// How a session runs under tmux: which server and name, what is started in the PTY that ordinary clients see, and its end.
+// How a session runs under tmux: which server and name, the program in the PTY that ordinary clients see, and its end.
 
 import { createHash } from "node:crypto";
 import { log } from "../log.ts";
@@ -28,7 +28,7 @@ export function findFault({ env, cwd }: TmuxPlace, [cmd = ""]: readonly string[]
 }
 
 /**
- * Attaches as everybody does, and again whenever somebody detaches: the session's end is the end of its last pane. `-N`: asking
+ * Attaches as ordinary clients do, and again when a client detaches: the session's end is the end of its last pane. `-N`: asking
  * starts no server. A second attempt, since the server of an earlier session of this name may be ending just now.
  */
 const SCRIPT = `
@@ -41,7 +41,7 @@ while has; do
   tmux -u -N -L "$server" attach-session -t "=$name" || break
 done`;
 
-/** What the PTY of a session with panes runs, in place of the command that was asked for. */
+/** The script that the PTY of a session with panes runs, in place of the command that was asked for. */
 export function underTmux(
   { server = [] }: TmuxPlace,
   session: string,

@@ -21,7 +21,7 @@ export type StartFault = {
   detail: string;
 };
 
-/** What execvp and the shells search where the environment has no PATH. */
+/** The path that execvp and the shells search where the environment has no PATH. */
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
@@ -74,7 +74,7 @@ function isAllowed(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Whatever the reason, the kernel would refuse as well.
+    // The kernel would refuse as well, for this or any other reason.
     return false;
   }
 }

@@ -51,7 +51,7 @@ export class SessionLeader {
     // Once reaped, the id may be a stranger's session.
     if (this.#isReaped) return;
     const signalled = new Set<number>();
-    // Looking costs: who is forked just now and misses another signal gets the next one, and SIGKILL at last.
+    // Looking costs: a process that is forked just now and misses another signal gets the next one, and SIGKILL at last.
     const rounds = name === "SIGKILL" ? KILL_ROUNDS : 1;
     for (let round = 0; round < rounds; round++) {
       const fresh = this.#members().filter((pid) => !signalled.has(pid));
@@ -119,7 +119,7 @@ export function abandon(pid: number): void {
   libc.waitid(P_PID, pid, new Uint8Array(SIGINFO_BYTES), WEXITED);
 }
 
-/** Signals a process group. False: nobody is in it, or it is not ours to signal. */
+/** Signals a process group. False: it is empty, or it is not ours to signal. */
 export function signalGroup(group: number, name: string): boolean {
   return kill(-group, signalNumber(name));
 }

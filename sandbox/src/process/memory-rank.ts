@@ -1,8 +1,8 @@
-// Has the kernel, when memory runs out, end what was started here before the bridge: a greedy process takes nobody along.
+// Has the kernel, when memory runs out, end the processes that were started here before the bridge: a greedy one takes no other along.
 
 import { openSync, readFileSync, writeSync } from "node:fs";
 
-/** Added to what the kernel counts, in thousandths of the memory: more than any bridge has. */
+/** Added to the kernel's count, in thousandths of the memory: more than any bridge has. */
 const CHILD_ADJUSTMENT = 500;
 const PATH = "/proc/self/oom_score_adj";
 

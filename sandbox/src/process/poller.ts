@@ -1,5 +1,5 @@
 // One epoll set for every file descriptor of every session, and the turns in which it is looked at.
-// Knows descriptors and callbacks; what is read or written, and for whom, is the callbacks' affair.
+// Knows descriptors and callbacks; the callbacks decide about the bytes.
 
 import { errno, LibcError, libc, O_CLOEXEC, Struct } from "./libc.ts";
 import { createWaker, type Waker, type WakerKind } from "./waker.ts";
@@ -8,7 +8,7 @@ export const READABLE = 0x001;
 export const WRITABLE = 0x004;
 /** The other end of a socket sends no more. Pipes and terminals have it among {@link BROKEN}. */
 export const HALF_CLOSED = 0x2000;
-/** What the kernel reports unasked: an error, or the other end is gone. */
+/** The events that the kernel reports unasked: an error, or the other end is gone. */
 export const BROKEN = 0x008 | 0x010;
 
 const EDGE_TRIGGERED = 0x8000_0000;
@@ -36,7 +36,7 @@ export interface Reader {
 
 /** A watched descriptor. Reports are edge triggered: one per change, so read or write until the kernel has no more. */
 export interface Watch {
-  /** Changes what is reported: READABLE, WRITABLE, both or 0. What holds already is reported again. */
+  /** Changes which events are reported: READABLE, WRITABLE, both or 0. An event that holds already is reported again. */
   want(interest: number): void;
   /** Ends the reports. Call it before the descriptor is closed. */
   stop(): void;
@@ -108,7 +108,7 @@ export class Poller {
     });
   }
 
-  /** Serves whoever is ready, one read each and round again, until nobody is or the time is up. */
+  /** Serves each ready reader, one read each and round again, until none is ready or the time is up. */
   #turn(): void {
     const end = performance.now() + TURN_MS;
     this.#isInTurn = true;

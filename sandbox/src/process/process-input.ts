@@ -1,12 +1,12 @@
 // Writes to one descriptor of a program what the kernel takes, and tells when it takes more.
-// Queues nothing: what was not taken is still the caller's.
+// Queues nothing: bytes that were not taken are still the caller's.
 
 import { constants } from "node:os";
 import { errno, LibcError, libc } from "./libc.ts";
 import { poller, type Watch, WRITABLE } from "./poller.ts";
 
 const { EAGAIN, ECONNREFUSED, ECONNRESET, EINTR, EIO, EPIPE, ETIMEDOUT } = constants.errno;
-/** Nobody can read what is written: a pipe, a terminal or a connection whose other end is gone. */
+/** The bytes have no reader: a pipe, a terminal or a connection whose other end is gone. */
 const UNREAD: readonly number[] = [EPIPE, EIO, ECONNREFUSED, ECONNRESET, ETIMEDOUT];
 
 export class ProcessInput {
@@ -26,7 +26,7 @@ export class ProcessInput {
   }
 
   /**
-   * How many bytes were taken. Fewer than given: full, `onWritable` follows once. When nobody can read them any more
+   * How many bytes were taken. Fewer than given: full, `onWritable` follows once. When they have no reader any more
    * (the program has closed its end, or is gone, or `close` was called) all are taken and dropped.
    */
   write(bytes: Uint8Array): number {
@@ -53,7 +53,7 @@ export class ProcessInput {
     return taken;
   }
 
-  /** Whether what is written is dropped. */
+  /** Whether written bytes are dropped. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -64,7 +64,7 @@ export class ProcessInput {
     this.#isClosed = true;
     this.#watch?.stop();
     libc.close(this.#fd);
-    // Whoever waits for room would wait for ever.
+    // A writer that waits for room would wait for ever.
     if (this.#isWaiting) setImmediate(this.#onWritable);
     this.#isWaiting = false;
   }
@@ -83,7 +83,7 @@ export class ProcessInput {
       this.#onWritable();
       return;
     }
-    // A terminal reports room after every key its program reads, which nobody waits for now. Switched off here and not at
+    // A terminal reports room after every key its program reads, for which no writer waits now. Switched off here and not at
     // the report before, since much input waits again at once.
     this.#isReported = false;
     this.#watch?.want(0);

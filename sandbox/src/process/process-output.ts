@@ -1,19 +1,19 @@
 // Reads one descriptor of a program straight into the sink's memory, a bounded piece per call, and can be held.
-// Knows nothing of what the bytes mean or when the program ended.
+// Knows neither the meaning of the bytes nor when the program ended.
 
 import { constants } from "node:os";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
 import { BROKEN, HALF_CLOSED, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 
-/** Where output goes. It is read from the kernel into the memory that `reserve` hands out, with no copy in between. */
+/** The target of output. It is read from the kernel into the memory that `reserve` hands out, with no copy in between. */
 export interface OutputSink {
   /** Room for the next output bytes, contiguous, 1 byte or more; used synchronously, until commit or the next reserve. */
   reserve(): Uint8Array;
   /** The first `length` bytes of the last reserve() are now output of `stream` (1 stdout, 2 stderr; a PTY has only 1). */
   commit(length: number, stream: 1 | 2): void;
   /**
-   * What was committed may go out. Called as soon as the kernel has no more for now, when the process is held, and on
+   * Committed bytes may go out. Called as soon as the kernel has no more for now, when the process is held, and on
    * the way each time another {@link FLUSH_BYTES} have come, so that under load frames are large.
    */
   flush(): void;
@@ -39,10 +39,10 @@ export class ProcessOutput implements Reader {
   readonly #onEnd: (isBrokenOff: boolean) => void;
   readonly #watch: Watch;
   #unflushedBytes = 0;
-  /** Nothing came for a moment: what comes now is awaited, and is not kept until all that follows it is read. */
+  /** Nothing came for a moment: the next bytes are awaited, and are not kept until all that follows them is read. */
   #wasQuiet = true;
   #isHeld = false;
-  /** The other end is gone, which is reported once: what is left is to be read to its end. */
+  /** The other end is gone, which is reported once: the rest is to be read to its end. */
   #isEnding = false;
   #isClosed = false;
   #lastByteAtMs = 0;
@@ -64,7 +64,7 @@ export class ProcessOutput implements Reader {
     return this.#lastByteAtMs;
   }
 
-  /** Reads no more; what was read goes out. The program blocks once the kernel's buffer is full. */
+  /** Reads no more; the bytes read so far go out. The program blocks once the kernel's buffer is full. */
   hold(): void {
     this.#isHeld = true;
     poller().dequeue(this);

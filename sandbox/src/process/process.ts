@@ -52,7 +52,7 @@ export interface ChildProcess {
    */
   hold(): void;
   release(): void;
-  /** See {@link ProcessInput.write}: bytes taken, all of them (dropped) once nobody can read them. Never blocks. */
+  /** See {@link ProcessInput.write}: bytes taken, all of them (dropped) once they have no reader. Never blocks. */
   write(bytes: Uint8Array): number;
   /** Ends the input of a program on pipes. On a PTY the end is typed instead: write {@link veof}. */
   closeStdin(): void;
@@ -61,18 +61,18 @@ export interface ChildProcess {
   /** The PTY's new size. Nothing on pipes and after the exit. */
   resize(cols: number, rows: number): void;
   /**
-   * Signals the foreground process group of the PTY; on pipes the program's own group. False: nobody is there.
+   * Signals the foreground process group of the PTY; on pipes the program's own group. False: the group is empty.
    * @throws {RangeError} If there is no such signal.
    */
   signal(name: string): boolean;
   /**
    * Signals every process of the session, so that no orphan is left: other process groups and, for a minute after the
-   * program's own exit, what it left behind. @throws {RangeError} If there is no such signal.
+   * program's own exit, the processes that it left behind. @throws {RangeError} If there is no such signal.
    */
   signalAll(name: string): void;
 }
 
-/** {@link ProcessSpec.lingerMs}, where nobody says. */
+/** {@link ProcessSpec.lingerMs}, unless the caller says otherwise. */
 const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
 
 /**
@@ -85,7 +85,7 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
   try {
     const streams = spec.tty ? ptyStreams(spec.cols, spec.rows) : pipeStreams();
     const { user } = spec;
-    // Who runs as somebody else must be able to open what it was given: /dev/tty, /dev/stdout.
+    // A program that runs as another user must be able to open what it was given: /dev/tty, /dev/stdout.
     if (user !== undefined)
       for (const fd of [...streams.untilStart, ...streams.untilExit]) fchownSync(fd, user.uid, user.gid);
     const [path, argv] =
@@ -101,7 +101,7 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
   }
 }
 
-/** The descriptors of one program and who closes them when. */
+/** The descriptors of one program, and when they are closed. */
 type Streams = {
   given: StandardStreams;
   input: number;
@@ -202,7 +202,7 @@ class RunningProcess implements ChildProcess {
     this.#isHeld = true;
     for (const output of this.#outputs) {
       output.hold();
-      // What went out with that may have let it go on.
+      // The bytes that went out with that may have let it go on.
       if (!this.#isHeld) return;
     }
   }
@@ -249,7 +249,7 @@ class RunningProcess implements ChildProcess {
     this.#settle();
   }
 
-  /** Ends it once it has exited and its output is read; as long as somebody else may write, watches for silence. */
+  /** Ends it once it has exited and its output is read; as long as another process may write, watches for silence. */
   #settle(): void {
     if (this.#status === undefined || this.#isFinished) return;
     if (this.#outputs.size === 0) this.#finish(this.#status);
@@ -264,7 +264,7 @@ class RunningProcess implements ChildProcess {
   #checkQuiet(): void {
     this.#quietTimer = undefined;
     if (!this.#isHeld && this.#quietLeftMs() <= 0) {
-      // A last look: a busy loop may have run this timer before the reports of what there is to read.
+      // A last look: a busy loop may have run this timer before the reports of readable bytes.
       for (const output of this.#outputs) if (output.readSome()) poller().enqueue(output);
       if (!this.#isHeld && this.#quietLeftMs() <= 0) {
         for (const output of this.#outputs) output.close();

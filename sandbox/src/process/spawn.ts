@@ -6,7 +6,7 @@ import type { StartFault } from "./command.ts";
 import { cString, cStrings, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "./libc.ts";
 import { startExpendable } from "./memory-rank.ts";
 
-/** What the program gets as descriptors 0, 1 and 2: a terminal by its path, or three descriptors of ours. */
+/** The program's descriptors 0, 1 and 2: a terminal by its path, or three descriptors of ours. */
 export type StandardStreams =
   | { kind: "terminal"; path: string }
   | { kind: "descriptors"; stdin: number; stdout: number; stderr: number };
@@ -30,7 +30,7 @@ libc.posix_spawnattr_setflags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
 const { E2BIG, EAGAIN, EMFILE, ENFILE, ENOENT, ENOEXEC, ENOMEM } = constants.errno;
 /** Errors that say nothing about the program: with them the machine, not the caller, is at fault. */
 const EXHAUSTED: readonly number[] = [EAGAIN, ENOMEM, EMFILE, ENFILE];
-/** What the kernel means, given that the program and the directory were there a moment ago. */
+/** The kernel's meaning, given that the program and the directory were there a moment ago. */
 const REASONS: ReadonlyMap<number, string> = new Map([
   [ENOENT, "its interpreter is missing"],
   [ENOEXEC, "not a program or script (ENOEXEC)"],
@@ -73,7 +73,7 @@ export function spawn(
       check(libc.posix_spawn_file_actions_adddup2(actions, streams.stderr, 2));
     }
     check(libc.posix_spawn_file_actions_addchdir_np(actions, directory));
-    // Ours are all close-on-exec; what our own parent left open need not be.
+    // Ours are all close-on-exec; descriptors that our own parent left open need not be.
     if (optionalLibc !== undefined) check(optionalLibc.posix_spawn_file_actions_addclosefrom_np(actions, 3));
     const { pointers } = argumentList;
     failure = startExpendable(() =>

@@ -21,7 +21,7 @@ const POLLOUT = 0x004;
 const POLLFD_BYTES = 8;
 const { ECONNREFUSED, EINPROGRESS } = constants.errno;
 
-/** What is told of a connection that its other side has broken off. */
+/** The exit of a connection that its other side has broken off. */
 const RESET: ExitStatus = { code: 1 };
 
 /** As {@link ProcessEvents}. `onOutputEnd`: the other side has sent its last byte, and may still read. */
@@ -163,7 +163,7 @@ class TcpConnection implements ChildProcess {
   #end(status: ExitStatus): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // What was broken off must not pass for an end: the other side is told by a reset.
+    // A connection that was broken off must not pass for an end: the other side is told by a reset.
     if (status.code !== 0 && !this.#input.isClosed) {
       const atOnce = new Int32Array([1, 0]);
       libc.setsockopt(this.#inputFd, SOL_SOCKET, SO_LINGER, atOnce, atOnce.byteLength);

@@ -1,5 +1,5 @@
 // Wakes the event loop when an epoll set has something ready, by Linux AIO (IOCB_CMD_POLL) or by a blocked thread.
-// Knows only a file descriptor and a callback, not what is in the set.
+// Knows only a file descriptor and a callback, not the content of the set.
 
 import { log } from "../log.ts";
 import { addressOf, LibcError, libc, O_CLOEXEC, O_NONBLOCK, Struct, SYS } from "./libc.ts";
@@ -10,7 +10,7 @@ export interface Waker {
   arm(): void;
   /** Listens for wakes; keeps the runtime alive until `stop`. */
   start(): void;
-  /** Stops listening. What was armed stays armed: a wake that comes meanwhile is given after the next `start`. */
+  /** Stops listening. An armed descriptor stays armed: a wake that comes meanwhile is given after the next `start`. */
   stop(): void;
 }
 
@@ -31,7 +31,7 @@ export function createWaker(fd: number, onWake: () => void, kind?: WakerKind): W
   }
 }
 
-/** What is written to an eventfd to make it happen. */
+/** The value to write to an eventfd to make it happen. */
 const ONE = new BigUint64Array([1n]);
 
 /**
@@ -57,7 +57,7 @@ class WakeEvent {
       reader.read().then(
         ({ done }) => {
           if (this.#reader !== reader) {
-            // Read before a stop, told after it: put back for whoever listens next.
+            // Read before a stop, told after it: put back for the next reader.
             if (!done) this.signal();
             return;
           }
@@ -90,7 +90,7 @@ class WakeEvent {
   }
 }
 
-/** A waker that no longer wakes would leave every session silent for ever: thrown where nobody can swallow it. */
+/** A waker that no longer wakes would leave every session silent for ever: thrown where no caller can swallow it. */
 function fail(reason: unknown): void {
   setImmediate(() => {
     throw new Error(`The waker of the process poller died: ${reason}`);

@@ -42,7 +42,7 @@ function fill(directory: string): void {
 
 let written: string | undefined;
 
-/** Where the scripts lie: written at the first need, and again if somebody has tidied up. Undefined where the disk takes none. */
+/** The directory of the scripts: written at the first need, and again if it was deleted. Undefined where the disk takes none. */
 export function scripts(): string | undefined {
   try {
     if (written === undefined || !existsSync(join(written, "zsh", ".zshenv"))) written = writeScripts();
@@ -57,7 +57,7 @@ export function scripts(): string | undefined {
 /**
  * How to start `cmd` on a PTY so that it marks its commands; undefined where it is no such shell, or has a script of its own.
  *
- * @param directory Where {@link writeScripts} has put the scripts.
+ * @param directory The directory into which {@link writeScripts} has put the scripts.
  */
 export function withMarks(
   cmd: string,
