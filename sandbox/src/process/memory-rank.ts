@@ -1,4 +1,4 @@
-// Has the kernel, when memory runs out, end the processes that were started here before the bridge: a greedy one takes no other along.
+// Has the kernel, when memory runs out, end the processes that were started here before the bridge: a greedy one goes alone.
 
 import { openSync, readFileSync, writeSync } from "node:fs";
 

@@ -1,5 +1,5 @@
-// A terminal's colours and name, where nobody looks at it: the page's, and what the program has changed them to. So that a
-// program that has asked with nobody there fits when somebody opens the page. xterm.js without a page keeps none of this.
+// A terminal's colours and name, while no client looks at it: the page's, and the program's own changes to them. So that a
+// program that has asked without a client fits when a person opens the page. xterm.js without a page keeps none of this.
 
 import type { Terminal } from "@xterm/headless";
 import { coreOf } from "./internals.ts";
@@ -19,7 +19,7 @@ const CUBE = [0, 95, 135, 175, 215, 255] as const;
 /** The emulator counts foreground, background and cursor behind the palette; OSC calls them 10, 11 and 12. */
 const FIRST_SPECIAL = 256;
 const FIRST_SPECIAL_OSC = 10;
-/** The emulator's numbers for what is to be done with a colour. */
+/** The emulator's numbers for the kinds of colour request. */
 const REPORT = 0;
 const SET = 1;
 /** Each setting back to the terminal's own: palette, foreground, background, cursor. */
@@ -28,11 +28,11 @@ const RESTORE_ALL = [104, 110, 111, 112].map((code) => `${ESC}]${code}${ST}`).jo
 type Rgb = readonly [red: number, green: number, blue: number];
 
 export class Appearance {
-  /** What the program has set, by the emulator's index. The emulator's reset leaves it, as it does on the page. */
+  /** The colours that the program has set, by the emulator's index. The emulator's reset leaves them, as it does on the page. */
   readonly #changed = new Map<number, Rgb>();
   #hasEverChanged = false;
 
-  /** @param answer What the program is told that asks for a colour or a name. */
+  /** @param answer Answers the program that asks for a colour or a name. */
   constructor(terminal: Terminal, answer: (text: string) => void) {
     coreOf(terminal)._inputHandler.onColor((requests) => {
       for (const { type, index, color } of requests) {
@@ -49,7 +49,7 @@ export class Appearance {
     });
   }
 
-  /** What sets the colours as the program has left them. "": it never changed any. */
+  /** The sequences that set the colours as the program has left them. "": it never changed any. */
   get text(): string {
     if (!this.#hasEverChanged) return "";
     let text = RESTORE_ALL;

@@ -59,7 +59,7 @@ export function showsOnBlank({ fg, bg, extended }: Attributes): boolean {
   return ((fg & 0x94000000) | (bg & 0x40000000)) !== 0 || (extended._ext & UNDERLINE_STYLE) !== 0;
 }
 
-/** The sequence that sets these attributes, whatever was in force. Hyperlinks are set by OSC 8, not by this. */
+/** The sequence that sets these attributes over any others. Hyperlinks are set by OSC 8, not by this. */
 export function sgr({ fg, bg, extended }: Attributes): string {
   let parameters = "";
   for (const [bit, parameter] of FG_FLAGS) if ((fg & bit) !== 0) parameters += `;${parameter}`;

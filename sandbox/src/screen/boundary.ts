@@ -1,5 +1,5 @@
-// Where a terminal's output may be cut: outside escape sequences and UTF-8 characters, by the same states as the
-// emulator's parser. Knows nothing of what the sequences mean.
+// Finds the places where a terminal's output may be cut: outside escape sequences and UTF-8 characters, by the same states as the
+// emulator's parser. Knows nothing of the sequences' meaning.
 
 const GROUND = 0;
 const ESCAPE = 1;

@@ -11,7 +11,7 @@ import { drawRows, hyperlink, printedWidth } from "./rows.ts";
 
 /** The most that a snapshot is. */
 export const MAX_SNAPSHOT_BYTES = 65_536;
-/** Of which this is for what follows the drawing: what opens a sequence again. */
+/** Of which this is for the text behind the drawing, which opens a sequence again. */
 const SPARE_BYTES = 16;
 /** A longer title is left out. */
 const MAX_TITLE_BYTES = 2_048;
@@ -31,10 +31,10 @@ export type Drawing = {
   readonly isComplete: boolean;
 };
 
-/** What sets the modes that the emulator does not keep: before the cursor's shape, and after it. */
+/** The sequences that set the modes that the emulator does not keep: before the cursor's shape, and after it. */
 export type ModesBeside = { readonly beforeShape: string; readonly text: string };
 
-/** @param colours What sets them. */
+/** @param colours The sequences that set them. */
 export function draw(terminal: Terminal, remembered: ModesBeside, colours: string): Drawing {
   const core = coreOf(terminal);
   const { normal, alt, active } = core.buffers;
@@ -69,7 +69,7 @@ function titles(core: Core): string {
   return `\x1b]2;${title}\x1b\\${icon === "" ? "" : `\x1b]1;${icon}\x1b\\`}`;
 }
 
-/** What a screen has of its own: tab stops, scroll region, saved cursor. Leaves nothing else set. */
+/** The state that a screen has of its own: tab stops, scroll region, saved cursor. Leaves nothing else set. */
 function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal): string {
   const { scrollTop, scrollBottom } = buffer;
   const isWhole = scrollTop === 0 && scrollBottom === terminal.rows - 1;
@@ -136,7 +136,7 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
     last !== undefined &&
     last.key === keyOf(attributesOf(current.fg, current.bg, current.extended));
   if (isJoinable) {
-    // The last thing printed, printed again: what comes next may combine with it, or repeat it.
+    // The last thing printed, printed again: the next output may combine with it, or repeat it.
     const { insertMode } = core.coreService.modes;
     const room = insertMode ? `\x1b[${last.width}P` : "";
     return originText + modes + charsets + goTo(last.column, y - top) + attributes + room + last.text;

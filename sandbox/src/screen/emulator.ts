@@ -17,7 +17,7 @@ import { type Core, coreOf } from "./internals.ts";
 import { readScreen, type ScreenState, type ScreenWish } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
 
-/** What a snapshot can carry of lines of 32 bytes; each takes 12 bytes of memory for each of its columns, and some. */
+/** The lines of 32 bytes that a snapshot can carry; each takes 12 bytes of memory for each of its columns, and some. */
 export const SCROLLBACK_LINES = 2_000;
 /** A sequence that goes on for longer than this is drawn as it is: a client would have to be sent all of it. */
 const MAX_OPEN_BYTES = 65_536;
@@ -28,14 +28,14 @@ const MAX_ANSWERS = 4096;
 const MAX_SEEN_BYTES = 64;
 
 export type Size = { readonly cols: number; readonly rows: number };
-/** What the emulator answers to a query of the output that ends at `offset`. */
+/** The emulator's answer to a query of the output that ends at `offset`. */
 export type Answer = { readonly offset: number; readonly text: string };
 
 /** How the emulator gets over output that it does not see. */
 export type Skip = Size & {
   /** Where it goes on: after a line's end. */
   readonly offset: number;
-  /** Sequences that set what is known to have changed. */
+  /** Sequences that set the state that is known to have changed. */
   readonly state: string;
   /** Of text nothing but the lines can have changed, of styled text nothing but these and the style. */
   readonly content: FloodContent;
@@ -46,7 +46,7 @@ type Item = { readonly bytes: Uint8Array } | Size;
 const CLEAR = "\x1b[H\x1b[2J\x1b[3J";
 /** Attributes, scroll region, origin, insert mode and character set as they usually are. */
 const USUAL = "\x1b[m\x1b[r\x1b[?6l\x1b[4l\x1b(B\x0f";
-/** Ends whatever sequence was cut off. */
+/** Ends any sequence that was cut off. */
 const CANCEL = "\x18";
 
 export class Emulator {
@@ -62,19 +62,19 @@ export class Emulator {
     this.#isAsked = true;
     return true;
   });
-  /** Whether something is asked in what is being parsed. */
+  /** Whether the output that is being parsed asks something. */
   #isAsked = false;
-  /** What came after the last safe place, and is not parsed yet. */
+  /** The output after the last safe place, which is not parsed yet. */
   #open: Item[] = [];
   #openBytes = 0;
   /** Opens again the sequence in whose midst parsing has stopped, because too much of it was open. */
   #opener = "";
   /** Parsed up to here. */
   #offset: number;
-  /** The size of what comes next. */
+  /** The size of the next output. */
   #size: Size;
   #isExact: boolean;
-  /** After a skip: once a screenful of lines has scrolled off, nothing of what was before is left. */
+  /** After a skip: once a screenful of lines has scrolled off, nothing of the earlier screen is left. */
   #isProvable = false;
   /** The lines above the screen when the style became known again; undefined: it is not. */
   #linesWithoutStyle: number | undefined = 0;
@@ -99,7 +99,7 @@ export class Emulator {
     this.#remembered = new RememberedModes(this.#terminal);
     this.#terminal.onData((text) => this.#answer(text));
     this.#terminal.parser.registerEscHandler({ final: "c" }, () => {
-      // A full reset: nothing of what was before is left.
+      // A full reset: nothing of the earlier screen is left.
       this.#isExact = true;
       return false;
     });
@@ -108,7 +108,7 @@ export class Emulator {
     this.#appearance = new Appearance(this.#terminal, (text) => this.#answer(text));
   }
 
-  /** Takes the next output; the terminal has had `size` since before it. @returns What it answered. */
+  /** Takes the next output; the terminal has had `size` since before it. @returns The emulator's answers. */
   write(bytes: Uint8Array, size: Size): readonly Answer[] {
     if (size.cols !== this.#size.cols || size.rows !== this.#size.rows) {
       this.#size = size;
@@ -133,12 +133,12 @@ export class Emulator {
     return answers;
   }
 
-  /** What the next byte can cost, in nanoseconds. */
+  /** The most that the next byte can cost, in nanoseconds. */
   get worstNs(): number {
     return worstNsPerByte(this.#terminal);
   }
 
-  /** Goes over output that it does not get to see. What it shows is a guess until something proves it. */
+  /** Goes over output that it does not get to see. Its screen is a guess until something proves it. */
   skip({ offset, cols, rows, state, content }: Skip): void {
     // A short sequence or a character that is open here is among what was looked at, and lost like the rest.
     const isSeen = this.#opener === "" && this.#openBytes <= MAX_SEEN_BYTES && content !== "sequences";
@@ -171,7 +171,7 @@ export class Emulator {
     };
   }
 
-  /** What the screen shows at the last safe place, and the modes that a program has asked for. */
+  /** The screen at the last safe place, and the modes that a program has asked for. */
   show(wish: ScreenWish): ScreenState {
     const drawing = wish.ansi ? this.draw() : undefined;
     return {

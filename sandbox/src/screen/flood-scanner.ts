@@ -44,11 +44,11 @@ export class FloodScanner {
   #keypad = "";
   readonly #modes = new Map<string, "h" | "l">();
 
-  /** @param offset Where the output that nobody parses begins. */
+  /** @param offset The start of the output that is not parsed. */
   constructor(log: OutputLog, offset: number) {
     this.#log = log;
     this.#offset = offset;
-    // What was parsed may have ended within a sequence.
+    // The parsed output may have ended within a sequence.
     this.#start = Math.max(log.startOffset, offset - OVERLAP_BYTES);
   }
 

@@ -1,12 +1,12 @@
-// What the bridge and the worker that holds the screens say to each other.
+// The messages between the bridge and the worker that holds the screens.
 
 import type { Snapshot } from "sandbox-stdio/core";
 import type { Answer, Size, Skip } from "./emulator.ts";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
 
-/** `id`: whose screen. Worked off in order, each session's. */
+/** `id`: the session of the screen. Worked off in order, each session's. */
 export type ToWorker =
-  /** The first: where the worker writes what it is doing. */
+  /** The first: the memory into which the worker writes its state. */
   { readonly kind: "watch"; readonly shared: SharedArrayBuffer } | SessionMessage;
 
 export type SessionMessage =
@@ -21,9 +21,9 @@ export type SessionMessage =
   | { readonly kind: "write"; readonly id: number; readonly size: Size; readonly bytes: Uint8Array }
   | { readonly kind: "skip"; readonly id: number; readonly skip: Skip }
   | { readonly kind: "draw"; readonly id: number }
-  /** What the screen shows, as {@link readScreen} puts it. Answered by `shown`, in order. */
+  /** Asks for the screen, as {@link readScreen} puts it. Answered by `shown`, in order. */
   | { readonly kind: "show"; readonly id: number; readonly wish: ScreenWish }
-  /** At once: what is before it is dropped. */
+  /** At once: earlier messages are dropped. */
   | { readonly kind: "close"; readonly id: number };
 
 export type FromWorker =
@@ -32,5 +32,5 @@ export type FromWorker =
   | { readonly kind: "shown"; readonly id: number; readonly state: ScreenState }
   /** The screen is lost: open it anew. */
   | { readonly kind: "failed"; readonly id: number; readonly reason: string }
-  /** The same, because what was to be parsed takes too long: go on behind it. */
+  /** The same, because the output to parse takes too long: go on behind it. */
   | { readonly kind: "exceeded"; readonly id: number };

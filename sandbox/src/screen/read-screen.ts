@@ -1,10 +1,10 @@
-// What a screen shows, as text for programs (S1): lines without trailing blanks, the cursor, modes, and runs of style.
+// The content of a screen, as text for programs (S1): lines without trailing blanks, the cursor, modes, and runs of style.
 
 import type { Terminal } from "@xterm/headless";
 import { attributesOf, currentAttributes } from "./attributes.ts";
 import { coreOf, type ScreenBuffer, type ScreenLine } from "./internals.ts";
 
-/** What is asked: so many lines above the screen at most, and what is wanted beside the text. */
+/** The caller's wish: so many lines above the screen at most, and the parts beside the text. */
 export type ScreenWish = { readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean };
 
 /** Colours are `#rrggbb`, or the palette's index. */

@@ -62,7 +62,7 @@ export class RememberedModes {
     });
   }
 
-  /** What is to be set before the cursor's shape. */
+  /** The sequence to set before the cursor's shape. */
   get beforeShape(): string {
     return this.#isShapeLater ? this.#blink : "";
   }

@@ -52,7 +52,7 @@ export function drawRows(core: Core, buffer: ScreenBuffer, size: Size, maxBytes:
   let bytes = 0;
   let isComplete = true;
   let row = lastRow(core, buffer, size);
-  /** Where to go back to when it turns out that the start of a wrapped line does not fit. */
+  /** The row to go back to when it turns out that the start of a wrapped line does not fit. */
   let whole = 0;
   for (; row >= 0; row -= 1) {
     const line = buffer.lines.get(row);
@@ -94,7 +94,7 @@ function lastRow(core: Core, buffer: ScreenBuffer, { cols, rows }: Size): number
   return row;
 }
 
-/** `line`, and what leads from it to the start of `next`. */
+/** `line`, and the text that leads from it to the start of `next`. */
 function drawLine(
   core: Core,
   line: ScreenLine,
@@ -192,7 +192,7 @@ function drawRow(core: Core, line: ScreenLine, cols: number, hasAttributes: bool
       link = attributes.extended.urlId;
       text += hyperlink(core, link);
     }
-    // A combining character that stands alone: a sequence before it keeps it from joining what is to its left.
+    // A combining character that stands alone: a sequence before it keeps it from joining the cell to its left.
     if (width === 0) text += current;
     text += width === undefined ? " " : line.getString(column);
     column += Math.max(1, width ?? 1);

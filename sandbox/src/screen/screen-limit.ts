@@ -1,4 +1,4 @@
-// A screen as it is told to programs has at most 1 MiB (S1): what is cut is the oldest of the scrollback, then styles, then rows.
+// A screen as it is told to programs has at most 1 MiB (S1): the oldest of the scrollback is cut first, then styles, then rows.
 
 import type { ScreenState } from "./read-screen.ts";
 

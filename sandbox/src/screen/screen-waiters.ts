@@ -1,4 +1,4 @@
-// Who waits for one screen: one drawing for all who want a snapshot, and one answer for each reader, in the order of asking.
+// The callers that wait for one screen: one drawing for all snapshots, and one answer for each reader, in the order of asking.
 
 import type { Snapshot } from "sandbox-stdio/core";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
@@ -15,12 +15,12 @@ export class ScreenWaiters {
     return this.#drawing !== undefined;
   }
 
-  /** What is still to be shown, oldest first. */
+  /** The wishes still to be answered, oldest first. */
   get wishes(): readonly ScreenWish[] {
     return this.#readers.map(({ wish }) => wish);
   }
 
-  /** @param request Called if nobody has wanted the drawing before. */
+  /** @param request Called if no caller has wanted the drawing before. */
   waitForDrawing(request: () => void): Promise<Snapshot | undefined> {
     if (this.#drawing !== undefined) return this.#drawing.promise;
     const drawing = Promise.withResolvers<Snapshot | undefined>();

@@ -20,11 +20,11 @@ const BATCH_BYTES = 64 * KIB;
 const LAG_BYTES = 256 * KIB;
 /** Further behind than this, a snapshot that is asked for skips: it would take too long to catch up. */
 const MAX_CATCH_UP_BYTES = 512 * KIB;
-/** Further behind than this, the log would soon forget what was not parsed: the emulator skips. */
+/** Further behind than this, the log would soon forget unparsed output: the emulator skips. */
 const MAX_LAG_BYTES = 768 * KIB;
-/** Searched for modes at once, while it skips; what is newer than {@link MAX_CATCH_UP_BYTES} may still be parsed. */
+/** Searched for modes at once, while it skips; output newer than {@link MAX_CATCH_UP_BYTES} may still be parsed. */
 const SCAN_BYTES = 128 * KIB;
-/** What is parsed after a skip: during the flood, and when it is over. */
+/** The output that is parsed after a skip: during the flood, and when it is over. */
 const FLOOD_TAIL_BYTES = 192 * KIB;
 const CALM_TAIL_BYTES = 512 * KIB;
 /** How often it is looked whether a flood is over or nothing happens. */
@@ -37,7 +37,7 @@ const MAX_LOSSES = 3;
 export class SessionScreen implements ScreenClient {
   /** Whether the process is held back: it is not silent of its own accord. */
   isHeld = false;
-  /** Told how far the output is parsed, and what a terminal answers to what it is asked on the way: each answer once. */
+  /** Told how far the output is parsed, and the terminal's answers to queries on the way: each answer once. */
   onParsed: (answers: readonly Answer[], offset: number) => void = () => undefined;
   readonly #log: OutputLog;
   readonly #workers: ScreenWorkers;
@@ -45,13 +45,13 @@ export class SessionScreen implements ScreenClient {
   #id: number | undefined;
   /** Handed over up to here. */
   #sent = 0;
-  /** The ends of what was handed over and is not parsed yet. */
+  /** The ends of the pieces that were handed over and are not parsed yet. */
   readonly #inFlight: number[] = [];
   /** Parsed up to here, with the answers told. A worker that starts anew begins before it. */
   #parsed = 0;
-  /** What is before this is to be parsed at once. */
+  /** Output before this is to be parsed at once. */
   #dueTo = 0;
-  /** While it skips: looks at what is not parsed. */
+  /** While it skips: looks at the output that is not parsed. */
   #scanner: FloodScanner | undefined;
   /** Before the log ends here there is nothing to do. */
   #nextLook: number;
@@ -71,7 +71,7 @@ export class SessionScreen implements ScreenClient {
     this.#nextLook = log.startOffset + this.#usualLagBytes;
   }
 
-  /** To be called after each commit to the log: it must be before the log has forgotten what was committed. */
+  /** To be called after each commit to the log: it must be before the log has forgotten the committed bytes. */
   appended(): void {
     const end = this.#log.endOffset;
     if (end >= this.#nextLook) this.#look(end);
@@ -87,7 +87,7 @@ export class SessionScreen implements ScreenClient {
     return this.#waiters.waitForDrawing(() => this.#requestDrawing());
   }
 
-  /** What the screen shows at the log's end now, or the last place before it outside a sequence. Undefined: it is given up. */
+  /** The screen at the log's end now, or the last place before it outside a sequence. Undefined: it is given up. */
   read(wish: ScreenWish): Promise<ScreenState | undefined> {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return Promise.resolve(undefined);
     const state = this.#waiters.waitForState(wish);
@@ -144,7 +144,7 @@ export class SessionScreen implements ScreenClient {
   lost(isOwnFault: boolean): void {
     if (this.#isClosed || this.#id === undefined || this.#hasLost(isOwnFault)) return;
     this.#sent = this.#log.startOffset;
-    // What was answered stays answered.
+    // An answer that was given stays given.
     if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
     this.#nextLook = 0;
     const { isDrawingWanted, wishes } = this.#waiters;
@@ -153,7 +153,7 @@ export class SessionScreen implements ScreenClient {
     if (!isDrawingWanted && wishes.length === 0) this.#look(this.#log.endOffset);
   }
 
-  /** What has come so far is not parsed again: who waits gets the log's tail, and who asks later a guess. */
+  /** The output so far is not parsed again: a waiting caller gets the log's tail, and a later caller a guess. */
   exceeded(): void {
     if (this.#isClosed || this.#id === undefined) return;
     log.warn("A screen goes on behind output that took too long to parse");

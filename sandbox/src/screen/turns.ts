@@ -1,4 +1,4 @@
-// Whose output is parsed next in the worker: each session in turn, for a few milliseconds, however much it has printed and
+// Chooses the output to parse next in the worker: each session in turn, for a few milliseconds, however much it has printed and
 // however long that takes. Knows nothing of threads.
 
 import { Slices } from "sandbox-stdio/core";
@@ -12,12 +12,12 @@ const MAX_BATCH_MS = 2_000;
 
 type Write = Extract<SessionMessage, { readonly kind: "write" }>;
 
-/** One session's: its emulator, and what it is to do. */
+/** One session's: its emulator, and its messages. */
 type Seat = {
   readonly waiting: SessionMessage[];
   readonly slices: Slices;
   emulator: Emulator | undefined;
-  /** Of the write that is first in `waiting`: how far it is parsed, what it has cost and what was answered. */
+  /** Of the write that is first in `waiting`: how far it is parsed, its cost and its answers. */
   parsed: number;
   ms: number;
   answers: Answer[];
@@ -134,7 +134,7 @@ export class Turns {
     this.#watch.finish(1);
   }
 
-  /** Forgets a session, and what it was to do. @param more Messages that are done with besides. */
+  /** Forgets a session, and its messages. @param more Messages that are done with besides. */
   #leave(id: number, more: number): void {
     const seat = this.#seats.get(id);
     this.#seats.delete(id);

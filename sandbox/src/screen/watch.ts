@@ -1,4 +1,4 @@
-// What the worker is doing, in memory that the bridge reads also while the worker does not answer.
+// The worker's state, in memory that the bridge reads also while the worker does not answer.
 
 /** Places in the shared memory. */
 const SESSION = 0;
@@ -15,7 +15,7 @@ export class Watch {
     this.#places = new Int32Array(shared);
   }
 
-  /** Whose screen the worker is working at; 0: nobody's. */
+  /** The session whose screen the worker is working at; 0: none. */
   get session(): number {
     return Atomics.load(this.#places, SESSION);
   }
@@ -36,7 +36,7 @@ export class Watch {
     Atomics.add(this.#places, STEPS, 1);
   }
 
-  /** The worker has nothing to do, or looks for what it has to do. */
+  /** The worker has nothing to do, or looks for its next work. */
   rest(): void {
     Atomics.store(this.#places, SESSION, 0);
   }

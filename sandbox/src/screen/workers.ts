@@ -1,5 +1,5 @@
 // The one worker in which all sessions' screens are kept: started at the first need, anew when it dies or does not come back
-// from one session's output, and ended with the last screen. Knows nothing of what is in the messages beyond whose they are.
+// from one session's output, and ended with the last screen. Knows nothing of the messages but their session.
 
 import { log } from "../log.ts";
 import type { FromWorker, SessionMessage, ToWorker } from "./messages.ts";
@@ -8,9 +8,9 @@ import { Watch } from "./watch.ts";
 /** One session's end. */
 export type ScreenClient = {
   received(message: FromWorker): void;
-  /** Everything that was sent is lost. `isOwnFault`: the worker died over this session's output, or nobody knows. */
+  /** Everything that was sent is lost. `isOwnFault`: the worker died over this session's output, or the cause is not known. */
   lost(isOwnFault: boolean): void;
-  /** The same, and what was being parsed of this session took too long. */
+  /** The same, and parsing this session's output took too long. */
   exceeded(): void;
 };
 
