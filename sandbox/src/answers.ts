@@ -9,9 +9,9 @@ import type { SessionScreen } from "./screen/session-screen.ts";
 export type AnswerPorts = {
   readonly log: OutputLog;
   readonly screen: Pick<SessionScreen, "parseTo">;
-  /** Told before anybody is sent the query's last byte: the bridge answers what ends before `offset`. */
+  /** Told before any client is sent the query's last byte: the bridge answers queries that end before `offset`. */
   readonly announce: (offset: number) => void;
-  /** What is to be typed. */
+  /** Types the answer. */
   readonly write: (answer: Uint8Array) => void;
 };
 
@@ -33,7 +33,7 @@ export class Answers {
   #from: number | undefined = 0;
   #scanned = 0;
   #filter = new QueryFilter((at) => this.#found(at));
-  /** Where the last bytes of the queries stand that are to be answered. */
+  /** The offsets of the last bytes of the queries that are to be answered. */
   readonly #waiting = new Set<number>();
   /** What the emulator has answered that is not known to be the bridge's, by where the query ends; oldest first. */
   readonly #unclaimed = new Map<number, string>();

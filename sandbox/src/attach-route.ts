@@ -1,4 +1,4 @@
-// One attach to the bridge: which session it is for, and what its WebSocket is.
+// One attach to the bridge: its session, and the kind of its WebSocket.
 
 import type { Server } from "bun";
 import {

@@ -1,4 +1,4 @@
-// Who is connected to one session in the bridge: clients that attach directly, and the inner hop of a session object.
+// The connections to one session in the bridge: clients that attach directly, and the inner hop of a session object.
 
 import { earliest, type InnerServer, type ProcessFacts, type ServerConnection } from "sandbox-stdio/core";
 

@@ -3,7 +3,7 @@
 
 import { log } from "./log.ts";
 
-/** Where is called, and what is shown there. */
+/** The address of the call, and the token that is shown there. */
 export type BellSettings = { readonly url: string; readonly token: string };
 
 const PATIENCE_MS = 10_000;

@@ -35,7 +35,7 @@ export function readChildUser(setting: string | undefined): ChildUserResult {
   return { ok: true, user };
 }
 
-/** What the bridge's own user is called; its number where /etc/passwd does not know it. Bun asks the environment instead. */
+/** The name of the bridge's own user; its number where /etc/passwd does not know it. Bun asks the environment instead. */
 export function ownUserName(): string {
   const uid = process.getuid?.() ?? 0;
   const users = existsSync(PASSWD) ? usersOfMachine() : [];

@@ -1,4 +1,4 @@
-// What programs ask of one process over the inner hop: its terminal's modes and screen, and its shell's commands.
+// The questions of programs to one process over the inner hop: its terminal's modes and screen, and its shell's commands.
 
 import type { OutputLog, ProgramPorts, Question } from "sandbox-stdio/core";
 import { type InputModes, inputModesOf, type TimeIndex, USUAL_MODES } from "sandbox-stdio/programs";
@@ -7,7 +7,7 @@ import type { SessionMarks } from "./marks/session-marks.ts";
 import { withinLimit } from "./screen/screen-limit.ts";
 import { REPLAY_BYTES, type SessionScreen } from "./screen/session-screen.ts";
 
-/** What is asked of a screen for its modes alone. */
+/** The question to a screen for its modes alone. */
 const MODES = { scrollback: 0, runs: false, ansi: false } as const;
 
 export class HostPorts implements ProgramPorts {

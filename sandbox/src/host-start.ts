@@ -1,4 +1,4 @@
-// What a session's host is told when it starts, beside the query. Types only.
+// The facts that a session's host is told when it starts, beside the query. Types only.
 
 /** How a process is started that no client attaches to at once. */
 export type Unattended = {

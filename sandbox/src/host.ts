@@ -328,7 +328,7 @@ export class SessionHost implements ProcessEvents {
 
   // ---- Programs that call --------------------------------------------------------------------------------------
 
-  /** What programs ask of this process. */
+  /** The questions that programs may ask of this process. */
   get ports(): ProgramPorts {
     return new HostPorts(this.#process, () => this.#lifespan.called(performance.now()));
   }

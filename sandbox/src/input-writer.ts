@@ -72,7 +72,7 @@ export class InputWriter {
     this.#turns.splice(0, done);
   }
 
-  /** The process takes nothing more: what waits counts as taken, since it can never be. */
+  /** The process takes nothing more: waiting input counts as taken, since it can never be. */
   close(): void {
     this.#isClosed = true;
     this.#session.closeInput();

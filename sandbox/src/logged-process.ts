@@ -35,7 +35,7 @@ export type LoggedProcess = {
 };
 
 export interface ProcessEvents {
-  /** What the output itself says. */
+  /** The marks in the output itself. */
   readonly notes: SessionMarkEvents;
   /** More output is in the log: called for each piece, before {@link appended} for all that was read at once. */
   committed(): void;

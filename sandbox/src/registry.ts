@@ -20,7 +20,7 @@ export type FindResult =
       readonly detail: string;
     };
 
-/** What `GET /sessions` says of one. */
+/** The listing of one session in `GET /sessions`. */
 export type SessionListing = {
   readonly session: string;
   readonly incarnation: string;
@@ -39,7 +39,7 @@ export type SessionListing = {
 
 /** How much of sessions that have ended is kept (X5). */
 const KEPT_BYTES = 64 * 1024 * 1024;
-/** What such a session costs besides its output, about. */
+/** The cost of such a session besides its output, about. */
 const SESSION_BYTES = 20 * 1024;
 
 export class Registry {
@@ -52,7 +52,7 @@ export class Registry {
   readonly panes = new SandboxPanes();
   /** Those whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
-  /** When what still runs is ended, by the clock of `performance`; undefined while the bridge was not told to stop. */
+  /** When the running processes are ended, by the clock of `performance`; undefined while the bridge was not told to stop. */
   #stopsAtMs: number | undefined;
   /** Since when there has been no session, by the clock of `performance`. */
   #emptySinceMs = performance.now();
@@ -81,12 +81,12 @@ export class Registry {
     return Math.round(performance.now() - sinceMs);
   }
 
-  /** Starts nothing from here on; what runs has so many seconds. */
+  /** Starts nothing from here on; running processes have so many seconds. */
   close(seconds: number): void {
     this.#stopsAtMs = performance.now() + seconds * 1000;
   }
 
-  /** How many seconds there are until what still runs is ended; undefined while the bridge was not told to stop. */
+  /** How many seconds there are until the running processes are ended; undefined while the bridge was not told to stop. */
   get secondsLeft(): number | undefined {
     if (this.#stopsAtMs === undefined) return undefined;
     return Math.max(0, Math.ceil((this.#stopsAtMs - performance.now()) / 1000));

@@ -1,4 +1,4 @@
-// The bridge's HTTP and WebSocket server: who may speak to it, and what each request is for.
+// The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
 import { httpStatusOf, isName, MAX_FED_FRAME_BYTES } from "sandbox-stdio/core";
@@ -13,11 +13,11 @@ import type { SocketData } from "./sockets.ts";
 
 /** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
 const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
-/** More than any client may send at once: what is too long is refused with the code of its dialect. */
+/** More than any client may send at once: a message that is too long is refused with the code of its dialect. */
 const MAX_MESSAGE_BYTES = MAX_FED_FRAME_BYTES + 1024 * 1024;
 /** How long the end of all sessions is waited for: a little longer than it takes to get to SIGKILL. */
 const STOP_PATIENCE_MS = 4_000;
-/** How long after that what was said last may take to go out. */
+/** How long after that the last messages may take to go out. */
 const LAST_WORDS_MS = 1_000;
 const LOOK_MS = 20;
 

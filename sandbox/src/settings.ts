@@ -24,7 +24,7 @@ export type BridgeSettings = {
   readonly stopSeconds: number;
   /** How many bytes a second a process may write while it has no reader; infinity for no limit. */
   readonly unattendedBytesPerSecond: number;
-  /** Where a session object is called that has gone; absent: nowhere. */
+  /** The address for calls to a session object that has gone; absent: none. */
   readonly bellUrl?: string;
   readonly logLevel: LogLevel;
   /** Of which sessions a trace is printed; absent: of none. */

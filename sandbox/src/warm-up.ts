@@ -11,9 +11,9 @@ import { innerSocket, outerSocket, type SocketData } from "./sockets.ts";
 
 /** After so many the runtime has compiled most of it: twice as many made no key cheaper. */
 export const KEYS = 300;
-/** Whoever the bridge was started for connects first, and is not to wait for this. */
+/** The client that the bridge was started for connects first, and is not to wait for this. */
 const BEGIN_MS = 500;
-/** So many at a time, and then a pause: half a millisecond in six, so that nobody who connects meanwhile notices. */
+/** So many at a time, and then a pause: half a millisecond in six, so that a client that connects meanwhile does not notice. */
 const KEYS_A_TURN = 2;
 const PAUSE_MS = 5;
 /** A client acknowledges what it has drawn every so many keys. */

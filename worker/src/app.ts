@@ -1,4 +1,4 @@
-// What our own Worker gives createStdio(): tokens of an OAuth issuer, the tools of MCP, the browser's login, and the page.
+// The options that our Worker gives createStdio(): tokens of an OAuth issuer, the tools of MCP, the browser login, and the page.
 
 import { Hono } from "hono";
 import { loginRoutes } from "./auth/login.ts";

@@ -7,7 +7,7 @@ export function toBase64Url(bytes: Uint8Array): string {
     .replaceAll("=", "");
 }
 
-/** @returns undefined for what no {@link toBase64Url} made. */
+/** @returns undefined for a text that no {@link toBase64Url} made. */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {

@@ -10,7 +10,7 @@ export function answerFault(error: Error, c: Context): Response {
     logRefused(c.req.raw, error);
     return refusal(error);
   }
-  // What went wrong inside stays in the log.
+  // The cause stays in the log.
   log.error("a request failed:", error);
   return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
 }

@@ -6,7 +6,7 @@ import { makeStdio } from "./stdio.ts";
 
 const stdio = makeStdio(ours, nativeContainers);
 
-// What a container's traffic goes through, where EGRESS_ALLOW restricts it.
+// The proxy for a container's traffic, where EGRESS_ALLOW restricts it.
 export { EgressProxy } from "./sandbox/native/egress-proxy.ts";
 export { Sandbox } from "./sandbox/native/sandbox.ts";
 export const { SessionObject, TenantObject, AddressObject, SandboxDirectory, CounterObject } = stdio;

@@ -6,7 +6,7 @@ import { answerCallsOf, UsualSandbox } from "./sandbox/sdk/sandbox.ts";
 
 const stdio = createStdio(ours);
 
-// What the SDK sends a container's traffic through, where EGRESS_ALLOW restricts it.
+// The proxy through which the SDK sends a container's traffic, where EGRESS_ALLOW restricts it.
 export { ContainerProxy } from "@cloudflare/sandbox";
 export const { SessionObject, TenantObject, AddressObject, SandboxDirectory, CounterObject } = stdio;
 export class Sandbox extends stdio.withStdio(UsualSandbox) {}

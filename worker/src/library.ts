@@ -1,4 +1,4 @@
-// `sandbox-stdio/worker`: sessions inside somebody's own Worker, with containers of the Sandbox SDK. Our own Worker uses it too.
+// `sandbox-stdio/worker`: sessions inside another system's Worker, with containers of the Sandbox SDK. Our own Worker uses it too.
 
 import { sdkContainers } from "./sandbox/sdk/access.ts";
 import { type SandboxClass, type StdioSandboxClass, withStdio } from "./sandbox/sdk/sandbox.ts";

@@ -1,4 +1,4 @@
-// What the Worker uses of Node's modules, which its runtime has (`nodejs_compat`). Node's own types would bring globals that
+// The part of Node's modules that the Worker uses and its runtime has (`nodejs_compat`). Node's own types would bring globals that
 // it has not.
 
 declare module "node:buffer" {

@@ -1,4 +1,4 @@
-// The text of a body whose length and pace somebody else decides on: no more of it than is asked for, and no later.
+// The text of a body whose length and pace its sender decides: no more of it than is asked for, and no later.
 
 export type BodyText =
   | { readonly kind: "whole"; readonly text: string }

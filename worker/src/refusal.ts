@@ -18,7 +18,7 @@ export type Refusal = {
   readonly error: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
-  /** What the close says, in place of the dialect's own words for the code. */
+  /** The text of the close, in place of the dialect's own words for the code. */
   readonly reason?: string;
   /** Absent: what the code says. `never` where waiting alone changes nothing. */
   readonly retry?: Retry;

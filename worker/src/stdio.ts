@@ -23,13 +23,13 @@ export type StdioOptions<Env> = {
    * sandbox and its sessions. Default: an id that no other tenant can have, and that nobody knows.
    */
   readonly sandbox?: SandboxIds;
-  /** Where the routes begin, such as `/sandboxes`. Default: at the root. */
+  /** The path where the routes begin, such as `/sandboxes`. Default: at the root. */
   readonly prefix?: string;
   /** `mcpTools` of `sandbox-stdio/worker/mcp`: serves the tools at `/mcp`. Default: only the gateway at `/mcp/SANDBOX/NAME`. */
   readonly mcp?: McpTools;
   /** Answers what no route takes, with the address as it is below the prefix. Default: 404. */
   readonly otherwise?: (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
-  /** Variables of docs/settings.md; what is not here is read from the Worker's own. */
+  /** Variables of docs/settings.md; a variable that is missing here is read from the Worker's own. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The names of the Worker's bindings, where they are not these. */
   readonly bindings?: Readonly<Partial<Record<(typeof BINDINGS)[number], string>>>;
@@ -51,7 +51,7 @@ export type StdioParts<Env> = {
   readonly complete: (env: object) => StdioEnv;
 };
 
-/** To be called once in a Worker, at its top: the objects find there what was chosen. */
+/** To be called once in a Worker, at its top: the objects find the chosen options there. */
 export function makeStdio<Env extends object>(options: StdioOptions<Env>, containers: ContainerWay): StdioParts<Env> {
   const { authenticate, sandbox, prefix = "", mcp, otherwise, settings = {}, bindings = {} } = options;
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(prefix))

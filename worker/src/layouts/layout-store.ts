@@ -1,4 +1,4 @@
-// What a tenant's object keeps of each of its people's pages: one JSON text each. What stands in it is the page's affair.
+// The layouts that a tenant's object keeps of each of its people's pages: one JSON text each. The page alone knows its content.
 
 /** So many people of one tenant; beyond, the layout goes that was kept longest ago. */
 export const MAX_LAYOUTS = 10_000;
@@ -31,7 +31,7 @@ export class LayoutStore {
 
   /**
    * Keeps a text in place of what is there.
-   * @param base The revision that it was made from; undefined: whatever is there.
+   * @param base The revision that it was made from; undefined: any revision.
    * @returns What is kept now: another revision than `base` + 1, and another's text, where that was not what is there.
    */
   keep(user: string, text: string, base: number | undefined, nowMs: number): { isKept: boolean; kept: KeptLayout } {
