@@ -35,7 +35,7 @@ export class InputBatch {
     this.pane = pane;
     this.offset = offset;
     this.#fate = fate;
-    // Refused input is not for the readers of the record, nor a way to fill it.
+    // Refused and secret input is not for the readers of the record, nor a way to fill it.
     this.#keeping = isSecret || fate === "refused" ? "length" : keeping;
     this.#isSecret = isSecret;
     this.#hash = this.#keeping === "hash" ? createHash("sha256") : undefined;

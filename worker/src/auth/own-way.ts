@@ -44,7 +44,7 @@ export type Authenticate<Env> = (
 const LIFE_SECONDS = 12 * 3600;
 const NO_COOKIE = "";
 
-/** @param env What the runtime gave, of what the settings were added to. */
+/** @param outerEnv Gives the environment of the outer Worker, to which the settings were added. */
 export function ownWay<Env>(authenticate: Authenticate<Env>, outerEnv: (env: object) => Env): AuthWay {
   const settings = (env: object) => parseEntrySettings(env as EntryEnv);
   const ask = async (request: Request, env: object): Promise<Identity> => {

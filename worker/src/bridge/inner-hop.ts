@@ -214,7 +214,7 @@ export class InnerHop {
     wasGreeting?.({ kind: "unreachable", message, retryAfterSeconds: 1 });
   }
 
-  /** @param leastMs The wait that the server before the bridge has asked for. */
+  /** @param leastMs The least wait: a server before the bridge has asked for it, or a fault calls for it. */
   #retryLater(leastMs = 0): void {
     if (this.#retry !== undefined) return;
     const ms = Math.max(leastMs, this.#attempt === 0 ? 0 : backoffMs(this.#attempt, Math.random()));

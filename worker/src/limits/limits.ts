@@ -52,7 +52,7 @@ export interface Limits {
   readonly plainBytesPerSecond: number;
   /** Bytes to clients of which nothing shows that they read, together, beyond a MiB each. */
   readonly unheardBytes: number;
-  /** How much useless traffic one client may send. */
+  /** How many messages, and how much refused input, one client may send. */
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
   readonly unnamedSeconds: number;

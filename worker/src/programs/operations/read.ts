@@ -9,7 +9,7 @@ type Read = Extract<Operation, { type: "read" }>;
 
 export async function read(reached: Reached, asked: Read, signal: AbortSignal): Promise<ProgramAnswer> {
   const deadlineMs = Date.now() + asked.waitMs;
-  // What `tail` and neither mean is settled at the call.
+  // Without `from` and `tail` the oldest output that is held now counts, even if it is dropped meanwhile.
   const start = asked.tail === undefined ? (asked.from ?? reached.log.startOffset) : undefined;
   const look = () => {
     const canGrow = reached.state === "running";
