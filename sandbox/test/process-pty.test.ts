@@ -232,7 +232,9 @@ function foregroundOf(pid: number): number {
 }
 
 function nameOf(pid: number): string {
-  return Bun.spawnSync(["ps", "-o", "comm=", "-p", String(pid)]).stdout.toString().trim();
+  return Bun.spawnSync(["ps", "-o", "comm=", "-p", String(pid)])
+    .stdout.toString()
+    .trim();
 }
 
 function membersOf(session: number): number[] {
