@@ -28,8 +28,10 @@ export interface InnerHopEvents {
   mayStart(): boolean;
   /** The bridge has greeted. */
   hello(hello: InnerHello): void;
-  /** Something came, or was sent, that may have changed what is due. */
+  /** The connection began or ended, or a control message came. */
   received(): void;
+  /** Output came, maybe thousands of frames a second. */
+  receivedOutput(): void;
   /** The bridge keeps the clients' places: this end may go. */
   parked(): void;
   /** The connection broke. @returns Whether it is to be made again. */
@@ -164,8 +166,10 @@ export class InnerHop {
         // The runtime would go on without this message. On a new connection both ends say where they stand.
         log.error("the bridge's message could not be dealt with:", error);
         this.#closed(CLOSE.internal);
+        return;
       }
-      this.#events.received();
+      if (typeof data === "string") this.#events.received();
+      else this.#events.receivedOutput();
     });
     // An error may follow a close; each counts once.
     socket.addEventListener("close", (event) => isCurrent() && this.#closed(event.code));

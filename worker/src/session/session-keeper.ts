@@ -48,6 +48,8 @@ export interface KeeperPorts extends MakerPorts {
   waitUntil(promise: Promise<unknown>): void;
   /** A message came that may have changed the next due time. */
   changed(): void;
+  /** Output came for the session's clients. */
+  outputCame(): void;
   /** The bridge keeps the clients' places: this object may go. */
   parked(): void;
   /** Whether a program's call needs the process while no client is attached. */
@@ -90,6 +92,7 @@ export class SessionKeeper {
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
       received: () => ports.changed(),
+      receivedOutput: () => ports.outputCame(),
       parked: () => ports.parked(),
       broken: () => this.#hopBroken(),
       failed: (outcome) => this.#hopFailed(outcome),

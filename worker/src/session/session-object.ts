@@ -30,6 +30,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       changed: () => this.#changed(),
       // Many clients say much: no look at all of them for each message.
       heard: () => this.#deadline.expect(this.#parts.keeper.session?.nextTickMs),
+      outputCame: () => this.#outputCame(),
       ending: () => this.#ending ?? Promise.resolve(),
       end: (by) => this.end(by),
     });
@@ -104,6 +105,14 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       if (isForgotten) this.#forget();
     } else if (session !== undefined && !isUnattended) keeper.hop.keep(); // It broke before any client came.
     this.#deadline.look();
+  }
+
+  /** As `#changed`, but asks no other part: a flood has thousands of frames a second. */
+  #outputCame(): void {
+    const { session, looks } = this.#parts.keeper;
+    // Output ends no session. With nobody attached, it may bring the screen that was waited for.
+    if (session === undefined || !session.isAttended) this.#changed();
+    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs(session)]));
   }
 
   /** Ends the process, which the bridge does too once it has seen the last client go, and frees the name. */

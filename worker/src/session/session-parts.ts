@@ -35,6 +35,8 @@ export interface ObjectPorts {
   changed(): void;
   /** A client has said something: only what its session waits for may be due earlier. */
   heard(): void;
+  /** Output came: the same, and the look at its last screen. */
+  outputCame(): void;
   /** Resolves when a session that is being forgotten is. */
   ending(): Promise<unknown>;
   /** Ends the process and forgets the session. @returns Whether there was one. */
@@ -45,7 +47,7 @@ export type SessionParts = ReturnType<typeof makeParts>;
 
 /** @throws {AuthFault} `misconfigured`. */
 export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: ObjectPorts) {
-  const { changed, heard, ending, end } = ports;
+  const { changed, heard, outputCame, ending, end } = ports;
   const { storage } = ctx;
   const sessionKey = ctx.id.name ?? "";
   const signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
@@ -96,7 +98,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     sandbox: () => store.record?.facts.sandbox,
   });
   const keeper: SessionKeeper = new SessionKeeper({
-    ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed },
+    ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed, outputCame },
     trace: () => trace.trace,
     isCalled: () => programs.isActive || unwatched.isLooking,
     parked: () => parking.answered(Date.now()),
