@@ -22,6 +22,7 @@ function makeHop(over: Partial<InnerHopEvents> = {}) {
     mayStart: () => false,
     hello: (hello) => greetings.push(hello.incarnation),
     received: () => undefined,
+    receivedOutput: () => undefined,
     broken: () => false,
     failed: () => false,
     parked: () => undefined,
