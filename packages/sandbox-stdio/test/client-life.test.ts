@@ -404,6 +404,30 @@ describe("keys", () => {
     ]);
   });
 
+  test("C: a round trip is that of its own ping: the answer of an earlier one does not count, nor does a broken one", () => {
+    const { client, greet, say, socket, wait } = harness();
+    const times: number[] = [];
+    const time = () => client.time((ms) => times.push(ms));
+    expect(time()).toBe(false);
+    client.start();
+    greet(); // Pings, too.
+    const pings = () => socket().sent.filter((message) => message === '{"type":"ping"}').length;
+    expect([time(), pings()]).toEqual([true, 2]);
+    wait(40);
+    say({ type: "pong" });
+    expect(times).toEqual([]);
+    wait(2);
+    say({ type: "pong" });
+    expect(times).toEqual([42]);
+    time();
+    socket().events.closed(1006, "", 0);
+    expect(time()).toBe(false);
+    wait(60_000);
+    greet();
+    for (let i = 0; i < 20; i += 1) say({ type: "pong" });
+    expect(times).toEqual([42]);
+  });
+
   test("R11, I4b: sent away for idleness (4408) it stays away until a key is pressed, which is kept, as are those after it", () => {
     const { client, greet, say, seen, socket, sockets, wait } = harness();
     client.start();

@@ -3,7 +3,7 @@
 import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
 export type MenuAction =
-  | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "detach" | "literal" }
+  | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "round_trip" | "detach" | "literal" }
   | { readonly kind: "give"; readonly to: string }
   /** Another key is needed; `text` says which. */
   | { readonly kind: "more"; readonly text: string }
@@ -39,6 +39,7 @@ export class Menu {
       ...(keyboard === "none" ? [] : [`p secret input ${this.#isSecret ? "off" : "on"}`]),
       "w who is here",
       "s status",
+      "i round trip",
       "d detach",
       "Ctrl+^ send Ctrl+^",
     ];
@@ -65,6 +66,8 @@ export class Menu {
         return { kind: "who" };
       case "s":
         return { kind: "status" };
+      case "i":
+        return { kind: "round_trip" };
       case "d":
         return { kind: "detach" };
       case String.fromCharCode(MENU_KEY):

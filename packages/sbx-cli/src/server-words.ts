@@ -46,6 +46,11 @@ export function expiryWords(seconds: number, hasTicket: boolean): string {
   return `${hasTicket ? "access to the session" : "the access token"} runs out in ${seconds} s`;
 }
 
+/** @param behind Output bytes that are here and not written yet. @param waiting Input bytes that the process has not taken. */
+export function roundTripWords(ms: number, behind: number, waiting: number): string {
+  return `round trip ${Math.round(ms)} ms · ${behind} bytes of output to be written · ${waiting} bytes of input to be taken`;
+}
+
 export function errorWords({ code, message }: ErrorMessage): string {
   // Of this program's requests, only taking the keyboard is refused with so little.
   const isTake = code === "not_allowed" && message === "not allowed";

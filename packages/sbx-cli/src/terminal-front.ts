@@ -8,6 +8,7 @@ import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
 import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";
 import { ParticipantsView } from "./participants-view.ts";
+import { roundTripWords } from "./server-words.ts";
 import { type Drawing, TerminalOutput } from "./terminal-output.ts";
 import { TILDE_HELP, type TildeAction, TildeReader } from "./tilde.ts";
 import { TerminalTitle } from "./title.ts";
@@ -56,6 +57,8 @@ export class TerminalFront implements Front {
   /** Output that ends before this offset came before this program. */
   #live: number | undefined;
   #farewell = "";
+  /** Offset after the newest output that has come. */
+  #receivedTo = 0;
 
   constructor(parts: TerminalFrontParts) {
     this.#parts = parts;
@@ -107,6 +110,7 @@ export class TerminalFront implements Front {
   }
 
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
+    this.#receivedTo = end;
     this.#live ??= this.#parts.client.hello?.live;
     this.#draw(this.#screen.draw(bytes, end - bytes.length, this.#live));
   }
@@ -201,7 +205,17 @@ export class TerminalFront implements Front {
     const { notices, onDetach } = this.#parts;
     if (action === "detach") onDetach();
     else if (action === "help") notices.say(TILDE_HELP);
+    else if (action === "round_trip") this.#sayRoundTrip();
     else this.#terminal.suspend();
+  }
+
+  #sayRoundTrip(): void {
+    const { client, notices } = this.#parts;
+    const isOpen = client.time((ms) => {
+      const behind = Math.max(0, this.#receivedTo - (client.resumePoint?.offset ?? 0));
+      notices.say(roundTripWords(ms, behind, client.unackedInput));
+    });
+    if (!isOpen) notices.say("not connected: there is no round trip to time");
   }
 
   #type(bytes: Uint8Array): void {
@@ -249,6 +263,9 @@ export class TerminalFront implements Front {
         return;
       case "status":
         this.company.toggle();
+        return;
+      case "round_trip":
+        this.#sayRoundTrip();
         return;
       case "detach":
         onDetach();

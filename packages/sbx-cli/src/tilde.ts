@@ -1,14 +1,15 @@
-// Escapes at a line's start, as ssh has them: `~.` detaches, `~?` lists the escapes, `~^Z` stops this program, `~~` sends one.
-// Holds a tilde back until the next key. Pure.
+// Escapes at a line's start, as ssh has them: `~.` detaches, `~I` tells of the connection, `~?` lists the escapes, `~^Z`
+// stops this program, `~~` sends one. Holds a tilde back until the next key. Pure.
 
 const TILDE = 0x7e;
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x15]);
 /** Pressed keys come alone, or two at a time; anything longer is text. */
 const MAX_PRESSED = 2;
 
-export type TildeAction = "detach" | "help" | "suspend";
+export type TildeAction = "detach" | "help" | "round_trip" | "suspend";
 
-export const TILDE_HELP = "~. detach · ~^Z stop this program · ~? this · ~~ send ~ · at the start of a line";
+export const TILDE_HELP =
+  "~. detach · ~I round trip · ~^Z stop this program · ~? this · ~~ send ~ · at the start of a line";
 
 export class TildeReader {
   #isLineStart = true;
@@ -38,5 +39,6 @@ export class TildeReader {
 function actionOf(key: number): TildeAction | undefined {
   if (key === 0x2e) return "detach";
   if (key === 0x3f) return "help";
+  if (key === 0x49) return "round_trip";
   return key === 0x1a ? "suspend" : undefined;
 }

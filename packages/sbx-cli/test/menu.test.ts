@@ -21,12 +21,12 @@ const press = (menu: Menu, key: string) => menu.press(key.charCodeAt(0));
 
 describe("the menu", () => {
   test("lists what makes sense now", () => {
-    const rest = "p secret input on · w who is here · s status · d detach · Ctrl+^ send Ctrl+^";
+    const rest = "p secret input on · w who is here · s status · i round trip · d detach · Ctrl+^ send Ctrl+^";
     expect(menu().text).toBe(`g give the keyboard · r release it · ${rest}`);
     expect(menu({ holder: "b" }).text).toBe(`a ask for the keyboard · t take it (admin) · ${rest}`);
     expect(menu({ holder: "" }).text).toBe(`a ask for the keyboard · ${rest}`);
     expect(menu({ mode: "collaborative" }).text).toBe(rest);
-    expect(menu({ you: "c" }).text).toBe("w who is here · s status · d detach · Ctrl+^ send Ctrl+^");
+    expect(menu({ you: "c" }).text).toBe("w who is here · s status · i round trip · d detach · Ctrl+^ send Ctrl+^");
     expect(menu({ mode: "collaborative" }, true).text).toBe(rest.replace("on", "off"));
   });
 
@@ -45,6 +45,7 @@ describe("the menu", () => {
     ["p", "secret"],
     ["w", "who"],
     ["s", "status"],
+    ["i", "round_trip"],
     ["d", "detach"],
     [String.fromCharCode(MENU_KEY), "literal"],
     ["x", "nothing"],

@@ -86,6 +86,24 @@ describe("a shell", () => {
     await terminal.shows(/^typed 42 ahead$/m);
   });
 
+  test("~I and Ctrl+^ i say the round trip, what waits both ways, and in an outage that there is none", async () => {
+    await shell();
+    terminal.type("~I");
+    await terminal.shows(/round trip \d+ ms · 0 bytes of output to be written · 0 bytes of input to be taken/);
+    terminal.press("C-c");
+    terminal.run("clear; stty -icanon; echo stuck; sleep 1000");
+    await terminal.shows(/^stuck$/m);
+    terminal.press("C-^");
+    terminal.type("i");
+    await terminal.shows(/round trip \d+ ms/);
+    server.refusal = { status: 503, body: "" };
+    server.cut();
+    await terminal.shows(/reconnecting/);
+    terminal.press("C-^");
+    terminal.type("i");
+    await terminal.shows(/not connected: there is no round trip to time/);
+  });
+
   test("has line feeds that only feed lines, where its program asks for them", async () => {
     await shell();
     terminal.run("clear; stty -opost; printf 'one\\ntwo\\r\\n'; stty opost");

@@ -12,10 +12,11 @@ function read(...chunks: string[]): string {
     .join("");
 }
 
-test("~. detaches, ~? helps and ~^Z suspends, at the beginning and after Enter", () => {
+test("~. detaches, ~? helps, ~I times and ~^Z suspends, at the beginning and after Enter", () => {
   expect(read("~", ".")).toBe("[detach]");
   expect(read("~.")).toBe("[detach]");
   expect(read("ls\r", "~", "?")).toBe("ls\r[help]");
+  expect(read("ls\r", "~", "I")).toBe("ls\r[round_trip]");
   expect(read("\x03", "~", "\x1a")).toBe("\x03[suspend]");
 });
 

@@ -85,6 +85,16 @@ export class ClientConnection {
     this.#liveness.asked();
   }
 
+  /** @see Liveness.time */
+  time(told: (ms: number) => void): boolean {
+    return this.#liveness.time(told);
+  }
+
+  /** The server has answered a ping. */
+  notePong(): void {
+    this.#liveness.ponged();
+  }
+
   /** Nothing is sent while there is no connection. @see ClientSocket.send for the right to keep a frame. */
   send(message: string | Uint8Array): void {
     this.#socket?.send(message);

@@ -167,6 +167,11 @@ export class StdioClient {
     this.#connection.noteAsked();
   }
 
+  /** Tells the time of a message to the server and back, in ms, unless the connection ends first. @returns Whether there is one. */
+  time(told: (ms: number) => void): boolean {
+    return this.#connection.time(told);
+  }
+
   /** Any other message. @returns Whether it was sent: nothing but input is kept for later. */
   send(message: ClientMessage): boolean {
     return this.#control(message);
@@ -180,9 +185,8 @@ export class StdioClient {
   }
 
   /**
-   * Whether this client's emulator is the one to answer a terminal query whose last byte stands at `offset` (the count of
-   * bytes before that last one, not after it). To be asked when the bytes arrive: a later greeting knows only replay and
-   * output after it.
+   * Whether this client's emulator answers a terminal query whose last byte stands at `offset` (the bytes before that last
+   * one). Ask when the bytes arrive: a later greeting knows only replay and output after it.
    */
   mayAnswer(offset: number): boolean {
     return this.#answerers?.mayAnswer(offset) ?? false;
@@ -211,10 +215,7 @@ export class StdioClient {
     this.#connection.open(resume);
   }
 
-  /**
-   * Coming back asks for a window's worth of output on top of output that has not been dealt with: a client that is stuck, and
-   * whose connection keeps breaking, waits with that.
-   */
+  /** A client that is stuck, and whose connection keeps breaking, waits: coming back asks for another window of output. */
   #comeBack(): void {
     if (this.#output.undealtBytes < MAX_UNDEALT_BYTES) this.#connect();
     else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#comeBack());
@@ -236,13 +237,10 @@ export class StdioClient {
       this.#end({ kind: "refused", code: bye?.code ?? code, reason: next.words + reason });
       return;
     }
-    const { attempt } = next;
-    if (next.kind === "on_input") {
-      this.#setState({ phase: "waiting", retryAtMs: undefined, reason, attempt });
-      return;
-    }
-    this.#cancelRetry = this.#ports.setTimer(next.ms, () => this.#comeBack());
-    this.#setState({ phase: "waiting", retryAtMs: this.#ports.now() + next.ms, reason, attempt });
+    const isAsleep = next.kind === "on_input";
+    if (!isAsleep) this.#cancelRetry = this.#ports.setTimer(next.ms, () => this.#comeBack());
+    const retryAtMs = isAsleep ? undefined : this.#ports.now() + next.ms;
+    this.#setState({ phase: "waiting", retryAtMs, reason, attempt: next.attempt });
   }
 
   #text(text: string): void {
@@ -290,6 +288,7 @@ export class StdioClient {
         if (this.#input.tellSecret(message.on)) this.#events.message(message);
         return;
       case "pong":
+        this.#connection.notePong();
         return;
       default:
         this.#input.hear(message);

@@ -20,6 +20,10 @@ export class Liveness {
   /** An answer is awaited since then. */
   #askedAtMs: number | undefined;
   #isQuiet = false;
+  #pings = 0;
+  #pongs = 0;
+  /** A ping whose answer is timed: the answers of earlier ones come first. */
+  #timed: { readonly ping: number; readonly sentAtMs: number; readonly told: (ms: number) => void } | undefined;
   #cancelPing: () => void = nothing;
   #cancelSilence: () => void = nothing;
   #cancelQuiet: () => void = nothing;
@@ -54,12 +58,32 @@ export class Liveness {
   asked(): void {
     if (!this.#isOpen || this.#askedAtMs !== undefined) return;
     this.#askedAtMs = this.#ports.now();
-    this.#ports.ping();
+    this.#sendPing();
     this.#cancelQuiet = this.#ports.setTimer(QUIET_MS, () => this.#look());
+  }
+
+  /** Times a ping to its answer. Never tells a time if the connection ends first. @returns Whether it is open. */
+  time(told: (ms: number) => void): boolean {
+    if (!this.#isOpen) return false;
+    this.#sendPing();
+    this.#timed = { ping: this.#pings, sentAtMs: this.#ports.now(), told };
+    return true;
+  }
+
+  /** The answer to the oldest ping that had none. */
+  ponged(): void {
+    this.#pongs += 1;
+    const timed = this.#timed;
+    if (timed === undefined || this.#pongs < timed.ping) return;
+    this.#timed = undefined;
+    timed.told(this.#ports.now() - timed.sentAtMs);
   }
 
   stop(): void {
     this.#isOpen = false;
+    this.#pings = 0;
+    this.#pongs = 0;
+    this.#timed = undefined;
     this.#isQuiet = false;
     this.#askedAtMs = undefined;
     this.#cancelPing();
@@ -75,8 +99,13 @@ export class Liveness {
     this.#ports.quiet(true);
   }
 
-  #ping(): void {
+  #sendPing(): void {
+    this.#pings += 1;
     this.#ports.ping();
+  }
+
+  #ping(): void {
+    this.#sendPing();
     this.#cancelPing();
     this.#cancelPing = this.#ports.setTimer(PING_INTERVAL_MS, () => this.#ping());
   }
