@@ -57,7 +57,13 @@ export function parseArgs(argv: readonly string[], version: string, defaults: De
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "show", text: shown };
-    throw usage(error.message.replace(/^error: /, "").replace(/\.$/, ""));
+    // A guess at the option that was meant stands on a line of its own.
+    throw usage(
+      error.message
+        .replace(/^error: /, "")
+        .replace(/\.$/, "")
+        .replace(/\n+/g, " "),
+    );
   }
   if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
   return result;

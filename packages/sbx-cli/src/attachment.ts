@@ -300,7 +300,8 @@ export class Attachment {
       const session = this.#front === undefined ? undefined : this.#session;
       const hasPlace = session !== undefined || this.#keeper?.earlier?.resume !== undefined;
       const file = hasPlace ? this.#wish.resumeFile : undefined;
-      await this.#say(refusalWords(end, this.#wish.ticket !== undefined, session, file));
+      const server = this.#wish.endpoint.httpBase;
+      await this.#say(refusalWords(end, server, this.#wish.ticket !== undefined, session, file));
       return exitWith(startFailureCode(end.reason) ?? EXIT.failed);
     }
     if (end.kind === "left") {

@@ -23,7 +23,8 @@ const OWN_CLIENT_ID = "sbx-stdio-cli";
 /** A token is taken for good as long as it has this much life left: oauth.do's own rule. */
 const TOKEN_COMMAND_MS = 60_000;
 const MAX_SAID = 300;
-const NO_TOKEN = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
+const noToken = ({ httpBase }: Endpoint) =>
+  `no access token: log in with \`sbx-stdio login ${httpBase}\`, or give one with SBX_TOKEN or --token`;
 
 export type TokenSource = {
   /** A token that is good now. @throws {CliError} */
@@ -92,10 +93,10 @@ export function optionalToken(source: TokenSource): () => Promise<string | undef
 }
 
 async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer | undefined): Promise<string> {
-  if (issuer === undefined) throw new CliError(NO_TOKEN);
+  if (issuer === undefined) throw new CliError(noToken(endpoint));
   const storage = await openStorage(env, issuer);
   const stored = (await storage.getTokenData?.()) ?? null;
-  if (stored === null) throw new CliError(NO_TOKEN);
+  if (stored === null) throw new CliError(noToken(endpoint));
   if (!endpoint.isPrivate) {
     throw new CliError(`the stored login is not sent to ${endpoint.origin}, where others can read it: use https`);
   }
@@ -103,7 +104,7 @@ async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer 
     const { token } = await quietly(async () => {
       const { ensureLoggedIn } = await oauth(issuer);
       // It renews a token that has run out. Where it can't it would begin a login, and first of all print so.
-      return ensureLoggedIn({ storage, openBrowser: false, print: refuseLogin });
+      return ensureLoggedIn({ storage, openBrowser: false, print: () => refuseLogin(endpoint) });
     });
     return token;
   } catch (error) {
@@ -126,8 +127,8 @@ async function tokenOf(line: string): Promise<string> {
   });
 }
 
-function refuseLogin(): void {
-  throw new CliError("the stored login has run out: log in again with `sbx-stdio login`");
+function refuseLogin({ httpBase }: Endpoint): never {
+  throw new CliError(`the stored login has run out: log in again with \`sbx-stdio login ${httpBase}\``);
 }
 
 /** Logs in by the device flow, unless a stored token is still good. @param say Lines for a person. */
@@ -136,10 +137,7 @@ export async function login(
   env: Environment,
   say: (line: string) => void,
 ): Promise<void> {
-  const issuer: Issuer = {
-    issuer: wish.issuer ?? (env.OAUTH_API_URL || undefined),
-    clientId: wish.clientId ?? (env.OAUTH_CLIENT_ID || undefined),
-  };
+  const issuer = issuerOf(wish, env);
   const storage = await openStorage(env, issuer);
   if (wish.isForced) await storage.removeToken();
   const print = (text: string) => {
@@ -162,6 +160,16 @@ export async function login(
     throw new CliError(message, undefined, { cause: error });
   }
   rememberLogin(env, issuer, wish.endpoint);
+}
+
+/** What is not said is as at the last login for that server, so that logging in again needs nothing but its address. */
+function issuerOf(wish: Issuer & { endpoint: Endpoint | undefined }, env: Environment): Issuer {
+  const said = {
+    issuer: wish.issuer ?? (env.OAUTH_API_URL || undefined),
+    clientId: wish.clientId ?? (env.OAUTH_CLIENT_ID || undefined),
+  };
+  if (said.issuer !== undefined || said.clientId !== undefined || wish.endpoint === undefined) return said;
+  return loginFor(env, wish.endpoint, false) ?? said;
 }
 
 async function unreachable({ issuer }: Issuer, why: Error): Promise<string> {

@@ -44,7 +44,7 @@ export async function diagnose(place: Place, source: TokenSource): Promise<Outco
     ["clock", "set this machine's clock", async () => clock(date)],
     [
       "token",
-      "log in: sbx-stdio login, or give SBX_TOKEN",
+      `log in: sbx-stdio login ${endpoint.httpBase}, or give SBX_TOKEN`,
       async () => {
         token = await source.token();
         return "there is one";

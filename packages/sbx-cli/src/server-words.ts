@@ -6,11 +6,13 @@ type Refused = Extract<ClientEnd, { kind: "refused" }>;
 type ErrorMessage = Extract<ServerMessage, { type: "error" }>;
 
 /**
+ * @param server The address to log in to.
  * @param session The session that may go on without us; undefined if none was reached.
  * @param resumeFile Where the place in it is kept; undefined where it is not.
  */
 export function refusalWords(
   { code, reason }: Refused,
+  server: string,
   hasTicket: boolean,
   session: string | undefined,
   resumeFile?: string,
@@ -19,7 +21,7 @@ export function refusalWords(
   const rest = session === undefined || isLost ? "" : `; session ${session} may still be running`;
   if (code !== CLOSE.unauthenticated) return `${reason}${rest}`;
   const again = resumeFile === undefined ? "" : `; once let in again, the same command goes on from ${resumeFile}`;
-  return `${reason}${adviceFor(reason, hasTicket)}${rest}${again}`;
+  return `${reason}${adviceFor(reason, server, hasTicket)}${rest}${again}`;
 }
 
 /** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */
@@ -29,15 +31,15 @@ export function startFailureCode(error: string): number | undefined {
 }
 
 /** No login makes a ticket good again. */
-function adviceFor(reason: string, hasTicket: boolean): string {
+function adviceFor(reason: string, server: string, hasTicket: boolean): string {
   if (!hasTicket && /another (issuer|application)/.test(reason)) {
     return " (log in where this server's tokens come from: `sbx-stdio login --issuer URL --client-id ID`)";
   }
   if (hasTicket && !/ticket/i.test(reason)) {
-    return " (a login for this server, by `sbx-stdio login URL`, or --token is sent beside a ticket)";
+    return ` (a login for this server, by \`sbx-stdio login ${server}\`, or --token is sent beside a ticket)`;
   }
   if (!hasTicket) {
-    return " (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+    return ` (log in again with \`sbx-stdio login ${server}\`, or give a fresh SBX_TOKEN)`;
   }
   return /ask for another/.test(reason) ? "" : " (ask whoever shared it for another)";
 }

@@ -113,6 +113,7 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
     [[URL, "--arg", "a"], "--arg needs --cmd"],
     [[URL, "--cmd", ""], "--cmd must not be empty"],
     [[URL, "--frobnicate"], "unknown option '--frobnicate'"],
+    [[URL, "--sesion", "a"], "unknown option '--sesion' (Did you mean --session?)"],
     [[URL, "--env", "1A=2"], "option '--env <name=value>' argument '1A=2' is invalid. It must be NAME=VALUE"],
     [[URL, "--role", "boss"], "option '--role <role>' argument 'boss' is invalid. Allowed choices are driver, viewer"],
     [

@@ -18,13 +18,13 @@ describe("why it failed is one line, and the code is 255", () => {
 
   test("no token", async () => {
     const env = cleanEnv({ SBX_TOKEN: "" });
-    const text = "no access token: log in with `sbx-stdio login`, or give one with SBX_TOKEN or --token";
+    const text = `no access token: log in with \`sbx-stdio login ${server.url}\`, or give one with SBX_TOKEN or --token`;
     expect(await runCli([server.url, "--", "true"], "", env)).toEqual(line(text));
     expect(server.queries).toEqual([]);
   });
 
   test("a token that is refused", async () => {
-    const text = "the token is not one of ours (log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+    const text = `the token is not one of ours (log in again with \`sbx-stdio login ${server.url}\`, or give a fresh SBX_TOKEN)`;
     expect(await runCli([server.url, "--token", "bad", "--", "true"])).toEqual(line(text));
   });
 

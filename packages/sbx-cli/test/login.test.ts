@@ -125,8 +125,14 @@ describe("a stored login", () => {
       code: 255,
       signal: null,
       stdout: "",
-      stderr: "sbx-stdio: the stored login has run out: log in again with `sbx-stdio login`\n",
+      stderr: `sbx-stdio: the stored login has run out: log in again with \`sbx-stdio login ${server.url}\`\n`,
     });
+  });
+
+  test("is made again at the same issuer by the server's address alone", async () => {
+    await login(server.url, "--issuer", issuer.url);
+    const again = await runCli(["login", server.url], "", env);
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining("Already logged in") });
   });
 
   test("is renewed in place when the server says that it is about to run out", async () => {
@@ -208,7 +214,7 @@ describe("a credential is for one server", () => {
     async (_, words) => {
       const shown = await attachTo(server, words(server.url), bySbxToken());
       const why = `SBX_TOKEN is not sent to ${server.url}, which the ticket's sender chose: SBX_TOKEN_ORIGIN=${server.url} or --token sends it`;
-      const advice = "a login for this server, by `sbx-stdio login URL`, or --token is sent beside a ticket";
+      const advice = `a login for this server, by \`sbx-stdio login ${server.url}\`, or --token is sent beside a ticket`;
       expect(shown).toEqual({
         token: "",
         ticket: "s.one",

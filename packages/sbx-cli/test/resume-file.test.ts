@@ -212,7 +212,7 @@ describe("a run that is stopped", () => {
     await once(child.stdout ?? child, "data");
     server.onConnection = (connection) => connection.bye(4401, "the token was revoked", "never");
     server.cut();
-    const advice = "(log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN)";
+    const advice = `(log in again with \`sbx-stdio login ${server.url}\`, or give a fresh SBX_TOKEN)`;
     const again = `; once let in again, the same command goes on from ${file}\n`;
     const { code, stderr } = await result;
     expect([code, stderr.replace(/^.*reconnecting…\n/, "")]).toEqual([

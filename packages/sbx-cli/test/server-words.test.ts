@@ -6,7 +6,7 @@ import { unreachableWords } from "../src/credentials.ts";
 import { refusalWords } from "../src/server-words.ts";
 
 const refused = (reason: string) =>
-  refusalWords({ kind: "refused", code: CLOSE.unauthenticated, reason }, false, undefined);
+  refusalWords({ kind: "refused", code: CLOSE.unauthenticated, reason }, "https://host", false, undefined);
 
 test.each(["The token is from another issuer", "The token was made for another application"])(
   "%s: log in elsewhere, and how",
@@ -18,14 +18,14 @@ test.each(["The token is from another issuer", "The token was made for another a
 );
 
 test("a token that is only too old: log in again", () => {
-  const advice = "log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN";
+  const advice = "log in again with `sbx-stdio login https://host`, or give a fresh SBX_TOKEN";
   expect(refused("The token has expired")).toBe(`The token has expired (${advice})`);
 });
 
 test("no login beside a ticket: which ones are sent there", () => {
   const end = { kind: "refused", code: CLOSE.unauthenticated, reason: "Log in, or give a token" } as const;
-  expect(refusalWords(end, true, undefined)).toBe(
-    "Log in, or give a token (a login for this server, by `sbx-stdio login URL`, or --token is sent beside a ticket)",
+  expect(refusalWords(end, "https://host", true, undefined)).toBe(
+    "Log in, or give a token (a login for this server, by `sbx-stdio login https://host`, or --token is sent beside a ticket)",
   );
 });
 

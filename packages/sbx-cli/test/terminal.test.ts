@@ -260,7 +260,7 @@ describe("however it ends, the terminal is given back", () => {
     server.onConnection = (connection) => connection.bye(4401, "token expired", "never");
     server.cut();
     await terminal.shows(
-      /^sbx-stdio: token expired \(log in again with `sbx-stdio login`, or give a fresh SBX_TOKEN\); session main may/m,
+      /^sbx-stdio: token expired \(log in again with `sbx-stdio login http:[^`]+`, or give a fresh SBX_TOKEN\); session main may/m,
     );
     await terminal.shows(/^local\$ *$/m);
     expect(await settings()).toBe(before);

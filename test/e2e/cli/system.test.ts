@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { CLI, type CliChild, cliEnv, exitCode, runCli } from "../support/cli.ts";
+import { CLI, type CliChild, cliEnv, exitCode, runCli, textOf } from "../support/cli.ts";
 import { isAlive } from "../support/processes.ts";
 import { fresh, person, system } from "../support/system.ts";
 import { until, within } from "../support/wait.ts";
@@ -25,6 +25,21 @@ test("a name whose process has ended starts anew; logs reads it without starting
   expect(await runCli(who, ["--session", "t", "--", "cat"], "two")).toMatchObject({ code: 0, stdout: "two" });
   expect(await runCli(who, ["--session", "t"], "", "logs")).toEqual({ code: 0, stdout: "two", stderr: "" });
 });
+
+test("a hundred short commands, eight at a time: every one runs, none is refused, and none is told to wait", async () => {
+  const script = 'seq 100 | xargs -P8 -I% "$0" "$1" "$2" -- echo ran-%';
+  const child: CliChild = spawn("sh", ["-c", script, process.execPath, CLI, system.origin], {
+    env: cliEnv(await person()),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.end();
+  const [code, stdout, stderr] = await Promise.all([exitCode(child), textOf(child.stdout), textOf(child.stderr)]);
+  const ran = Array.from({ length: 100 }, (_one, i) => `ran-${i + 1}`);
+  expect([code, stdout.trim().split("\n").sort()]).toEqual([0, ran.sort()]);
+  // On a busy machine an answer may take 2 s, and that is told. A refusal by a limit would be told in other words.
+  const other = stderr.split("\n").filter((line) => !/^(sbx-stdio: waiting for the server's answer)?$/.test(line));
+  expect(other).toEqual([]);
+}, 180_000);
 
 test("started with nohup it outlives its terminal's SIGHUP, and so does the process", async () => {
   const session = fresh("s");

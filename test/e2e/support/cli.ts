@@ -65,7 +65,7 @@ export async function runCli(
   return { code, stdout, stderr };
 }
 
-async function textOf(stream: Readable): Promise<string> {
+export async function textOf(stream: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
