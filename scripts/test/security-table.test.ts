@@ -50,8 +50,11 @@ test("each of forty behaviours beside ssh has a test that is there, and each dif
         .map((cell) => cell.trim()),
     );
   expect(rows.length).toBeGreaterThanOrEqual(40);
-  expect(rows.filter((cells) => cells.length !== 5)).toEqual([]);
-  expect(missingOf(rows.flatMap(([behaviour = "", , , , shownBy = ""]) => testsOf(behaviour, shownBy)))).toEqual([]);
+  expect(rows.filter((cells) => cells.length !== 6)).toEqual([]);
+  // What is said of docker exec was not measured here: it names a page of the reference, or claims nothing.
+  const unfounded = rows.filter(([, , docker = ""]) => !/ \[[a-zA-Z ]+\]$|^not documented$/.test(docker));
+  expect(unfounded).toEqual([]);
+  expect(missingOf(rows.flatMap(([behaviour = "", , , , , shownBy = ""]) => testsOf(behaviour, shownBy)))).toEqual([]);
 });
 
 /** Whether it is a whole string of the source. */
