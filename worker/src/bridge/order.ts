@@ -22,6 +22,9 @@ const STOPPING_RETRY_SECONDS = 10;
 const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: CLOSE.cannotStart };
 
 export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: StartOrder): Promise<OrderOutcome> {
+  // Not AbortSignal.timeout(): it keeps the object in memory for as long, although there is an answer.
+  const given = new AbortController();
+  const timer = setTimeout(() => given.abort(), PATIENCE_MS);
   try {
     const path = `/sessions?${new URLSearchParams({ sandbox: sandboxKey })}`;
     const init = {
@@ -30,7 +33,7 @@ export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: St
       body: orderBody(order),
       // A redirect would carry the secret to another address.
       redirect: "manual",
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: given.signal,
     } as const;
     const response = env.BRIDGE_URL
       ? await fetch(`${env.BRIDGE_URL}${path}`, init)
@@ -40,6 +43,8 @@ export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: St
     if (error instanceof AuthFault) throw error;
     console.error("no way to the bridge:", error);
     return unreachable("no way to it");
+  } finally {
+    clearTimeout(timer);
   }
 }
 
