@@ -38,6 +38,16 @@ export class Bell {
     this.#doorbell.answered();
   }
 
+  /** Whether the process counts as attended although nobody is attached. */
+  isKept(nowMs: number): boolean {
+    return this.#doorbell.keptUntilMs > nowMs;
+  }
+
+  /** When to look whether it still does; infinity for never. */
+  keptEndMs(nowMs: number): number {
+    return this.isKept(nowMs) ? this.#doorbell.keptUntilMs : Number.POSITIVE_INFINITY;
+  }
+
   /** When {@link tick} calls; infinity for never. */
   nextMs(progress: Progress): number {
     return this.#isCalling ? Number.POSITIVE_INFINITY : this.#doorbell.nextMs(progress);

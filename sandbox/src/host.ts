@@ -133,12 +133,13 @@ export class SessionHost implements ProcessEvents {
     }
     this.#deadline = new Deadline({
       now: () => performance.now(),
-      nextMs: () =>
+      nextMs: (nowMs) =>
         earliest([
           this.session.nextTickMs,
           this.#lifespan.nextMs,
           this.#attached.silentAtMs,
           this.#bell.nextMs(this.#progress),
+          this.#bell.keptEndMs(nowMs),
         ]),
       due: (nowMs) => this.#tick(nowMs),
       wakeIn: (ms, wake) => {
@@ -297,11 +298,13 @@ export class SessionHost implements ProcessEvents {
   changed(): void {
     if (this.#isRemoved) return;
     if (this.#control.hold(this.session.shouldHold)) {
-      const verb = this.#control.isHeld ? "hold" : "release";
-      this.trace?.(`decides to ${verb} the process: ${describePace(this.session)}`);
+      this.trace?.(
+        `decides to ${this.#control.isHeld ? "hold" : "release"} the process: ${describePace(this.session)}`,
+      );
     }
-    // A Durable Object without clients is connected for as long as a program's call needs it (P4).
-    if (this.session.isAttended || this.#attached.inner !== undefined) this.#lifespan.attended();
+    // A Durable Object without clients is connected, or has parked, for as long as a program's call needs it (P4).
+    const isCalled = this.#attached.inner !== undefined || this.#bell.isKept(performance.now());
+    if (this.session.isAttended || isCalled) this.#lifespan.attended();
     else this.#lifespan.abandoned(performance.now());
     this.#deadline.look();
   }

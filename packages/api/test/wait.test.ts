@@ -155,3 +155,71 @@ test("T3: output is the last maxBytes as plain, in whole characters", () => {
   expect(lastOutput(log, 8_192)).toBe("one\n20%\né日");
   expect(lastOutput(log, 4)).toBe("日");
 });
+
+describe("H21e: a wait that goes on in another memory", () => {
+  const LINE = "0123456789 a line of thirty-one\n";
+
+  /** As much as a log holds, searched and then parked; `more` comes afterwards, in another memory. */
+  function resumed(until: WaitUntil, text: string, more: string, capacity = 1_048_576) {
+    const log = new OutputLog({ cols: 80, rows: 24 }, capacity);
+    const append = (added: string) => log.append(new TextEncoder().encode(added), STREAM_STDOUT);
+    append(text);
+    const setup = { until, log, from: 0, timeoutMs: 30_000, nowMs: 1_000 };
+    const first = new Wait(setup);
+    first.work(Number.MAX_SAFE_INTEGER);
+    if (first.result !== undefined) throw new Error("met before it was parked");
+    const second = new Wait({ ...setup, kept: structuredClone(first.kept), nowMs: 9_000 });
+    second.work(Number.MAX_SAFE_INTEGER);
+    expect(second.result).toBeUndefined();
+    append(more);
+    second.output(9_000);
+    while (second.isBehind) second.work();
+    return second.result;
+  }
+
+  test.each(["", LINE, LINE.repeat(300), LINE.repeat(20_000), "x".repeat(400_000)])(
+    "H21e: a match that began before is found (#%#)",
+    (before) => {
+      const at = before.length;
+      for (const until of [
+        { kind: "text", text: "needle" } as const,
+        match("n[e]{2}dle"),
+        match("\\bneedle|^dle", "m"),
+      ]) {
+        const found = resumed(until, `${before} nee`, "dle\n");
+        expect(found).toMatchObject({ outcome: "met", offset: at + 7, match: { from: at + 1, to: at + 7 } });
+        expect(found).not.toHaveProperty("gap");
+      }
+    },
+  );
+
+  test("H21e: where it goes on is no beginning: neither of the text, nor of a line or a word", () => {
+    for (const before of [LINE.repeat(20_000), "x".repeat(400_000), `${"x".repeat(400_000)}\n`]) {
+      expect(resumed(match("^[0-9x]"), `no${before}`, "")).toBeUndefined();
+    }
+    expect(resumed(match("^x+y", "m"), `a${"x".repeat(400_000)}`, "y")).toBeUndefined();
+  });
+
+  test("H21e: only what was gone before it could be searched is a gap", () => {
+    const kept = 65_536;
+    expect(resumed({ kind: "text", text: "end" }, "x".repeat(40_000), "y".repeat(1_000), kept)).toBeUndefined();
+    const found = resumed({ kind: "text", text: "end" }, "x".repeat(40_000), `${"y".repeat(kept + 10)}end`, kept);
+    expect(found).toMatchObject({ outcome: "met", gap: { from: 40_000, to: 40_013 } });
+  });
+
+  test("H21e: idle is counted from what came last, in whichever memory", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 }, 4_096);
+    const setup = { until: { kind: "idle", idleMs: 500 }, log, from: 0, timeoutMs: 30_000, nowMs: 1_000 } as const;
+    const kept = structuredClone(new Wait(setup).kept);
+    const quiet = new Wait({ ...setup, kept, nowMs: 1_400 });
+    quiet.tick(1_500);
+    expect(quiet.result).toMatchObject({ outcome: "met" });
+    log.append(new TextEncoder().encode("x"), STREAM_STDOUT);
+    const busy = new Wait({ ...setup, kept, nowMs: 1_400 });
+    busy.output(1_450);
+    busy.tick(1_949);
+    expect(busy.result).toBeUndefined();
+    busy.tick(1_950);
+    expect(busy.result).toMatchObject({ outcome: "met" });
+  });
+});

@@ -1,7 +1,7 @@
 // A quiet session sleeps while its clients stay, and goes on without a word to them: the session object is taken out of memory by the
 // runtime itself. On a system of its own, which parks after a second.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -112,3 +112,34 @@ test("H20a, H21: a stdio client, the command line and a plain client go on while
   expect([await lineEnded, (await plain.end()).code]).toEqual([7, 1000]);
   expect([client.text(), plain.text(), heard.stdout]).toEqual(Array(3).fill(`${expected}got end\n`));
 }, 420_000);
+
+/** An object that a program has just called stays for five seconds, and a second more until it is parked. */
+const asleepAfterCall = () => new Promise((resolve) => setTimeout(resolve, 24_000));
+
+test("H21e, P4: nothing runs in the object of a wait for an hour; output brings it back", async () => {
+  const who = await somebody();
+  const session = `${system.origin}/api/sandboxes/${fresh("box")}/sessions/s`;
+  const headers = { authorization: `Bearer ${who.token}`, "content-type": "application/json" };
+  const ask = (method: string, path: string, body: object) =>
+    fetch(session + path, { method, headers, body: JSON.stringify(body) });
+  const sign = join(dir, fresh("sign"));
+  const script = `printf 'half a nee'; until [ -e ${sign} ]; do sleep 0.1; done; echo dle; exit 7`;
+  expect((await ask("PUT", "", { cmd: "sh", args: ["-c", script], keepSeconds: 5 })).status).toBe(201);
+  const waits = [{ text: "needle" }, { exit: true }, { text: "never" }].map(async (until) => {
+    const response = await ask("POST", "/wait", { until, from: 0, timeoutMs: 3_600_000 });
+    return [response.status, (await response.json()) as object];
+  });
+  await asleepAfterCall();
+  const before = counted().length;
+  await asleep();
+  expect(counted().slice(before)).toEqual([]);
+  writeFileSync(sign, "");
+  const [needle, exit, never] = await Promise.all(waits);
+  expect(counted().slice(before, before + 2)).toEqual(["constructor", "called"]);
+  expect(needle).toEqual([
+    200,
+    expect.objectContaining({ outcome: "met", match: expect.objectContaining({ from: 7, to: 13 }) }),
+  ]);
+  expect(exit).toEqual([200, expect.objectContaining({ outcome: "met", exit: { code: 7 } })]);
+  expect(never).toEqual([200, expect.objectContaining({ outcome: "exited", exit: { code: 7 } })]);
+}, 120_000);

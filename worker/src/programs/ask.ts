@@ -18,9 +18,22 @@ export const RESTARTED: ProgramAnswer = {
 export type Target = { readonly env: SessionsEnv; readonly sessionKey: string; readonly signal: AbortSignal };
 
 /** Asks once. @returns 503 where the object restarted. */
-export async function ask({ env, sessionKey, signal }: Target, call: ProgramCall): Promise<ProgramAnswer> {
+export function ask(target: Target, call: ProgramCall): Promise<ProgramAnswer> {
+  return asked(target, call, target.signal);
+}
+
+/** The same for what is answered soon: the object does not hear of the caller, whose signal would keep it in memory. */
+export function askBriefly(target: Target, call: ProgramCall): Promise<ProgramAnswer> {
+  return asked(target, call, undefined);
+}
+
+async function asked(
+  { env, sessionKey, signal }: Target,
+  call: ProgramCall,
+  told: AbortSignal | undefined,
+): Promise<ProgramAnswer> {
   try {
-    const response = await env.SESSION.getByName(sessionKey).fetch(requestOf(call, signal));
+    const response = await env.SESSION.getByName(sessionKey).fetch(requestOf(call, told));
     return await unpackAnswer(response);
   } catch (error) {
     if (signal.aborted) throw error;
@@ -30,11 +43,16 @@ export async function ask({ env, sessionKey, signal }: Target, call: ProgramCall
 }
 
 /** Asks until there is an answer. @param again Makes the call to repeat after a restart; it may have less time left. */
-export async function askUntilAnswered(target: Target, again: () => ProgramCall): Promise<ProgramAnswer> {
-  let answer = await ask(target, again());
-  for (let i = 1; i < QUESTIONS && answer.status === 503 && !target.signal.aborted; i += 1) {
+export function askUntilAnswered(target: Target, again: () => ProgramCall): Promise<ProgramAnswer> {
+  return untilAnswered(target, () => ask(target, again()));
+}
+
+/** @param asked Asks once. */
+export async function untilAnswered({ signal }: Target, asked: () => Promise<ProgramAnswer>): Promise<ProgramAnswer> {
+  let answer = await asked();
+  for (let i = 1; i < QUESTIONS && answer.status === 503 && !signal.aborted; i += 1) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    answer = await ask(target, again());
+    answer = await asked();
   }
   return answer;
 }

@@ -76,14 +76,16 @@ export type Operation =
     }
   | { readonly type: "commands" }
   /** Which process there is, and where its log ends. */
-  | { readonly type: "locate"; readonly from?: number | undefined; readonly until?: WaitCondition }
-  | {
-      readonly type: "wait";
-      readonly until: WaitCondition;
-      readonly from: number;
-      readonly timeoutMs: number;
-      readonly maxBytes: number;
-    };
+  | { readonly type: "locate"; readonly from?: number | undefined; readonly until?: WaitCondition };
+
+/** Asked on a socket of its own (`wait-socket.ts`). */
+export type WaitOperation = {
+  readonly type: "wait";
+  readonly until: WaitCondition;
+  readonly from: number;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+};
 
 export type ProgramCall = {
   readonly sandboxKey: string;
@@ -100,6 +102,8 @@ export type ProgramCall = {
   readonly operation: Operation;
 };
 
+export type WaitCall = Omit<ProgramCall, "operation"> & { readonly operation: WaitOperation };
+
 /** `bytes` is output that is to go out as the caller wants it; `body` everything else. */
 export type ProgramAnswer = {
   readonly status: number;
@@ -114,8 +118,10 @@ export const NEEDS_PASS = 428;
 const CALL_PATH = "/program";
 const LENGTH_BYTES = 4;
 
-export function requestOf(call: ProgramCall, signal: AbortSignal): Request {
-  return new Request(`http://session${CALL_PATH}`, { method: "POST", body: JSON.stringify(call), signal });
+/** @param signal Says that the caller has gone. As long as it lives it keeps the object in memory. */
+export function requestOf(call: ProgramCall, signal: AbortSignal | undefined): Request {
+  const init = { method: "POST", body: JSON.stringify(call) };
+  return new Request(`http://session${CALL_PATH}`, signal === undefined ? init : { ...init, signal });
 }
 
 /** @returns undefined where the request is of another kind. */

@@ -10,14 +10,15 @@ import type { SandboxScope } from "../auth/identity.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
 import { type EntryEnv, giveBack, revocablePart } from "../limits/entry-limits.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
-import { ask, askUntilAnswered, type Target } from "./ask.ts";
+import { answerOf } from "./answer-of.ts";
+import { ask, askBriefly, type Target, untilAnswered } from "./ask.ts";
 import { type Authorized, authorized, passToStart } from "./authorized.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import type { Drive } from "./operations/drive.ts";
 import { type Reading, readOutputRoute } from "./output.ts";
 import { checkSessionName, parseBody, parseQuery, processOf } from "./parse.ts";
-import { answerOf } from "./program-calls.ts";
 import { respond, respondInTime } from "./respond.ts";
+import { askWaiting } from "./wait-socket.ts";
 
 export type ProgramsEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv;
 type AppContext = Context<{ Bindings: ProgramsEnv }>;
@@ -114,16 +115,17 @@ programRoutes.post("/:sandbox/sessions/:session/wait", async (c) => {
   const { incarnation, until, timeoutMs, maxBytes } = body.value;
   const deadlineMs = Date.now() + timeoutMs;
   // The Worker settles the start of the search first: the wait then misses no output that comes while the object restarts.
-  const located = await ask(target, callOf({ type: "locate", from: body.value.from, until }, incarnation));
+  const located = await askBriefly(target, callOf({ type: "locate", from: body.value.from, until }, incarnation));
   if (located.status !== 200) return respond(located);
   const refusal = await enterWait();
   if (refusal !== undefined) return respond(refusal);
   const from = body.value.from ?? Number(located.body.end);
-  const again = () => {
-    const leftMs = Math.max(0, deadlineMs - Date.now());
-    return callOf({ type: "wait", until, from, timeoutMs: leftMs, maxBytes }, String(located.body.incarnation));
+  const call = callOf({ type: "locate" }, String(located.body.incarnation));
+  const asked = () => {
+    const timeoutMs = Math.max(0, deadlineMs - Date.now());
+    return askWaiting(target, { ...call, operation: { type: "wait", until, from, timeoutMs, maxBytes } });
   };
-  return respondInTime(askUntilAnswered(target, again).finally(leave), abandon, waitUntil);
+  return respondInTime(untilAnswered(target, asked).finally(leave), abandon, waitUntil);
 });
 
 programRoutes.post("/:sandbox/sessions/:session/signal", async (c) => {

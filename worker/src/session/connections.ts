@@ -16,6 +16,7 @@ import type { Pass } from "../limits/entry-limits.ts";
 import type { Limits } from "../limits/limits.ts";
 import { log } from "../log.ts";
 import type { Counts } from "../metrics/counts.ts";
+import { WAIT_TAG } from "../programs/wait-socket.ts";
 import { type Refusal, sayBye, upgradeHeaders } from "../refusal.ts";
 import { answersPings, ClientSockets, quietly, type SocketEvents } from "./client-sockets.ts";
 import { type Kept, type KeptSpec, keptSpecOf, keptWith, type Survivor } from "./kept.ts";
@@ -70,6 +71,7 @@ export class Connections implements SocketEvents {
   survivors(epoch: string | undefined): Survivor[] {
     const survivors: Survivor[] = [];
     for (const socket of this.#ctx.getWebSockets()) {
+      if (this.#ctx.getTags(socket)[0] === WAIT_TAG) continue;
       const kept = epoch === undefined ? undefined : keptWith(socket, epoch);
       if (kept !== undefined) survivors.push({ socket, kept });
       else quietly(() => sayBye(socket, this.#ctx.getTags(socket)[0] ?? "plain", RESTARTED));

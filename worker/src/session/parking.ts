@@ -15,6 +15,7 @@ import {
   whyAwake,
 } from "sandbox-stdio/core";
 import type { Limits } from "../limits/limits.ts";
+import type { HeldWaits } from "../programs/held-waits.ts";
 import type { Connections } from "./connections.ts";
 import type { Kept, Survivor } from "./kept.ts";
 import type { Renewals } from "./renewals.ts";
@@ -43,6 +44,8 @@ export interface ParkingPorts {
   readonly connections: Connections;
   readonly watches: Watches;
   readonly renewals: Renewals;
+  /** They sleep with the session. */
+  readonly waits: HeldWaits;
   /** Whether anything else needs this object in memory. */
   isBusy(): boolean;
   /** Runs alone: no other event is delivered meanwhile. */
@@ -79,32 +82,35 @@ export class Parking {
 
   /** When to look again whether it may sleep; infinity for never. */
   nextTickMs(nowMs: number): number {
-    const { keeper, connections } = this.#ports;
+    const { keeper, connections, waits } = this.#ports;
     const { session, hop } = keeper;
-    const mayPark = session !== undefined && !session.hasEnded && session.isAttended && hop.client.callsParked;
-    if (!mayPark || !hop.isOpen) return Number.POSITIVE_INFINITY;
-    return this.#quiet.look(`${session.log.endOffset} ${connections.counts}`, nowMs);
+    if (session === undefined || session.hasEnded) return Number.POSITIVE_INFINITY;
+    const isNeeded = session.isAttended || waits.count > 0;
+    if (!isNeeded || !hop.client.callsParked || !hop.isOpen) return Number.POSITIVE_INFINITY;
+    return this.#quiet.look(`${session.log.endOffset} ${connections.counts} ${waits.counts}`, nowMs);
   }
 
   /** Asks the bridge to keep the clients' places, if it is time. */
   tick(nowMs: number): void {
     if (this.nextTickMs(nowMs) > nowMs) return;
     this.#quiet.postpone(nowMs);
-    const { keeper, limits, sessionKey } = this.#ports;
+    const { keeper, limits, sessionKey, waits } = this.#ports;
     const { session, hop } = keeper;
     if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
     const offset = session.log.endOffset;
-    hop.client.park({ offset, seconds: Math.round(limits.parkHours * 3_600), after: 0, bell: sessionKey });
+    // With nobody attached the process is needed for as long as somebody waits.
+    const neededMs = session.isAttended ? limits.parkHours * 3_600_000 : waits.untilMs - nowMs;
+    hop.client.park({ offset, seconds: Math.max(1, Math.ceil(neededMs / 1000)), after: 0, bell: sessionKey });
   }
 
   /** The bridge keeps the clients' places, and has heard nothing since it was asked to. */
   answered(nowMs: number): void {
-    const { keeper, kv, limits, connections } = this.#ports;
+    const { keeper, kv, limits, connections, waits } = this.#ports;
     const { session } = keeper;
     if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
     const epoch = crypto.randomUUID();
     const kept = this.#toKeep(session, epoch);
-    if (kept === undefined || !connections.keep(kept)) return;
+    if (kept === undefined || !connections.keep(kept) || !waits.keep()) return;
     keeper.park(session);
     this.#parked = {
       epoch,
@@ -119,13 +125,15 @@ export class Parking {
   }
 
   #whyAwake(session: RelaySession, nowMs: number): string | undefined {
-    const { keeper, connections, isBusy } = this.#ports;
+    const { keeper, connections, waits, isBusy } = this.#ports;
     if (isBusy()) return "something else is under way";
     const attached = [...connections.all].every(
       ({ client }) => client !== undefined && session.client(client.id) === client,
     );
     if (!attached || connections.toKeep() === undefined) return "a connection is in the middle of something";
-    return keeper.looks.isDone(session, nowMs) ? whyAwake(session, nowMs) : "the last screen is on its way";
+    return keeper.looks.isDone(session, nowMs)
+      ? whyAwake(session, nowMs, waits.count > 0)
+      : "the last screen is on its way";
   }
 
   #toKeep(session: RelaySession, epoch: string) {
@@ -143,11 +151,12 @@ export class Parking {
 
   /** To be called once, when everything is made: an earlier life of this object may have been parked. */
   restore(): void {
-    const { kv, keeper, connections } = this.#ports;
+    const { kv, keeper, connections, waits } = this.#ports;
     const stored = kv.get<Stored>(KEY);
     const survivors = connections.survivors(stored?.epoch);
     if (stored === undefined) return;
-    const session = survivors.length === 0 ? undefined : keeper.unpark(stored.session);
+    const isNeeded = survivors.length > 0 || waits.count > 0;
+    const session = isNeeded ? keeper.unpark(stored.session) : undefined;
     if (session === undefined) {
       kv.delete(KEY);
       return;
@@ -184,22 +193,26 @@ export class Parking {
    * @param socket The socket that has the event.
    */
   awake(event: () => void, socket?: WebSocket): void | Promise<void> {
-    if (this.#parked === undefined) return event();
+    const { watches, renewals, waits, alone, changed } = this.#ports;
+    if (this.#parked === undefined) {
+      event();
+      waits.goOn();
+      return;
+    }
     if (socket !== undefined) this.#reviveLate(socket);
     // Before anything is said or taken: an earlier life must never go on from what holds no more.
     this.#parked = undefined;
     this.#ports.kv.delete(KEY);
-    const { watches, renewals, alone, changed } = this.#ports;
     const nowMs = Date.now();
-    if (!watches.lifetimes.isStale(nowMs)) {
+    const goOn = () => {
       event();
+      waits.goOn();
       changed();
-      return;
-    }
+    };
+    if (!watches.lifetimes.isStale(nowMs)) return goOn();
     return alone(async () => {
       await renewals.askIssuers(nowMs);
-      event();
-      changed();
+      goOn();
     });
   }
 

@@ -103,8 +103,8 @@ export class Reaching {
       get isStale() {
         return !isHere();
       },
-      watch: (changed) => {
-        const unwatch = session.watch(changed);
+      watch: (changed, isKept) => {
+        const unwatch = session.watch(changed, isKept);
         this.#watchers.add(changed);
         return () => {
           unwatch();

@@ -11,6 +11,7 @@ import type { Revocation } from "../limits/revocation.ts";
 import { log, useLogLevel } from "../log.ts";
 import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
+import { waitCallOf } from "../programs/wait-socket.ts";
 import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import { describeSession, participantsOf, type SessionListing } from "./session-listing.ts";
@@ -49,8 +50,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   override async fetch(request: Request): Promise<Response> {
     await this.#awake();
+    const { programs } = this.#parts;
+    const wait = waitCallOf(request);
+    if (wait !== undefined) return programs.wait(wait, request.signal);
     const call = await callOf(request);
-    if (call !== undefined) return packAnswer(await this.#parts.programs.answer(call, request.signal));
+    if (call !== undefined) return packAnswer(await programs.answer(call, request.signal));
     const mcp = await gatewayCallOf(request);
     if (mcp !== undefined) return this.#parts.mcp.answer(mcp, request.signal);
     const spec = specOf(request);
@@ -60,15 +64,24 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
-    return this.#awake(() => this.#parts.connections.webSocketMessage(socket, message), socket);
+    const { connections, programs } = this.#parts;
+    return this.#awake(() => {
+      if (!programs.waits.message(socket, message)) connections.webSocketMessage(socket, message);
+    }, socket);
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void | Promise<void> {
-    return this.#awake(() => this.#parts.connections.webSocketClose(socket, code, reason), socket);
+    const { connections, programs } = this.#parts;
+    return this.#awake(() => {
+      if (!programs.waits.closed(socket)) connections.webSocketClose(socket, code, reason);
+    }, socket);
   }
 
   override webSocketError(socket: WebSocket): void | Promise<void> {
-    return this.#awake(() => this.#parts.connections.webSocketError(socket), socket);
+    const { connections, programs } = this.#parts;
+    return this.#awake(() => {
+      if (!programs.waits.closed(socket)) connections.webSocketError(socket);
+    }, socket);
   }
 
   #awake(event: () => void = () => undefined, socket?: WebSocket): void | Promise<void> {
@@ -103,7 +116,9 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
         void alarm.set();
       }
       if (isForgotten) this.#forget();
-    } else if (session !== undefined && !isUnattended) keeper.hop.keep(); // It broke before any client came.
+    } else if (session !== undefined && (!isUnattended || programs.waits.count > 0)) {
+      keeper.hop.keep(); // It broke before any client came, or was closed while it slept.
+    }
     this.#deadline.look();
   }
 

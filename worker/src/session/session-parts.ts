@@ -114,7 +114,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const keeping = settings.mode === "content" ? "content" : "length";
   const ttyds = new TtydProxy({ env, audit, keeping, watches, ended });
   const programs: ProgramCalls = new ProgramCalls({
-    ...{ env, store, keeper, signer, lifetimes, limits, audit, ending, changed },
+    ...{ ctx, env, store, keeper, signer, lifetimes, limits, audit, ending, changed },
     keptUntilChanged: () => void alarm.set(),
   });
   const mcp = new McpGateway({
@@ -127,15 +127,17 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   });
   const parking: Parking = new Parking({
     ...{ limits, sessionKey, keeper, connections, watches, renewals, changed },
+    waits: programs.waits,
     kv: storage.kv,
     isBusy: () => {
-      const isUnderWay = attaching.isUnderWay || programs.isActive || unwatched.isLooking || renewals.isAsking;
+      const isUnderWay = attaching.isUnderWay || programs.isUnderWay || unwatched.isLooking || renewals.isAsking;
       return isUnderWay || ttyds.isActive || audit?.isIdle === false;
     },
     alone: (run) => ctx.blockConcurrencyWhile(run),
     alarm: () => void alarm.set(),
     report: () => metrics.flush(Date.now()),
   });
+  programs.waits.restore();
   parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {

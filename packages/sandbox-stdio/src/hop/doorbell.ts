@@ -51,6 +51,12 @@ export class Doorbell {
     return this.#parking;
   }
 
+  /** Until when the process counts as attended although nobody is attached: somebody waits; minus infinity: not at all. */
+  get keptUntilMs(): number {
+    const { seconds = 0 } = this.#parking ?? {};
+    return seconds === 0 ? Number.NEGATIVE_INFINITY : this.#parkedAtMs + seconds * 1000;
+  }
+
   /** When to call; infinity for never. An end and a stop are told at once, also to an object that asked to wait for output. */
   nextMs({ endOffset, hasEnded }: Progress): number {
     const parking = this.#parking;

@@ -39,6 +39,7 @@ export {
 } from "./start-order.ts";
 export {
   type CommandEnd,
+  type KeptWait,
   lastOutput,
   Wait,
   type WaitResult,

@@ -2,6 +2,7 @@
 // expression. Each byte is looked at once, except in a line that has not ended yet.
 
 import type { OutputLog } from "../output/output-log.ts";
+import type { Gap } from "./output-range.ts";
 import { PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
 import { PlainMap } from "./plain-runs.ts";
 import { PlainText } from "./plain-text.ts";
@@ -30,6 +31,31 @@ export type SearchProgress =
   /** The allowance is used up: call again. */
   | { readonly kind: "more" };
 
+/** Where a search goes on that has found nothing before the offset `seen`. */
+export type ResumedAt = { readonly from: number; readonly seen: number; readonly before: number };
+
+/** As much of the log is searched again, if so much is held: more than a match can reach back. */
+const SEARCHED_AGAIN_BYTES = 4 * SEARCHED_UNITS;
+const LINE_FEED = 0x0a;
+
+/**
+ * Where a search from the offset `from` goes on that has found nothing before `seen`: at its own beginning, or at that of a line
+ * from which on the plain text comes out as before.
+ */
+export function resumeAt(log: OutputLog, from: number, seen: number): ResumedAt {
+  const floor = Math.max(log.startOffset, seen - SEARCHED_AGAIN_BYTES);
+  if (from >= floor) return { from, seen, before: -1 };
+  const end = Math.min(seen, log.endOffset);
+  const bytes = new Uint8Array(Math.max(0, end - floor));
+  log.copy(floor, bytes.length, bytes, 0);
+  const line = bytes.indexOf(LINE_FEED) + 1;
+  if (line > 0) return { from: floor + line, seen, before: LINE_FEED };
+  // One line that is longer: whatever stands before is no line's end.
+  let at = 0;
+  while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
+  return { from: floor + at, seen, before: 0x20 };
+}
+
 export class OutputSearch {
   readonly #target: SearchTarget;
   readonly #plain = new PlainText();
@@ -45,15 +71,21 @@ export class OutputSearch {
   #finder: PatternMachine | undefined;
   #checkpoint: PatternState | undefined;
   #capture: { readonly machine: PatternMachine; readonly start: number; readonly end: number } | undefined;
-  /** Bytes that were gone before they could be searched. */
-  missedBytes = 0;
+  /** Bytes that were gone before they could be searched: from the first of them to the last. */
+  missed: Gap | undefined;
+  /** The character before the first that is searched; -1: the text begins there. */
+  readonly #before: number;
+  /** Bytes before this offset have been searched by an earlier life of this search: none of them is missed. */
+  readonly #seen: number;
 
-  /** @param from Offset of the first byte that is searched. */
-  constructor(target: SearchTarget, from: number) {
+  /** @param from Offset of the first byte that is searched. @param resumed Of a search that goes on in another memory. */
+  constructor(target: SearchTarget, from: number, resumed?: ResumedAt) {
     this.#target = target;
-    this.#next = from;
+    this.#next = resumed?.from ?? from;
+    this.#before = resumed?.before ?? -1;
+    this.#seen = resumed?.seen ?? from;
     if (target.kind === "pattern") {
-      this.#finder = new PatternMachine(target.program, "find", 0);
+      this.#finder = new PatternMachine(target.program, "find", 0, this.#before);
       this.#checkpoint = this.#finder.save();
     }
   }
@@ -84,7 +116,8 @@ export class OutputSearch {
 
   #takeIn(log: OutputLog): void {
     if (this.#next < log.startOffset) {
-      this.missedBytes += log.startOffset - this.#next;
+      const from = Math.max(this.#next, this.#seen);
+      if (from < log.startOffset) this.missed = { from: this.missed?.from ?? from, to: log.startOffset };
       this.#next = log.startOffset;
     }
     const length = Math.min(SLICE_BYTES, log.endOffset - this.#next);
@@ -148,7 +181,7 @@ export class OutputSearch {
 
   #runeBefore(position: number): number {
     const index = position - this.#base;
-    if (index <= 0) return -1;
+    if (index <= 0) return this.#before;
     const unit = this.#text.charCodeAt(index - 1);
     return unit >= 0xdc00 && unit <= 0xdfff ? (this.#text.codePointAt(index - 2) ?? unit) : unit;
   }

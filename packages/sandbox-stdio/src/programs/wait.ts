@@ -7,7 +7,7 @@ import type { ExitStatus } from "../wire/control.ts";
 import type { Gap } from "./output-range.ts";
 import { PatternMachine, type PatternProgram } from "./pattern.ts";
 import { plainTextOf } from "./plain-text.ts";
-import { OutputSearch, type SearchMatch } from "./search.ts";
+import { OutputSearch, resumeAt, type SearchMatch } from "./search.ts";
 
 /** T1, with its expressions compiled. */
 export type WaitUntil =
@@ -44,6 +44,15 @@ export type WaitSetup = {
   readonly from?: number | undefined;
   readonly timeoutMs: number;
   readonly nowMs: number;
+  /** Of a wait that goes on in another memory. */
+  readonly kept?: KeptWait | undefined;
+};
+
+/** What is kept of a wait that has met nothing yet, beside what it was made with. */
+export type KeptWait = {
+  /** Output before this offset has been looked at. */
+  readonly seen: number;
+  readonly idleSinceMs: number;
 };
 
 type Ending = { readonly outcome: "timeout" | "exited" | "lost"; readonly exit?: ExitStatus };
@@ -68,16 +77,22 @@ export class Wait {
   #isBehind = false;
   #result: WaitResult | undefined;
 
-  constructor({ until, log, from, timeoutMs, nowMs }: WaitSetup) {
+  constructor({ until, log, from, timeoutMs, nowMs, kept }: WaitSetup) {
     this.until = until;
     this.from = from ?? log.endOffset;
     this.#log = log;
     this.#deadlineMs = nowMs + timeoutMs;
-    this.#idleSinceMs = nowMs;
-    this.#seenEnd = log.endOffset;
+    this.#idleSinceMs = kept?.idleSinceMs ?? nowMs;
+    this.#seenEnd = kept?.seen ?? log.endOffset;
+    const resumed = kept && resumeAt(log, this.from, kept.seen);
     if (until.kind === "match") {
-      this.#search = new OutputSearch({ kind: "pattern", program: until.program }, this.from);
-    } else if (until.kind === "text") this.#search = new OutputSearch(until, this.from);
+      this.#search = new OutputSearch({ kind: "pattern", program: until.program }, this.from, resumed);
+    } else if (until.kind === "text") this.#search = new OutputSearch(until, this.from, resumed);
+  }
+
+  /** What another memory needs to go on with it. Not while it {@link isBehind}: then it would search from there on only. */
+  get kept(): KeptWait {
+    return { seen: this.#search?.offset ?? this.#seenEnd, idleSinceMs: this.#idleSinceMs };
   }
 
   /** The outcome, once there is one. Nothing changes it. */
@@ -118,6 +133,12 @@ export class Wait {
     if (this.#result !== undefined) return;
     if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
     else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
+  }
+
+  /** Whoever keeps the time says that it is over. */
+  timeOver(nowMs: number): void {
+    this.tick(nowMs);
+    this.#endAfterSearch({ outcome: "timeout" });
   }
 
   /** The process has ended, and all its output is in the log. */
@@ -187,8 +208,8 @@ export class Wait {
   }
 
   #gap(): { gap?: Gap } {
-    const missed = this.#search?.missedBytes ?? 0;
-    return missed === 0 ? {} : { gap: { from: this.from, to: this.from + missed } };
+    const gap = this.#search?.missed;
+    return gap === undefined ? {} : { gap };
   }
 }
 

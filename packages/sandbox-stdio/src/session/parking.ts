@@ -46,8 +46,8 @@ export type ParkedSession = {
   readonly gone: readonly string[];
 };
 
-/** Why a session can't be parked now; undefined: it can. */
-export function whyAwake(session: RelaySession, nowMs: number): string | undefined {
+/** Why a session can't be parked now; undefined: it can. @param isWaitedFor Whether a program waits that is kept, as a client is. */
+export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = false): string | undefined {
   if (session.hasEnded) return "the process has ended";
   // A bridge that stops has no patience for an object that must be called to hear of the exit.
   if (session.secondsLeft !== undefined) return "its bridge stops";
@@ -55,7 +55,7 @@ export function whyAwake(session: RelaySession, nowMs: number): string | undefin
   if (session.isWatched) return "a program waits";
   if (!session.isUpToDate) return "output is on its way";
   if (!session.choice.isSettled) return "an answer may be late";
-  let isAttended = false;
+  let isAttended = isWaitedFor;
   for (const client of session.clients) {
     if (client.presence.phase === "absent") {
       // It waits here for its client's return, and nowhere else.

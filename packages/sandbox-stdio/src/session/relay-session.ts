@@ -30,6 +30,8 @@ export class RelaySession extends SessionCore {
   /** The process has ended and its last screen has not come. */
   #isScreenDue = false;
   readonly #watchers = new Set<() => void>();
+  /** Those that go on from what is kept of them if the session is parked. */
+  readonly #keptWatchers = new Set<() => void>();
   /** Told when the program wants attention. */
   onAttention: (attention: Attention) => void = () => undefined;
 
@@ -48,17 +50,19 @@ export class RelaySession extends SessionCore {
 
   /**
    * Has `changed` called whenever the log has more, the process has ended, or the keyboard has changed hands. A watcher is no
-   * client and holds nothing back. @returns To be called when it watches no more.
+   * client and holds nothing back. @param isKept It keeps no session from being parked. @returns To be called when it watches no more.
    */
-  watch(changed: () => void): () => void {
+  watch(changed: () => void, isKept = false): () => void {
     // Each is an entry of its own, also where the same function watches twice.
     const watcher = () => changed();
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+    const watchers = isKept ? this.#keptWatchers : this.#watchers;
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
   }
 
   #tellWatchers(): void {
     for (const watcher of this.#watchers) watcher();
+    for (const watcher of this.#keptWatchers) watcher();
   }
 
   /** How much of this client's input has been received; 0 of one that is not known. */
@@ -183,7 +187,7 @@ export class RelaySession extends SessionCore {
 
   // ---- Parking: see parking.ts ---------------------------------------------------------------------------------
 
-  /** Whether a program follows the session. */
+  /** Whether a program follows the session that can't go on from its kept state. */
   get isWatched(): boolean {
     return this.#watchers.size > 0;
   }

@@ -17,8 +17,11 @@ export interface Reached {
   readonly session: RelaySession | undefined;
   /** Whether this object holds it no more, and why can't be told: the caller is to ask again. */
   readonly isStale: boolean;
-  /** Calls back when something of this may have changed. @returns To be called at the end. */
-  watch(changed: () => void): () => void;
+  /**
+   * Calls back when something of this may have changed. @param isKept It keeps no session from being parked.
+   * @returns To be called at the end.
+   */
+  watch(changed: () => void, isKept?: boolean): () => void;
 }
 
 /** The fields that every answer about a process has (D1, U2). */

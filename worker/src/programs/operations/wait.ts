@@ -1,13 +1,10 @@
 // *wait* (T1 to T6): the core's state machine, told of the session's events.
 
 import { compilePattern } from "@sbx/api/patterns";
-import { lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
-import { type Operation, type ProgramAnswer, refused, type WaitCondition } from "../call.ts";
+import { type KeptWait, lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
+import { type ProgramAnswer, refused, type WaitCondition, type WaitOperation } from "../call.ts";
 import type { Reached } from "./reached.ts";
-import { until } from "./until.ts";
 import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
-
-type Waiting = Extract<Operation, { type: "wait" }>;
 
 /** T1 with its expressions compiled, or why it can't be waited for. */
 export function conditionOf(condition: WaitCondition): WaitUntil | ProgramAnswer {
@@ -22,54 +19,102 @@ export function conditionOf(condition: WaitCondition): WaitUntil | ProgramAnswer
   return { kind: isMatch ? "match" : "screen", program: compiled.program };
 }
 
-/** @param mayType Whether the keyboard is free or the asker's. */
-export async function wait(
-  reached: Reached,
-  asked: Waiting,
-  mayType: () => boolean,
-  signal: AbortSignal,
-  ports: ProcessPorts,
-): Promise<ProgramAnswer> {
-  const condition = conditionOf(asked.until);
-  if ("status" in condition) return condition;
-  const refusal = await cannotWait(condition, reached, ports);
-  if (refusal !== undefined) return refusal;
-  const { from, timeoutMs, maxBytes } = asked;
-  const { log } = reached;
-  const nowMs = Date.now();
-  const waiting = new Wait({ until: condition, log, from, timeoutMs, nowMs });
-  const ends = condition.kind === "commandEnd" ? await CommandSource.of(reached, ports) : undefined;
-  const screen = condition.kind === "screen" ? new ScreenSource(reached, ports) : undefined;
-  const look = () => {
-    ends?.tell(waiting);
-    screen?.tell(waiting);
-    const now = Date.now();
-    waiting.output(now);
-    if (condition.kind === "keyboard") waiting.keyboard(mayType());
+export type WaitingOptions = {
+  readonly reached: Reached;
+  readonly asked: WaitOperation;
+  /** Whether the keyboard is free or the asker's. */
+  readonly mayType: () => boolean;
+  readonly ports: ProcessPorts;
+  /** Of a wait that began in another memory. */
+  readonly kept?: KeptWait | undefined;
+};
+
+/** One wait at a session that was reached. It has no timers: its owner has it look, and keeps the time. */
+export class Waiting {
+  readonly reached: Reached;
+  readonly #asked: WaitOperation;
+  readonly #mayType: () => boolean;
+  readonly #wait: Wait;
+  readonly #ends: CommandSource | undefined;
+  readonly #screen: ScreenSource | undefined;
+  /** The time is over. A screen that has just changed is looked at all the same. */
+  #isOver = false;
+
+  private constructor({ reached, asked, mayType, ports }: WaitingOptions, wait: Wait, ends: CommandSource | undefined) {
+    this.reached = reached;
+    this.#asked = asked;
+    this.#mayType = mayType;
+    this.#wait = wait;
+    this.#ends = ends;
+    this.#screen = wait.until.kind === "screen" ? new ScreenSource(reached, ports) : undefined;
+  }
+
+  /** @returns Why it can't be waited for, if so. */
+  static async of(options: WaitingOptions): Promise<Waiting | ProgramAnswer> {
+    const { reached, asked, ports, kept } = options;
+    const until = conditionOf(asked.until);
+    if ("status" in until) return until;
+    const refusal = kept === undefined ? await cannotWait(until, reached, ports) : undefined;
+    if (refusal !== undefined) return refusal;
+    const { from, timeoutMs } = asked;
+    const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept });
+    const ends = until.kind === "commandEnd" ? await CommandSource.of(reached, ports) : undefined;
+    return new Waiting(options, wait, ends);
+  }
+
+  /** Looks at all that may have changed. @returns What it comes to, if it does. */
+  look(): ProgramAnswer | undefined {
+    const { reached } = this;
+    const wait = this.#wait;
+    this.#ends?.tell(wait);
+    this.#screen?.tell(wait);
+    const nowMs = Date.now();
+    wait.output(nowMs);
+    if (wait.until.kind === "keyboard") wait.keyboard(this.#mayType());
     // The last screen counts before the end does.
-    if (reached.state !== "running" && screen?.isCurrent === false) return waiting.result !== undefined;
-    if (reached.state === "exited" && reached.exit !== undefined) waiting.exited(reached.exit);
-    else if (reached.state === "lost") waiting.lost();
-    else if ((waiting.nextTickMs ?? Number.POSITIVE_INFINITY) <= now) waiting.tick(now);
-    return waiting.result !== undefined;
-  };
-  // A search that takes long goes on in the next turn: the object serves other callers between.
-  const next = () => {
-    const atMs = waiting.isBehind ? Date.now() : waiting.nextTickMs;
-    const screenMs = screen?.nextMs;
-    return screenMs === undefined ? atMs : Math.min(screenMs, atMs ?? screenMs);
-  };
-  await until(reached, Number.POSITIVE_INFINITY, signal, look, next);
-  const { result } = waiting;
-  if (result === undefined) return refused(503, "unavailable", "the session can't be reached just now: ask again");
-  const { outcome, offset, match, exit, gap } = result;
-  const body = {
-    outcome,
-    offset,
-    ...(match === undefined ? {} : { match }),
-    ...(exit === undefined ? {} : { exit }),
-    ...(gap === undefined ? {} : { gap }),
-    output: lastOutput(log, maxBytes),
-  };
-  return { status: 200, body };
+    const isCurrent = this.#screen?.isCurrent !== false;
+    if (isCurrent && reached.state === "exited" && reached.exit !== undefined) wait.exited(reached.exit);
+    else if (isCurrent && reached.state === "lost") wait.lost();
+    else if (this.#isOver && (isCurrent || reached.state === "running")) wait.timeOver(nowMs);
+    else if ((wait.nextTickMs ?? Number.POSITIVE_INFINITY) <= nowMs) wait.tick(nowMs);
+    if (wait.result !== undefined) return this.#answer();
+    return reached.isStale ? UNREACHABLE : undefined;
+  }
+
+  timeOver(): void {
+    this.#isOver = true;
+  }
+
+  /** When to look again, as Date.now(), although nothing has changed: its search goes on, or the screen is on its way. */
+  get nextMs(): number | undefined {
+    // A search that takes long goes on in the next turn: the object serves other callers between.
+    return this.#wait.isBehind ? Date.now() : this.#screen?.nextMs;
+  }
+
+  /** In how many milliseconds it is met, if nothing comes: somebody has to look then. */
+  get idleInMs(): number | undefined {
+    const { until, nextTickMs } = this.#wait;
+    return until.kind === "idle" && nextTickMs !== undefined ? Math.max(0, nextTickMs - Date.now()) : undefined;
+  }
+
+  get kept(): KeptWait {
+    return this.#wait.kept;
+  }
+
+  #answer(): ProgramAnswer | undefined {
+    const { result } = this.#wait;
+    if (result === undefined) return undefined;
+    const { outcome, offset, match, exit, gap } = result;
+    const body = {
+      outcome,
+      offset,
+      ...(match === undefined ? {} : { match }),
+      ...(exit === undefined ? {} : { exit }),
+      ...(gap === undefined ? {} : { gap }),
+      output: lastOutput(this.reached.log, this.#asked.maxBytes),
+    };
+    return { status: 200, body };
+  }
 }
+
+const UNREACHABLE = refused(503, "unavailable", "the session can't be reached just now: ask again");

@@ -1,0 +1,97 @@
+// Has the process of a session found or started, for programs that call (P1, P2).
+
+import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import { orderProcess } from "../bridge/order.ts";
+import type { BridgeEnv } from "../bridge/upstream.ts";
+import { identityDigest, newRecord } from "../session/new-record.ts";
+import type { SessionKeeper } from "../session/session-keeper.ts";
+import { describeSession } from "../session/session-listing.ts";
+import type { SessionRecord, SessionStore } from "../session/session-store.ts";
+import { answerOf } from "./answer-of.ts";
+import { NEEDS_PASS, type ProgramAnswer, type ProgramCall, type ProgramProcess, refused } from "./call.ts";
+
+export interface StartPorts {
+  readonly env: BridgeEnv & CommandEnv;
+  readonly store: SessionStore;
+  readonly keeper: SessionKeeper;
+  /** Absent where no audit is kept. */
+  readonly audit: SessionAudit | undefined;
+}
+
+export class Starts {
+  readonly #at: StartPorts;
+  /** Processes are started one after the other: the second finds the first. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: StartPorts) {
+    this.#at = ports;
+  }
+
+  /** The process of this name (P2). @returns The answer to give instead, if there is no such process. */
+  findOrStart(call: ProgramCall, process: ProgramProcess): Promise<ProgramAnswer | { readonly isNew: boolean }> {
+    const turn = this.#last.then(() => this.#findOrStart(call, process));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #findOrStart(call: ProgramCall, process: ProgramProcess): Promise<ProgramAnswer | { readonly isNew: boolean }> {
+    const { env, store, keeper, audit } = this.#at;
+    const { wish, replace } = process;
+    const record = store.record;
+    if (record !== undefined) {
+      const isOver = replace !== undefined && record.program?.attempt !== replace && (await this.#isOver(record));
+      if (!isOver) {
+        if (record.identity === identityDigest(wish)) return { isNew: false };
+        return refused(409, "other_command", `session "${call.session}" is another process`);
+      }
+    }
+    const refusal = commandRefusal(env, wish.cmd, call.who.isAdmin, process.line) ?? call.pass.noRoom;
+    if (refusal !== undefined) {
+      audit?.refused(refusal, call.actor, record !== undefined);
+      return answerOf(refusal);
+    }
+    if (!call.mayStart) return { status: NEEDS_PASS, body: {} };
+    const ordered = await orderProcess(env, call.sandboxKey, {
+      label: call.sandbox,
+      session: call.session,
+      process: wish,
+      ...(process.size === undefined ? {} : { size: process.size }),
+      ...(replace === undefined ? {} : { replace }),
+      keepExited: process.keepExited,
+      stdin: process.stdin,
+      isStdinEnded: process.isStdinEnded,
+    });
+    if (!ordered.ok) {
+      audit?.refused(ordered.refusal, call.actor, record !== undefined);
+      return answerOf(ordered.refusal);
+    }
+    const { started } = ordered;
+    // A client that attached meanwhile may have brought it here.
+    if (store.record?.facts.incarnation === started.incarnation) return { isNew: started.isNew };
+    if (record !== undefined) keeper.discard();
+    const told = {
+      ...started,
+      tty: wish.tty,
+      mode: wish.mode,
+      delivery: wish.delivery,
+      cmd: [wish.cmd, ...wish.args],
+      creator: "",
+    };
+    const made = newRecord(told, { ...call, isTransient: false }, wish, call.sandbox, undefined);
+    const program = {
+      keepExitedMs: process.keepExited * 1000,
+      calledAtMs: Date.now(),
+      hasInput: started.hasInput,
+      ...(replace === undefined ? {} : { attempt: replace }),
+    };
+    const size = process.size ?? { cols: 80, rows: 24 };
+    keeper.begin({ ...made, program, ...(wish.tty ? { size } : {}) }, call, wish);
+    return { isNew: started.isNew };
+  }
+
+  async #isOver(record: SessionRecord): Promise<boolean> {
+    const { state } = await describeSession(this.#at.env, record, this.#at.keeper.session);
+    return state !== "running";
+  }
+}
