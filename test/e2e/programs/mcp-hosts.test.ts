@@ -1,7 +1,8 @@
 // What hosts start: the configurations of docs/mcp.md as they stand there, `sbx-stdio mcp`, and the MCP inspector's command line.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -10,7 +11,9 @@ import { ROOT } from "../../../packages/local/src/paths.ts";
 import { CLI, cliEnv } from "../support/cli.ts";
 import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/mcp.ts";
 import { gatewayPath } from "../support/mcp-raw.ts";
+import { Programs } from "../support/programs.ts";
 import { fresh, type Person, person, system } from "../support/system.ts";
+import { until } from "../support/wait.ts";
 
 const run = promisify(execFile);
 const INSPECTOR = join(ROOT, "node_modules/.bin/mcp-inspector");
@@ -111,6 +114,41 @@ test.each(["legacy", "auto"] as const)("M1: sbx-stdio mcp serves the same tools 
   await expect(waiting).rejects.toThrow();
   expect(await toolBody(client, "end", { sandbox, session: "s" })).toEqual({ done: true });
 });
+
+test("M1: a wait cancelled over stdio by revision 2025-06-18 has no answer, and ends in the session", async () => {
+  const at = new Programs(await person());
+  const { sandbox } = at;
+  const server = spawn(process.execPath, [CLI, "mcp", system.origin], {
+    env: env(at.who),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  try {
+    const heard: { id?: number; method?: string; result?: { protocolVersion?: string } }[] = [];
+    createInterface(server.stdout).on("line", (line) => heard.push(JSON.parse(line) as (typeof heard)[number]));
+    const say = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const answer = (id: number) => until(`answer ${id}`, async () => heard.find((one) => one.id === id));
+    const clientInfo = { name: "raw", version: "1" };
+    say({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+    expect((await answer(1)).result?.protocolVersion).toBe("2025-06-18");
+    say({ method: "notifications/initialized" });
+    const quiet = { sandbox, session: "quiet", cmd: "cat", stdin: null, waitMs: 0, keepSeconds: 1 };
+    say({ id: 2, method: "tools/call", params: { name: "run", arguments: quiet } });
+    await answer(2);
+    const waited = { sandbox, session: "quiet", until: { exit: true }, timeoutMs: 3_600_000 };
+    const _meta = { progressToken: "p" };
+    say({ id: 3, method: "tools/call", params: { name: "wait", arguments: waited, _meta } });
+    await until("the wait", async () => heard.some(({ method }) => method === "notifications/progress"));
+    say({ method: "notifications/cancelled", params: { requestId: 3, reason: "enough" } });
+    // A wait counts as attached: once it is gone, nothing keeps the process but its second. It is seen to be gone within 15 s (R4).
+    const hasEnded = async () => (await at.describe("quiet")).body.state === "exited";
+    await until("the end of what nobody waits for", hasEnded, 50_000);
+    say({ id: 4, method: "tools/list" });
+    await answer(4);
+    expect(heard.flatMap(({ id }) => id ?? [])).toEqual([1, 2, 4]);
+  } finally {
+    server.kill();
+  }
+}, 90_000);
 
 test("sbx-stdio mcp says what is wrong before it says anything in MCP, and ends with its host", async () => {
   const fails = (args: string[], who?: Person) =>
