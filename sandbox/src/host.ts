@@ -298,14 +298,12 @@ export class SessionHost implements ProcessEvents {
   changed(): void {
     if (this.#isRemoved) return;
     if (this.#control.hold(this.session.shouldHold)) {
-      this.trace?.(
-        `decides to ${this.#control.isHeld ? "hold" : "release"} the process: ${describePace(this.session)}`,
-      );
+      const verb = this.#control.isHeld ? "hold" : "release";
+      this.trace?.(`decides to ${verb} the process: ${describePace(this.session)}`);
     }
     // A Durable Object without clients is connected, or has parked, for as long as a program's call needs it (P4).
     const isCalled = this.#attached.inner !== undefined || this.#bell.isKept(performance.now());
-    if (this.session.isAttended || isCalled) this.#lifespan.attended();
-    else this.#lifespan.abandoned(performance.now());
+    this.#lifespan.look(this.session.isAttended || isCalled, performance.now());
     this.#deadline.look();
   }
 

@@ -29,6 +29,11 @@ export class Lifespan {
     this.#exitedAtMs = nowMs;
   }
 
+  look(isAttended: boolean, nowMs: number): void {
+    if (isAttended) this.attended();
+    else this.abandoned(nowMs);
+  }
+
   /** Somebody is attached. */
   attended(): void {
     this.#abandonedAtMs = undefined;
