@@ -157,13 +157,12 @@ export class SessionHost implements ProcessEvents {
 
   /** What the session has the process do. */
   #upstream(panes: SessionPanes | undefined): Upstream {
-    const { child } = this.#process;
     return {
       attached: () => this.changed(),
       input: (client) => this.#writer.push(client),
-      signal: (_client, signal) => child.signal(signal),
+      signal: (_client, signal) => this.#process.child.signal(signal),
       resize: (_client, { cols, rows }) => {
-        if (!this.#lifespan.hasExited) child.resize(cols, rows);
+        if (!this.#lifespan.hasExited) this.#process.child.resize(cols, rows);
       },
       kill: () => void this.kill(),
       pane: (client, order) => (panes === undefined ? client.tell(NO_PANES) : panes.order(client, order)),

@@ -227,9 +227,8 @@ export class SessionKeeper {
   // ---- Making one ------------------------------------------------------------------------------------------------
 
   #restoreEnded(record: SessionRecord): RelaySession {
-    const session = this.#maker.ended(record);
-    this.#session = session;
-    return session;
+    this.#session = this.#maker.ended(record);
+    return this.#session;
   }
 
   #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
@@ -251,14 +250,13 @@ export class SessionKeeper {
   // ---- The inner hop ---------------------------------------------------------------------------------------------
 
   async #attachBridge(signal: AbortSignal) {
-    const { env, store } = this.#ports;
-    const { record } = store;
+    const { record } = this.#ports.store;
     const spec = this.#wish;
     const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
     let params: BridgeParams = [];
     if (record !== undefined) params = knownParams(record.facts, this.#session?.log.endOffset);
     else if (spec !== undefined) params = startParams(spec);
-    return attachBridge(env, sandboxKey, params, signal);
+    return attachBridge(this.#ports.env, sandboxKey, params, signal);
   }
 
   /** The bridge has greeted: the session is made, or goes on. */
