@@ -140,6 +140,10 @@ const SCREEN_REGRESSIONS: readonly [number, string][] = [
     "a size that was taken back before a byte was written at it had to be told, and a new inner hop did not know of it",
   ],
   [62_925, "two changes within one moment came back to the first size, and an inner hop made again went on there"],
+  [
+    6_002_513,
+    "a life was told of input that died with the object, ended it, and the next one wrote and ended it again",
+  ],
   [81_938, "a client that came back passed the gap whose snapshot it had received and not drawn"],
 ];
 
