@@ -218,8 +218,8 @@ test("M2: a message may have 4 MiB either way; junk is passed over; stderr goes 
   expect(await mcp.send({ method: "echo", params: { text: `${text}${"z".repeat(200)}` } })).toBe(413);
   expect(await mcp.result("junk")).toEqual({});
   const at = new Programs(mcp.who, mcp.sandbox);
-  const { output } = (await at.read(mcp.session, { tail: 200 })).body;
-  expect(output).toContain("a word to the log");
+  const said = async () => String((await at.read(mcp.session, { tail: 200 })).body.output);
+  await until("the word in the log", async () => (await said()).includes("a word to the log"));
   const long = await mcp.request("big", { bytes: 4 * 1024 * 1024 });
   expect(await long.message("the refusal")).toMatchObject({ error: { message: expect.stringContaining("4 MiB") } });
   await until("the session's end", async () => (await mcp.request("echo")).status === 404);

@@ -141,7 +141,8 @@ test("M1: a wait cancelled over stdio by revision 2025-06-18 has no answer, and 
     say({ method: "notifications/cancelled", params: { requestId: 3, reason: "enough" } });
     // A wait counts as attached: once it is gone, nothing keeps the process but its second. It is seen to be gone within 15 s (R4).
     const hasEnded = async () => (await at.describe("quiet")).body.state === "exited";
-    await until("the end of what nobody waits for", hasEnded, 50_000);
+    // Asked more often, it would be refused as too many calls within a minute.
+    await until("the end of what nobody waits for", hasEnded, 50_000, 500);
     say({ id: 4, method: "tools/list" });
     await answer(4);
     expect(heard.flatMap(({ id }) => id ?? [])).toEqual([1, 2, 4]);
