@@ -109,7 +109,7 @@ test("W4: exited, closed, and another's keyboard are told, and who has it", asyn
     status: 409,
     body: { error: "not_stdin_holder", holder: hello.holder },
   });
-  const pipe = await session({ cmd: "sh", arg: ["-c", "cat >/dev/null; read -r _ </dev/zero; sleep 60"], tty: 0 });
+  const pipe = await session({ cmd: "sh", arg: ["-c", "cat >/dev/null; exec sleep 1000"], tty: 0 });
   await pipe.client.leave();
   expect((await write(pipe.alice, pipe.name, { text: "end", eof: true })).body).toMatchObject({ from: 0, to: 3 });
   expect((await write(pipe.alice, pipe.name, { text: "x" })).body).toMatchObject({ error: "stdin_closed" });
