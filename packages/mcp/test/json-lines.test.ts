@@ -27,6 +27,7 @@ test("M2: messages come out whole and in order, with their ends, however their b
       });
       expect(found.map((line) => line.end)).toEqual(ends.filter((_, i) => typeof items[i] !== "string"));
       expect(lines.end).toBe(bytes.length);
+      expect(lines.lineStart).toBe(bytes.lastIndexOf(0x0a) + 1);
     }),
   );
 });
@@ -35,6 +36,7 @@ test("M2: made anew with the unfinished line that was kept, it goes on as if not
   const first = new JsonLines();
   expect(first.push(encode('{"id":1}\n{"id":'))).toHaveLength(1);
   const second = new JsonLines(first.end, first.partial);
+  expect([first.lineStart, second.lineStart]).toEqual([9, 9]);
   expect(second.push(encode("2}\n"))).toEqual([{ text: '{"id":2}', message: { id: 2 }, end: 18 }]);
 });
 

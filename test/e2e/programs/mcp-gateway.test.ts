@@ -225,6 +225,23 @@ test("M2: a message may have 4 MiB either way; junk is passed over; stderr goes 
   await until("the session's end", async () => (await mcp.request("echo")).status === 404);
 }, 120_000);
 
+test("M2: what comes behind junk that came in pieces is whole", async () => {
+  const mcp = await RawMcp.begin(await person());
+  const at = new Programs(mcp.who, mcp.sandbox);
+  // Read piece by piece as it comes: this request's client waits.
+  const held = await mcp.request("hold", { name: "a" });
+  for (const text of ["Listening ", "on no port\nand ", "on a second\n", "{", "broken"]) {
+    await mcp.send({ method: "print", params: { text } });
+    const said = async () => String((await at.read(mcp.session, { tail: 20 })).body.output);
+    await until("the piece in the log", async () => (await said()).endsWith(text));
+  }
+  await mcp.send({ method: "print", params: { text: "\n" } });
+  const text = "y".repeat(1024 * 1024);
+  expect(await mcp.result("echo", { text })).toEqual({ text });
+  await held.cut();
+  await mcp.end();
+});
+
 test("M2: more than 8 MiB that no client fetches end the session, and until then nothing is lost", async () => {
   const mcp = await RawMcp.begin(await person());
   const pid = await pidOf(mcp);

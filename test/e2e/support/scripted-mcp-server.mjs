@@ -31,6 +31,7 @@ const METHODS = {
     process.stderr.write("a word to the log\n");
     say({ id, result: {} });
   },
+  print: ({ params }) => process.stdout.write(params.text),
   exit: ({ params }) => process.exit(params.code),
   pid: ({ id }) => say({ id, result: { pid: process.pid } }),
 };

@@ -90,7 +90,7 @@ export class McpGateway {
     if (sent.some(({ id }) => id !== undefined && streams.isPending(id))) {
       return respond(refused(400, "bad_request", "a request that is not answered yet has this id"));
     }
-    const { stream, waiting } = this.#store.together(() => {
+    const { stream, waiting } = this.#together(() => {
       const opened = streams.open(sent);
       for (const { cancels } of sent) if (cancels !== undefined) streams.refuse(cancels, "cancelled");
       const lengths = sent.map(({ line }) => this.#store.addInput(line));
@@ -164,6 +164,16 @@ export class McpGateway {
     return this.#live;
   }
 
+  /** All of it is stored, or nothing: then the state in memory goes too, and is read anew where it is needed. */
+  #together<T>(work: () => T): T {
+    try {
+      return this.#store.together(work);
+    } catch (error) {
+      this.#leave();
+      throw error;
+    }
+  }
+
   /** Reads and writes as long as a client wants that. */
   #work(live: Live): void {
     if (this.#live !== live) return;
@@ -211,14 +221,15 @@ export class McpGateway {
   #took(live: Live, pieces: readonly Uint8Array[], logNext: number): void {
     if (this.#live !== live) return;
     const { lines, streams } = live;
-    this.#store.together(() => {
+    this.#together(() => {
       for (const piece of pieces) {
+        const { lineStart } = lines;
         const known = lines.partial.length;
-        const found = lines.push(piece);
-        for (const line of found) streams.add(line);
-        // An unfinished line may be longer than the log that it is read from.
-        if (found.length > 0 && known > 0) this.#store.clearPartial();
-        this.#store.savePartial(lines.partial, found.length > 0 ? 0 : known);
+        for (const line of lines.push(piece)) streams.add(line);
+        // An unfinished line may be longer than the log that it is read from. It may turn out to be no message.
+        const isFinished = lines.lineStart !== lineStart;
+        if (isFinished && known > 0) this.#store.clearPartial();
+        this.#store.savePartial(lines.partial, isFinished ? 0 : known);
       }
       this.#store.save({ logNext, end: lines.end, last: streams.last });
     });
@@ -260,7 +271,7 @@ export class McpGateway {
   #over(message: string): void {
     const live = this.#live;
     if (live === undefined) return;
-    this.#store.together(() => {
+    this.#together(() => {
       live.streams.refuseAll(message);
       this.#store.save({ isOver: true, last: live.streams.last });
     });

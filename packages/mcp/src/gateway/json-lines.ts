@@ -35,6 +35,11 @@ export class JsonLines {
     return this.#end;
   }
 
+  /** Bytes of standard output before the unfinished line. */
+  get lineStart(): number {
+    return this.#end - this.#length;
+  }
+
   /** Whether a line is longer than a message may be: nothing that follows can be told apart. */
   get isTooLong(): boolean {
     return this.#length > MAX_MESSAGE_BYTES;
@@ -43,17 +48,15 @@ export class JsonLines {
   /** Takes bytes, which it keeps. @returns The messages that they complete. */
   push(bytes: Uint8Array): Line[] {
     const lines: Line[] = [];
-    const before = this.#end;
     let from = 0;
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
       this.#keep(bytes.subarray(from, at));
       from = at + 1;
       if (this.isTooLong) return lines;
-      const line = this.#finish(before + from);
+      const line = this.#finish();
       if (line !== undefined) lines.push(line);
     }
     this.#keep(bytes.subarray(from));
-    this.#end = before + bytes.length;
     return lines;
   }
 
@@ -61,9 +64,12 @@ export class JsonLines {
     if (piece.length === 0) return;
     this.#pieces.push(piece);
     this.#length += piece.length;
+    this.#end += piece.length;
   }
 
-  #finish(end: number): Line | undefined {
+  /** At its line end. */
+  #finish(): Line | undefined {
+    this.#end += 1;
     const whole = new Uint8Array(this.#length);
     let at = 0;
     for (const piece of this.#pieces) {
@@ -72,12 +78,11 @@ export class JsonLines {
     }
     this.#pieces = [];
     this.#length = 0;
-    this.#end = end;
     // An event has no line ends; in JSON they are never inside a string.
     const text = this.#decoder.decode(whole).trim().replaceAll("\r", " ");
     if (!text.startsWith("{")) return undefined;
     try {
-      return { text, message: JSON.parse(text) as Record<string, unknown>, end };
+      return { text, message: JSON.parse(text) as Record<string, unknown>, end: this.#end };
     } catch {
       return undefined;
     }
