@@ -36,7 +36,10 @@ test("finds a session by what it runs, shows its screen live, and opens it: by k
   await option(tab, "counter")
     .and(dialog(tab).getByRole("option", { selected: true }))
     .waitFor();
-  await option(tab, "running · ").filter({ hasText: "nobody there" }).waitFor();
+  await option(tab, "running · ")
+    .filter({ hasText: "nobody there" })
+    .filter({ hasText: /output \d+ seconds? ago/ })
+    .waitFor();
   const screen = dialog(tab).getByRole("img", { name: "What counter shows now" });
   const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
   await expect.poll(ticks).toBeGreaterThan(0);
@@ -45,6 +48,23 @@ test("finds a session by what it runs, shows its screen live, and opens it: by k
   await tab.page.keyboard.press("Enter");
   await hasFocus(tab, "counter");
   expect(await focused(tab, 1)).toBe("counter");
+});
+
+test("lists sessions of sandboxes in which this page never was, and who is there", async () => {
+  const { tab, profile } = await alone(browser);
+  const elsewhere = `elsewhere-${Date.now()}`;
+  await start(profile, elsewhere, "far", "exec cat");
+  await listed(tab);
+  await tab.page.keyboard.type(elsewhere);
+  await option(tab, "far").waitFor();
+  await option(tab, `New session in sandbox ${elsewhere}`).waitFor();
+  await tab.page.keyboard.press("Control+A");
+  await tab.page.keyboard.type("one");
+  await option(tab, "one")
+    .filter({ hasText: /· \S.* there · open here/ })
+    .filter({ hasNotText: "client" })
+    .first()
+    .waitFor();
 });
 
 test("its key, and Escape, lead back to the shell that was typed into", async () => {

@@ -52,14 +52,14 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
   }, [isCovered]);
 
   const focusTerminal = useCallback(() => {
-    const live = focusId === undefined ? undefined : sessions.current.get(focusId);
-    live?.screen.focus();
-    if (live !== undefined && state.address.isDebug) onDebug?.(live);
-  }, [focusId, onDebug, state.address.isDebug]);
+    if (focusId !== undefined) sessions.current.get(focusId)?.screen.focus();
+  }, [focusId]);
   // Each terminal takes the focus when it is made, and so does the one in front: the pane that has it in the layout comes last.
   useEffect(() => {
-    if (!isCovered) focusTerminal();
-  }, [focusTerminal, shown, isCovered]);
+    const live = focusId === undefined ? undefined : sessions.current.get(focusId);
+    if (live !== undefined && state.address.isDebug) onDebug?.(live);
+    if (!isCovered && !isAtControlOf(focusId)) focusTerminal();
+  }, [focusTerminal, focusId, shown, isCovered, onDebug, state.address.isDebug]);
 
   const title = (focusId === undefined ? undefined : titles[focusId]) ?? "";
   useEffect(() => {
@@ -155,6 +155,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
         focusTerminal();
       }}
     >
+      <h1 className="sbx-unseen">{focusId ?? words.nothing}</h1>
       {isAlone ? null : (
         <TabBar
           tabs={layout.tabs}
@@ -184,7 +185,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       {layout.tabs.length === 0 ? (
         <div className="sbx-center">
           <div className="sbx-card">
-            <h1>{words.nothing}</h1>
+            <h2>{words.nothing}</h2>
             <p>{words.nothingText}</p>
             <button type="button" className="sbx-button sbx-primary" onClick={() => run({ do: "new" })}>
               {words.new}
@@ -263,4 +264,11 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       ) : null}
     </main>
   );
+}
+
+/** A person who goes through a pane's buttons by Tab stays there. */
+function isAtControlOf(id: PaneId | undefined): boolean {
+  const { activeElement } = document;
+  const isInPane = activeElement?.closest("[data-pane]")?.getAttribute("data-pane") === id;
+  return isInPane && activeElement?.closest(".xterm") === null;
 }

@@ -14,6 +14,7 @@ import { useTexts } from "./texts-context.ts";
 import { useSessions } from "./use-sessions.ts";
 
 export type PaletteProps = {
+  /** Those that this page knows; the server is asked for the rest. */
   readonly sandboxes: readonly string[];
   /** The panes that are open here. */
   readonly open: ReadonlySet<PaneId>;
@@ -35,7 +36,7 @@ export function Palette(props: PaletteProps) {
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, connection.unreadable);
-  const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? props.sandboxes : []);
+  const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? sessions.sandboxes : []);
   const entries = found([...sessions.listed.map((one) => sessionEntry(one, props.open)), ...commands], query);
   const at = Math.max(
     0,
@@ -108,6 +109,7 @@ export function Palette(props: PaletteProps) {
       <p className="sbx-palette-said" role="status">
         {said || (sessions.isLoading ? words.loading : words.results(entries.length))}
       </p>
+      {sessions.unasked === 0 ? null : <p className="sbx-palette-said">{words.unasked(sessions.unasked)}</p>}
       {sessions.problems.map(([sandbox, why]) => (
         <p key={sandbox} className="sbx-problem">
           {words.unlisted(sandbox, why)}
@@ -161,12 +163,15 @@ type LineProps = { readonly listed: ListedSession; readonly isOpen: boolean; rea
 
 function SessionLine({ listed, isOpen, look }: LineProps) {
   const { palette: words, terminal } = useTexts();
-  const { place, exitCode, createdAtMs, clients, state } = listed;
-  const age = ageOf(createdAtMs, Date.now());
+  const { place, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
+  const nowMs = Date.now();
+  const age = ageOf(createdAtMs, nowMs);
+  const quiet = ageOf(lastOutputAtMs, nowMs);
   const facts = [
     exitCode === undefined ? words.state[state] : words.exited(exitCode),
     ...(Number.isNaN(age.count) ? [] : [words.age(age.count, age.unit)]),
-    words.clients(clients),
+    ...(Number.isNaN(quiet.count) ? [] : [words.lastOutput(quiet.count, quiet.unit)]),
+    people.length === 0 ? words.clients(clients) : words.people(people),
     ...(isOpen ? [words.isOpen] : []),
   ];
   const command = commandLineOf(listed);

@@ -44,7 +44,8 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
       onDone();
     };
   return (
-    <section className="sbx-people" aria-label={words.label}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.
+    <div className="sbx-people" role="group" aria-label={words.label}>
       <ul className="sbx-who" aria-label={words.who}>
         {people?.participants.map((participant, i) => (
           <Person
@@ -78,7 +79,7 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
           {words.share}
         </button>
       )}
-    </section>
+    </div>
   );
 }
 

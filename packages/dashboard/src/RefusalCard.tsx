@@ -16,7 +16,7 @@ export function RefusalCard({ status, remedies, onRemedy, hasBegun }: RefusalCar
   return (
     <div className={hasBegun ? "sbx-corner" : "sbx-veil"}>
       <div className={hasBegun ? "sbx-toast sbx-refusal" : "sbx-card"} role="alert">
-        <h1>{status.words}</h1>
+        <h2>{status.words}</h2>
         <p>{status.detail}</p>
         {remedies.map((remedy, i) => (
           <button

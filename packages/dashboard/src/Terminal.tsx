@@ -40,6 +40,7 @@ import { dataOf, peopleDataOf } from "./terminal-data.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import { TerminalSession, type View } from "./terminal-session.ts";
 import { shortcutOf } from "./terminal-shortcuts.ts";
+import type { TerminalView } from "./terminal-view.ts";
 import { textsWith } from "./texts.ts";
 import { TextsContext, useTexts } from "./texts-context.ts";
 import { UploadView } from "./UploadView.tsx";
@@ -186,8 +187,10 @@ export function Terminal(props: TerminalProps) {
     : undefined;
   return (
     <TextsContext value={texts}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form. A landmark would have to be unique. */}
       <section
         className="sbx-ground sbx-terminal"
+        role="group"
         aria-label={texts.terminal.label}
         ref={section}
         onKeyDownCapture={(event) => {
@@ -195,7 +198,13 @@ export function Terminal(props: TerminalProps) {
           event.preventDefault();
           event.stopPropagation();
         }}
-        onKeyDown={(event) => stepOut(event, section.current, focus)}
+        onKeyDown={(event) => stepOut(event, section.current, live?.screen)}
+        onFocusCapture={(event) => {
+          if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);
+        }}
+        onBlurCapture={({ currentTarget, relatedTarget }) => {
+          if (!currentTarget.contains(relatedTarget)) live?.screen.joinTabOrder(true);
+        }}
         data-scheme={scheme ?? "dark"}
         {...dataOf(view, status)}
         {...peopleDataOf(room, isReadOnly)}
@@ -296,21 +305,30 @@ export function Terminal(props: TerminalProps) {
 
 /** The effect of a key in the terminal after the end of the process. */
 function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }: globalThis.KeyboardEvent) {
-  const isInTerminal = target instanceof Element && target.closest(".xterm") !== null;
-  if (!isInTerminal || ctrlKey || altKey || metaKey || shiftKey || repeat) return undefined;
+  if (!isInTerminal(target) || ctrlKey || altKey || metaKey || shiftKey || repeat) return undefined;
   return key === "Enter" ? "again" : key === "Escape" ? "close" : undefined;
 }
 
 /** Ctrl+F6 leads from the terminal, which takes every other key, to the buttons around it; it and Escape lead back. */
-function stepOut(event: KeyboardEvent<HTMLElement>, section: HTMLElement | null, focusTerminal: () => void): void {
+function stepOut(
+  event: KeyboardEvent<HTMLElement>,
+  section: HTMLElement | null,
+  screen: Pick<TerminalView, "focus" | "joinTabOrder"> | undefined,
+): void {
   const { target } = event;
   if (!(target instanceof Element) || isInDialog(target)) return;
-  const isInTerminal = target.closest(".xterm") !== null;
   const isStep = event.ctrlKey && event.key === "F6";
-  if (isStep && isInTerminal) section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
-  else if ((isStep || event.key === "Escape") && !isInTerminal) focusTerminal();
+  if (isStep && isInTerminal(target)) {
+    // Else the terminal would catch the Tab between the buttons before it and those behind it.
+    screen?.joinTabOrder(false);
+    section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+  } else if ((isStep || event.key === "Escape") && !isInTerminal(target)) screen?.focus();
   else return;
   event.preventDefault();
+}
+
+function isInTerminal(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(".xterm") !== null;
 }
 
 function isInDialog(target: EventTarget | null): boolean {

@@ -17,7 +17,7 @@ import type { Place } from "./place.ts";
 
 export const LAYOUT_VERSION = 1;
 
-/** Of a sandbox that this person had sessions in: no route lists sandboxes. */
+/** How many sandboxes that this person had sessions in are kept. */
 const MAX_SANDBOXES = 32;
 
 /** The layout and sandboxes that are kept for a person. */

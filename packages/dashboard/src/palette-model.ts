@@ -64,6 +64,6 @@ function nameOf(entry: PaletteEntry): string {
 
 function searchedOf(entry: PaletteEntry): string {
   if (entry.kind === "command") return entry.words;
-  const { place, state, title = "" } = entry.listed;
-  return `${place.sandbox} ${place.session} ${state} ${title} ${commandLineOf(entry.listed)}`;
+  const { place, state, title = "", people } = entry.listed;
+  return `${place.sandbox} ${place.session} ${state} ${title} ${people.join(" ")} ${commandLineOf(entry.listed)}`;
 }

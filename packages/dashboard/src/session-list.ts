@@ -1,4 +1,4 @@
-// The sessions of a sandbox, as the server lists them, what their screens show, and how one is ended. Never throws.
+// Sandboxes and their sessions, as the server lists them, what their screens show, and how one is ended. Never throws.
 
 import { isRecord } from "sandbox-stdio/core";
 import { type Answer, ask, textOf, unreadable } from "./answers.ts";
@@ -10,8 +10,12 @@ export type ListedSession = {
   readonly tty: boolean;
   readonly command: readonly string[];
   readonly createdAtMs: number;
-  /** How many are attached; the list does not say who. */
+  /** How many are attached. */
   readonly clients: number;
+  /** The names of those who are attached and known by one, each once. */
+  readonly people: readonly string[];
+  /** NaN where there was no output, or the server does not know. */
+  readonly lastOutputAtMs: number;
   /** The title that the program gave its terminal. */
   readonly title: string | undefined;
   readonly exitCode: number | undefined;
@@ -27,6 +31,15 @@ const MAX_PAGES = 4;
 const TAIL_BYTES = 2_048;
 const PIPE_COLS = 80;
 const PIPE_LINES = 24;
+
+/** The sandboxes in which this person's tenant has sessions that have not ended. */
+export async function listSandboxes(signal: AbortSignal): Promise<Answer<readonly string[]>> {
+  const answer = await ask("GET", "/api/sandboxes", undefined, { signal });
+  if (!answer.ok) return answer;
+  if (!isRecord(answer.value) || !Array.isArray(answer.value.sandboxes)) return unreadable();
+  const names = answer.value.sandboxes.map((one) => textOf(one, "sandbox"));
+  return { ok: true, value: names.filter((name) => name !== undefined) };
+}
 
 /** Newest first. */
 export async function listSessions(sandbox: string, signal?: AbortSignal): Promise<Answer<readonly ListedSession[]>> {
@@ -72,7 +85,8 @@ export async function endSession(place: Place): Promise<Answer<undefined>> {
 function sessionOf(sandbox: string, value: unknown): ListedSession | undefined {
   const session = textOf(value, "session");
   if (session === undefined || !isRecord(value)) return undefined;
-  const { state, args, clients, exit } = value;
+  const { state, args, clients, exit, participants } = value;
+  const names = Array.isArray(participants) ? participants.map((one) => textOf(one, "name")) : [];
   const words = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
   return {
     place: { sandbox, session },
@@ -81,6 +95,8 @@ function sessionOf(sandbox: string, value: unknown): ListedSession | undefined {
     command: [textOf(value, "cmd") ?? "", ...words],
     createdAtMs: Date.parse(textOf(value, "createdAt") ?? ""),
     clients: typeof clients === "number" ? clients : 0,
+    people: [...new Set(names.filter((name) => name !== undefined))],
+    lastOutputAtMs: Date.parse(textOf(value, "lastOutputAt") ?? ""),
     title: textOf(value, "title"),
     exitCode: isRecord(exit) && typeof exit.code === "number" ? exit.code : undefined,
   };

@@ -106,6 +106,8 @@ export class TerminalView {
     terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
     terminal.open(stage);
     terminal.textarea?.setAttribute("aria-label", label);
+    // It would be a stop of its own before the field.
+    terminal.element?.setAttribute("tabindex", "-1");
     // Before the first change of size, which would else look like a size of another client's making.
     this.#disposables.push(terminal.onResize(() => this.#resized()));
     this.#measure();
@@ -149,6 +151,11 @@ export class TerminalView {
     // No touch keyboard comes up if a person may not type.
     if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
     this.#look.isReadOnly = isReadOnly;
+  }
+
+  /** Whether Tab leads here. Ctrl+F6 leads out, and Tab then goes on through the buttons around it. */
+  joinTabOrder(isIn: boolean): void {
+    if (this.terminal.textarea !== undefined) this.terminal.textarea.tabIndex = isIn ? 0 : -1;
   }
 
   focus(): void {

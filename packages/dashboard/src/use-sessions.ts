@@ -1,9 +1,9 @@
-// The sessions of some sandboxes while a person looks at the list, and their screens.
+// The sessions of a person's sandboxes while a person looks at the list, and their screens.
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { PaneId } from "./layout.ts";
 import { paneIdOf } from "./layout.ts";
-import { type ListedSession, type Look, listSessions, lookAt } from "./session-list.ts";
+import { type ListedSession, type Look, listSandboxes, listSessions, lookAt } from "./session-list.ts";
 
 /** The answer for each sandbox. undefined: asked, and not answered yet. */
 type Listing = { readonly sessions: readonly ListedSession[] } | { readonly problem: string };
@@ -11,8 +11,14 @@ type Listing = { readonly sessions: readonly ListedSession[] } | { readonly prob
 const LOOK_EVERY_MS = 2_000;
 /** Calls count against the person's limit: only the newest are looked at without being chosen. */
 const LOOKED_AT = 16;
+/** Each is a call. */
+const MAX_SANDBOXES = 64;
 
 export type Sessions = {
+  /** The known ones first. */
+  readonly sandboxes: readonly string[];
+  /** How many more sandboxes there are, whose sessions are not asked for. */
+  readonly unasked: number;
   readonly listed: readonly ListedSession[];
   readonly isLoading: boolean;
   readonly problems: readonly (readonly [sandbox: string, why: string])[];
@@ -21,14 +27,32 @@ export type Sessions = {
   readonly refresh: () => void;
 };
 
-/** @param chosen The one that is looked at again and again. @param unreadable The words for an answer that can't be read. */
-export function useSessions(sandboxes: readonly string[], chosen: PaneId | undefined, unreadable: string): Sessions {
+/**
+ * @param knownHere The sandboxes that are known without asking.
+ * @param chosen The one that is looked at again and again.
+ * @param unreadable The words for an answer that can't be read.
+ */
+export function useSessions(knownHere: readonly string[], chosen: PaneId | undefined, unreadable: string): Sessions {
+  /** undefined: not answered yet. */
+  const [told, setTold] = useState<readonly string[]>();
   const [listings, setListings] = useState<ReadonlyMap<string, Listing>>(new Map());
   const [looks, setLooks] = useState<ReadonlyMap<PaneId, Look>>(new Map());
   const [asked, setAsked] = useState(0);
   const refresh = useCallback(() => setAsked((count) => count + 1), []);
   const looked = useRef(new Set<PaneId>());
+  const all = [...new Set([...knownHere, ...(told ?? [])])];
+  const sandboxes = all.slice(0, MAX_SANDBOXES);
   const key = sandboxes.join(" ");
+
+  useEffect(() => {
+    const stop = new AbortController();
+    void (async () => {
+      const answer = await listSandboxes(stop.signal);
+      // Those that are known are asked in any case, and say what is wrong.
+      if (!stop.signal.aborted) setTold((before) => (answer.ok ? answer.value : (before ?? [])));
+    })();
+    return () => stop.abort();
+  }, [asked]);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -84,5 +108,6 @@ export function useSessions(sandboxes: readonly string[], chosen: PaneId | undef
   const problems = known.flatMap(([sandbox, listing]) =>
     listing !== undefined && "problem" in listing ? [[sandbox, listing.problem] as const] : [],
   );
-  return { listed, isLoading: known.some(([, listing]) => listing === undefined), problems, looks, refresh };
+  const isLoading = told === undefined || known.some(([, listing]) => listing === undefined);
+  return { sandboxes, unasked: all.length - sandboxes.length, listed, isLoading, problems, looks, refresh };
 }

@@ -271,7 +271,7 @@ describe("the beginning and the end", () => {
     const page = await browser.open();
     await page.state("refused");
     const card = page.page.getByRole("alert");
-    expect(await card.locator("h1").textContent()).toBe(title);
+    expect(await card.locator("h2").textContent()).toBe(title);
     expect(await card.locator("p").textContent()).toBe(detail);
     expect(await card.getByRole("button").first().textContent()).toBe(button);
     expect(browser.server.attaches.length).toBe(1);

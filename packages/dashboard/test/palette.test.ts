@@ -13,6 +13,8 @@ const listed = (session: string, command: readonly string[] = ["bash"], sandbox 
   command,
   createdAtMs: 0,
   clients: 0,
+  people: session === "tests" ? ["Alice"] : [],
+  lastOutputAtMs: Number.NaN,
   title: undefined,
   exitCode: undefined,
 });
@@ -27,6 +29,7 @@ test("finds by name, sandbox, command and state, each word anywhere, in any case
   expect(sessionsFound("MAIN")).toEqual(["dev/main", "other/main-2"]);
   expect(sessionsFound("other main")).toEqual(["other/main-2"]);
   expect(sessionsFound("npm running")).toEqual(["dev/tests"]);
+  expect(sessionsFound("alice")).toEqual(["dev/tests"]);
   expect(sessionsFound("nothing such")).toEqual([]);
 });
 

@@ -114,7 +114,7 @@ describe("a shared link", () => {
     const page = await browser.open(link);
     await page.state("refused");
     const card = page.page.getByRole("alert");
-    expect(await card.locator("h1").textContent()).toBe("The link does not count any more");
+    expect(await card.locator("h2").textContent()).toBe("The link does not count any more");
     expect(await card.getByRole("button").count()).toBe(0);
   });
 });
