@@ -313,7 +313,7 @@ function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }
 function stepOut(
   event: KeyboardEvent<HTMLElement>,
   section: HTMLElement | null,
-  screen: Pick<TerminalView, "focus" | "joinTabOrder"> | undefined,
+  screen: TerminalView | undefined,
 ): void {
   const { target } = event;
   if (!(target instanceof Element) || isInDialog(target)) return;
