@@ -32,6 +32,17 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
   ]);
   expect([await ask(`${at}/s/tickets`), await ask(`${at}/s/tickets/t`, "DELETE")]).toEqual([404, 404]);
   expect(await ask(`${at}/s/share`, "POST", {})).toBe(404);
+  for (const what of ["output", "screen", "commands", "output?tail=10&format=plain"]) {
+    expect([what, await ask(`${at}/s/${what}`)]).toEqual([what, 404]);
+  }
+  const calls: readonly (readonly [string, object])[] = [
+    ["input", { text: "x" }],
+    ["wait", { until: { exit: true }, timeoutMs: 0 }],
+    ["signal", { signal: "SIGINT" }],
+    ["resize", { cols: 80, rows: 24 }],
+    ["keyboard", { do: "take" }],
+  ];
+  for (const [what, body] of calls) expect([what, await ask(`${at}/s/${what}`, "POST", body)]).toEqual([what, 404]);
   expect([await ask("/api/audit"), await ask("/api/me"), await ask("/api/layout")]).toEqual([200, 200, 200]);
   expect(await ask("/api/tickets", "POST", { session: "s", sandbox: "box" })).toBe(200);
   const me = (await (await askWorker("/api/me", { headers: { Authorization } }, settings)).json()) as {

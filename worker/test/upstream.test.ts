@@ -1,6 +1,8 @@
 // The way to a container's bridge, over a stand-in for the SDK's object: what its answers mean to a client.
 import { env } from "cloudflare:workers";
+import type { StartOrder } from "sandbox-stdio/programs";
 import { afterEach, expect, test, vi } from "vitest";
+import { orderProcess } from "../src/bridge/order.ts";
 import type { BridgeQuestion } from "../src/bridge/question.ts";
 import { askBridge, attachBridge, isAwake } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
@@ -36,6 +38,15 @@ function withContainer(answer: () => Response | Promise<Response>, isRunning = t
   const fake: Env = { ...real, Sandbox: namespace, BRIDGE_URL: "", STDIO_TOKEN: "the deployment's secret" };
   return { env: fake, requests, asked };
 }
+
+const ORDER: StartOrder = {
+  label: "box",
+  session: "s",
+  process: { cmd: "cat", args: [], tty: false, env: [], mode: "collaborative", delivery: "lossless", keep: 60 },
+  keepExited: 60,
+  stdin: "",
+  isStdinEnded: false,
+};
 
 const json =
   (status: number, body: object, headers: Record<string, string> = {}) =>
@@ -91,6 +102,9 @@ test.each([
   { status: 503, headers: {}, seconds: 3 },
   { status: 500, headers: { "Retry-After": "soon" }, seconds: 3 },
   { status: 429, headers: { "Retry-After": "7" }, seconds: 7 },
+  // Longer than a timer can wait: it would be over at once, again and again.
+  { status: 503, headers: { "Retry-After": "1e12" }, seconds: 300 },
+  { status: 503, headers: { "Retry-After": "Infinity" }, seconds: 300 },
 ])("a container that answers $status with $headers is to be tried again after $seconds s", async (given) => {
   quiet();
   const body = { code: "INTERNAL_ERROR", message: "Container is starting.", context: { error: "inner words" } };
@@ -175,6 +189,20 @@ test.each([400, 401, 404, 409, 422])("a refusal of the bridge itself with %i is 
     message: "said so",
   });
 });
+
+test.each([`x${"y".repeat(64)}`, "not_found\u001b]0;title\u0007", "two words", "", 404])(
+  "what answers in the bridge's place gets no %j passed on as the code of a refusal",
+  async (error) => {
+    quiet();
+    const container = withContainer(json(404, { error, message: "said so" }));
+    expect(await attachBridge(container.env, KEY, [])).toMatchObject({ kind: "refused", error: "no_bridge" });
+    const ordering = withContainer(json(409, { error, message: "said so" }));
+    expect(await orderProcess(ordering.env, KEY, ORDER)).toMatchObject({
+      ok: false,
+      refusal: { error: "unavailable" },
+    });
+  },
+);
 
 test("a process whose container does not run is lost, and no container is started to hear it", async () => {
   const container = withContainer(() => new Response(null, { status: 500 }), false);

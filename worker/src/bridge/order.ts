@@ -6,6 +6,7 @@ import { AuthFault } from "../auth/fault.ts";
 import { readText } from "../read-text.ts";
 import type { Refusal } from "../refusal.ts";
 import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
+import { readSaid } from "./said.ts";
 import { authorization, type BridgeEnv } from "./upstream.ts";
 
 export type OrderOutcome =
@@ -56,26 +57,17 @@ async function outcomeOf(response: Response): Promise<OrderOutcome> {
     return started === undefined ? unreachable("its answer can't be read") : { ok: true, started };
   }
   const code = REFUSALS[status];
-  const said = readSaid(body.text);
-  if (said?.error === "stopping") {
-    return { ok: false, refusal: { code: CLOSE.unavailable, ...said, retryAfterSeconds: STOPPING_RETRY_SECONDS } };
+  const { error: reason, message = "" } = readSaid(body.text);
+  if (reason === "stopping") {
+    const refusal = { code: CLOSE.unavailable, error: reason, message, retryAfterSeconds: STOPPING_RETRY_SECONDS };
+    return { ok: false, refusal };
   }
-  if (code === undefined || said === undefined) {
+  if (code === undefined || reason === undefined) {
     console.warn(`the bridge did not start a process (${status}): ${body.text.slice(0, 1_000)}`);
     return unreachable(`status ${status}`);
   }
-  const error = status === 409 ? "other_command" : said.error;
-  return { ok: false, refusal: { code, error, message: said.message } };
-}
-
-function readSaid(text: string): { error: string; message: string } | undefined {
-  try {
-    const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown };
-    if (typeof error !== "string" || !/^\w{1,64}$/.test(error) || typeof message !== "string") return undefined;
-    return { error, message: message.slice(0, 1_000) };
-  } catch {
-    return undefined; // Not the bridge's own words.
-  }
+  const error = status === 409 ? "other_command" : reason;
+  return { ok: false, refusal: { code, error, message } };
 }
 
 function unreachable(why: string): OrderOutcome {

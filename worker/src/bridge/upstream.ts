@@ -7,9 +7,12 @@ import { readText } from "../read-text.ts";
 import { BRIDGE_PORT, type ContainersEnv, containerOf } from "../sandbox/containers.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
+import { readSaid } from "./said.ts";
 
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;
+/** Who asks for more may be a stranger in the sandbox, and a session that never tries again would be lost by it. */
+const MAX_RETRY_AFTER_SECONDS = 300;
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_LOGGED_CHARACTERS = 1_000;
 /** Of an answer that is no WebSocket. A refusal is one line; a longer one, or one that comes a byte at a time, is a stranger's. */
@@ -116,9 +119,9 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
     return { kind: "open", socket };
   }
   const { text } = await readText(response, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
-  const said = readJson(text);
-  const message = (typeof said.message === "string" ? said.message : text).slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500 && typeof said.error === "string") {
+  const said = readSaid(text);
+  const message = (said.message ?? text).slice(0, MAX_MESSAGE_CHARACTERS);
+  if (status < 500 && said.error !== undefined) {
     // A container keeps the secret it was started with.
     if (status === 401) log.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
     return { kind: "refused", status, error: said.error, message };
@@ -132,16 +135,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
     const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;
     return { kind: "refused", status: 502, error: "no_bridge", message: foreign };
   }
-  const seconds = Number(retryAfter);
+  const seconds = Math.min(Number(retryAfter), MAX_RETRY_AFTER_SECONDS);
   if (seconds > 0) return { kind: "unreachable", message, retryAfterSeconds: seconds, isAskedToWait: true };
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
-}
-
-function readJson(text: string): { error?: unknown; message?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {}; // Not JSON: the platform's own words.
-  }
 }

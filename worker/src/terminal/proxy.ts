@@ -77,7 +77,11 @@ export class TtydProxy {
         record?.ended(code);
         ended();
       },
-      isTtydThere: async () => (await askTtyd(env, address, "/token")) !== undefined,
+      isTtydThere: async () => {
+        const answer = await askTtyd(env, address, "/token");
+        await answer?.body?.cancel();
+        return answer !== undefined;
+      },
     });
     relays.add(relay);
     const connection: PassedOn = {
