@@ -32,6 +32,14 @@ describe("/exec/pty", () => {
     await shows(client, "31 77");
   });
 
+  test("PandaStack's own dashboard: its size without a type, its token as access_token", async () => {
+    const { token } = await person();
+    const client = await foreign(undefined, ptyPath(fresh("box"), { access_token: token }));
+    client.say({ resize: { cols: 91, rows: 33 } });
+    client.type("stty size\r");
+    await shows(client, "33 91");
+  });
+
   test("two clients have two shells", async () => {
     const who = await person();
     const sandbox = fresh("box");
