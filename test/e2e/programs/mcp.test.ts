@@ -112,7 +112,7 @@ test("M1: a call that is cancelled ends its wait in the session", async () => {
   await refused;
   // A wait counts as attached: once it is gone, nothing keeps the process but its second, and the 15 s of R4.
   const hasExited = async () => (await at.describe("quiet")).body.state === "exited";
-  await until("the end of what nobody waits for", hasExited, 50_000);
+  await until("the end of what nobody waits for", hasExited, 50_000, 500);
 });
 
 test("M1: no session id, GET and DELETE are 405, and revisions from 2025-03-26 on are taken", async () => {
