@@ -15,7 +15,13 @@ export default defineConfig({
     rolldownOptions: {
       input: { index: "index.html", "service-worker": "src/service-worker.ts" },
       // A service worker is known by its address, and has a say only about what is below it.
-      output: { entryFileNames: ({ name }) => (name === "service-worker" ? "[name].js" : "assets/[name]-[hash].js") },
+      output: {
+        entryFileNames: ({ name }) => (name === "service-worker" ? "[name].js" : "assets/[name]-[hash].js"),
+        // The terminal's code stays in the browser's cache where only ours has changed. Addons that come later stay apart.
+        codeSplitting: {
+          groups: [{ name: "xterm", test: /@xterm\/(?:xterm|addon-fit|addon-unicode11|addon-web-links)\/.*js$/ }],
+        },
+      },
     },
   },
   server: {

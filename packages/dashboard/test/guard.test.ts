@@ -66,7 +66,7 @@ describe("a link", () => {
     const opened = page.page.context().waitForEvent("page");
     await question.getByRole("button", { name: "Open" }).click();
     expect((await opened).url()).toBe(target);
-    await page.type("x"); // The terminal has the keyboard back.
+    await page.page.keyboard.type("x"); // The terminal has the keyboard back.
     await expect.poll(() => browser.server.process("main").typed).toBe("x");
   });
 
