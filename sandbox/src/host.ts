@@ -31,7 +31,6 @@ import { OutputNotes } from "./output-notes.ts";
 import { NO_PANES, type SessionPanes } from "./panes/session-panes.ts";
 import type { StartFault } from "./process/process.ts";
 import { ProcessControl } from "./process-control.ts";
-import type { SessionScreen } from "./screen/session-screen.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { ToldExit } from "./told-exit.ts";
 
@@ -109,6 +108,7 @@ export class SessionHost implements ProcessEvents {
         tty: wish.tty,
         mode: wish.mode,
         delivery: wish.delivery,
+        tellsSize: wish.pane !== undefined,
       },
       log,
       now: () => performance.now(),
@@ -343,7 +343,7 @@ export class SessionHost implements ProcessEvents {
     this.#onEnd(this);
   }
 
-  async #drawScreen(screen: SessionScreen): Promise<void> {
+  async #drawScreen(screen: NonNullable<LoggedProcess["screen"]>): Promise<void> {
     this.session.snapshotReady(await screen.snapshot());
     this.changed();
   }

@@ -12,6 +12,7 @@ import {
 } from "sandbox-stdio/core";
 import { TimeIndex } from "sandbox-stdio/programs";
 import { type SessionMarkEvents, SessionMarks } from "./marks/session-marks.ts";
+import type { OutputNotes } from "./output-notes.ts";
 import { type ChildProcess, type OutputSink, type StartFault, startProcess } from "./process/process.ts";
 import { connectTcp } from "./process/tcp.ts";
 import { SessionScreen } from "./screen/session-screen.ts";
@@ -36,7 +37,7 @@ export type LoggedProcess = {
 
 export interface ProcessEvents {
   /** The marks in the output itself. */
-  readonly notes: SessionMarkEvents;
+  readonly notes: SessionMarkEvents & Pick<OutputNotes, "sized">;
   /** More output is in the log: called for each piece, before {@link appended} for all that was read at once. */
   committed(): void;
   appended(): void;
@@ -57,7 +58,7 @@ export function startLogged(
   told: () => ProcessEvents | undefined,
 ): LoggedProcess | StartFault {
   const [cmd = "bash", ...args] = commandWords(wish) ?? [];
-  const log = new OutputLog(size);
+  const log = new OutputLog(surroundings.paneSize ?? size);
   const times = new TimeIndex();
   const screen = wish.tty ? new SessionScreen(log) : undefined;
   const marks = wish.tty
@@ -94,6 +95,7 @@ export function startLogged(
     onWritable: () => told()?.writable(),
     onOutputEnd: () => told()?.outputEnded(),
     onExit: (status: ExitStatus) => told()?.ended(status),
+    onResized: (cols: number, rows: number) => told()?.notes.sized(cols, rows),
   };
   const words = [cmd, ...(marking?.args ?? args)];
   const command = surroundings.panes?.command(words, size) ?? { cmd, args: words.slice(1) };

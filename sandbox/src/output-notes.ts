@@ -1,4 +1,4 @@
-// Passes on what the output itself says: the end of a command, a call for attention, a title. Each is told behind that output.
+// Passes on what the output itself says: the end of a command, a call for attention, a title, a size. Each is told behind that output.
 
 import type { InnerServer, ProcessSession } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
@@ -31,6 +31,11 @@ export class OutputNotes implements SessionMarkEvents {
   titled(title: string): void {
     this.#session.title = title;
     this.#tellInner({ type: "title", title });
+  }
+
+  /** Another than the session has given the terminal this size, for the output that comes next. */
+  sized(cols: number, rows: number): void {
+    this.#session.sized({ cols, rows });
   }
 
   /** The bridge was told to stop: what still runs after so many seconds is ended. Nothing in the output says it. */

@@ -189,7 +189,10 @@ export class Registry {
   #aboutPanes(names: HostNames, query: Pick<AttachQuery, "process">, around: Surroundings): Partial<Surroundings> {
     const { sandbox, session } = names;
     const { pane, panes } = query.process;
-    if (pane !== undefined) return { openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events) };
+    if (pane !== undefined) {
+      const paneSize = this.panes.of(sandbox, pane.session)?.session.find(`%${pane.number}`);
+      return { openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events), paneSize };
+    }
     if (panes !== true) return {};
     const { env, home, user } = around;
     const place = { env, cwd: query.process.cwd ?? home, ...(user === undefined ? {} : { user }) };

@@ -24,6 +24,8 @@ export type Surroundings = {
   readonly panes?: SessionPanes;
   /** Where a pane takes the process's place: opens it. */
   readonly openPane?: (sink: OutputSink, events: ProcessEvents) => ChildProcess | StartFault;
+  /** The size that tmux gives that pane now. */
+  readonly paneSize?: { readonly cols: number; readonly rows: number } | undefined;
 };
 
 /** The bridge's own variables, its secret among them: no process gets them. */

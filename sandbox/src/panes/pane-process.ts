@@ -16,6 +16,8 @@ export class PaneProcess implements ChildProcess, PaneFollower {
   readonly #pane: string;
   readonly #sink: OutputSink;
   readonly #events: ProcessEvents;
+  /** As it was told last. */
+  #size: { readonly cols: number; readonly rows: number };
   #isHeld = false;
   #isOver = false;
 
@@ -30,6 +32,8 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     this.#pane = pane;
     this.#sink = sink;
     this.#events = events;
+    const { cols = 0, rows = 0 } = panes.session.find(pane) ?? {};
+    this.#size = { cols, rows };
   }
 
   // ---- PaneFollower ----------------------------------------------------------------------------------------------
@@ -54,6 +58,13 @@ export class PaneProcess implements ChildProcess, PaneFollower {
 
   writable(): void {
     this.#events.onWritable();
+  }
+
+  sized(cols: number, rows: number): void {
+    if (this.#isOver || (cols === this.#size.cols && rows === this.#size.rows)) return;
+    this.#size = { cols, rows };
+    this.#sink.flush();
+    this.#events.onResized?.(cols, rows);
   }
 
   gone(): void {
@@ -89,7 +100,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     return END_OF_FILE;
   }
 
-  /** Nothing, if tmux has given it that size: a page that draws panes follows tmux, and says the size it was told. */
+  /** Asks tmux, whose answer is {@link sized}. A page that draws panes gives no size: it follows tmux. */
   resize(cols: number, rows: number): void {
     const pane = this.#panes.session.find(this.#pane);
     if (this.#isOver || pane === undefined || (pane.cols === cols && pane.rows === rows)) return;

@@ -13,6 +13,8 @@ export interface PaneFollower {
   received(bytes: Uint8Array): void;
   /** The pane takes input again. */
   writable(): void;
+  /** The size that tmux gives the pane, told with each change of the list. */
+  sized(cols: number, rows: number): void;
   gone(): void;
 }
 
@@ -26,7 +28,10 @@ export class SharedPanes {
   constructor(place: TmuxPlace, name: string, told: { changed(list: PaneList): void; lost(why: string): void }) {
     this.#place = place;
     this.#tmux = new TmuxPanes(place, name, {
-      changed: told.changed,
+      changed: (list) => {
+        for (const { id, cols, rows } of list.panes) for (const follower of this.#of(id)) follower.sized(cols, rows);
+        told.changed(list);
+      },
       lost: told.lost,
       output: (pane, bytes) => {
         for (const follower of this.#of(pane)) follower.received(bytes);

@@ -40,6 +40,8 @@ export type ProcessEvents = {
   onWritable(): void;
   /** Once, after the last output byte was committed and flushed. */
   onExit(status: ExitStatus): void;
+  /** The terminal has another size, whoever gave it. A process without this has the size of the last {@link ChildProcess.resize}. */
+  onResized?(cols: number, rows: number): void;
 };
 
 /** A started program, leader of its own session and process group. Everything is freed by itself after `onExit`. */

@@ -29,6 +29,8 @@ type Message = {
   readonly type: string;
   readonly code?: number | string;
   readonly panes?: readonly { readonly id: string; readonly name: string; readonly cols: number }[];
+  readonly cols?: number;
+  readonly rows?: number;
   readonly windows?: readonly { readonly id: string; readonly cols: number }[];
 };
 
@@ -72,6 +74,12 @@ export class Client {
 
   get windows(): readonly { readonly id: string; readonly cols: number }[] {
     return this.messages.findLast(({ type }) => type === "panes")?.windows ?? [];
+  }
+
+  /** The terminal's sizes, as it was told them. */
+  get sizes(): string[] {
+    const told = this.messages.filter(({ type }) => type === "hello" || type === "resize");
+    return told.map(({ cols, rows }) => `${cols}x${rows}`);
   }
 
   type(text: string): void {

@@ -46,6 +46,27 @@ test("B8: a window has the size that a client said until that client has gone, a
   await main.until(() => main.messages.some(({ type }) => type === "exit"));
 });
 
+test("B2c: a pane's session has the size that tmux gives the pane, and asks tmux for the size that a client gives", async () => {
+  const main = await attached({ sandbox: "sizes", session: "main", panes: "1", cmd: "cat", cols: "101", rows: "31" });
+  await main.until(() => main.output.includes("main"));
+  const watcher = await attached({ sandbox: "sizes", session: "main" }, "stdio.v1");
+  await watcher.until(() => watcher.panes[0]?.cols === 101);
+  const page = await attached({ sandbox: "sizes", session: "page", pane: "main:0" }, "stdio.v1");
+  await page.until(() => page.sizes.length === 1);
+  watcher.say({ type: "pane", action: "split", pane: "%0" });
+  await page.until(() => page.sizes.length === 2);
+  expect(page.sizes).toEqual(["101x30", "50x30"]);
+  const terminal = await attached({ sandbox: "sizes", session: "page", pane: "main:0", cols: "70", rows: "30" });
+  await page.until(() => page.sizes.length === 3);
+  // Too wide for the window: tmux has the last word.
+  terminal.say({ type: "resize", cols: 500, rows: 30 });
+  await page.until(() => page.sizes.length === 4);
+  expect(page.sizes.slice(2)).toEqual(["70x30", "99x30"]);
+  await watcher.until(() => watcher.panes.map(({ cols }) => cols).join() === "99,1");
+  main.say({ type: "kill" });
+  await main.until(() => main.messages.some(({ type }) => type === "exit"));
+});
+
 test("B1: without tmux, and without the command, a session with panes is refused before anything runs, and says why", async () => {
   const bin = mkdtempSync(join(tmpdir(), "no-tmux-"));
   onTestFinished(() => rmSync(bin, { recursive: true, force: true }));

@@ -24,6 +24,7 @@ export type RemoteRequest = AttachRequest & {
 };
 
 export class ProcessSession extends SessionCore {
+  /** The size that fits the clients, as the process was last asked to have it. */
   #size: TerminalSize;
   readonly #unattended: UnattendedBudget;
 
@@ -126,6 +127,13 @@ export class ProcessSession extends SessionCore {
     this.inputReceiver.takeEof(client);
   }
 
+  /** The process says its size (B2c): it holds for the output that comes next. */
+  sized({ cols, rows }: TerminalSize): void {
+    if (this.exit !== undefined) return;
+    this.log.markSize(cols, rows);
+    this.appended();
+  }
+
   /** The process takes no more input: it has ended, or closed its end. Waiting input is refused. */
   closeInput(): void {
     this.inputReceiver.close();
@@ -188,6 +196,7 @@ export class ProcessSession extends SessionCore {
     if (fitted === undefined || (fitted.cols === this.#size.cols && fitted.rows === this.#size.rows)) return;
     this.#size = fitted;
     this.upstream.resize(undefined, fitted);
+    if (this.facts.tellsSize === true) return;
     this.log.markSize(fitted.cols, fitted.rows);
     this.appended();
   }

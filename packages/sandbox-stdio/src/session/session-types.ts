@@ -24,6 +24,8 @@ export type SessionFacts = {
   readonly mode: Mode;
   /** If no client is attached, a `live` process runs on, and a `lossless` one is held. */
   readonly delivery: Delivery;
+  /** Whether the process itself says which size it has, as a pane does: the session only asks for one. */
+  readonly tellsSize?: boolean;
 };
 
 export type AttachRequest = {
