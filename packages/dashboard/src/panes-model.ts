@@ -50,3 +50,73 @@ export function dragged({ pane, side }: Border, by: number): object | undefined 
   const rows = pane.rows + (side === "below" ? by : 0);
   return by === 0 || cols < 1 || rows < 1 ? undefined : { type: "resize", pane: pane.id, cols, rows };
 }
+
+/** The pane that tmux types into: the active one of the active window. */
+export function activePane({ panes, windows }: PanesMessage): ToldPane | undefined {
+  const window = windows.find(({ active }) => active);
+  return panes.find((pane) => pane.window === window?.id && pane.active);
+}
+
+/** The nearest pane that way of the same window, where its middle is at the height, or in the column, of this one. */
+export function neighbourOf(
+  { panes }: PanesMessage,
+  id: string,
+  way: "left" | "right" | "up" | "down",
+): ToldPane | undefined {
+  const from = panes.find((pane) => pane.id === id);
+  if (from === undefined) return undefined;
+  const x = from.left + Math.floor(from.cols / 2);
+  const y = from.top + Math.floor(from.rows / 2);
+  const isBeside = way === "left" || way === "right";
+  /** How far it is that way; negative: it is not. */
+  const distance = (pane: ToldPane) => {
+    if (way === "left") return from.left - (pane.left + pane.cols);
+    if (way === "right") return pane.left - (from.left + from.cols);
+    return way === "up" ? from.top - (pane.top + pane.rows) : pane.top - (from.top + from.rows);
+  };
+  // The line to its right, or below it, is part of a pane.
+  const spans = (pane: ToldPane) =>
+    isBeside ? pane.top <= y && y <= pane.top + pane.rows : pane.left <= x && x <= pane.left + pane.cols;
+  const those = panes.filter((pane) => pane.window === from.window && distance(pane) >= 0 && spans(pane));
+  return those.sort((a, b) => distance(a) - distance(b))[0];
+}
+
+/** The pane behind this one in its window, and behind the last one the first. */
+export function nextPane({ panes }: PanesMessage, id: string): ToldPane | undefined {
+  const window = panes.find((pane) => pane.id === id)?.window;
+  const those = panes.filter((pane) => pane.window === window);
+  const next = those[(those.findIndex((pane) => pane.id === id) + 1) % those.length];
+  return next?.id === id ? undefined : next;
+}
+
+// ---- A pane as a session ---------------------------------------------------------------------------------------------
+
+const MAX_NAME = 64;
+const OF_PANE = /\.pane\.\d+$/;
+
+/** The name of a pane's session: the same on every page, so that those who look at a pane share it. */
+export function paneSession(session: string, pane: string): string {
+  const end = `.pane.${pane.slice(1)}`;
+  if (session.length + end.length <= MAX_NAME) return session + end;
+  let hash = 0;
+  for (let i = 0; i < session.length; i += 1) hash = (Math.imul(hash, 31) + session.charCodeAt(i)) >>> 0;
+  const short = `-${hash.toString(36)}${end}`;
+  return session.slice(0, MAX_NAME - short.length) + short;
+}
+
+/** Whether a session is the page's own, of a pane: the session that it is a pane of stands for it in lists. */
+export function isPaneSession(session: string): boolean {
+  return OF_PANE.test(session);
+}
+
+/** What a pane's session is asked for with: the parameters that say where and as whom, and none that starts something. */
+const KEPT = ["sandbox", "mode", "name"];
+
+/** @param wsUrl The address of `/attach` with which the session of the pane was asked for. */
+export function paneAddress(wsUrl: string, base: string, session: string, pane: string): string {
+  const from = new URL(wsUrl, base);
+  const address = new URL(from.pathname, from);
+  for (const name of KEPT) for (const value of from.searchParams.getAll(name)) address.searchParams.append(name, value);
+  address.searchParams.set("pane", `${session}:${pane.slice(1)}`);
+  return address.href;
+}

@@ -1,0 +1,142 @@
+// The panes of a session that runs under tmux: as the server told them last, which of them has the focus on this page, and a
+// person's orders for them. tmux has the last word: nothing is drawn before the server tells it. No React.
+
+import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
+import type { BrowserConnection } from "./browser-connection.ts";
+import { activePane } from "./panes-model.ts";
+
+export type SessionPanesState = {
+  /** undefined where the session has no panes, as far as is known. */
+  readonly told: PanesMessage | undefined;
+  /** The pane that is typed into here. */
+  readonly focus: string | undefined;
+};
+
+/** What is needed of a connection; {@link BrowserConnection} is one. */
+export type PanesLink = {
+  readonly mayType: boolean;
+  subscribe(listener: {
+    state(state: ClientState): void;
+    message(message: ServerMessage): void;
+    reset(): void;
+  }): unknown;
+  send(message: ClientMessage): void;
+};
+
+/** Refusals of an order: what it wished for does not come. */
+const REFUSALS: ReadonlySet<string> = new Set(["pane_refused", "no_such_pane", "not_stdin_holder"]);
+const NONE: SessionPanesState = { told: undefined, focus: undefined };
+
+export class SessionPanes {
+  readonly #link: PanesLink;
+  readonly #listeners = new Set<() => void>();
+  #state: SessionPanesState = NONE;
+  /** The pane that tmux was asked to make the active one, until it is. */
+  #wanted: string | undefined;
+
+  static of(connection: BrowserConnection): SessionPanes {
+    return new SessionPanes({
+      get mayType() {
+        return connection.mayType;
+      },
+      subscribe: (listener) => connection.subscribe(listener),
+      send: (message) => connection.client?.send(message),
+    });
+  }
+
+  constructor(link: PanesLink) {
+    this.#link = link;
+    link.subscribe({
+      state: ({ phase }) => {
+        // An order that was on its way may be lost. What has ended has no panes.
+        this.#wanted = undefined;
+        if (phase === "ended") this.#set(NONE);
+      },
+      message: (message) => this.#told(message),
+      reset: () => this.#set(NONE),
+    });
+  }
+
+  /** The same object until something changes. */
+  readonly getState = (): SessionPanesState => this.#state;
+
+  /** @returns How to stop listening. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  get mayOrder(): boolean {
+    return this.#link.mayType;
+  }
+
+  /** A person has gone to a pane, of whichever window: it is to be the active one for everybody. */
+  focus(pane: string): void {
+    const { told, focus } = this.#state;
+    if (told === undefined || focus === pane || !told.panes.some(({ id }) => id === pane)) return;
+    this.#set({ told, focus: pane });
+    if (!this.#link.mayType) return;
+    this.#wanted = pane;
+    this.#link.send({ type: "pane", action: "select", pane });
+  }
+
+  /** Shows another window. */
+  show(window: string): void {
+    const pane = this.#state.told?.panes.find((one) => one.window === window && one.active);
+    if (pane !== undefined) this.focus(pane.id);
+  }
+
+  split(pane: string, across: "right" | "below"): void {
+    this.#order({ type: "pane", action: "split", pane, across });
+  }
+
+  act(action: "close" | "zoom" | "break", pane: string): void {
+    this.#order({ type: "pane", action, pane });
+  }
+
+  swap(pane: string, other: string): void {
+    if (pane !== other) this.#order({ type: "pane", action: "swap", pane, with: other });
+  }
+
+  newWindow(): void {
+    this.#order({ type: "pane", action: "new_window" });
+  }
+
+  resize(pane: string, cols: number, rows: number): void {
+    this.#link.send({ type: "resize", pane, cols, rows });
+  }
+
+  #order(message: ClientMessage): void {
+    // What it makes active takes the focus.
+    this.#wanted = undefined;
+    this.#link.send(message);
+  }
+
+  #told(message: ServerMessage): void {
+    if (message.type === "error" && REFUSALS.has(message.code)) this.#refused();
+    if (message.type !== "panes") return;
+    if (message.panes.length === 0) {
+      this.#set(NONE);
+      return;
+    }
+    const before = this.#state;
+    const active = activePane(message)?.id;
+    const wasActive = before.told === undefined ? undefined : activePane(before.told)?.id;
+    const isThere = message.panes.some(({ id }) => id === before.focus);
+    if (active === this.#wanted || !isThere) this.#wanted = undefined;
+    // A list from before the own wish was followed moves no focus; nor does one that makes no other pane active.
+    const stays = isThere && (this.#wanted !== undefined || active === wasActive);
+    this.#set({ told: message, focus: stays ? before.focus : active });
+  }
+
+  #refused(): void {
+    if (this.#wanted === undefined || this.#state.told === undefined) return;
+    this.#wanted = undefined;
+    this.#set({ told: this.#state.told, focus: activePane(this.#state.told)?.id });
+  }
+
+  #set(state: SessionPanesState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
