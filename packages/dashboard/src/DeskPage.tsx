@@ -8,6 +8,7 @@ import { allPlaces, focusedPlace, focusOf, type PaneId, paneIdOf, placesOf, tabO
 import { close, focus, moveTab, moveToOwnTab, open, resize, showTab, split } from "./layout-edits.ts";
 import { applied, commandOfKey, type DeskCommand, keyOfCommand } from "./layout-keys.ts";
 import { Palette } from "./Palette.tsx";
+import { PanedTerminal } from "./PanedTerminal.tsx";
 import { Panes } from "./Panes.tsx";
 import type { Page } from "./page.ts";
 import { randomSessionName } from "./page-address.ts";
@@ -15,7 +16,7 @@ import type { Place } from "./place.ts";
 import { SettingsDialog } from "./SettingsDialog.tsx";
 import { ShareDialog } from "./ShareDialog.tsx";
 import { TabBar } from "./TabBar.tsx";
-import { Terminal } from "./Terminal.tsx";
+import type { TerminalProps } from "./terminal-props.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 import { useTexts } from "./texts-context.ts";
 
@@ -218,15 +219,22 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
         >
           {(id, at) => {
             const { address, resumes } = page.attachmentOf(at);
+            const freshOf = (of: Place): Pick<TerminalProps, "freshCredential"> =>
+              rights.mayRenew ? { freshCredential: (role) => page.freshCredential(of, role) } : {};
+            const ofPane = (session: string) => {
+              const pane = { sandbox: at.sandbox, session };
+              return { resumes: page.attachmentOf(pane).resumes, ...freshOf(pane) };
+            };
             return (
-              <Terminal
+              <PanedTerminal
                 {...chosen}
                 wsUrl={address.attachUrl}
                 session={address.session}
                 resumes={resumes}
                 renderer={address.renderer}
                 isAdmin={rights.isAdmin}
-                {...(rights.mayRenew ? { freshCredential: (role) => page.freshCredential(at, role) } : {})}
+                {...freshOf(at)}
+                ofPane={rights.mayStartAnother ? ofPane : undefined}
                 onLogin={() => page.login()}
                 onClose={() => closePane(id)}
                 onReader={(isReader) => page.preferences.set({ isReader })}
@@ -238,7 +246,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
                 {...(rights.mayStartAnother ? { onNewSession: () => replacePane(id) } : {})}
               >
                 {isAlone ? tools : null}
-              </Terminal>
+              </PanedTerminal>
             );
           }}
         </Panes>

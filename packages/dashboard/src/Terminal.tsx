@@ -10,16 +10,7 @@ import "./participants.css";
 import "./dialogs.css";
 import "./settings.css";
 import "./tools.css";
-import {
-  type CSSProperties,
-  type KeyboardEvent,
-  useEffect,
-  useEffectEvent,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from "react";
+import { type CSSProperties, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { QUIET } from "./attention.ts";
 import { warnOnClose } from "./departure.ts";
@@ -37,10 +28,10 @@ import { TerminalToolsView } from "./TerminalToolsView.tsx";
 import { ClipboardToast, ExpiringToast, Notices, Requests, Toasts } from "./Toasts.tsx";
 import { TouchKeys } from "./TouchKeys.tsx";
 import { dataOf, peopleDataOf } from "./terminal-data.ts";
+import { isInDialog, isInTerminal, isWithin, remedyOfKey, stepOut } from "./terminal-keys.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import { TerminalSession, type View } from "./terminal-session.ts";
 import { shortcutOf } from "./terminal-shortcuts.ts";
-import type { TerminalView } from "./terminal-view.ts";
 import { textsWith } from "./texts.ts";
 import { TextsContext, useTexts } from "./texts-context.ts";
 import { UploadView } from "./UploadView.tsx";
@@ -67,7 +58,7 @@ export function Terminal(props: TerminalProps) {
 
   const make = useEffectEvent((element: HTMLDivElement) => {
     const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
-    const { freshCredential, previews, takesFiles } = props;
+    const { freshCredential, previews, takesFiles, isSized } = props;
     const options = {
       url: wsUrl,
       session: name,
@@ -79,9 +70,11 @@ export function Terminal(props: TerminalProps) {
       texts,
       previews,
       takesFiles,
+      isSized,
     };
     const made = new TerminalSession(element, options);
-    made.screen.focus();
+    // Which of several panes has the focus, their owner says.
+    if (isSized !== true) made.screen.focus();
     props.onReady?.(made);
     return made;
   });
@@ -168,6 +161,7 @@ export function Terminal(props: TerminalProps) {
 
   /** Whether a key that was pressed is the page's. */
   const takesKey = (event: globalThis.KeyboardEvent): boolean => {
+    if (isWithin(event.target, section.current)) return false;
     const atEnd = status.name === "exited" ? remedyOfKey(event) : undefined;
     if (atEnd !== undefined && can[atEnd]) {
       remedy(atEnd);
@@ -223,6 +217,7 @@ export function Terminal(props: TerminalProps) {
         ) : null}
         <div className="sbx-stage-area" style={ground}>
           <div className="sbx-stage" ref={stage} />
+          {live === undefined ? null : props.over?.(live)}
           {live === undefined ? null : <TerminalToolsView tools={live.tools} onDone={focus} />}
           {live?.uploads === undefined ? null : <UploadView uploads={live.uploads} onDone={focus} />}
           {view === undefined || live === undefined || room === undefined ? null : (
@@ -301,38 +296,6 @@ export function Terminal(props: TerminalProps) {
       </section>
     </TextsContext>
   );
-}
-
-/** The effect of a key in the terminal after the end of the process. */
-function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }: globalThis.KeyboardEvent) {
-  if (!isInTerminal(target) || ctrlKey || altKey || metaKey || shiftKey || repeat) return undefined;
-  return key === "Enter" ? "again" : key === "Escape" ? "close" : undefined;
-}
-
-/** Ctrl+F6 leads from the terminal, which takes every other key, to the buttons around it; it and Escape lead back. */
-function stepOut(
-  event: KeyboardEvent<HTMLElement>,
-  section: HTMLElement | null,
-  screen: TerminalView | undefined,
-): void {
-  const { target } = event;
-  if (!(target instanceof Element) || isInDialog(target)) return;
-  const isStep = event.ctrlKey && event.key === "F6";
-  if (isStep && isInTerminal(target)) {
-    // Else the terminal would catch the Tab between the buttons before it and those behind it.
-    screen?.joinTabOrder(false);
-    section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
-  } else if ((isStep || event.key === "Escape") && !isInTerminal(target)) screen?.focus();
-  else return;
-  event.preventDefault();
-}
-
-function isInTerminal(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest(".xterm") !== null;
-}
-
-function isInDialog(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("dialog") !== null;
 }
 
 const neverChanges = () => () => undefined;

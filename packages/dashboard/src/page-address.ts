@@ -22,7 +22,7 @@ export type PageAddress = {
 
 const TABS = "tabs";
 /** The parameters that the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
-const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "keep", "mode", "delivery", "role", "name"];
+const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "panes", "keep", "mode", "delivery", "role", "name"];
 /** Those of them that mean something to a session that is there already, as a shared one is. */
 const PASSED_ON_WITH_TICKET = ["role", "name"];
 

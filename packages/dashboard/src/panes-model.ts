@@ -45,10 +45,10 @@ export function viewOf({ panes, windows }: PanesMessage): PanesView {
 }
 
 /** The request after a border was dragged by so many characters; undefined if nothing of the pane would be left. */
-export function dragged({ pane, side }: Border, by: number): object | undefined {
+export function dragged({ pane, side }: Border, by: number) {
   const cols = pane.cols + (side === "right" ? by : 0);
   const rows = pane.rows + (side === "below" ? by : 0);
-  return by === 0 || cols < 1 || rows < 1 ? undefined : { type: "resize", pane: pane.id, cols, rows };
+  return by === 0 || cols < 1 || rows < 1 ? undefined : ({ type: "resize", pane: pane.id, cols, rows } as const);
 }
 
 /** The pane that tmux types into: the active one of the active window. */

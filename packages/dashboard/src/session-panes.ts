@@ -3,13 +3,15 @@
 
 import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
-import { activePane } from "./panes-model.ts";
+import { activePane, viewOf } from "./panes-model.ts";
 
 export type SessionPanesState = {
   /** undefined where the session has no panes, as far as is known. */
   readonly told: PanesMessage | undefined;
   /** The pane that is typed into here. */
   readonly focus: string | undefined;
+  /** The panes that were seen here, and are there: only what was looked at is connected. */
+  readonly opened: ReadonlySet<string>;
 };
 
 /** What is needed of a connection; {@link BrowserConnection} is one. */
@@ -25,7 +27,7 @@ export type PanesLink = {
 
 /** Refusals of an order: what it wished for does not come. */
 const REFUSALS: ReadonlySet<string> = new Set(["pane_refused", "no_such_pane", "not_stdin_holder"]);
-const NONE: SessionPanesState = { told: undefined, focus: undefined };
+const NONE: SessionPanesState = { told: undefined, focus: undefined, opened: new Set() };
 
 export class SessionPanes {
   readonly #link: PanesLink;
@@ -74,7 +76,7 @@ export class SessionPanes {
   focus(pane: string): void {
     const { told, focus } = this.#state;
     if (told === undefined || focus === pane || !told.panes.some(({ id }) => id === pane)) return;
-    this.#set({ told, focus: pane });
+    this.#set({ ...this.#state, focus: pane });
     if (!this.#link.mayType) return;
     this.#wanted = pane;
     this.#link.send({ type: "pane", action: "select", pane });
@@ -126,13 +128,15 @@ export class SessionPanes {
     if (active === this.#wanted || !isThere) this.#wanted = undefined;
     // A list from before the own wish was followed moves no focus; nor does one that makes no other pane active.
     const stays = isThere && (this.#wanted !== undefined || active === wasActive);
-    this.#set({ told: message, focus: stays ? before.focus : active });
+    const seen = viewOf(message).panes.map(({ pane }) => pane.id);
+    const opened = message.panes.map(({ id }) => id).filter((id) => before.opened.has(id) || seen.includes(id));
+    this.#set({ told: message, focus: stays ? before.focus : active, opened: new Set(opened) });
   }
 
   #refused(): void {
     if (this.#wanted === undefined || this.#state.told === undefined) return;
     this.#wanted = undefined;
-    this.#set({ told: this.#state.told, focus: activePane(this.#state.told)?.id });
+    this.#set({ ...this.#state, focus: activePane(this.#state.told)?.id });
   }
 
   #set(state: SessionPanesState): void {

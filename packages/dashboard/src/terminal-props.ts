@@ -77,9 +77,16 @@ export type TerminalProps = {
   readonly bars?: boolean | Bars;
   /** Texts that differ from the English ones: another language, or other words. */
   readonly texts?: OwnTexts;
+  /** Whether it has the process's size, whatever fits, and gives none: its owner places it, as a pane. Read once, when it is mounted. */
+  readonly isSized?: boolean;
+  /** Drawn over the terminal, which stays behind it. */
+  readonly over?: (session: TerminalSession) => ReactNode;
   /** More for the end of the bar. */
   readonly children?: ReactNode;
 };
+
+/** What the terminal of a pane has for itself, by the name of the pane's session. */
+export type OfPane = (session: string) => Pick<TerminalProps, "resumes" | "freshCredential">;
 
 export function barsOf(bars: boolean | Bars = true): Required<Bars> {
   if (typeof bars === "boolean") return { people: bars, status: bars, keys: bars };

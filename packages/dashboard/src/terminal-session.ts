@@ -12,6 +12,7 @@ import { type Modifiers, NO_MODIFIERS, withModifiers } from "./modifiers.ts";
 import { ParticipantsModel } from "./participants-model.ts";
 import type { Progress } from "./program-notices.ts";
 import { Renewal } from "./renewal.ts";
+import { SessionPanes } from "./session-panes.ts";
 import { countKeys, type SessionFacts } from "./status.ts";
 import { StdioAddon } from "./terminal-addon.ts";
 import type { Look } from "./terminal-look.ts";
@@ -72,6 +73,8 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
   readonly renderer?: RendererWish | undefined;
   /** Whether files that are dropped here are uploaded, over a session beside this one. */
   readonly takesFiles?: boolean | undefined;
+  /** Whether it has the process's size, whatever fits, and gives none. */
+  readonly isSized?: boolean | undefined;
   /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; without it nowhere. */
   readonly previews?: string | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
@@ -83,6 +86,8 @@ export class TerminalSession {
   readonly screen: TerminalView;
   /** The other people here, and who may type. */
   readonly room: ParticipantsModel;
+  /** Of a session that runs under tmux: its panes. */
+  readonly panes: SessionPanes;
   /** The questions to a person before a risky step. */
   readonly guard: Guard;
   /** Search, and the commands in the scrollback. */
@@ -105,12 +110,12 @@ export class TerminalSession {
 
   /** Draws into `stage` and starts connecting. */
   constructor(stage: HTMLElement, options: TerminalSessionOptions) {
-    const { texts = ENGLISH, look = {}, renderer = "auto", previews, takesFiles, ...rest } = options;
+    const { texts = ENGLISH, look = {}, renderer = "auto", previews, takesFiles, isSized, ...rest } = options;
     this.connection = new BrowserConnection({ ...rest, words: texts.connection, size: () => this.screen.fits });
     const label = texts.terminal.sessionLabel(options.session);
     this.screen = new TerminalView(
       stage,
-      { renderer, label, look },
+      { renderer, label, look, isSized },
       {
         fits: ({ cols, rows }) => this.#fits(cols, rows),
         changed: () => this.#screenChanged(),
@@ -121,6 +126,7 @@ export class TerminalSession {
     );
     this.room = new ParticipantsModel(this.connection);
     this.room.words = texts.people;
+    this.panes = SessionPanes.of(this.connection);
     const { freshCredential } = options;
     if (freshCredential !== undefined) {
       const ask = () => freshCredential(this.connection.client?.hello?.you.role ?? "viewer");

@@ -26,6 +26,8 @@ export type TerminalViewOptions = {
   /** Its name for a screen reader. */
   readonly label: string;
   readonly look: Look;
+  /** Whether it has the size that it is given, whatever fits: its owner places it. */
+  readonly isSized?: boolean | undefined;
 };
 
 export type TerminalViewEvents = {
@@ -55,6 +57,7 @@ export class TerminalView {
   readonly terminal: Terminal;
   readonly #stage: HTMLElement;
   readonly #events: TerminalViewEvents;
+  readonly #isSized: boolean;
   readonly #fit = new FitAddon();
   readonly #look: TerminalLook;
   readonly #disposables: IDisposable[] = [];
@@ -66,13 +69,20 @@ export class TerminalView {
   readonly ready: Promise<void>;
   #isFramed = false;
   #isDisposed = false;
+  /** Takes the focus in its place, where something else is drawn over it. */
+  standIn: (() => void) | undefined;
   #frame = 0;
   #frameTimer = 0;
 
   /** @param stage An element with a size of its own and nothing in it. */
-  constructor(stage: HTMLElement, { renderer, label, look }: TerminalViewOptions, events: TerminalViewEvents) {
+  constructor(
+    stage: HTMLElement,
+    { renderer, label, look, isSized = false }: TerminalViewOptions,
+    events: TerminalViewEvents,
+  ) {
     this.#stage = stage;
     this.#events = events;
+    this.#isSized = isSized;
     this.terminal = new Terminal({
       ...TERMINAL_OPTIONS,
       linkHandler: {
@@ -159,7 +169,13 @@ export class TerminalView {
   }
 
   focus(): void {
-    this.terminal.focus();
+    if (this.standIn === undefined) this.terminal.focus();
+    else this.standIn();
+  }
+
+  /** How many times as large as it was asked for the type is drawn. */
+  get scale(): number {
+    return this.#look.scale;
   }
 
   /** Puts the selection on the clipboard, and selects nothing any more. */
@@ -192,6 +208,7 @@ export class TerminalView {
   }
 
   #measure(): void {
+    if (this.#isSized) return;
     const cells = this.#look.scale === 1 ? this.#fit.proposeDimensions() : this.#unscaledFit();
     if (cells === undefined || !Number.isFinite(cells.cols) || !Number.isFinite(cells.rows)) return;
     if (cells.cols === this.#fits?.cols && cells.rows === this.#fits.rows) return;
@@ -211,7 +228,7 @@ export class TerminalView {
   #resized(): void {
     const { cols, rows } = this.terminal;
     clearTimeout(this.#frameTimer);
-    if (cols === this.#fits?.cols && rows === this.#fits.rows) this.#setFrame(false);
+    if (this.#isSized || (cols === this.#fits?.cols && rows === this.#fits.rows)) this.#setFrame(false);
     else this.#frameTimer = window.setTimeout(() => this.#setFrame(true), this.#isFramed ? 0 : FRAME_DELAY_MS);
     this.#events.changed();
   }

@@ -4,6 +4,7 @@
 import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
 import { ENGLISH_DESK } from "./english-desk.ts";
 import { count } from "./english-numbers.ts";
+import { ENGLISH_PANES } from "./english-panes.ts";
 import { ENGLISH_TOOLS } from "./english-tools.ts";
 
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
@@ -188,6 +189,7 @@ export const ENGLISH = {
   },
   ...ENGLISH_TOOLS,
   ...ENGLISH_DESK,
+  ...ENGLISH_PANES,
   share: {
     title: (sandbox: string, session: string) => `Share ${sandbox} / ${session}`,
     mayDo: "Whoever has the link may",

@@ -41,11 +41,13 @@ function setUp({ mayType = true } = {}) {
 
 test("B4: the pane that tmux has active has the focus, as long as the session has panes", () => {
   const { panes, message, state, focus } = setUp();
-  expect(panes.getState()).toEqual({ told: undefined, focus: undefined });
+  expect(panes.getState()).toEqual({ told: undefined, focus: undefined, opened: new Set() });
   message(told("%1"));
-  expect(focus()).toBe("%1");
+  expect([focus(), [...panes.getState().opened]]).toEqual(["%1", ["%0", "%1"]]);
+  message(told("%2"));
+  expect([focus(), panes.getState().opened.size]).toEqual(["%2", 3]);
   message({ type: "panes", panes: [], windows: [] });
-  expect(panes.getState()).toEqual({ told: undefined, focus: undefined });
+  expect(panes.getState()).toEqual({ told: undefined, focus: undefined, opened: new Set() });
   message(told("%0"));
   state(ENDED);
   expect(panes.getState().told).toBeUndefined();

@@ -137,6 +137,11 @@ export class TmuxOfSession {
     return new TmuxOfSession(socket);
   }
 
+  /** @param socket The path of its server's socket. */
+  static at(socket: string): TmuxOfSession {
+    return new TmuxOfSession(socket);
+  }
+
   private constructor(socket: string) {
     this.#socket = socket;
   }

@@ -1,0 +1,112 @@
+// The line above a session's panes: its windows as tabs, and what can be done with the pane that has the focus.
+
+import { type DragEvent, useState, useSyncExternalStore } from "react";
+import { nextPane } from "./panes-model.ts";
+import type { SessionPanes } from "./session-panes.ts";
+import { useTexts } from "./texts-context.ts";
+
+export type PaneToolsProps = {
+  readonly panes: SessionPanes;
+  readonly mayOrder: boolean;
+  /** The pane that is being dragged. */
+  readonly dragged: string | undefined;
+  readonly onDrag: (pane: string | undefined) => void;
+};
+
+export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) {
+  const { panes: words } = useTexts();
+  const { told, focus } = useSyncExternalStore(panes.subscribe, panes.getState);
+  /** The pane that is closed if it is said once more. */
+  const [closing, setClosing] = useState<string>();
+  if (told === undefined) return null;
+  const next = focus === undefined ? undefined : nextPane(told, focus);
+  const isZoomed = told.windows.some(({ active, zoomed }) => active && zoomed);
+  const isClosing = closing !== undefined && closing === focus;
+  const allow = (event: DragEvent) => {
+    if (dragged !== undefined) event.preventDefault();
+  };
+  const onFocus = (order: (pane: string) => void) => () => {
+    if (focus !== undefined) order(focus);
+  };
+  const button = ([sign, said]: readonly [string, string], order: (pane: string) => void, more = {}) => (
+    <button
+      type="button"
+      className="sbx-quiet"
+      aria-label={said}
+      title={said}
+      disabled={!mayOrder}
+      onClick={onFocus(order)}
+      {...more}
+    >
+      {sign}
+    </button>
+  );
+  return (
+    <div className="sbx-tmux-tools">
+      <div
+        className="sbx-tmux-windows"
+        role="tablist"
+        aria-label={words.windows}
+        onDragOver={allow}
+        onDrop={(event) => {
+          event.preventDefault();
+          onDrag(undefined);
+          if (dragged !== undefined) panes.act("break", dragged);
+        }}
+      >
+        {told.windows.map(({ id, name, active }, index) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            className="sbx-tmux-tab"
+            aria-selected={active}
+            data-window={id}
+            disabled={!mayOrder && !active}
+            onClick={() => panes.show(id)}
+          >
+            {words.window(index, name)}
+          </button>
+        ))}
+      </div>
+      <button
+        type="button"
+        className="sbx-quiet"
+        aria-label={words.newWindow}
+        title={words.newWindow}
+        disabled={!mayOrder}
+        onClick={() => panes.newWindow()}
+      >
+        +
+      </button>
+      <span className="sbx-tmux-room" />
+      {button(words.splitRight, (pane) => panes.split(pane, "right"))}
+      {button(words.splitBelow, (pane) => panes.split(pane, "below"))}
+      {next === undefined
+        ? null
+        : button(words.move, (pane) => panes.swap(pane, next.id), {
+            draggable: mayOrder,
+            onDragStart: (event: DragEvent) => {
+              event.dataTransfer.effectAllowed = "move";
+              event.dataTransfer.setData("text/plain", focus ?? "");
+              onDrag(focus);
+            },
+            onDragEnd: () => onDrag(undefined),
+          })}
+      {next === undefined ? null : button(words.breakOut, (pane) => panes.act("break", pane))}
+      {next === undefined && !isZoomed
+        ? null
+        : button(words.zoom, (pane) => panes.act("zoom", pane), { "aria-pressed": isZoomed })}
+      {isClosing
+        ? button(
+            [words.closeNow, words.closeNow],
+            (pane) => {
+              setClosing(undefined);
+              panes.act("close", pane);
+            },
+            { className: "sbx-quiet sbx-tmux-closing", onBlur: () => setClosing(undefined) },
+          )
+        : button(words.close, setClosing)}
+    </div>
+  );
+}

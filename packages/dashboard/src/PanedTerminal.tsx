@@ -1,0 +1,15 @@
+// A terminal that draws the windows and panes of its session, if that runs under tmux; any other session as it is.
+
+import { SessionPanesView } from "./SessionPanesView.tsx";
+import { Terminal } from "./Terminal.tsx";
+import type { OfPane, TerminalProps } from "./terminal-props.ts";
+
+export type PanedTerminalProps = TerminalProps & {
+  /** Absent: this person may open no pane. */
+  readonly ofPane?: OfPane | undefined;
+};
+
+export function PanedTerminal({ ofPane, ...props }: PanedTerminalProps) {
+  if (ofPane === undefined) return <Terminal {...props} />;
+  return <Terminal {...props} over={(live) => <SessionPanesView live={live} whole={props} ofPane={ofPane} />} />;
+}

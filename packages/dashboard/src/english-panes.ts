@@ -1,0 +1,20 @@
+// The English texts of a session's windows and panes. A part of texts.ts. Pure.
+
+export const ENGLISH_PANES = {
+  /** Windows and panes of a session that runs under tmux. */
+  panes: {
+    windows: "Windows",
+    window: (index: number, name: string) => `${index + 1}: ${name}`,
+    pane: (id: string, name: string) => `Pane ${name === "" ? id : `${name} (${id})`}`,
+    newWindow: "New window",
+    /** What stands on a button, and what is said of it. */
+    splitRight: ["◫", "Divide this pane: a new one to the right"],
+    splitBelow: ["⊟", "Divide this pane: a new one below"],
+    zoom: ["⤢", "This pane alone"],
+    move: ["⠿", "Change places with the next pane, or drag it: onto another pane, or onto the windows"],
+    breakOut: ["⇱", "A window of its own for this pane"],
+    close: ["×", "Close this pane: its program ends"],
+    closeNow: "End its program",
+    border: "Border: the arrow keys move it",
+  } satisfies Record<string, string | readonly [on: string, said: string] | ((...of: never[]) => string)>,
+};
