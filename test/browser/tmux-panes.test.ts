@@ -36,3 +36,110 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await inPane(tab, "%0", "echo back-$((40+4))");
   await shows(tab, "%0", /^back-44$/);
 });
+
+test("panes are split, resized, moved, zoomed and closed by the page's buttons, borders and keys", async () => {
+  const { tab, tmux } = await paned(browser);
+  const { page } = tab;
+  const press = (name: string | RegExp) => page.getByRole("button", { name }).click();
+  const widths = () => tmux.run("list-panes", "-F", "#{pane_id}:#{pane_width}").trimEnd().split("\n");
+  const order = () => tmux.run("list-panes", "-s", "-F", "#{pane_id}").trimEnd().split("\n");
+
+  await press(/to the right$/);
+  await expect.poll(order).toEqual(["%0", "%1"]);
+  await agree(tab, tmux);
+  await press(/below$/);
+  await expect.poll(order).toEqual(["%0", "%1", "%2"]);
+  await agree(tab, tmux);
+
+  const border = page.getByRole("separator").first();
+  const before = Number(widths()[0]?.split(":")[1]);
+  const box = await border.boundingBox();
+  const width = (await pane(tab, "%0").boundingBox())?.width;
+  if (box === null || width === undefined) throw new Error("The border is not drawn");
+  await page.mouse.move(box.x + box.width / 2, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 - (10 * width) / before, box.y + 50, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(() => widths()[0]).toBe(`%0:${before - 10}`);
+  await agree(tab, tmux);
+  await border.press("ArrowRight");
+  await expect.poll(() => widths()[0]).toBe(`%0:${before - 9}`);
+  await agree(tab, tmux);
+  await page.keyboard.press("Escape");
+  await inPane(tab, "%2", "");
+
+  await page.keyboard.press("Alt+Shift+ArrowLeft");
+  await inPane(tab, "%0", "echo went-$((40+2))");
+  await shows(tab, "%0", /^went-42$/);
+  expect(tmux.run("display-message", "-p", "#{pane_id}").trim()).toBe("%0");
+  await press(/^Change places/);
+  await expect.poll(order).toEqual(["%1", "%0", "%2"]);
+  await agree(tab, tmux);
+  await page.getByRole("button", { name: /^Change places/ }).dragTo(pane(tab, "%2"));
+  await expect.poll(order).toEqual(["%1", "%2", "%0"]);
+  await agree(tab, tmux);
+
+  await press("This pane alone");
+  await agree(tab, tmux);
+  expect((await drawn(tab)).length).toBe(1);
+  await press("This pane alone");
+  await agree(tab, tmux);
+  await press(/^A window of its own/);
+  await expect.poll(() => page.getByRole("tab").count()).toBe(2);
+  await agree(tab, tmux);
+  expect((await drawn(tab)).length).toBe(1);
+  await page.getByRole("tab").first().click();
+  await agree(tab, tmux);
+  expect((await drawn(tab)).length).toBe(2);
+  await press("New window");
+  await expect.poll(() => page.getByRole("tab").count()).toBe(3);
+  await agree(tab, tmux);
+  await press(/^Close this pane/);
+  expect(order().length).toBe(4);
+  await press("End its program");
+  await expect.poll(() => page.getByRole("tab").count()).toBe(2);
+  await agree(tab, tmux);
+});
+
+test("the scrollback of each pane comes back with a reload, and the layout with it; another page shows the same", async () => {
+  const { tab, tmux } = await paned(browser);
+  tmux.run("split-window", "-h", "-t", "%0", "sh");
+  await agree(tab, tmux);
+  await inPane(tab, "%1", "seq 1001 1100");
+  await shows(tab, "%1", /^1100$/);
+  tmux.run("select-pane", "-t", "%0");
+  await inPane(tab, "%0", "seq 2001 2100");
+  await shows(tab, "%0", /^2100$/);
+  const other = await browser.open(tab.page.context(), tab.page.url());
+  await tab.page.reload();
+  for (const one of [tab, other]) {
+    await agree(one, tmux);
+    for (const [id, first] of [
+      ["%0", "2001"],
+      ["%1", "1001"],
+    ] as const) {
+      await shows(one, id, new RegExp(`^${Number(first) + 99}$`));
+      await pane(one, id).click();
+      for (let i = 0; i < 6; i += 1) await one.page.keyboard.press("Shift+PageUp");
+      await shows(one, id, new RegExp(`^${first}$`));
+    }
+  }
+  await pane(other, "%0").click();
+  await inPane(other, "%0", "echo other-$((40+2))");
+  await shows(other, "%0", /^other-42$/);
+  await pane(tab, "%0").click();
+  for (let i = 0; i < 6; i += 1) await tab.page.keyboard.press("Shift+PageDown");
+  await shows(tab, "%0", /^other-42$/);
+});
+
+test("a guest of a link sees the session as every other client does, and no pane of it", async () => {
+  const { tab } = await paned(browser);
+  await tab.button("Share");
+  await tab.page.getByLabel("without logging in").check();
+  await tab.button("Make a link");
+  const link = await tab.page.getByLabel(/^The link/).inputValue();
+  const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
+  await guest.state("attached");
+  await guest.find(/\[main\]/);
+  expect(await guest.page.locator(".sbx-tmux").count()).toBe(0);
+});
