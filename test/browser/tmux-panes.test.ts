@@ -1,9 +1,16 @@
 // A session that runs under tmux, on the page: its windows are tabs, its panes stand where tmux has them, from either side.
+// `PANES_STEPS=N` takes so many steps, `PANES_SEED=S` others.
 import { expect, test } from "vitest";
+import { Random } from "../../packages/local/src/random.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import { agree, drawn, inPane, pane, paned, rowsOf, shows } from "./support/tmux-panes.ts";
+import { agree, inPane, pane, paned, rowsOf, seenPanes, shows } from "./support/tmux-panes.ts";
+import { nextStep } from "./support/tmux-steps.ts";
 
 const browser = setUpBrowser();
+
+const STEPS = Number(process.env.PANES_STEPS ?? 500);
+const SEED = Number(process.env.PANES_SEED ?? 1);
+const MS_PER_STEP = 3_000;
 
 test("panes that others split, resize, zoom and close in tmux are drawn where tmux has them, each with its own shell", async () => {
   const { tab, tmux } = await paned(browser);
@@ -12,7 +19,7 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await agree(tab, tmux);
   tmux.run("split-window", "-v", "-t", "%1", "sh");
   await agree(tab, tmux);
-  expect((await drawn(tab)).length).toBe(3);
+  expect((await seenPanes(tab)).length).toBe(3);
   await inPane(tab, "%2", "echo in-$((40+2))");
   await shows(tab, "%2", /^in-42$/);
   expect((await rowsOf(tab, "%0")).join("\n")).not.toContain("in-42");
@@ -24,7 +31,7 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await shows(tab, "%0", /^\d+ 30$/);
   tmux.run("resize-pane", "-Z", "-t", "%1");
   await agree(tab, tmux);
-  expect((await drawn(tab)).length).toBe(1);
+  expect((await seenPanes(tab)).length).toBe(1);
   tmux.run("kill-pane", "-t", "%1");
   await agree(tab, tmux);
   await pane(tab, "%1").waitFor({ state: "detached" });
@@ -81,16 +88,16 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
 
   await press("This pane alone");
   await agree(tab, tmux);
-  expect((await drawn(tab)).length).toBe(1);
+  expect((await seenPanes(tab)).length).toBe(1);
   await press("This pane alone");
   await agree(tab, tmux);
   await press(/^A window of its own/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
-  expect((await drawn(tab)).length).toBe(1);
+  expect((await seenPanes(tab)).length).toBe(1);
   await page.getByRole("tab").first().click();
   await agree(tab, tmux);
-  expect((await drawn(tab)).length).toBe(2);
+  expect((await seenPanes(tab)).length).toBe(2);
   await press("New window");
   await expect.poll(() => page.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
@@ -142,4 +149,29 @@ test("a guest of a link sees the session as every other client does, and no pane
   await guest.state("attached");
   await guest.find(/\[main\]/);
   expect(await guest.page.locator(".sbx-tmux").count()).toBe(0);
+});
+
+test(`${STEPS} steps of splitting, resizing, closing and reconnecting, from either side, leave page and list-panes in agreement`, {
+  timeout: 120_000 + STEPS * MS_PER_STEP,
+}, async () => {
+  const random = new Random(SEED, "page panes");
+  const page = await paned(browser);
+  const { tab, tmux } = page;
+  tmux.run("set-option", "-g", "default-command", "echo this is $TMUX_PANE; exec cat");
+  tmux.run("respawn-pane", "-k", "-t", "%0");
+  let cuts = 0;
+  for (let step = 0; step < STEPS; step += 1) {
+    const { words, isCut, do: carryOut } = await nextStep(page, random, browser.link);
+    await carryOut();
+    await agree(tab, tmux, `step ${step} of seed ${SEED}: ${words}`);
+    if (isCut === true) cuts += 1;
+  }
+  expect(cuts).toBeGreaterThan(STEPS / 30);
+  // And each pane that is seen is typed into as the one that it says it is.
+  for (const id of await seenPanes(tab)) {
+    await pane(tab, id).locator("textarea").focus();
+    await tab.page.keyboard.type(`for ${id}.`);
+    const text = () => tmux.run("capture-pane", "-p", "-J", "-S", "-", "-t", id).replace(/\s/g, "");
+    await expect.poll(text).toContain(`for${id}.`);
+  }
 });

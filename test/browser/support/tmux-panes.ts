@@ -49,36 +49,66 @@ export async function shows(tab: Tab, id: string, pattern: RegExp): Promise<RegE
 }
 
 /**
- * The panes that are seen, in tmux's own words: the place by where they are drawn, the size by the emulator's.
- * A pane that is not attached yet has none.
+ * The windows and the panes that are seen, in tmux's own words: place and size by the box that they are
+ * drawn in, which the emulator fills, the active pane by the page's focus. A pane that is not attached yet has none.
  */
-export async function drawn(tab: Tab): Promise<string[]> {
+async function told(tab: Tab): Promise<string[]> {
   return tab.page.evaluate(() => {
     const window = document.querySelector(".sbx-tmux-window")?.getBoundingClientRect();
-    const tab = document.querySelector('.sbx-tmux-tab[aria-selected="true"]')?.getAttribute("data-window");
-    if (window === undefined) return [];
-    return [...document.querySelectorAll<HTMLElement>('.sbx-tmux-pane[data-seen="true"]')].map((one) => {
+    const tabs = [...document.querySelectorAll<HTMLElement>(".sbx-tmux-tab")].map(
+      (one) => `${one.dataset.window} ${one.getAttribute("aria-selected") === "true" ? 1 : 0}`,
+    );
+    // The terminal behind has the cells in which all of them stand.
+    const whole = document.querySelector<HTMLElement>(".sbx-terminal:has(.sbx-tmux)");
+    const cells = whole?.querySelector(".sbx-stage .xterm-screen")?.getBoundingClientRect();
+    if (window === undefined || whole === null || cells === undefined) return tabs;
+    const [width, height] = [cells.width / Number(whole.dataset.cols), cells.height / Number(whole.dataset.rows)];
+    const panes = [...document.querySelectorAll<HTMLElement>('.sbx-tmux-pane[data-seen="true"]')].map((one) => {
       const terminal = one.querySelector<HTMLElement>(".sbx-terminal");
-      const cols = Number(terminal?.dataset.cols);
-      const rows = Number(terminal?.dataset.rows);
+      const state = terminal?.dataset.state;
+      if (terminal === null || state !== "attached") return `${one.dataset.tmuxPane} ${state}`;
+      const [ofCols, ofRows] = [Number(terminal.dataset.cols), Number(terminal.dataset.rows)];
       const box = one.getBoundingClientRect();
-      const left = Math.round(((box.left - window.left) / box.width) * cols);
-      const top = Math.round(((box.top - window.top) / box.height) * rows);
-      const isAttached = terminal?.dataset.state === "attached";
-      return `${one.dataset.tmuxPane} ${tab} ${isAttached ? `${cols}x${rows}+${left}+${top}` : terminal?.dataset.state}`;
+      const [cols, rows] = [Math.round(box.width / width), Math.round(box.height / height)];
+      const [left, top] = [Math.round((box.left - window.left) / width), Math.round((box.top - window.top) / height)];
+      // The emulator is two columns wide at least: of the second one, nothing is seen then.
+      if (ofCols !== Math.max(cols, 2) || ofRows !== rows) return `${one.dataset.tmuxPane} in ${ofCols}x${ofRows}`;
+      const active = one.dataset.focus === "true" ? 1 : 0;
+      return `${one.dataset.tmuxPane} ${active} ${cols}x${rows}+${left}+${top}`;
     });
+    return [...tabs, ...panes];
   });
 }
 
-/** What tmux would have drawn: the panes of its active window, or the one that fills it. */
-export function toBeDrawn(tmux: TmuxOfSession): string[] {
-  const words = "#{pane_id} #{window_id} #{pane_width}x#{pane_height}+#{pane_left}+#{pane_top}";
+/** What tmux would have drawn: its windows, and the panes of the active one, or the one that fills it. */
+function toBeTold(tmux: TmuxOfSession): string[] {
+  const windows = tmux.run("list-windows", "-F", "#{window_id} #{window_active}");
   const filter = "#{?window_zoomed_flag,#{&&:#{window_active},#{pane_active}},#{window_active}}";
-  return tmux.run("list-panes", "-s", "-f", filter, "-F", words).trimEnd().split("\n");
+  const words = "#{pane_id} #{pane_active} #{pane_width}x#{pane_height}+#{pane_left}+#{pane_top}";
+  const panes = tmux.run("list-panes", "-s", "-f", filter, "-F", words).trimEnd().split("\n");
+  // Of one that is alone, the page need not say that it has the focus.
+  const alone = panes.map((pane) => (panes.length === 1 ? pane.replace(" 1 ", " 0 ") : pane));
+  return [...windows.trimEnd().split("\n"), ...alone];
 }
 
+/** The panes that are seen. */
+export async function seenPanes(tab: Tab): Promise<string[]> {
+  const ids = await tab.page
+    .locator('.sbx-tmux-pane[data-seen="true"]')
+    .evaluateAll((panes) => panes.map((one) => one.getAttribute("data-tmux-pane") ?? ""));
+  return ids.sort();
+}
+
+/** Waits until the page draws what tmux has. */
 export async function agree(tab: Tab, tmux: TmuxOfSession, message = "page and tmux"): Promise<void> {
-  await expect
-    .poll(async () => (await drawn(tab)).sort().join() === toBeDrawn(tmux).sort().join(), { message })
-    .toBe(true);
+  let both: [string, string] = ["", ""];
+  const look = async () => {
+    both = [(await told(tab)).sort().join(", "), toBeTold(tmux).sort().join(", ")];
+    return both[0] === both[1];
+  };
+  try {
+    await expect.poll(look, { timeout: 60_000 }).toBe(true);
+  } catch (error) {
+    throw new Error(`No agreement, ${message}\n  page: ${both[0]}\n  tmux: ${both[1]}`, { cause: error });
+  }
 }

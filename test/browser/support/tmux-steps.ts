@@ -1,0 +1,101 @@
+// One step of a seeded run over a session with panes: done on the page, or by somebody else in tmux, or to the connection.
+import { expect } from "vitest";
+import type { Random } from "../../../packages/local/src/random.ts";
+import { cutInnerHop } from "../../e2e/support/system.ts";
+import type { Link } from "./link.ts";
+import { type Paned, pane, seenPanes } from "./tmux-panes.ts";
+
+export type Step = {
+  readonly words: string;
+  /** Whether the connection was lost over it. */
+  readonly isCut?: boolean;
+  do(): Promise<void> | void;
+};
+
+const VIEWPORTS = [
+  { width: 700, height: 420 },
+  { width: 900, height: 560 },
+  { width: 1_240, height: 780 },
+];
+
+/** More panes of a window would have no room to be told apart. */
+const MANY = 8;
+
+/** @param link Between the browser and the Worker. */
+export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link): Promise<Step> {
+  const { page } = tab;
+  const seen = await seenPanes(tab);
+  const all = tmux.run("list-panes", "-s", "-F", "#{pane_id}").trimEnd().split("\n");
+  const windows = tmux.run("list-windows", "-F", "#{window_id}").trimEnd().split("\n");
+  const here = random.pick(seen);
+  const any = random.pick(all);
+  const isOutside = random.chance(0.4);
+  const outside = (...words: string[]): Step => ({ words: words.join(" "), do: () => tmux.try(...words) });
+  /** Presses a button with the keyboard, after going to a pane: whatever stands over it. */
+  const button = (name: RegExp, more?: () => Promise<void>): Step => ({
+    words: `${name} at ${here}`,
+    do: async () => {
+      await pane(tab, here).locator("textarea").focus();
+      await page.getByRole("button", { name }).press("Enter");
+      await more?.();
+    },
+  });
+  const roll = random.int(0, 99);
+  if (all.length < 2 || (roll < 32 && all.length < 3 * MANY && seen.length < MANY)) {
+    if (isOutside) return outside("split-window", random.chance(0.5) ? "-h" : "-v", "-t", any);
+    return button(random.chance(0.5) ? /to the right$/ : /one below$/);
+  }
+  if (roll < 50) {
+    if (isOutside) return outside("kill-pane", "-t", any);
+    return button(/^Close this pane/, () => page.getByRole("button", { name: "End its program" }).press("Enter"));
+  }
+  if (roll < 66) {
+    const [cols, rows] = [2 + random.int(0, 99), 2 + random.int(0, 29)];
+    if (isOutside) return outside("resize-pane", "-t", any, "-x", String(cols), "-y", String(rows));
+    if (random.chance(0.3)) {
+      const viewport = random.pick(VIEWPORTS);
+      return { words: `viewport ${viewport.width}x${viewport.height}`, do: () => page.setViewportSize(viewport) };
+    }
+    const border = page.getByRole("separator").nth(random.int(0, 3));
+    const [key, times] = [random.pick(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]), random.int(1, 8)];
+    return {
+      words: `border ${key} ${times}`,
+      do: async () => {
+        if ((await border.count()) === 0) return;
+        for (let i = 0; i < times; i += 1) await border.press(key);
+      },
+    };
+  }
+  if (roll < 72) {
+    if (isOutside || seen.length < 2) return outside("swap-pane", "-d", "-s", any, "-t", random.pick(all));
+    return button(/^Change places/);
+  }
+  if (roll < 77)
+    return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^This pane alone/);
+  if (roll < 81) {
+    if (isOutside || seen.length < 2) return outside("break-pane", "-d", "-s", any);
+    return button(/^A window of its own/);
+  }
+  if (roll < 83) return isOutside ? outside("new-window") : button(/^New window/);
+  if (roll < 91) {
+    const window = random.pick(windows);
+    if (isOutside) return outside("select-window", "-t", any, ";", "select-pane", "-t", any);
+    return { words: `to ${window}`, do: () => page.locator(`.sbx-tmux-tab[data-window="${window}"]`).press("Enter") };
+  }
+  if (roll < 94)
+    return { words: "reload", isCut: true, do: async () => expect((await page.reload())?.status()).toBe(200) };
+  if (roll < 96) return { words: "inner hop cut", isCut: true, do: async () => expect(await cutInnerHop()).toBeNull() };
+  return {
+    words: `cut, and meanwhile split of ${any}`,
+    isCut: true,
+    do: async () => {
+      link.cut();
+      tmux.try("split-window", "-t", any);
+      tmux.try("resize-pane", "-t", here, "-x", String(2 + random.int(0, 60)));
+      await page.locator('.sbx-terminal:not([data-state="attached"])').first().waitFor({ state: "attached" });
+      link.mend();
+      // As a browser says when the network is back: nothing waits any longer.
+      await page.evaluate(() => window.dispatchEvent(new Event("online")));
+    },
+  };
+}
