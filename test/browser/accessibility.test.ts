@@ -5,6 +5,7 @@ import { findings } from "./support/axe.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { focused, forgetTabs } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
+import { pane } from "./support/tmux-panes.ts";
 
 const browser = setUpBrowser();
 
@@ -67,6 +68,15 @@ const VIEWS: Readonly<Record<string, (look: Look) => Promise<Tab>>> = {
     const tab = await shell(look, "&tabs=1");
     await tab.page.keyboard.press("Control+Shift+D");
     await focused(tab, 2);
+    return tab;
+  },
+  "panes of a session": async (look) => {
+    const profile = await browser.member(look);
+    const address = `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`;
+    const tab = await browser.open(profile, address);
+    await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
+    await tab.page.getByRole("button", { name: /one below$/ }).click();
+    await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
     return tab;
   },
   "an exit": async (look) => {

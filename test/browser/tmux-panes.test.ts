@@ -45,7 +45,7 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
 });
 
 test("panes are split, resized, moved, zoomed and closed by the page's buttons, borders and keys", async () => {
-  const { tab, tmux } = await paned(browser);
+  const { tab, tmux, sandbox } = await paned(browser);
   const { page } = tab;
   const press = (name: string | RegExp) => page.getByRole("button", { name }).click();
   const widths = () => tmux.run("list-panes", "-F", "#{pane_id}:#{pane_width}").trimEnd().split("\n");
@@ -106,6 +106,12 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press("End its program");
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
+
+  // The panes' own sessions stand in no list: the session that they are panes of does.
+  await page.keyboard.press("Control+Shift+P");
+  const options = page.getByRole("option").filter({ hasText: sandbox });
+  await expect.poll(() => options.filter({ hasText: "main" }).count()).toBe(1);
+  expect(await options.filter({ hasText: ".pane." }).count()).toBe(0);
 });
 
 test("the scrollback of each pane comes back with a reload, and the layout with it; another page shows the same", async () => {

@@ -59,11 +59,16 @@ export function SessionPanesView({ live, whole, ofPane }: SessionPanesViewProps)
   const focused = focus === undefined ? undefined : lives.get(focus);
   useEffect(() => {
     if (!isDrawn) return;
-    live.screen.standIn = () => focused?.screen.focus();
+    live.screen.standIn = {
+      focus: () => focused?.screen.focus(),
+      joinTabOrder: (isIn) => {
+        for (const { screen } of lives.values()) screen.joinTabOrder(isIn);
+      },
+    };
     return () => {
       live.screen.standIn = undefined;
     };
-  }, [isDrawn, live, focused]);
+  }, [isDrawn, live, focused, lives]);
   // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal.
   useEffect(() => {
     const { activeElement } = document;

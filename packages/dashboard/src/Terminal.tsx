@@ -10,7 +10,16 @@ import "./participants.css";
 import "./dialogs.css";
 import "./settings.css";
 import "./tools.css";
-import { type CSSProperties, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+  type ComponentProps,
+  type CSSProperties,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { QUIET } from "./attention.ts";
 import { warnOnClose } from "./departure.ts";
@@ -176,6 +185,16 @@ export function Terminal(props: TerminalProps) {
     return (shortcut !== undefined && live.tools.do(shortcut)) || takesKeyboard(event, live.room);
   };
 
+  // The way out of a pane, and back, is that of the whole.
+  const ways: Pick<ComponentProps<"section">, "onKeyDown" | "onFocusCapture" | "onBlurCapture"> = {
+    onKeyDown: (event) => stepOut(event, section.current, live?.screen),
+    onFocusCapture: (event) => {
+      if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);
+    },
+    onBlurCapture: ({ currentTarget, relatedTarget }) => {
+      if (!currentTarget.contains(relatedTarget)) live?.screen.joinTabOrder(true);
+    },
+  };
   const ground: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
     : undefined;
@@ -192,13 +211,7 @@ export function Terminal(props: TerminalProps) {
           event.preventDefault();
           event.stopPropagation();
         }}
-        onKeyDown={(event) => stepOut(event, section.current, live?.screen)}
-        onFocusCapture={(event) => {
-          if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);
-        }}
-        onBlurCapture={({ currentTarget, relatedTarget }) => {
-          if (!currentTarget.contains(relatedTarget)) live?.screen.joinTabOrder(true);
-        }}
+        {...(props.isSized === true ? {} : ways)}
         data-scheme={scheme ?? "dark"}
         {...dataOf(view, status)}
         {...peopleDataOf(room, isReadOnly)}

@@ -69,8 +69,8 @@ export class TerminalView {
   readonly ready: Promise<void>;
   #isFramed = false;
   #isDisposed = false;
-  /** Takes the focus in its place, where something else is drawn over it. */
-  standIn: (() => void) | undefined;
+  /** In its place for the keyboard, where something else is drawn over it. */
+  standIn: Pick<TerminalView, "focus" | "joinTabOrder"> | undefined;
   #frame = 0;
   #frameTimer = 0;
 
@@ -165,12 +165,13 @@ export class TerminalView {
 
   /** Whether Tab leads here. Ctrl+F6 leads out, and Tab then goes on through the buttons around it. */
   joinTabOrder(isIn: boolean): void {
+    this.standIn?.joinTabOrder(isIn);
     if (this.terminal.textarea !== undefined) this.terminal.textarea.tabIndex = isIn ? 0 : -1;
   }
 
   focus(): void {
     if (this.standIn === undefined) this.terminal.focus();
-    else this.standIn();
+    else this.standIn.focus();
   }
 
   /** How many times as large as it was asked for the type is drawn. */
