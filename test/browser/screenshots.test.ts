@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { setUpBrowser } from "./support/fixture.ts";
+import { directoryOf, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
+import { agree, paned, shows } from "./support/tmux-panes.ts";
 
 const browser = setUpBrowser();
 
@@ -128,4 +129,32 @@ test("a picture of a session that is shared", async () => {
   await bob.button("Ask");
   await tab.page.getByRole("region", { name: "Bob asks for the keyboard" }).waitFor();
   await picture(tab, "sharing.png");
+});
+
+test("a picture of a session with panes", async () => {
+  const { tab, tmux } = await paned(browser, { sandbox: "work", viewport: SIZE });
+  const directory = directoryOf("work");
+  writeFileSync(join(directory, "greet.ts"), GREET);
+  for (const name of ["docs", "src"]) mkdirSync(join(directory, name));
+  const here = ["-c", "#{pane_current_path}"];
+  tmux.run("split-window", "-h", "-t", "%0", ...here);
+  tmux.run("split-window", "-v", "-t", "%1", ...here);
+  tmux.run("new-window", "-d", "-n", "logs", "cat");
+  tmux.run("resize-pane", "-t", "%0", "-x", "82");
+  await agree(tab, tmux);
+  const type = (id: string, command: string) => tmux.run("send-keys", "-t", id, command, "Enter");
+  for (const id of ["%0", "%1", "%2"]) {
+    type(id, String.raw`PS1='\[\e[1;32m\]alice@work\[\e[0m\]:\[\e[1;34m\]\w\[\e[0m\]$ '; clear`);
+    await shows(tab, id, /^alice@work:~\$$/);
+  }
+  type("%0", "vim -c 'syntax on' -c 'set number background=dark' greet.ts");
+  await shows(tab, "%0", /^\s*1 \/\/ Says hello/);
+  type("%1", "ls -l --color --time-style=+ | tail -n +2; grep -n --color=always visits greet.ts");
+  await shows(tab, "%1", /^11:/);
+  type("%2", "for n in {1000000001..1000000012}; do factor $n; done");
+  await shows(tab, "%2", /^1000000012:/);
+  tmux.run("select-pane", "-t", "%2");
+  await tab.page.locator('[data-tmux-pane="%2"][data-focus="true"]').waitFor();
+  await agree(tab, tmux);
+  await picture(tab, "panes.png");
 });

@@ -12,9 +12,11 @@ export type Paned = {
 };
 
 /** A page on a session with one pane, which runs `sh`. */
-export async function paned(browser: Fixture): Promise<Paned> {
-  const sandbox = fresh("tmux");
-  const profile = await browser.member();
+export async function paned(
+  browser: Fixture,
+  { sandbox = fresh("tmux"), viewport }: { sandbox?: string; viewport?: { width: number; height: number } } = {},
+): Promise<Paned> {
+  const profile = await browser.member(viewport === undefined ? {} : { viewport });
   const tab = await browser.open(profile, `/?sandbox=${sandbox}&session=main&panes=1&debug=1&renderer=dom`);
   await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
   await inPane(tab, "%0", "PS1='$ '; clear; echo at:$TMUX");
