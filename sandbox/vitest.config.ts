@@ -7,7 +7,7 @@ const scriptsAsText = {
   name: "scripts-as-text",
   enforce: "pre" as const,
   load: (id: string) =>
-    /\.(bash|zsh|fish)$/.test(id) ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : undefined,
+    /\.(bash|zsh|fish|sh)$/.test(id) ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : undefined,
 };
 
 export default defineConfig({

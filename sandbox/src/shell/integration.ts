@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { log } from "../log.ts";
+import downloadScript from "./sbx-download.sh" with { type: "text" };
 import bashScript from "./stdio.bash" with { type: "text" };
 import fishScript from "./stdio.fish" with { type: "text" };
 import zshScript from "./zshenv.zsh" with { type: "text" };
@@ -30,14 +31,22 @@ export function writeScripts(parent = tmpdir()): string {
 
 function fill(directory: string): void {
   const zsh = join(directory, "zsh");
-  mkdirSync(zsh);
+  const tools = toolsIn(directory);
+  for (const path of [zsh, tools]) mkdirSync(path);
   const scripts: readonly (readonly [string, string])[] = [
     [join(directory, "stdio.bash"), bashScript],
     [join(directory, "stdio.fish"), fishScript],
     [join(zsh, ".zshenv"), zshScript],
   ];
   for (const [path, text] of scripts) writeFileSync(path, text, { mode: 0o644 });
-  for (const path of [directory, zsh]) chmodSync(path, 0o755);
+  const download = join(tools, "sbx-download");
+  writeFileSync(download, downloadScript);
+  for (const path of [directory, zsh, tools, download]) chmodSync(path, 0o755);
+}
+
+/** The directory of the commands that a shell has beside its user's own. */
+function toolsIn(directory: string): string {
+  return join(directory, "bin");
 }
 
 let written: string | undefined;
@@ -66,6 +75,19 @@ export function withMarks(
   directory: string,
 ): ShellStart | undefined {
   if (!args.every((arg) => PLAIN_OPTION.test(arg))) return undefined;
+  const start = markedStart(cmd, args, env, directory);
+  if (start === undefined) return undefined;
+  // Behind the user's own: a command of theirs with the same name stays theirs.
+  const { PATH } = start.env;
+  return PATH === undefined ? start : { ...start, env: { ...start.env, PATH: `${PATH}:${toolsIn(directory)}` } };
+}
+
+function markedStart(
+  cmd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  directory: string,
+): ShellStart | undefined {
   const isLogin = args.some((arg) => arg === "--login" || (/^-[il]+$/.test(arg) && arg.includes("l")));
   switch (basename(cmd)) {
     case "bash":

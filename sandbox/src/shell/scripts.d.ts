@@ -4,6 +4,10 @@ declare module "*.bash" {
   const text: string;
   export default text;
 }
+declare module "*.sh" {
+  const text: string;
+  export default text;
+}
 declare module "*.zsh" {
   const text: string;
   export default text;

@@ -6,6 +6,8 @@ if [[ -n ${STDIO_SHELL_LOGIN-} ]]; then
   unset ENV STDIO_SHELL_LOGIN POSIXLY_CORRECT
   [[ ${HISTFILE-} == "$HOME/.sh_history" ]] && HISTFILE=$HOME/.bash_history
   if [[ -r /etc/profile ]]; then . /etc/profile; fi
+  # Which may have set it anew.
+  [[ :$PATH: == *:"${BASH_SOURCE%/*}/bin":* ]] || PATH+=:${BASH_SOURCE%/*}/bin
   if [[ -r ~/.bash_profile ]]; then . ~/.bash_profile
   elif [[ -r ~/.bash_login ]]; then . ~/.bash_login
   elif [[ -r ~/.profile ]]; then . ~/.profile

@@ -1,0 +1,34 @@
+#!/bin/sh
+# sbx-download PATH…: asks the page on which this terminal is shown to save files, or folders as archives. The page asks the
+# person; only then does it fetch them, over a session of its own.
+
+if [ $# -eq 0 ]; then
+  echo "usage: sbx-download PATH..." >&2
+  exit 2
+fi
+# A pipe or a file would keep the sequence, and show it somewhere else later.
+if ! [ -t 1 ]; then
+  echo "sbx-download: standard output is no terminal" >&2
+  exit 1
+fi
+status=0
+for path; do
+  case $path in
+    /*) whole=$path ;;
+    *) whole=$(pwd)/$path ;;
+  esac
+  if ! [ -r "$whole" ] || ! { [ -f "$whole" ] || [ -d "$whole" ]; }; then
+    echo "sbx-download: no file or folder that can be read: $path" >&2
+    status=1
+    continue
+  fi
+  coded=$(printf %s "$whole" | base64 | tr -d '\n')
+  # tmux passes it on where `allow-passthrough` is set.
+  if [ -n "${TMUX-}" ]; then
+    printf '\033Ptmux;\033\033]633;P;SbxDownload=%s\a\033\\' "$coded"
+  else
+    printf '\033]633;P;SbxDownload=%s\a' "$coded"
+  fi
+  printf 'The page asks whether to save %s\n' "$path"
+done
+exit $status
