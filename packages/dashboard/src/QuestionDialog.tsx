@@ -1,14 +1,20 @@
 // The page's questions before a step that can't be taken back: following a link, pasting lines that would be run.
 
+import type { ReactNode } from "react";
 import { Dialog } from "./Dialog.tsx";
 import type { Question } from "./guard.ts";
 import { useTexts } from "./texts-context.ts";
 
-export type QuestionDialogProps = { readonly question: Question; readonly onAnswer: (isYes: boolean) => void };
+export type QuestionDialogProps = {
+  readonly question: Question;
+  readonly onAnswer: (isYes: boolean) => void;
+  /** Takes the file of a path out of the sandbox; undefined where this person may not. */
+  readonly onDownload?: ((path: string) => void) | undefined;
+};
 
 const SHOWN_LENGTH = 2000;
 
-export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
+export function QuestionDialog({ question, onAnswer, onDownload }: QuestionDialogProps) {
   const words = useTexts().question;
   const cancel = () => onAnswer(false);
   switch (question.kind) {
@@ -32,7 +38,13 @@ export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
       return (
         <Dialog title={words.path} onClose={cancel}>
           <pre>{clip(question.line === undefined ? question.path : `${question.path}:${question.line}`)}</pre>
-          <Answers yes={words.copyPath} onAnswer={onAnswer} />
+          <Answers yes={words.copyPath} onAnswer={onAnswer}>
+            {onDownload === undefined ? null : (
+              <button type="button" className="sbx-button" onClick={() => onDownload(question.path)}>
+                {words.downloadPath}
+              </button>
+            )}
+          </Answers>
         </Dialog>
       );
     case "local":
@@ -58,10 +70,15 @@ export function QuestionDialog({ question, onAnswer }: QuestionDialogProps) {
   }
 }
 
-type AnswersProps = { readonly yes: string; readonly onAnswer: (isYes: boolean) => void };
+type AnswersProps = {
+  readonly yes: string;
+  readonly onAnswer: (isYes: boolean) => void;
+  /** Another answer. */
+  readonly children?: ReactNode;
+};
 
 /** Enter cancels, as Escape does: a dangerous step takes a choice. */
-function Answers({ yes, onAnswer }: AnswersProps) {
+function Answers({ yes, onAnswer, children }: AnswersProps) {
   const words = useTexts().question;
   return (
     <div className="sbx-answers">
@@ -69,6 +86,7 @@ function Answers({ yes, onAnswer }: AnswersProps) {
       <button type="button" className="sbx-button" onClick={() => onAnswer(false)}>
         {words.cancel}
       </button>
+      {children}
       <button type="button" className="sbx-button sbx-primary" onClick={() => onAnswer(true)}>
         {yes}
       </button>

@@ -22,6 +22,7 @@ import {
 } from "react";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { QUIET } from "./attention.ts";
+import { DownloadToast, DownloadView } from "./DownloadView.tsx";
 import { warnOnClose } from "./departure.ts";
 import type { GuardState } from "./guard.ts";
 import { takesKeyboard } from "./hand-over-key.ts";
@@ -68,20 +69,8 @@ export function Terminal(props: TerminalProps) {
   const make = useEffectEvent((element: HTMLDivElement) => {
     const name = session ?? new URL(wsUrl, location.href).searchParams.get("session") ?? crypto.randomUUID();
     const { freshCredential, previews, takesFiles, isSized } = props;
-    const options = {
-      url: wsUrl,
-      session: name,
-      token,
-      resumes,
-      renderer,
-      freshCredential,
-      look,
-      texts,
-      previews,
-      takesFiles,
-      isSized,
-    };
-    const made = new TerminalSession(element, options);
+    const given = { token, resumes, renderer, freshCredential, look, texts, previews, takesFiles, isSized };
+    const made = new TerminalSession(element, { ...given, url: wsUrl, session: name });
     // Which of several panes has the focus, their owner says.
     if (isSized !== true) made.screen.focus();
     props.onReady?.(made);
@@ -162,6 +151,11 @@ export function Terminal(props: TerminalProps) {
     live?.guard.answer(isYes);
     focus();
   };
+  const files = live?.files;
+  const download = (path: string) => {
+    answer(false);
+    files?.downloads.start(path);
+  };
   const obstacle = view === undefined ? undefined : obstacleWords(view.client, texts.obstacle);
   const isReadOnly = obstacle !== undefined || (room?.people !== undefined && !mayType(room.people));
   useEffect(() => {
@@ -232,7 +226,8 @@ export function Terminal(props: TerminalProps) {
           <div className="sbx-stage" ref={stage} />
           {live === undefined ? null : props.over?.(live)}
           {live === undefined ? null : <TerminalToolsView tools={live.tools} onDone={focus} />}
-          {live?.uploads === undefined ? null : <UploadView uploads={live.uploads} onDone={focus} />}
+          {files === undefined ? null : <UploadView uploads={files.uploads} onDone={focus} />}
+          {files === undefined ? null : <DownloadView downloads={files.downloads} onDone={focus} />}
           {view === undefined || live === undefined || room === undefined ? null : (
             <Toasts>
               <Requests room={live.room} state={room} onDone={focus} />
@@ -249,6 +244,7 @@ export function Terminal(props: TerminalProps) {
                   }}
                 />
               )}
+              {files === undefined ? null : <DownloadToast downloads={files.downloads} onDone={focus} />}
               {view.loginEndsAtMs === undefined ? null : (
                 <ExpiringToast
                   endsAtMs={view.loginEndsAtMs}
@@ -262,7 +258,9 @@ export function Terminal(props: TerminalProps) {
               <Notices view={view} onDismiss={dismiss} />
             </Toasts>
           )}
-          {guard?.question === undefined ? null : <QuestionDialog question={guard.question} onAnswer={answer} />}
+          {guard?.question === undefined ? null : (
+            <QuestionDialog question={guard.question} onAnswer={answer} onDownload={files && download} />
+          )}
           {status.name === "refused" ? (
             <RefusalCard status={status} remedies={remedies} onRemedy={remedy} hasBegun={view?.hasBegun ?? false} />
           ) : null}

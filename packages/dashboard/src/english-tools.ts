@@ -105,4 +105,21 @@ export const ENGLISH_TOOLS = {
       unreadable: "Not uploaded: the browser can't read it",
     },
   },
+  /** Files that a person takes out of the sandbox. */
+  download: {
+    label: "Download",
+    wants: "A program asks whether to save this on your computer:",
+    save: "Save it",
+    ignore: "Ignore",
+    receiving: (path: string) => `Downloading ${path}`,
+    progress: (received: number, total: number | undefined) =>
+      total === undefined ? count(received, "byte") : `${number.format(received)} of ${count(total, "byte")}`,
+    cancel: "Cancel",
+    dismiss: "Dismiss",
+    failed: {
+      failed: (path: string, reason: string) => `Not downloaded: ${path}${reason === "" ? "" : `: ${reason}`}`,
+      "too-large": (path: string) => `Not downloaded: ${path} is larger than 1 GiB`,
+      incomplete: (path: string) => `Not downloaded: ${path} changed meanwhile, or some of it was lost`,
+    },
+  },
 };

@@ -67,7 +67,7 @@ export type TerminalProps = {
   readonly alerts?: Alerts;
   /** Whether keys are shown before the process has echoed them; `auto`: from 50 ms on. Default `never`. */
   readonly prediction?: PredictionMode;
-  /** Whether files that are dropped or pasted are uploaded; read once, when it is mounted. */
+  /** Whether files are uploaded that are dropped or pasted, and downloaded; read once, when it is mounted. */
   readonly takesFiles?: boolean;
   /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; read once, when it is mounted. */
   readonly previews?: string;

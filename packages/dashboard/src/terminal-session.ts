@@ -6,6 +6,7 @@ import { Attention } from "./attention.ts";
 import { flash, playBell, showNotice } from "./browser-alerts.ts";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
 import { EchoOverlay } from "./echo-overlay.ts";
+import { Files } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { Latency } from "./latency.ts";
 import { type Modifiers, NO_MODIFIERS, withModifiers } from "./modifiers.ts";
@@ -21,8 +22,6 @@ import { type Renderer, type RendererWish, TerminalView } from "./terminal-view.
 import { previewAddress } from "./text-links.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
 import { watchFingers } from "./touch.ts";
-import { receiveAddress } from "./upload-plan.ts";
-import { Uploads } from "./uploads.ts";
 
 /** Something to tell beside the state: the newest of each kind. */
 export type Notice =
@@ -71,7 +70,7 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
   readonly look?: Look | undefined;
   readonly texts?: Texts | undefined;
   readonly renderer?: RendererWish | undefined;
-  /** Whether files that are dropped here are uploaded, over a session beside this one. */
+  /** Whether files go in and out here, over a session beside this one. */
   readonly takesFiles?: boolean | undefined;
   /** Whether it has the process's size, whatever fits, and gives none. */
   readonly isSized?: boolean | undefined;
@@ -96,8 +95,8 @@ export class TerminalSession {
   readonly attention: Attention;
   /** The picture of keys before the process has echoed them. */
   readonly echo: EchoOverlay;
-  /** Files on their way in; undefined where this person may start no session. */
-  readonly uploads: Uploads | undefined;
+  /** Files on their way in and out; undefined where this person may start no session. */
+  readonly files: Files | undefined;
   /** How long a key takes to the process and back, and how many bytes are not drawn yet. */
   readonly latency: Latency;
   readonly #renewal: Renewal | undefined;
@@ -180,13 +179,7 @@ export class TerminalSession {
     terminal.loadAddon(addon);
     const isReplay = () => addon.isDrawingReplay;
     if (takesFiles === true) {
-      this.uploads = new Uploads(terminal, stage, {
-        mayUpload: () => this.connection.mayType,
-        connect: (directory) => {
-          const address = receiveAddress(options.url, location.href, directory);
-          return this.connection.beside(address, `upload-${crypto.randomUUID()}`);
-        },
-      });
+      this.files = new Files(terminal, stage, { connection: this.connection, url: options.url, isReplay });
     }
     this.guard = new Guard(terminal, stage, {
       sandbox,
@@ -278,7 +271,7 @@ export class TerminalSession {
     this.tools.dispose();
     this.attention.dispose();
     this.echo.dispose();
-    this.uploads?.dispose();
+    this.files?.dispose();
     this.screen.dispose();
   }
 

@@ -175,6 +175,7 @@ export const ENGLISH = {
     notOpenedWhy: "Only http, https and mailto addresses are. It leads to:",
     path: "A path in the sandbox",
     copyPath: "Copy",
+    downloadPath: "Download",
     local: (port: number) => `Port ${port} of the sandbox`,
     preview: "What runs there is shown in an origin of its own:",
     noPreview: "The address is inside the sandbox. On your own machine it is there after:",

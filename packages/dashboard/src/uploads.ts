@@ -66,6 +66,11 @@ export class Uploads {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Where the shell is, as far as it has said. */
+  get directory(): string | undefined {
+    return this.#directory;
+  }
+
   cancel(): void {
     this.#upload?.cancel();
   }

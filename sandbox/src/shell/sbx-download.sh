@@ -23,12 +23,9 @@ for path; do
     continue
   fi
   coded=$(printf %s "$whole" | base64 | tr -d '\n')
-  # tmux passes it on where `allow-passthrough` is set.
-  if [ -n "${TMUX-}" ]; then
-    printf '\033Ptmux;\033\033]633;P;SbxDownload=%s\a\033\\' "$coded"
-  else
-    printf '\033]633;P;SbxDownload=%s\a' "$coded"
-  fi
+  printf '\033]633;P;SbxDownload=%s\a' "$coded"
+  # A tmux that draws for itself keeps that, and passes this on where `allow-passthrough` is set.
+  if [ -n "${TMUX-}" ]; then printf '\033Ptmux;\033\033]633;P;SbxDownload=%s\a\033\\' "$coded"; fi
   printf 'The page asks whether to save %s\n' "$path"
 done
 exit $status
