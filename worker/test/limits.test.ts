@@ -114,11 +114,19 @@ test("limits: what is not set has the documented default; what is no count is re
     unheardBytes: 128 * 1024 * 1024,
     idleSeconds: 1800,
     ptyIdleSeconds: 600,
-    jsonIdleSeconds: 1800,
-    parkSeconds: Number.POSITIVE_INFINITY,
+    stdioIdleSeconds: Number.POSITIVE_INFINITY,
+    parkSeconds: 60,
     parkHours: 8,
   });
-  expect([idleMsOf(limits, undefined), idleMsOf(limits, "pty")]).toEqual([1_800_000, 600_000]);
+  const kinds = [undefined, "json", "pty", "stdio"] as const;
+  expect(kinds.map((kind) => idleMsOf(limits, kind))).toEqual([
+    1_800_000,
+    1_800_000,
+    600_000,
+    Number.POSITIVE_INFINITY,
+  ]);
+  expect(idleMsOf(readLimits({ IDLE_SECONDS: "5" }), "stdio")).toBe(5_000);
+  expect(readLimits({ PARK_SECONDS: "0" }).parkSeconds).toBe(Number.POSITIVE_INFINITY);
   expect(readLimits({ LIMIT_CLIENTS: "1000", LIMIT_SESSIONS: "7" })).toEqual({ ...limits, sessions: 7 });
   for (const value of ["0", "-1", "1.5", "many", "1e3", " 5"]) {
     expect(() => readLimits({ LIMIT_SANDBOXES: value })).toThrow(AuthFault);

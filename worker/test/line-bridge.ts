@@ -137,6 +137,7 @@ function specOf(session: string, dialect: "stdio" | "plain", subject = "alice"):
     sandboxKey: "0123456789abcdef",
     session,
     query: query.query,
+    limits: "stdio",
     isTransient: false,
     who: { subject, name: subject, isGuest: false, ...may, ...own, own, expiresAtMs, origin: "" },
     actor: { tenant: "t", user: subject, address: "" },

@@ -56,10 +56,10 @@ export interface Limits {
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
   readonly unnamedSeconds: number;
-  /** After so long without input, output or resize a connection is closed; infinity: never. */
+  /** After so long without input, output or resize a connection is closed. */
   readonly idleSeconds: number;
-  /** The same of the `json` dialect. */
-  readonly jsonIdleSeconds: number;
+  /** The same at `/attach`, whose clients may be parked; infinity: never. */
+  readonly stdioIdleSeconds: number;
   /** The same of the `pty` dialect. */
   readonly ptyIdleSeconds: number;
   /** After so long without anything a session is parked; infinity: never. */
@@ -68,11 +68,8 @@ export interface Limits {
   readonly parkHours: number;
 }
 
-const UNPARKED_IDLE_SECONDS = 30 * 60;
-
 /** @throws {AuthFault} `misconfigured`, naming the variable. */
 export function readLimits(env: LimitEnv): Limits {
-  const isParking = env.PARK_SECONDS !== undefined && !["", "0"].includes(env.PARK_SECONDS);
   return {
     connectionsPerAddress: count("LIMIT_CONNECTIONS_PER_IP", env.LIMIT_CONNECTIONS_PER_IP, 200),
     jsonConnectionsPerAddress: count("LIMIT_JSON_CONNECTIONS_PER_IP", env.LIMIT_JSON_CONNECTIONS_PER_IP, 20),
@@ -86,11 +83,11 @@ export function readLimits(env: LimitEnv): Limits {
     unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
     budget: readBudget(env),
     unnamedSeconds: count("LIMIT_UNNAMED_SECONDS", env.LIMIT_UNNAMED_SECONDS, 5 * 60),
+    idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
     // A client that costs nothing while it is quiet may stay.
-    idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, isParking ? Number.POSITIVE_INFINITY : UNPARKED_IDLE_SECONDS),
-    jsonIdleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, UNPARKED_IDLE_SECONDS),
+    stdioIdleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, Number.POSITIVE_INFINITY),
     ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
-    parkSeconds: isParking ? count("PARK_SECONDS", env.PARK_SECONDS, 1) : Number.POSITIVE_INFINITY,
+    parkSeconds: env.PARK_SECONDS === "0" ? Number.POSITIVE_INFINITY : count("PARK_SECONDS", env.PARK_SECONDS, 60),
     parkHours: Math.min(count("PARK_HOURS", env.PARK_HOURS, 8), MAX_PARK_SECONDS / 3_600),
   };
 }
@@ -117,12 +114,12 @@ function readBudget(env: LimitEnv): BudgetLimits {
 }
 
 /** A kind of connection with limits for itself. */
-export type IdleKind = "json" | "pty";
+export type IdleKind = "stdio" | "json" | "pty";
 
 /** After how long without anything a connection is closed, in milliseconds. @param kind Undefined: the usual one. */
 export function idleMsOf(limits: Limits, kind: IdleKind | undefined): number {
-  const seconds = { usual: limits.idleSeconds, json: limits.jsonIdleSeconds, pty: limits.ptyIdleSeconds };
-  return 1000 * seconds[kind ?? "usual"];
+  const seconds = { stdio: limits.stdioIdleSeconds, json: limits.idleSeconds, pty: limits.ptyIdleSeconds };
+  return 1000 * (kind === undefined ? limits.idleSeconds : seconds[kind]);
 }
 
 function count(name: string, value: string | undefined, fallback: number): number {

@@ -62,7 +62,8 @@ export const STDIO_ROUTES: readonly DialectRoute[] = [
     dialect: STDIO,
     subprotocol: { name: OUTER_PROTOCOL, isRequired: true },
     refusal: "close",
+    limits: "stdio",
     wish,
   },
-  { path: "/attach", dialect: PLAIN, refusal: "status", wish: plainWish },
+  { path: "/attach", dialect: PLAIN, refusal: "status", limits: "stdio", wish: plainWish },
 ];
