@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findChromium, findProgram } from "../packages/local/src/chromium.ts";
+import { findChromium, findFirefox, findProgram } from "../packages/local/src/chromium.ts";
 import { BIN } from "../packages/local/src/paths.ts";
 import { findPexpectPython } from "../packages/local/src/python.ts";
 
@@ -24,8 +24,7 @@ const program = (name: string, purpose: string, packages: readonly string[] = [n
   problem: () => (findProgram(name) === undefined ? "not in PATH" : undefined),
 });
 
-function chromiumProblem(): string | undefined {
-  const path = findChromium();
+function browserProblem(path: string | undefined): string | undefined {
   if (path === undefined) return "not found";
   // A download without the system's libraries is there and yet does not start.
   const { status, stderr, error } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 30_000 });
@@ -36,9 +35,15 @@ const PREREQUISITES: readonly Prerequisite[] = [
   {
     name: "chromium",
     purpose: "the browser tests",
-    problem: chromiumProblem,
+    problem: () => browserProblem(findChromium()),
     // The fonts are for the screenshots: without any, Chromium draws boxes.
     packages: ["chromium", "fonts-dejavu-core", "fonts-noto-color-emoji"],
+  },
+  {
+    name: "firefox-esr",
+    purpose: "the browser tests",
+    problem: () => browserProblem(findFirefox()),
+    packages: ["firefox-esr"],
   },
   program("vim", "the terminal tests"),
   program("less", "the terminal tests"),
@@ -104,7 +109,7 @@ export function ensurePrerequisites(): void {
   const packages = left.flatMap((prerequisite) => prerequisite.packages).join(" ");
   const how = hasApt
     ? `sudo apt-get install ${packages}`
-    : `with your package manager: ${left.map(({ name }) => name).join(", ")} (CHROMIUM_PATH=/path names a browser elsewhere)`;
+    : `with your package manager: ${left.map(({ name }) => name).join(", ")} (CHROMIUM_PATH=/path and FIREFOX_PATH=/path name browsers elsewhere)`;
   throw new PrerequisiteError(`Cannot run the tests, these are missing:\n${lines.join("\n")}\nInstall: ${how}`);
 }
 

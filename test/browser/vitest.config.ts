@@ -1,4 +1,4 @@
-// The browser's end-to-end tests: Chromium on the built page, over the same running system as the other end-to-end
+// The browsers' end-to-end tests: Chromium, and in firefox.test.ts Firefox, on the built page, over the same running system as the other end-to-end
 // tests. One file after the other, since one of them restarts the Worker.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";

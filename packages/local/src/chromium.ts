@@ -1,4 +1,4 @@
-// Finding a Chromium that the browser tests can drive. Installs nothing; prerequisites.ts does.
+// Finding the browsers that the tests can drive. Installs nothing; prerequisites.ts does.
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
@@ -29,4 +29,11 @@ export function findChromium(): string | undefined {
   }
   const fixed = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", chromium.executablePath()];
   return fixed.find(isExecutable);
+}
+
+/** Path of a Firefox: FIREFOX_PATH, else the system's. */
+export function findFirefox(): string | undefined {
+  const { FIREFOX_PATH } = process.env;
+  if (FIREFOX_PATH !== undefined && FIREFOX_PATH !== "") return FIREFOX_PATH;
+  return findProgram("firefox-esr") ?? findProgram("firefox");
 }

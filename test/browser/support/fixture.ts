@@ -1,4 +1,4 @@
-// The frame of every test here: one Chromium and one login a file, one profile and one sandbox a test, and nothing may go
+// The frame of every test here: one browser and one login a file, one profile and one sandbox a test, and nothing may go
 // wrong on a page unseen.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,8 @@ export function directoryOf(sandbox: string): string {
   return join(system.sandboxesDir, found);
 }
 
-export function setUpBrowser(): Fixture {
+/** @param start Starts the browser. Default: Chromium, which alone can be led through the link. */
+export function setUpBrowser(start: (...args: string[]) => Promise<Browser> = launch): Fixture {
   let browser: Browser | undefined;
   let link: Link | undefined;
   let state: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined;
@@ -64,7 +65,7 @@ export function setUpBrowser(): Fixture {
     const { port } = new URL(system.origin);
     link = await Link.to(Number(port));
     // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
-    browser = await launch(`--host-resolver-rules=MAP localhost:${port} 127.0.0.1:${link.port}`);
+    browser = await start(`--host-resolver-rules=MAP localhost:${port} 127.0.0.1:${link.port}`);
     const profile = await fixture.profile();
     const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
     await logIn(tab, "alice");
