@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
+import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/builds.ts";
+import { BuildError } from "../packages/local/src/build/tool.ts";
 import {
   containerProblems,
   readArguments,
@@ -11,7 +13,6 @@ import {
 } from "../packages/local/src/deploy-checks.ts";
 import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
-import { BuildError, buildBridge, buildCli, buildPage } from "./build.ts";
 
 /** A deployment can't be made; the message says all that is in its way. */
 class DeployError extends Error {}

@@ -3,12 +3,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildCli } from "../packages/local/src/build/builds.ts";
+import { BuildError } from "../packages/local/src/build/tool.ts";
 import { packCli, packLibrary } from "../packages/local/src/pack/packages.ts";
-import { PackError } from "../packages/local/src/pack/tool.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
-import { buildCli } from "./build.ts";
 
-/** @param outDir Where the files are put; made if missing. @returns Their paths. @throws {PackError} */
+/** @param outDir Where the files are put; made if missing. @returns Their paths. @throws {BuildError} */
 export async function packAll(outDir: string): Promise<{ readonly library: string; readonly cli: string }> {
   mkdirSync(outDir, { recursive: true });
   const staging = mkdtempSync(join(tmpdir(), "sbx-pack-"));
@@ -25,7 +25,7 @@ if (import.meta.main) {
     const { library, cli } = await packAll(join(ROOT, "dist/packages"));
     console.log(`${library}\n${cli}`);
   } catch (error) {
-    if (!(error instanceof PackError)) throw error;
+    if (!(error instanceof BuildError)) throw error;
     console.error(error.message);
     process.exitCode = 1;
   }

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "sandbox-stdio/client";
 import WebSocket from "ws";
+import { buildCli } from "../packages/local/src/build/builds.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
 import { stopSignal } from "../packages/local/src/stop-signals.ts";
 import { startSystem } from "../packages/local/src/system.ts";
-import { buildCli } from "./build.ts";
 
 const minutes = Number(process.argv[2] ?? 5);
 const PARK_SECONDS = 2;

@@ -1,6 +1,8 @@
 // `npm start`: builds the page and the command line, runs the local system until it is told to stop, and says how to
 // use it. All it decides is what is printed; local/system.ts does the work.
 
+import { buildAll } from "../packages/local/src/build/builds.ts";
+import { BuildError } from "../packages/local/src/build/tool.ts";
 import { claimDirectory } from "../packages/local/src/claim.ts";
 import { localDir } from "../packages/local/src/paths.ts";
 import { chosenPort, isPortFree, nextFreePort, PortError } from "../packages/local/src/ports.ts";
@@ -15,7 +17,6 @@ import {
 import { stopSignal } from "../packages/local/src/stop-signals.ts";
 import { startSystem } from "../packages/local/src/system.ts";
 import { CLI_CLIENT_ID } from "../packages/local/src/tokens.ts";
-import { BuildError, buildAll } from "./build.ts";
 
 const DEFAULT_PORT = 8787;
 

@@ -3,6 +3,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildAll } from "../packages/local/src/build/builds.ts";
+import { BuildError } from "../packages/local/src/build/tool.ts";
 import { ChildKeeper, type Ending, ending } from "../packages/local/src/children.ts";
 import { findChromium } from "../packages/local/src/chromium.ts";
 import {
@@ -17,7 +19,6 @@ import { readTextIfPresent } from "../packages/local/src/files.ts";
 import { BIN, ROOT } from "../packages/local/src/paths.ts";
 import { stopSignal } from "../packages/local/src/stop-signals.ts";
 import { type Command, type Suite, suites } from "../packages/local/src/suites.ts";
-import { BuildError, buildAll } from "./build.ts";
 import { ensurePrerequisites, PrerequisiteError } from "./prerequisites.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));

@@ -42,7 +42,10 @@ export function suites(outDir: string): Suite[] {
     {
       name: "lint",
       kind: "checks",
-      checks: [{ name: "biome check", command: tool("biome"), args: ["check", "--error-on-warnings", "."] }],
+      checks: [
+        { name: "biome check", command: tool("biome"), args: ["check", "--error-on-warnings", "."] },
+        { name: "imports", command: process.execPath, args: ["scripts/check-imports.ts"] },
+      ],
     },
     { name: "types", kind: "checks", checks: typeChecks() },
     {

@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { buildBinary } from "../../../scripts/binaries.ts";
+import { buildBinary } from "../../local/src/build/binaries.ts";
 import { cleanEnv, collect, scratch } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 

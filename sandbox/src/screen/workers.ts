@@ -14,7 +14,7 @@ export type ScreenClient = {
   exceeded(): void;
 };
 
-/** In the compiled bridge all modules are one, and the worker is its second entry point (scripts/build.ts). */
+/** In the compiled bridge all modules are one, and the worker is its second entry point (packages/local/src/build/builds.ts). */
 const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
 const WORKER_URL = new URL(isCompiled ? "./src/screen/worker.js" : "./worker.ts", import.meta.url).href;
 /** While the worker has something to do it is looked at so often. */

@@ -1,9 +1,9 @@
 // The two packages: which files each has, how they are compiled, and what their package.json says.
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { runTool } from "../build/tool.ts";
 import { BIN, ROOT } from "../paths.ts";
 import { gather } from "./gather.ts";
-import { runTool } from "./tool.ts";
 
 type Manifest = {
   readonly version: string;
@@ -52,7 +52,7 @@ const PEERS = [
   "@xterm/addon-webgl",
 ];
 
-/** @param staging Is made. @returns The path of the packed file. @throws {PackError} */
+/** @param staging Is made. @returns The path of the packed file. @throws {BuildError} */
 export async function packLibrary(staging: string, outDir: string): Promise<string> {
   const sources = join(staging, "src");
   mkdirSync(sources, { recursive: true });
@@ -78,7 +78,7 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
       },
       files: entries.map((entry) => `src/${entry}`),
     });
-    await runTool(`compile ${program.name}`, join(BIN, "tsc"), ["-p", config], staging);
+    await runTool(`compile ${program.name}`, join(BIN, "tsc"), ["-p", config], { cwd: staging });
   }
   const dist = join(staging, "package/dist");
   for (const file of globSync("page/*.css", { cwd: sources })) cpSync(join(sources, file), join(dist, file));
@@ -113,7 +113,7 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
   return pack(join(staging, "package"), outDir);
 }
 
-/** The bundle must have been built. @param staging Is made. @returns The path of the packed file. @throws {PackError} */
+/** The bundle must have been built. @param staging Is made. @returns The path of the packed file. @throws {BuildError} */
 export async function packCli(staging: string, outDir: string): Promise<string> {
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
@@ -138,7 +138,7 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
 
 async function pack(dir: string, outDir: string): Promise<string> {
   const args = ["pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", outDir];
-  const [packed] = JSON.parse(await runTool("pack", "npm", args, dir)) as { filename: string }[];
+  const [packed] = JSON.parse(await runTool("pack", "npm", args, { cwd: dir })) as { filename: string }[];
   return join(outDir, packed?.filename ?? "");
 }
 

@@ -1,10 +1,10 @@
 // The calls of programs to the bridge: to type, and to answer questions. A call is repeated over each new inner hop until it is
 // answered, or given up.
 
-import type { WriteCommand } from "../programs/program-writes.ts";
 import type { ClientRecord } from "../session/client-record.ts";
 import { MIB } from "../wire/constants.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
+import type { WriteCommand } from "../wire/write-messages.ts";
 
 /** The outcome of a program's call to *write*. `fault`: the hop, or the session, was given up before it was known. */
 export type WriteOutcome =

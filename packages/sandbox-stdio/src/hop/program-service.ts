@@ -1,12 +1,12 @@
 // The calls of programs at the bridge's end of the inner hop: types their input, and answers their questions.
 
-import type { InputModes } from "../programs/keys.ts";
-import { followWrite, type WriteAnswer, type WriteCommand, type WritePorts } from "../programs/program-writes.ts";
+import { followWrite, type WriteAnswer, type WritePorts } from "../programs/program-writes.ts";
 import type { ClientRecord } from "../session/client-record.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import { encodeAnswer } from "../wire/frames.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
+import type { InputModes, WriteCommand } from "../wire/write-messages.ts";
 
 /** Questions of programs beyond the session: about the terminal, and about a shell's commands. */
 export interface ProgramPorts {

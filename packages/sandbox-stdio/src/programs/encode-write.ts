@@ -2,16 +2,9 @@
 
 import { fromLatin1 } from "../terminal/sequence-text.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
+import type { InputModes, WriteInput } from "../wire/write-messages.ts";
 import { USUAL_MODES } from "./input-modes.ts";
-import { encodeEnter, encodeKeys, encodePaste, type InputModes } from "./keys.ts";
-
-export type WriteInput = {
-  /** Latin-1: a character for each byte. */
-  readonly bytes?: string | undefined;
-  readonly keys?: readonly string[] | undefined;
-  readonly paste?: string | undefined;
-  readonly enter?: boolean | undefined;
-};
+import { encodeEnter, encodeKeys, encodePaste } from "./keys.ts";
 
 export type EncodedWrite =
   | { readonly ok: true; readonly bytes: Uint8Array }

@@ -2,11 +2,12 @@
 
 export { MAX_TIME_MARKS, offsetSince, readTimeIndex, TimeIndex, type TimeMark } from "../output/time-index.ts";
 export { decodeUtf8 } from "../text/utf8-text.ts";
-export type { Attention } from "./attention.ts";
+export type { Attention } from "../wire/attention.ts";
+export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
 export { encodeWrite } from "./encode-write.ts";
 export { headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
-export { encodeKeys, encodePaste, type InputModes } from "./keys.ts";
+export { encodeKeys, encodePaste } from "./keys.ts";
 export {
   type Gap,
   MAX_READ_BYTES,
@@ -47,7 +48,6 @@ export {
 } from "./wait.ts";
 export {
   continuesAt,
-  MAX_WRITE_BYTES,
   MAX_WRITERS,
   planWrite,
   receiptOf,

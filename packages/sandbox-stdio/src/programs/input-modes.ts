@@ -1,7 +1,7 @@
 // The modes for keys and pastes that a program has set on its terminal, read from its output. For a log that is whole and
 // short: a longer one has an emulator that knows.
 
-import type { InputModes } from "./keys.ts";
+import type { InputModes } from "../wire/write-messages.ts";
 
 /** The modes of a terminal before its program has set any. */
 export const USUAL_MODES: InputModes = {

@@ -1,16 +1,7 @@
 // Keys by the names that tmux has for them, and pasted text, as bytes for a terminal in its current modes (W1). The bytes are
 // xterm's, since that is the terminal that the process is told of; they differ from tmux's own for Home and End alone.
 
-/** The modes that the program has set on its terminal. */
-export type InputModes = {
-  /** DECCKM: arrows, Home and End are sent with ESC O. */
-  readonly applicationCursor: boolean;
-  /** DECKPAM: the keypad sends ESC O sequences in place of its characters. */
-  readonly applicationKeypad: boolean;
-  /** LNM: Enter sends CR LF. */
-  readonly newLine: boolean;
-  readonly bracketedPaste: boolean;
-};
+import type { InputModes } from "../wire/write-messages.ts";
 
 /** `message` names the key or the character; both are 400. */
 export type KeysResult =

@@ -1,30 +1,12 @@
 // A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all, and remembers each
 // writer's last, so that the Durable Object may ask again over a new hop.
 
-import { encodeWrite, needsModes, type WriteInput } from "./encode-write.ts";
-import type { InputModes } from "./keys.ts";
+import type { InputModes, WriteCommand, Written } from "../wire/write-messages.ts";
+import { encodeWrite, needsModes } from "./encode-write.ts";
 import type { WritePlan, WriteRequest } from "./writers.ts";
 
 /** So much of one program's input may wait for a process that does not read; then a write is refused. */
 const MAX_WAITING_WRITE_BYTES = 256 * 1024;
-
-export type WriteCommand = WriteInput & {
-  readonly client: string;
-  /** Where it begins in the writer's count. */
-  readonly at: number;
-  readonly eof?: boolean | undefined;
-  /** The Durable Object does not know the outcome of this same command on an earlier hop. */
-  readonly again?: boolean | undefined;
-};
-
-/** The range that was typed, and the modes of its encoding, so that a record can be made of it. */
-export type Written = {
-  readonly from: number;
-  readonly to: number;
-  /** The log's end before the first byte was typed. */
-  readonly output: number;
-  readonly modes?: InputModes | undefined;
-};
 
 export type LastWrite = Written & { readonly at: number };
 

@@ -1,10 +1,10 @@
 // The writers over HTTP (W2 to W4): each counts its own bytes, so that a call can be repeated and types nothing twice.
 // Decides only: the bytes go the way of every client's input, through its queue.
 
+import { MAX_WRITE_BYTES } from "../wire/write-messages.ts";
+
 /** Writers that one process has at most (W2). */
 export const MAX_WRITERS = 64;
-/** Bytes of one call, encoded (W1). */
-export const MAX_WRITE_BYTES = 65_536;
 
 export type WriterName = {
   readonly incarnation: string;

@@ -2,9 +2,9 @@
 // the news for programs that read and wait by calls. Knows nothing of requests and answers.
 
 import type { OutputLog } from "../output/output-log.ts";
-import type { Attention } from "../programs/attention.ts";
 import { typedText } from "../programs/typed-text.ts";
 import { MAX_WRITERS } from "../programs/writers.ts";
+import type { Attention } from "../wire/attention.ts";
 import type { Attendance } from "./attendance.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";

@@ -2,8 +2,8 @@
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
-import type { Attention } from "../programs/attention.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
+import type { Attention } from "../wire/attention.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";

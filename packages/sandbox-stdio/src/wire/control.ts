@@ -1,8 +1,8 @@
 // The JSON messages of the outer hop, one type and one schema each, and the only code that reads a client's or a server's
 // text. A wrong shape is a named fault, never an exception.
 
-import type { Attention } from "../programs/attention.ts";
 import { utf8Length } from "../text/utf8.ts";
+import type { Attention } from "./attention.ts";
 import {
   MAX_COLS,
   MAX_CONTROL_IN_BYTES,

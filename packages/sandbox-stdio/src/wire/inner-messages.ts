@@ -1,8 +1,6 @@
 // The messages of the inner hop, Durable Object to bridge: messages from a client and for it, with the client's id.
 
-import type { Attention } from "../programs/attention.ts";
-import type { WriteCommand, Written } from "../programs/program-writes.ts";
-import { MAX_WRITE_BYTES } from "../programs/writers.ts";
+import type { Attention } from "./attention.ts";
 import {
   MAX_COLS,
   MAX_CONTROL_IN_BYTES,
@@ -28,6 +26,7 @@ import {
   type Shape,
 } from "./schema.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
+import { MAX_WRITE_BYTES, type WriteCommand, type Written } from "./write-messages.ts";
 
 /** A week. */
 export const MAX_PARK_SECONDS = 604_800;

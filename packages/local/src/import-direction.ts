@@ -1,0 +1,108 @@
+// Which part of the tree, and which room of the core, may import which: the two tables of docs/architecture.md. Holds the imports of
+// source files against them. Pure: it is handed the page and the files.
+
+export type SourceFile = { readonly path: string; readonly text: string };
+
+/** By name: the names that may be imported. */
+type Table = ReadonlyMap<string, ReadonlySet<string>>;
+
+export type Directions = {
+  /** By path from the top, as `packages/api`. */
+  readonly parts: Table;
+  /** By folder below the core's `src`. */
+  readonly rooms: Table;
+};
+
+const CORE = "packages/sandbox-stdio";
+const CORE_SOURCES = `${CORE}/src/`;
+/** `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`, types included. */
+const IMPORT = /\bfrom\s*"([\w@.:/-]+)"|\bimport\s*\(\s*"([\w@.:/-]+)"|^import\s+"([\w@.:/-]+)"/gm;
+
+/** @throws {Error} If the page has no such table. */
+export function readDirections(page: string): Directions {
+  return { parts: tableUnder(page, "## Parts, and"), rooms: tableUnder(page, "### Rooms of the core") };
+}
+
+/** The first table under a heading: the name in its first column, what it imports in its last. */
+function tableUnder(page: string, heading: string): Table {
+  const [, after] = page.split(`\n${heading}`);
+  const section = after?.split(/\n#/)[0] ?? "";
+  const rows = [...section.matchAll(/^\| (`[^|]+`) \|.*\| ([^|]+) \|$/gm)];
+  if (rows.length === 0) throw new Error(`no table under "${heading}"`);
+  const names = (text: string) => text.split(", ").filter((name) => name !== "nothing");
+  return new Map(
+    rows.flatMap(([, first = "", last = ""]) =>
+      [...first.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => [name, new Set(names(last))] as const),
+    ),
+  );
+}
+
+/**
+ * One sentence for each import against the direction, and for each part or room without a row.
+ * @param packages The part by its package's name.
+ */
+export function directionFaults(
+  files: readonly SourceFile[],
+  directions: Directions,
+  packages: ReadonlyMap<string, string>,
+): string[] {
+  return files.flatMap(({ path, text }) => {
+    const specifiers = [...text.matchAll(IMPORT)].map(([, ...found]) => found.find((one) => one !== undefined) ?? "");
+    return specifiers.flatMap((specifier) => faultOf(path, specifier, directions, packages) ?? []);
+  });
+}
+
+function faultOf(
+  path: string,
+  specifier: string,
+  { parts, rooms }: Directions,
+  packages: ReadonlyMap<string, string>,
+): string | undefined {
+  const from = partOf(path, parts);
+  if (from === undefined) return `${path}: its part has no row`;
+  const target = specifier.startsWith(".") ? resolve(path, specifier) : packages.get(packageOf(specifier));
+  if (target === undefined) return from === CORE ? `${path}: the core imports no package: ${specifier}` : undefined;
+  const to = partOf(`${target}/`, parts);
+  if (to === undefined) return `${path}: ${specifier} is in no part`;
+  if (from !== to) {
+    return mayImport(parts, from, shortName(to)) ? undefined : `${path}: ${from} may not import ${to}`;
+  }
+  if (from !== CORE) return undefined;
+  const room = roomOf(path);
+  // Files beside the rooms stand in none. No room imports them.
+  const other = roomOf(target) ?? target.slice(CORE_SOURCES.length);
+  if (room === undefined || room === other) return undefined;
+  if (!rooms.has(room)) return `${path}: the room ${room} has no row`;
+  return mayImport(rooms, room, other) ? undefined : `${path}: ${room} may not import ${other}`;
+}
+
+const mayImport = (table: Table, from: string, to: string): boolean => table.get(from)?.has(to) === true;
+
+const partOf = (path: string, parts: Table): string | undefined =>
+  [...parts.keys()].find((part) => path.startsWith(`${part}/`));
+
+const shortName = (part: string): string => part.slice(part.lastIndexOf("/") + 1);
+
+/** Undefined for a file that stands beside the rooms. */
+function roomOf(path: string): string | undefined {
+  const [room, ...rest] = path.slice(CORE_SOURCES.length).split("/");
+  return path.startsWith(CORE_SOURCES) && rest.length > 0 ? room : undefined;
+}
+
+/** `@scope/name` or `name` of `name/entry`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** A relative import's path from the top. */
+function resolve(path: string, specifier: string): string {
+  const words = path.split("/").slice(0, -1);
+  for (const word of specifier.split("/")) {
+    if (word === "..") words.pop();
+    else if (word !== ".") words.push(word);
+  }
+  return words.join("/");
+}
