@@ -32,7 +32,7 @@ const dir = mkdtempSync(join(tmpdir(), "sbx-parked-"));
 const system = await startSystem({
   dir,
   workerEntry: join(ROOT, "worker/test/counting-entry.ts"),
-  workerVars: { PARK_SECONDS: String(PARK_SECONDS) },
+  workerVars: { PARK_SECONDS: String(PARK_SECONDS), PARK_PLAIN: "1" },
   signal: stopSignal(),
 });
 const counted = (): string[] => {

@@ -114,19 +114,18 @@ test("limits: what is not set has the documented default; what is no count is re
     unheardBytes: 128 * 1024 * 1024,
     idleSeconds: 1800,
     ptyIdleSeconds: 600,
-    stdioIdleSeconds: Number.POSITIVE_INFINITY,
+    parkedIdleSeconds: Number.POSITIVE_INFINITY,
     parkSeconds: 60,
+    parksPlain: false,
     parkHours: 8,
   });
-  const kinds = [undefined, "json", "pty", "stdio"] as const;
-  expect(kinds.map((kind) => idleMsOf(limits, kind))).toEqual([
-    1_800_000,
-    1_800_000,
-    600_000,
-    Number.POSITIVE_INFINITY,
-  ]);
-  expect(idleMsOf(readLimits({ IDLE_SECONDS: "5" }), "stdio")).toBe(5_000);
-  expect(readLimits({ PARK_SECONDS: "0" }).parkSeconds).toBe(Number.POSITIVE_INFINITY);
+  const idle = (canPark: boolean) =>
+    (["json", "pty", undefined] as const).map((kind) => idleMsOf(limits, kind, canPark));
+  expect([idle(false), idleMsOf(limits, undefined, true)]).toEqual([[1_800_000, 600_000, 1_800_000], Infinity]);
+  expect(idleMsOf(readLimits({ IDLE_SECONDS: "4" }), undefined, true)).toBe(4_000);
+  const never = { ...limits, parkSeconds: Infinity };
+  expect(readLimits({ PARK_SECONDS: "0", PARK_PLAIN: "1" })).toEqual(never);
+  expect(readLimits({ PARK_PLAIN: "1" }).parksPlain).toBe(true);
   expect(readLimits({ LIMIT_CLIENTS: "1000", LIMIT_SESSIONS: "7" })).toEqual({ ...limits, sessions: 7 });
   for (const value of ["0", "-1", "1.5", "many", "1e3", " 5"]) {
     expect(() => readLimits({ LIMIT_SANDBOXES: value })).toThrow(AuthFault);

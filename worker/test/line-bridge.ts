@@ -14,7 +14,13 @@ import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { SessionObject } from "../src/session/session-object.ts";
 import { GREETED_SETTINGS } from "./stand-in-bridge.ts";
 
-export const PARKING_SETTINGS = { ...GREETED_SETTINGS, PARK_SECONDS: "1", IDLE_SECONDS: "", AUDIT: "off" };
+export const PARKING_SETTINGS = {
+  ...GREETED_SETTINGS,
+  PARK_SECONDS: "1",
+  PARK_PLAIN: "1",
+  IDLE_SECONDS: "",
+  AUDIT: "off",
+};
 export const LIMIT = { timeout: 25_000, interval: 20 };
 const INCARNATION = "the-only-one";
 
@@ -137,7 +143,6 @@ function specOf(session: string, dialect: "stdio" | "plain", subject = "alice"):
     sandboxKey: "0123456789abcdef",
     session,
     query: query.query,
-    limits: "stdio",
     isTransient: false,
     who: { subject, name: subject, isGuest: false, ...may, ...own, own, expiresAtMs, origin: "" },
     actor: { tenant: "t", user: subject, address: "" },

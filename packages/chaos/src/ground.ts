@@ -70,6 +70,7 @@ export async function localGround(
       workerFlags: ["unsafe_module"],
       workerVars: {
         PARK_SECONDS: String(parkSeconds),
+        PARK_PLAIN: "1",
         BRIDGE_URL: `http://127.0.0.1:${inner.port}`,
         CHAOS_SPEED: String(speed),
         // One user, from one address, does all of it, and plain clients come back as new ones.

@@ -16,7 +16,7 @@ const dir = mkdtempSync(join(tmpdir(), "sbx-parked-stop-"));
 beforeAll(async () => {
   system = await startSystem({
     dir,
-    workerVars: { PARK_SECONDS: "1" },
+    workerVars: { PARK_SECONDS: "1", PARK_PLAIN: "1" },
     bridgeEnv: { STOP_SECONDS: "60", STDIO_TRACE: "*" },
   });
 }, 120_000);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   system = await startSystem({
     dir,
     workerEntry: join(ROOT, "worker/test/counting-entry.ts"),
-    workerVars: { PARK_SECONDS: "1" },
+    workerVars: { PARK_SECONDS: "1", PARK_PLAIN: "1" },
     bridgeEnv: { STDIO_TRACE: "*" },
   });
 }, 120_000);

@@ -28,6 +28,8 @@ export interface LimitEnv {
   readonly IDLE_SECONDS?: string;
   readonly IDLE_SECONDS_PTY?: string;
   readonly PARK_SECONDS?: string;
+  /** `1`: plain clients are parked too. */
+  readonly PARK_PLAIN?: string;
   readonly PARK_HOURS?: string;
 }
 
@@ -56,17 +58,22 @@ export interface Limits {
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
   readonly unnamedSeconds: number;
-  /** After so long without input, output or resize a connection is closed. */
+  /** After so long without input, output or resize a connection is closed that keeps its object awake. */
   readonly idleSeconds: number;
-  /** The same at `/attach`, whose clients may be parked; infinity: never. */
-  readonly stdioIdleSeconds: number;
   /** The same of the `pty` dialect. */
   readonly ptyIdleSeconds: number;
+  /** The same of a connection that can be parked; infinity: never. */
+  readonly parkedIdleSeconds: number;
   /** After so long without anything a session is parked; infinity: never. */
   readonly parkSeconds: number;
+  /** Whether plain clients are parked too. */
+  readonly parksPlain: boolean;
   /** For so long a parked session keeps its clients, and with them its container. */
   readonly parkHours: number;
 }
+
+/** Longer than a person thinks between two commands. */
+const USUAL_PARK_SECONDS = 60;
 
 /** @throws {AuthFault} `misconfigured`, naming the variable. */
 export function readLimits(env: LimitEnv): Limits {
@@ -84,10 +91,12 @@ export function readLimits(env: LimitEnv): Limits {
     budget: readBudget(env),
     unnamedSeconds: count("LIMIT_UNNAMED_SECONDS", env.LIMIT_UNNAMED_SECONDS, 5 * 60),
     idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),
-    // A client that costs nothing while it is quiet may stay.
-    stdioIdleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, Number.POSITIVE_INFINITY),
     ptyIdleSeconds: count("IDLE_SECONDS_PTY", env.IDLE_SECONDS_PTY, 10 * 60),
-    parkSeconds: env.PARK_SECONDS === "0" ? Number.POSITIVE_INFINITY : count("PARK_SECONDS", env.PARK_SECONDS, 60),
+    // A client that costs nothing while it is quiet may stay.
+    parkedIdleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, Number.POSITIVE_INFINITY),
+    parkSeconds:
+      env.PARK_SECONDS === "0" ? Number.POSITIVE_INFINITY : count("PARK_SECONDS", env.PARK_SECONDS, USUAL_PARK_SECONDS),
+    parksPlain: env.PARK_PLAIN === "1" && env.PARK_SECONDS !== "0",
     parkHours: Math.min(count("PARK_HOURS", env.PARK_HOURS, 8), MAX_PARK_SECONDS / 3_600),
   };
 }
@@ -114,12 +123,16 @@ function readBudget(env: LimitEnv): BudgetLimits {
 }
 
 /** A kind of connection with limits for itself. */
-export type IdleKind = "stdio" | "json" | "pty";
+export type IdleKind = "json" | "pty";
 
-/** After how long without anything a connection is closed, in milliseconds. @param kind Undefined: the usual one. */
-export function idleMsOf(limits: Limits, kind: IdleKind | undefined): number {
-  const seconds = { stdio: limits.stdioIdleSeconds, json: limits.idleSeconds, pty: limits.ptyIdleSeconds };
-  return 1000 * (kind === undefined ? limits.idleSeconds : seconds[kind]);
+/**
+ * After how long without anything a connection is closed, in milliseconds.
+ * @param kind Undefined: the usual one.
+ * @param canPark Whether it may stay while its session sleeps.
+ */
+export function idleMsOf(limits: Limits, kind: IdleKind | undefined, canPark: boolean): number {
+  if (kind === "pty") return 1000 * limits.ptyIdleSeconds;
+  return 1000 * (canPark ? limits.parkedIdleSeconds : limits.idleSeconds);
 }
 
 function count(name: string, value: string | undefined, fallback: number): number {

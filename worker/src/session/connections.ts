@@ -5,6 +5,7 @@ import {
   CLOSE,
   type ConnectionHooks,
   clipUtf8,
+  type Dialect,
   dialectNamed,
   PING_TEXT,
   PONG_TEXT,
@@ -141,8 +142,7 @@ export class Connections implements SocketEvents {
     const pair = new WebSocketPair();
     const socket = pair[1];
     const dialect = dialectNamed(spec.dialect);
-    const mayPark = this.#ports.limits.parkSeconds !== Number.POSITIVE_INFINITY;
-    if (dialect.acknowledges || (mayPark && answersPings(dialect))) this.#sockets.acceptLasting(socket, dialect.name);
+    if (this.#canPark(dialect)) this.#sockets.acceptLasting(socket, dialect.name);
     else this.#sockets.acceptOwn(socket, this);
     const connection = this.#connect(socket, keptSpecOf(spec), undefined, begin);
     const vanished = () => this.webSocketClose(socket, 1006, "");
@@ -169,8 +169,13 @@ export class Connections implements SocketEvents {
       queue: () => this.#sockets.queueOf(socket),
       gone: () => this.webSocketClose(socket, 1006, ""),
     };
-    watches.add(connection, spec, look, kept);
+    watches.add(connection, { ...spec, canPark: this.#canPark(dialect) }, look, kept);
     return connection;
+  }
+
+  /** Whether its sockets outlive this object. A plain client that never says a word notices the close of such a one late. */
+  #canPark(dialect: Dialect): boolean {
+    return dialect.acknowledges || (this.#ports.limits.parksPlain && answersPings(dialect));
   }
 
   // ---- WebSocket events ----------------------------------------------------------------------------------------

@@ -22,15 +22,23 @@ export class Watches {
     this.#limits = limits;
   }
 
-  /** @param kept Of one whose session has slept. */
+  /**
+   * @param spec What was asked for; `canPark`: it may stay while its session sleeps.
+   * @param kept Of one whose session has slept.
+   */
   add(
     connection: Bounded & Idling,
-    { who, pass, limits }: Pick<AttachSpec, "who" | "pass" | "limits">,
+    {
+      who,
+      pass,
+      limits,
+      canPark = false,
+    }: Pick<AttachSpec, "who" | "pass" | "limits"> & { readonly canPark?: boolean },
     look: Look,
     kept?: KeptWatch,
   ): void {
     this.lifetimes.add(connection, who, pass, kept?.isWarned);
-    this.#idle.add(connection, idleMsOf(this.#limits, limits), kept?.activeAtMs ?? Date.now());
+    this.#idle.add(connection, idleMsOf(this.#limits, limits, canPark), kept?.activeAtMs ?? Date.now());
     this.#gone.add(connection, look);
   }
 

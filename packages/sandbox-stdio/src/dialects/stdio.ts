@@ -62,8 +62,7 @@ export const STDIO_ROUTES: readonly DialectRoute[] = [
     dialect: STDIO,
     subprotocol: { name: OUTER_PROTOCOL, isRequired: true },
     refusal: "close",
-    limits: "stdio",
     wish,
   },
-  { path: "/attach", dialect: PLAIN, refusal: "status", limits: "stdio", wish: plainWish },
+  { path: "/attach", dialect: PLAIN, refusal: "status", wish: plainWish },
 ];

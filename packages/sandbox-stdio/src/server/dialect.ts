@@ -108,7 +108,7 @@ export interface DialectRoute {
    */
   readonly authenticatesSession?: boolean;
   /** The limits that hold here, if the settings have some of their own for it. Absent: the usual ones. */
-  readonly limits?: "stdio" | "json" | "pty";
+  readonly limits?: "json" | "pty";
   /**
    * Whether a session that this route makes is forgotten once it has ended, its clients have been told and none is left:
    * its name then stands for a new one, since these clients know no other. Absent: its end can be read for a day.
