@@ -31,6 +31,22 @@ test("X5: a log comes back with its offsets, its bytes and their streams, in pie
   expect(contentOf(back)).toBe(contentOf(log));
 });
 
+test("X5: changes of size come back where they were, at the log's end too", () => {
+  const log = new OutputLog(SIZE, 4096);
+  for (let i = 0; i < 5; i += 1) {
+    log.append(bytes("x".repeat(1_000)), 1);
+    log.markSize(100 + i, 30);
+  }
+  log.markSize(50, 10);
+  const start = log.startOffset;
+  const back = decodeArchive(encodeArchive(log), start, log.sizeAt(start), log.changes);
+  expect(back.changes).toEqual([
+    ...[0, 1, 2, 3].map((i) => ({ offset: 1_000 * (i + 1), cols: 100 + i, rows: 30 })),
+    { offset: 5_000, cols: 50, rows: 10 },
+  ]);
+  expect([back.sizeAt(start), back.sizeAt(5_000)]).toEqual([log.sizeAt(start), { cols: 50, rows: 10 }]);
+});
+
 test("X5: single bytes of alternating streams are stored too, at some cost", () => {
   const log = new OutputLog(SIZE, 4096);
   for (let i = 0; i < 5_000; i += 1) log.append(bytes(String(i % 10)), i % 2 === 0 ? 2 : 1);

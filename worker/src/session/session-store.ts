@@ -67,7 +67,8 @@ export const NEXT_LOOK = "next look";
 
 const MAX_KEPT_BYTES = 2 * 1024 * 1024 - 16 * 1024;
 
-type Archive = { start: number; cols: number; rows: number };
+/** Older ones have no `changes` of the size. */
+type Archive = { start: number; cols: number; rows: number; changes?: OutputLog["changes"] };
 
 /** How long the log and status of an ended process can be read, where no program says otherwise, and of a lost one. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
@@ -101,7 +102,7 @@ export class SessionStore {
 
   /** Stores the log, in place of one stored before. */
   saveLog(log: OutputLog): void {
-    const archive: Archive = { start: log.startOffset, ...log.sizeAt(log.startOffset) };
+    const archive: Archive = { start: log.startOffset, ...log.sizeAt(log.startOffset), changes: log.changes };
     this.#storage.transactionSync(() => {
       // Made here and not at the start: a client of a new session must not wait for a table.
       this.#storage.sql.exec("CREATE TABLE IF NOT EXISTS log (piece INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
@@ -122,7 +123,7 @@ export class SessionStore {
     if (archive === undefined) return undefined;
     const rows = this.#storage.sql.exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM log ORDER BY piece");
     const pieces = rows.toArray().map((row) => new Uint8Array(row.bytes));
-    return decodeArchive(pieces, archive.start, archive);
+    return decodeArchive(pieces, archive.start, archive, archive.changes);
   }
 
   /** The screen that an ended process left behind, where its log alone does not give it. */

@@ -2,14 +2,14 @@
 
 import { STREAM_STDERR, STREAM_STDOUT } from "../wire/constants.ts";
 import type { OutputStream } from "../wire/frames.ts";
-import { OutputLog } from "./output-log.ts";
+import { OutputLog, type SizeMark } from "./output-log.ts";
 
 /** Stored in pieces, since a store may limit the size of one value. */
 const PIECE_BYTES = 512 * 1024;
 /** Stream byte and length (u32, big-endian) before each run. */
 const RUN_HEADER_BYTES = 5;
 
-/** The log's content, without changes of size: pieces that are to be kept in order. */
+/** The log's content, without its {@link OutputLog.changes}: pieces that are to be kept in order. */
 export function encodeArchive(log: OutputLog): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let offset = log.startOffset; offset < log.endOffset; ) {
@@ -41,11 +41,16 @@ function runsFrom(log: OutputLog, offset: number): { stream: OutputStream; lengt
   return runs;
 }
 
-/** @param start The offset of the first byte stored. */
+/**
+ * @param start The offset of the first byte stored.
+ * @param size The PTY's size there.
+ * @param changes Of that size, as the log had them.
+ */
 export function decodeArchive(
   pieces: Iterable<Uint8Array>,
   start: number,
   size: { cols: number; rows: number },
+  changes: readonly SizeMark[] = [],
 ): OutputLog {
   const log = new OutputLog(size, undefined, start);
   for (const piece of pieces) {
@@ -57,5 +62,6 @@ export function decodeArchive(
       at += RUN_HEADER_BYTES + length;
     }
   }
+  log.restoreChanges(changes);
   return log;
 }

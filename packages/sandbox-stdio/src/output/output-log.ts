@@ -124,6 +124,16 @@ export class OutputLog {
     return { cols: size.cols, rows: size.rows };
   }
 
+  /** The remembered changes of size, oldest first. */
+  get changes(): readonly SizeMark[] {
+    return [...this.#marks];
+  }
+
+  /** This log was read from a store: these are its changes of size. */
+  restoreChanges(changes: readonly SizeMark[]): void {
+    this.#marks = changes.filter(({ offset }) => offset >= this.#start && offset <= this.#end);
+  }
+
   /** The first change of size at or after `offset`, if there is one. */
   markFrom(offset: number): SizeMark | undefined {
     const marks = this.#marks;
