@@ -13,8 +13,9 @@ import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
 import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
+import { describe, isAlive } from "./session-answers.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import { describeSession, participantsOf, type SessionListing } from "./session-listing.ts";
+import type { SessionListing } from "./session-listing.ts";
 import { makeParts, type SessionEnv, type SessionParts } from "./session-parts.ts";
 import type { SessionRecord } from "./session-store.ts";
 
@@ -183,17 +184,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   // ---- What the API asks ---------------------------------------------------------------------------------------
 
-  async describe(asker?: Asker): Promise<SessionListing | undefined> {
-    const { keeper, signer, parking } = this.#parts;
-    const { record } = this.#parts.store;
-    if (record === undefined) return undefined;
-    const writerId = asker && signer.writerId(record.facts.incarnation, asker, "api");
-    if (!parking.isParked || keeper.session === undefined)
-      return describeSession(this.env, record, keeper.session, writerId, () => keeper.foundLost(record));
-    const here = { clients: keeper.session.attachedCount, ...participantsOf(keeper.session) };
-    // Its container may be gone since. Attached clients are to hear of that.
-    const described = await describeSession(this.env, record, undefined, writerId, () => void this.#awake());
-    return { ...described, ...here };
+  describe(asker?: Asker): Promise<SessionListing | undefined> {
+    return describe(this.env, this.#parts, asker, () => void this.#awake());
   }
 
   async audit(after: number, limit: number): Promise<AuditPage | undefined> {
@@ -213,12 +205,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return true;
   }
 
-  async isAlive(): Promise<boolean> {
-    const { store, keeper, attaching } = this.#parts;
-    const { record } = store;
-    if (record === undefined) return attaching.isUnderWay;
-    if (keeper.session !== undefined) return !keeper.session.hasEnded;
-    return (await describeSession(this.env, record, undefined)).state === "running";
+  isAlive(): Promise<boolean> {
+    return isAlive(this.env, this.#parts);
   }
 
   async called(incarnation: string): Promise<void> {
