@@ -109,7 +109,7 @@ test("two tabs on one session see the same and type into the same shell", async 
 // What xterm.js answers to each, so that one that is answered twice, late or not at all shows.
 const QUERIES = String.raw`\e[c\e[>c\e[5n\e[6n\e]10;?\a\e]11;?\a\e[?25$p`;
 const ANSWERS =
-  "\x1b[?1;2c\x1b[>0;276;0c\x1b[0n\x1b[1;1R\x1b]10;rgb:eaea/eaea/eaea\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\\x1b[?25;1$y";
+  "\x1b[?62;4;9;22c\x1b[>0;276;0c\x1b[0n\x1b[1;1R\x1b]10;rgb:eaea/eaea/eaea\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\\x1b[?25;1$y";
 
 /** Starts a program that asks the terminal everything at once and writes down every byte that is typed into it. */
 async function ask({ tab, directory }: ShellTab): Promise<() => string> {

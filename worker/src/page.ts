@@ -7,10 +7,10 @@ export interface PageEnv {
   readonly ASSETS: Fetcher;
 }
 
-/** xterm.js writes style elements, so inline styles are allowed; scripts are only our own files. */
+/** xterm.js writes style elements, so inline styles are allowed. Scripts are only our own files; its images' decoder is WebAssembly. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
-  "script-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",

@@ -1,4 +1,4 @@
-// Everything to which xterm.js 6.0 answers by itself while it parses: the page must catch it, so that nothing is typed into
+// Everything to which xterm.js 6.0, or images.ts, answers by itself while it parses: the page must catch it, so that nothing is typed into
 // a process that no person typed. From its InputHandler, every place that sends data.
 
 import type { IDisposable, IFunctionIdentifier, Terminal } from "@xterm/xterm";
@@ -15,6 +15,7 @@ const CSI_QUERIES: readonly IFunctionIdentifier[] = [
   { prefix: "?", final: "u" }, // Kitty's keyboard protocol: which flags?
   { final: "x" }, // DECREQTPARM
   { final: "t" }, // XTWINOPS: sizes and title, where windowOptions allows it
+  { prefix: "?", final: "S" }, // XTSMGRAPHICS: how large images may be
   { prefix: "?", final: "h" }, // DECSET: setting mode 1004 reports the focus at once
 ];
 const DCS_QUERIES: readonly IFunctionIdentifier[] = [

@@ -8,6 +8,7 @@ import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
+import { drawImages, MAX_IMAGE_LENGTH } from "./images.ts";
 import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
 import { isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
@@ -104,7 +105,8 @@ export class TerminalView {
     const follow = (link: TextLink) => events.followText(link);
     terminal.registerLinkProvider(textLinkProvider(terminal, { follow, hover: (words) => events.link(words) }));
     mendEraseToCursor(terminal);
-    limitWork(terminal);
+    limitWork(terminal, MAX_IMAGE_LENGTH);
+    this.#disposables.push(drawImages(terminal));
     parseOnAfterFaults(terminal, reportError);
     parseInSlices(terminal, () => performance.now());
     parseUnseen(terminal);

@@ -22,7 +22,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 
 /** The policy that the Worker sends with the page. */
 const CONTENT_SECURITY_POLICY =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -33,6 +33,32 @@ test("35: a write is parsed in pieces with pauses in between, and gives the scre
   expect(now).toBeGreaterThan(100);
 });
 
+test("35: a handler that has to wait holds what comes behind it, and it alone, wherever the pieces end", async () => {
+  const terminal = new headless.Terminal({ cols: 80, rows: 24, allowProposedApi: true });
+  let now = 0;
+  parseInSlices(terminal, () => {
+    now += 5;
+    return now;
+  });
+  const order: string[] = [];
+  const seen = () => terminal.buffer.active.getLine(0)?.translateToString(true) ?? "";
+  terminal.parser.registerOscHandler(1337, async (data) => {
+    order.push(`${data} begins behind ${seen()}`);
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push(`${data} ends behind ${seen()}`);
+    return true;
+  });
+  const filler = "\x1b[m".repeat(20_000);
+  const written = new Promise<void>((resolve) =>
+    terminal.write(encoder.encode(`x${filler}\x1b]1337;a\x07y${filler}\x1b]1337;b\x07z`), resolve),
+  );
+  terminal.write(encoder.encode("!"));
+  await written;
+  await new Promise<void>((resolve) => terminal.write("", resolve));
+  expect(order).toEqual(["a begins behind x", "a ends behind x", "b begins behind xy", "b ends behind xy"]);
+  expect(seen()).toBe("xyz!");
+});
+
 test("35: pieces shrink to what takes a few milliseconds, grow again, and never exceed what the costliest bytes allow", () => {
   const slices = new Slices();
   const bytes = new Uint8Array(1_000_000).fill(0x61);

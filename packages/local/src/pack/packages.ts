@@ -46,6 +46,7 @@ const PEERS = [
   "react",
   "@xterm/xterm",
   "@xterm/addon-fit",
+  "@xterm/addon-image",
   "@xterm/addon-search",
   "@xterm/addon-unicode11",
   "@xterm/addon-web-links",

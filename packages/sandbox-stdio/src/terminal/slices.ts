@@ -61,16 +61,22 @@ export function parseInSlices(terminal: XtermTerminal, now: () => number): void 
   const input = inputHandlerOf(terminal);
   const parse = input.parse.bind(input);
   const slices = new Slices();
-  /** A write that is not parsed to its end, and how far it is: xterm.js asks for it again. */
-  let begun: { readonly data: Uint8Array; readonly at: number } | undefined;
+  /** A write that is not parsed to its end, and how far it is: xterm.js asks for it again. `held`: the piece a handler waits in. */
+  let begun: { readonly data: Uint8Array; readonly at: number; readonly held?: Uint8Array } | undefined;
   input.parse = (data, promiseResult) => {
     if (typeof data === "string") return parse(data, promiseResult);
-    let at = begun?.data === data ? begun.at : 0;
+    let { at, held } = begun?.data === data ? begun : { at: 0, held: undefined };
     begun = undefined;
     const startMs = now();
     for (let lastMs = startMs; at < data.length; ) {
-      const end = slices.endOf(data, at, worstNsPerByte(terminal));
-      parse(data.subarray(at, end));
+      const end = held === undefined ? slices.endOf(data, at, worstNsPerByte(terminal)) : at + held.length;
+      const piece = held ?? data.subarray(at, end);
+      const result = held === undefined ? parse(piece) : parse(piece, promiseResult);
+      if (result !== undefined) {
+        begun = { data, at, held: piece };
+        return result;
+      }
+      held = undefined;
       const nowMs = now();
       slices.took(end - at, nowMs - lastMs);
       lastMs = nowMs;
