@@ -224,6 +224,7 @@ export class BrowserConnection {
         setTimer,
         now: () => performance.now(),
         random: () => Math.random(),
+        areTimersLate: () => document.hidden,
       },
       this.#events,
     );

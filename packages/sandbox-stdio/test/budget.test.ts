@@ -162,7 +162,9 @@ describe("L10: of stdio.v1", () => {
     ["a flood in frames of 8 KiB", 8_192, 0.2],
     ["a program that writes a byte 2,000 times a second", 1, 0.5],
     ["lines of 80 bytes, 1,000 a second", 80, 1],
-  ])("what our clients acknowledge of %s costs nothing", (_what, frameBytes, everyMs) => {
+    ["a flood in frames of 8 KiB, on a page whose timers come late,", 8_192, 0.2, true],
+    ["lines of 80 bytes, 1,000 a second, on such a page,", 80, 1, true],
+  ])("what our clients acknowledge of %s costs nothing", (_what, frameBytes, everyMs, isLate = false) => {
     const time = new Scheduler();
     const limits = { ...DEFAULT_BUDGET, messageBurst: 1, messagesPerSecond: 0.001 };
     const at = rig({ tty: true, delivery: "live" }, { now: () => time.now });
@@ -175,6 +177,7 @@ describe("L10: of stdio.v1", () => {
         connection.receive(JSON.stringify({ type: "ack", offset }), time.now);
         return true;
       },
+      areTimersLate: () => isLate,
     });
     let end = 0;
     let isDealing = false;

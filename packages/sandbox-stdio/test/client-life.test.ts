@@ -7,6 +7,7 @@ import {
   type ClientSocketEvents,
   encodeFrame,
   MAX_FRAME_BYTES,
+  MIN_WINDOW_BYTES,
   StdioClient,
 } from "../src/index.ts";
 import { bytes, join, rig } from "./fixtures.ts";
@@ -14,7 +15,7 @@ import { Scheduler } from "./simulation/scheduler.ts";
 
 const HELLO = join(rig({ tty: true, delivery: "live" }).session, "a", { delivery: "live" }).peer.hello;
 
-function harness(options: Partial<ClientOptions> = {}, random = 1) {
+function harness(options: Partial<ClientOptions> = {}, random = 1, areTimersLate = false) {
   const time = new Scheduler();
   const seen: unknown[][] = [];
   const sockets: {
@@ -52,6 +53,7 @@ function harness(options: Partial<ClientOptions> = {}, random = 1) {
       setTimer: (ms, callback) => time.after(ms, callback),
       now: () => time.now,
       random: () => random,
+      areTimersLate: () => areTimersLate,
     },
     {
       state: note("state"),
@@ -226,6 +228,17 @@ describe("acknowledging", () => {
     expect(texts("ack")).toEqual([{ type: "ack", offset: 3 }]);
     wait(1_000);
     expect(texts("ack").length).toBe(1);
+  });
+
+  test("W1: after 16 KiB where timers come late, so that the least window waits for none", () => {
+    const { client, greet, output, texts } = harness({}, 1, true);
+    client.start();
+    greet();
+    output(MIN_WINDOW_BYTES);
+    client.dealtWith(MIN_WINDOW_BYTES - 1);
+    expect(texts("ack")).toEqual([]);
+    client.dealtWith(MIN_WINDOW_BYTES);
+    expect(texts("ack")).toEqual([{ type: "ack", offset: MIN_WINDOW_BYTES }]);
   });
 
   test("W1: what was received but not dealt with is not acknowledged", () => {

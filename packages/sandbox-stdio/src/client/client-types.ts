@@ -36,6 +36,8 @@ export interface ClientPorts {
   random(): number;
   /** Whether a full-screen program has the terminal: typed text forms no lines then. Absent: never. */
   isFullScreen?(): boolean;
+  /** Whether timers come late just now, as in a page out of sight: then acknowledgements do not wait for one. Absent: never. */
+  areTimersLate?(): boolean;
 }
 
 /** How it ended, for good. */

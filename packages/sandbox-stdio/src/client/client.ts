@@ -55,6 +55,7 @@ export class StdioClient {
       events,
       setTimer: (ms, callback) => ports.setTimer(ms, callback),
       ack: (offset) => this.#control({ type: "ack", offset }),
+      areTimersLate: () => ports.areTimersLate?.() === true,
     });
     this.#keepsKeys = options.keepsKeys === true;
     this.#typed = new TypedInput(() => ports.isFullScreen?.() === true);
