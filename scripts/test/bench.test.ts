@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { pageTable } from "../../packages/bench/src/page/table.ts";
 import { functionTable } from "../../packages/bench/src/profile-table.ts";
 import { quickTable } from "../../packages/bench/src/quick.ts";
 import { TABLE_FILE, withTable } from "../../packages/bench/src/table-file.ts";
@@ -29,6 +30,19 @@ test("the table takes the place of the one in docs/benchmark.md, and all else st
   const page = readFileSync(TABLE_FILE, "utf8");
   const [before, , after] = page.split(/<!-- \/?bench -->/);
   expect(withTable(page, "| $& | 1 |")).toBe(`${before}<!-- bench -->\n| $& | 1 |\n<!-- /bench -->${after}`);
+});
+
+test("the table of the page has a place of its own, and medians of numbers beside words that differ", () => {
+  const page = readFileSync(TABLE_FILE, "utf8");
+  const [before, , after] = page.split(/<!-- \/?page -->/);
+  const round = (ms: number, renderer: string) =>
+    [
+      ["a key, ms", ms / 2, ms, "10"],
+      ["renderer", undefined, renderer, ""],
+    ] as const;
+  const table = pageTable([round(4, "dom"), round(8, "webgl"), round(5, "dom")], "Here.");
+  expect(table.split("\n").slice(4)).toEqual(["| a key, ms | 2.50 | 5.00 | 10 |", "| renderer |  | dom, webgl |  |"]);
+  expect(withTable(page, table, "page")).toBe(`${before}<!-- page -->\n${table}\n<!-- /page -->${after}`);
 });
 
 test.each([

@@ -6,6 +6,8 @@ import { exit } from "../../sbx-cli/src/exit.ts";
 import { keepAwake } from "./awake.ts";
 import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures.ts";
 import { median, show } from "./numbers.ts";
+import type { PageRow } from "./page/measure.ts";
+import { pageTable } from "./page/table.ts";
 import { PROFILED, profile } from "./profile.ts";
 import { QUICK_MS, QUICK_SHARE, QUICK_SUBJECTS, quickTable } from "./quick.ts";
 import { type Results, runRounds } from "./rounds.ts";
@@ -13,7 +15,10 @@ import type { SubjectName } from "./subjects.ts";
 import { readPage, writeTable } from "./table-file.ts";
 
 const WRONG_USAGE = 2;
-const names = MEASURES.map(({ name }) => name);
+/** Measured apart from the rest: its subjects are pages, and its table is one of its own. */
+const PAGE = "page";
+const terminals = MEASURES.map(({ name }) => name);
+const names = [...terminals, PAGE];
 
 type Options = {
   rounds: number;
@@ -32,7 +37,7 @@ const options = new Command("bench")
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--share <x>", "how much of each measurement is made, up to 1; nothing is written below 1", shareOf, 1)
   .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
-  .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(names))
+  .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(terminals))
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
   .option("--no-write", "leave docs/benchmark.md alone")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
@@ -46,6 +51,26 @@ else await measureAll();
 exit(0);
 
 async function measureAll(): Promise<void> {
+  if (options.only.some((name) => name !== PAGE)) await measureTerminals();
+  if (options.only.includes(PAGE)) await measurePages();
+}
+
+async function measurePages(): Promise<void> {
+  // A browser's driver is much to load: not for a wrong word.
+  const { measurePage } = await import("./page/measure.ts");
+  const rounds: (readonly PageRow[])[] = [];
+  let browserName = "";
+  for (let round = 0; round < options.rounds; round += 1) {
+    const { browser, rows } = await measurePage(options.share);
+    browserName = browser;
+    rounds.push(rows);
+  }
+  const table = pageTable(rounds, `${machine()}, ${browserName} without a screen.`);
+  console.log(table);
+  if (options.write && options.share === 1) writeTable(table, "page");
+}
+
+async function measureTerminals(): Promise<void> {
   const results = await runRounds({
     rounds: options.rounds,
     measures: MEASURES.filter(({ name }) => options.only.includes(name)),
@@ -98,10 +123,18 @@ function namesOf(known: readonly string[]): (text: string) => readonly string[] 
   };
 }
 
-function makeTable(results: Results): string {
+/** How often, on what and when it was measured. */
+function machine(): string {
   const cpu = cpus();
+  const rounds = options.rounds === 1 ? "One round" : `Medians of ${options.rounds} rounds`;
+  const awake = isAwake ? "kept awake" : "which may sleep";
+  const date = new Date().toISOString().slice(0, 10);
+  return `${rounds} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${awake}, loopback, ${date}`;
+}
+
+function makeTable(results: Results): string {
   const lines = [
-    `${options.rounds === 1 ? "One round" : `Medians of ${options.rounds} rounds`} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${isAwake ? "kept awake" : "which may sleep"}, loopback, ${new Date().toISOString().slice(0, 10)}.`,
+    `${machine()}.`,
     "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
     "x is the ratio to it.",
     "",

@@ -1,4 +1,4 @@
-// Where the benchmark's table stands: between two markers of a page that people read.
+// Where the benchmark's tables stand: each between two markers of a page that people read.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,21 +6,24 @@ import { ROOT } from "../../local/src/paths.ts";
 
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 
+/** `bench`: the whole table. `page`: that of the page in the browser. */
+export type TableName = "bench" | "page";
+
 /**
  * The page with this table in place of the one it has.
  * @throws {Error} If it has no markers, or more than one pair: a run must not lose its table, nor the page its text.
  */
-export function withTable(page: string, table: string): string {
-  const places = page.match(/<!-- bench -->[\s\S]*?<!-- \/bench -->/g) ?? [];
+export function withTable(page: string, table: string, name: TableName = "bench"): string {
+  const places = page.match(new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- /${name} -->`, "g")) ?? [];
   if (places.length !== 1) throw new Error(`Cannot place the table: the page has ${places.length} places for it`);
   // A function, since a table may hold `$`.
-  return page.replace(places[0] ?? "", () => `<!-- bench -->\n${table}\n<!-- /bench -->`);
+  return page.replace(places[0] ?? "", () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`);
 }
 
 export function readPage(): string {
   return readFileSync(TABLE_FILE, "utf8");
 }
 
-export function writeTable(table: string): void {
-  writeFileSync(TABLE_FILE, withTable(readPage(), table));
+export function writeTable(table: string, name?: TableName): void {
+  writeFileSync(TABLE_FILE, withTable(readPage(), table, name));
 }
