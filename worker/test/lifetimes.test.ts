@@ -89,6 +89,27 @@ test("a connection is warned once, 60 s before its end, and its place is kept", 
   expect(one.ended).toEqual([[CLOSE.unauthenticated, "token expired", "never", "vanished"]]);
 });
 
+test("T5: behind a fresh token that lives no longer than the warning, half of its time passes before the next", () => {
+  stopClock();
+  const one = connection();
+  const lifetimes = new Lifetimes();
+  const startMs = Date.now();
+  lifetimes.add(one.connection, grant({ expiresAtMs: startMs + 60_000 }), PASS);
+  lifetimes.tick(startMs);
+  expect(one.said).toEqual([{ type: "expiring", seconds: 60 }]);
+  advanceClock(10_000);
+  lifetimes.renew(one.connection, grant({ expiresAtMs: startMs + 70_000 }));
+  lifetimes.tick(startMs + 10_000);
+  expect([one.said.length, lifetimes.nextTickMs]).toEqual([1, startMs + 40_000]);
+  lifetimes.tick(startMs + 40_000);
+  expect(one.said).toEqual([
+    { type: "expiring", seconds: 60 },
+    { type: "expiring", seconds: 30 },
+  ]);
+  lifetimes.renew(one.connection, grant({ expiresAtMs: startMs + 1_000_000 }));
+  expect(lifetimes.nextTickMs).toBe(startMs + 940_000);
+});
+
 test("a connection that gets here just after a revocation is ended too, by those who have a say", () => {
   const lifetimes = new Lifetimes();
   lifetimes.revoke({ kind: "sub", value: "alice", atMs: Date.now() }, "home");

@@ -36,8 +36,10 @@ export class Login {
   /** Who is logged in for some time to come; undefined: nobody, or not for long, and it can't be renewed or nobody uses the page. */
   async fresh(): Promise<Extract<Me, { kind: "known" }> | undefined> {
     const me = await fetchMe();
-    const best = isFresh(me) || !this.#isInUse ? me : await this.#renewed(me);
-    return isFresh(best) ? best : undefined;
+    if (isFresh(me)) return me;
+    const best = this.#isInUse ? await this.#renewed(me) : me;
+    // An issuer's tokens may never live that long: then a renewed one is as good as there is.
+    return isFresh(best) || isLater(best, me) ? best : undefined;
   }
 
   /** Logs in again in a window of its own. @returns Whether the browser lets one open. */
@@ -67,4 +69,8 @@ export class Login {
 
 function isFresh(me: Me): me is Extract<Me, { kind: "known" }> {
   return me.kind === "known" && me.expiresAtMs > Date.now() + WORTH_MS;
+}
+
+function isLater(me: Me, before: Me): me is Extract<Me, { kind: "known" }> {
+  return me.kind === "known" && me.expiresAtMs > (before.kind === "known" ? before.expiresAtMs : Date.now());
 }

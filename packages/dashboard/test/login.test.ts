@@ -45,6 +45,15 @@ test("renews itself while the page is used, without a word or a break", async ()
   expect(browser.server.attaches.length).toBe(1);
 });
 
+test("whose tokens never live longer than a minute is renewed all the same", async () => {
+  browser.server.loginEndsAt = inMs(20_000);
+  browser.server.renewsTo = inMs(60_000);
+  const page = await browser.attached();
+  expire();
+  await expect.poll(() => browser.server.tokens).toEqual(["a.fresh"]);
+  expect([browser.server.renewals, await toast(page).count()]).toEqual([1, 0]);
+});
+
 test("that can't be renewed is counted down; a login in a window of its own goes for the session, which goes on", async () => {
   browser.server.loginEndsAt = inMs(60_000);
   const page = await browser.attached();

@@ -23,6 +23,8 @@ export type Life = {
   grant: Grant;
   readonly pass: Pass;
   isWarned: boolean;
+  /** When it is to be warned that its end is near. */
+  warnAtMs: number;
   /** When the issuer of an opaque token is to be asked again; infinity for other tokens. */
   askAtMs: number;
 };
@@ -35,7 +37,8 @@ export class Lifetimes {
 
   /** @param isWarned Whether it has been told that its end is near. */
   add(connection: Bounded, grant: Grant, pass: Pass, isWarned = false): void {
-    const life = { grant, pass, isWarned, askAtMs: askAtMs(grant) };
+    const warnAtMs = grant.expiresAtMs - WARNING_MS;
+    const life = { grant, pass, isWarned, warnAtMs, askAtMs: askAtMs(grant) };
     this.#lives.set(connection, life);
     const now = Date.now();
     this.#revoked = this.#revoked.filter(({ untilMs }) => untilMs > now);
@@ -57,6 +60,11 @@ export class Lifetimes {
   renew(connection: Bounded, grant: Grant): void {
     const life = this.#lives.get(connection);
     if (life === undefined) return;
+    if (grant.expiresAtMs !== life.grant.expiresAtMs) {
+      // Else a bearer of tokens that never live longer than the warning would be warned, and show another, without end.
+      const nowMs = Date.now();
+      life.warnAtMs = Math.max(grant.expiresAtMs - WARNING_MS, nowMs + (grant.expiresAtMs - nowMs) / 2);
+    }
     life.grant = grant;
     life.isWarned = false;
     life.askAtMs = askAtMs(grant);
@@ -82,11 +90,11 @@ export class Lifetimes {
   /** When a connection is to be warned, or ended, without regard to an issuer; infinity for never. */
   get nextEndMs(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const [connection, { grant, isWarned }] of this.#lives) {
+    for (const [connection, { grant, isWarned, warnAtMs }] of this.#lives) {
       if (connection.isEnded) continue;
       // It is warned once it has been greeted, and looked at then.
       const mayWarn = !isWarned && connection.client !== undefined;
-      next = Math.min(next, mayWarn ? grant.expiresAtMs - WARNING_MS : grant.expiresAtMs);
+      next = Math.min(next, mayWarn ? warnAtMs : grant.expiresAtMs);
     }
     return next;
   }
@@ -103,7 +111,7 @@ export class Lifetimes {
         const isTicket = life.grant.share?.expiresAtMs === life.grant.expiresAtMs;
         // Its place is kept: the same person may come back with a fresh token.
         connection.dismiss(CLOSE.unauthenticated, `${isTicket ? "ticket" : "token"} expired`, "never", "vanished");
-      } else if (leftMs <= WARNING_MS && !life.isWarned && connection.client !== undefined) {
+      } else if (nowMs >= life.warnAtMs && !life.isWarned && connection.client !== undefined) {
         life.isWarned = true;
         connection.send?.({ type: "expiring", seconds: Math.ceil(leftMs / 1000) });
       }
