@@ -7,7 +7,7 @@ import type { TestProject } from "vitest/node";
 import { anyFreePort } from "../../packages/local/src/ports.ts";
 import { startSystem } from "../../packages/local/src/system.ts";
 import { BridgeProxy } from "./support/bridge-proxy.ts";
-import { startControlServer } from "./support/control-server.ts";
+import { startControlServer, USUAL_TOKEN_SECONDS } from "./support/control-server.ts";
 import { WORKER_VARS } from "./support/worker-vars.ts";
 
 declare module "vitest" {
@@ -42,8 +42,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (process.env.SBX_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
     else console.log(`kept ${dir}`);
   };
+  let tokenSeconds = USUAL_TOKEN_SECONDS;
   const system = await startSystem({
     dir,
+    accessTokenLifetime: () => tokenSeconds,
     ports: { bridge: bridgePort, worker: workerPort },
     workerVars: {
       BRIDGE_URL: proxy.url,
@@ -59,7 +61,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   // What fails from then on fails for this reason.
   void system.failed.then((message) => console.error(message));
-  const control = await startControlServer(system, proxy, relay);
+  const control = await startControlServer(system, proxy, relay, (seconds) => {
+    tokenSeconds = seconds;
+  });
   const { origin, issuerUrl, bridgeUrl, bridgeToken, sandboxesDir } = system;
   project.provide("system", {
     origin,

@@ -34,7 +34,7 @@ export interface IssuerContext {
   readonly redirectUri: string;
   readonly accessTokens: "jwt" | "opaque";
   /** Seconds. */
-  readonly accessTokenLifetime: number;
+  readonly accessTokenLifetime: () => number;
   /** Seconds between two polls of a device; may be a fraction. */
   readonly deviceInterval: number;
   /** Seconds since 1970. */
@@ -94,7 +94,7 @@ export function issuerRoutes(context: IssuerContext): Map<string, Handler> {
 
   async function tokenReply(grant: Grant): Promise<IssuerReply> {
     const { clientId, person, scope } = grant;
-    const lifetime = context.accessTokenLifetime;
+    const lifetime = context.accessTokenLifetime();
     const issuedAt = Math.floor(context.now());
     const claims = { ...person, issuer: url, audience: clientId, scope, issuedAt, lifetime };
     const token =

@@ -17,8 +17,8 @@ export interface IssuerOptions {
   readonly publicOrigin: string;
   /** `opaque`: access tokens are `at_…` and have to be introspected, as the real issuer's. Default `jwt`. */
   readonly accessTokens?: "jwt" | "opaque" | undefined;
-  /** Seconds an access token lives. Default 3600. */
-  readonly accessTokenLifetime?: number | undefined;
+  /** Seconds an access token lives, or a function that says so for each. Default 3600. */
+  readonly accessTokenLifetime?: number | (() => number) | undefined;
   /** Seconds between two polls of a device, possibly a fraction. Default 1. */
   readonly deviceInterval?: number | undefined;
   /** Seconds since 1970; replaced by tests. */
@@ -41,6 +41,7 @@ export interface Issuer {
 export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   const now = options.now ?? (() => Date.now() / 1000);
   const deviceInterval = options.deviceInterval ?? 1;
+  const { accessTokenLifetime = 3600 } = options;
   const key = await loadSigningKey(options.dir);
 
   const server = createServer();
@@ -56,7 +57,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     grants: new GrantStore({ now, deviceInterval }),
     redirectUri: new URL("/callback", options.publicOrigin).href,
     accessTokens: options.accessTokens ?? "jwt",
-    accessTokenLifetime: options.accessTokenLifetime ?? 3600,
+    accessTokenLifetime: typeof accessTokenLifetime === "number" ? () => accessTokenLifetime : accessTokenLifetime,
     deviceInterval,
     now,
   });

@@ -35,7 +35,7 @@ export interface SystemOptions {
   readonly workerFlags?: readonly string[];
   /** As in IssuerOptions. */
   readonly accessTokens?: "jwt" | "opaque";
-  readonly accessTokenLifetime?: number;
+  readonly accessTokenLifetime?: number | (() => number);
   readonly deviceInterval?: number;
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;

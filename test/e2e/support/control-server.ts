@@ -10,8 +10,20 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** `POST URL/NAME` runs one of the actions below and answers its result as JSON. */
-export function startControlServer(system: System, proxy: BridgeProxy, relay: BridgeProxy): Promise<ControlServer> {
+/** Seconds that a login's token may live here: the usual ones last. */
+export const TOKEN_SECONDS = [10, 60, 3600] as const;
+export const USUAL_TOKEN_SECONDS = 3600;
+
+/**
+ * `POST URL/NAME` runs one of the actions below and answers its result as JSON.
+ * @param setTokenSeconds Says how long the tokens of logins live that are made, or renewed, from then on.
+ */
+export function startControlServer(
+  system: System,
+  proxy: BridgeProxy,
+  relay: BridgeProxy,
+  setTokenSeconds: (seconds: number) => void,
+): Promise<ControlServer> {
   const actions: Readonly<Record<string, () => unknown>> = {
     pids: () => system.pids,
     "restart-worker": () => system.restartWorker(),
@@ -24,6 +36,7 @@ export function startControlServer(system: System, proxy: BridgeProxy, relay: Br
     release: () => proxy.release(),
     recorded: () => proxy.recorded.map((bytes) => bytes.toString("base64")),
     forget: () => proxy.forget(),
+    ...Object.fromEntries(TOKEN_SECONDS.map((seconds) => [`tokens-${seconds}`, () => setTokenSeconds(seconds)])),
   };
   return serveActions(actions);
 }

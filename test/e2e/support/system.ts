@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { type TokenRequest, tokenMinter } from "../../../packages/local/src/token-minter.ts";
+import type { TOKEN_SECONDS } from "./control-server.ts";
 
 export const system = inject("system");
 
@@ -50,6 +51,9 @@ export const holdInnerHop = () => control<null>("hold");
 export const releaseInnerHop = () => control<null>("release");
 /** Forgets what was recorded, and breaks every connection as {@link cutInnerHop} does: all that follows is recorded. */
 export const forgetRecorded = () => control<null>("forget");
+
+/** How long the tokens of logins live that are made, or renewed, from now on. */
+export const setTokenSeconds = (seconds: (typeof TOKEN_SECONDS)[number]) => control<null>(`tokens-${seconds}`);
 
 /** What the Worker sent to the bridge, one entry for each connection. */
 export async function recorded(): Promise<Buffer[]> {
