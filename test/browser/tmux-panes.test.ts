@@ -107,6 +107,36 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
 
+  // Windows are named and moved, and a pane goes into another window, and back by the mouse.
+  const tabs = page.getByRole("tab");
+  await press(/^Give this window a name/);
+  await page.getByLabel("Name of the window").fill("my logs");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => tmux.run("list-windows", "-F", "#{window_name}")).toContain("my-logs\n");
+  await agree(tab, tmux);
+  const ids = () => tmux.run("list-windows", "-F", "#{window_id}").trimEnd().split("\n");
+  const [one, other] = ids();
+  await tabs.first().focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect.poll(ids).toEqual([other, one]);
+  await agree(tab, tmux);
+  await tabs.last().dragTo(tabs.first());
+  await expect.poll(ids).toEqual([one, other]);
+  await agree(tab, tmux);
+  await tabs.last().click();
+  await agree(tab, tmux);
+  const [alone = ""] = await seenPanes(tab);
+  await press(/^Take this pane to the next window/);
+  await expect.poll(() => tabs.count()).toBe(1);
+  await agree(tab, tmux);
+  expect(await seenPanes(tab)).toContain(alone);
+  await press("New window");
+  await expect.poll(() => tabs.count()).toBe(2);
+  await agree(tab, tmux);
+  await page.getByRole("button", { name: /^Change places/ }).dragTo(page.getByRole("tab", { selected: false }));
+  await expect.poll(() => tabs.count()).toBe(1);
+  await agree(tab, tmux);
+
   // The panes' own sessions stand in no list: the session that they are panes of does.
   await page.keyboard.press("Control+Shift+P");
   const options = page.getByRole("option").filter({ hasText: sandbox });

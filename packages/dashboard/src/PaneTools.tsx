@@ -1,16 +1,17 @@
 // The line above a session's panes: its windows as tabs, and what can be done with the pane that has the focus.
 
 import { type DragEvent, useState, useSyncExternalStore } from "react";
-import { nextPane } from "./panes-model.ts";
+import { PaneWindows } from "./PaneWindows.tsx";
+import { nextPane, nextWindow } from "./panes-model.ts";
 import type { SessionPanes } from "./session-panes.ts";
 import { useTexts } from "./texts-context.ts";
 
 export type PaneToolsProps = {
   readonly panes: SessionPanes;
   readonly mayOrder: boolean;
-  /** The pane that is being dragged. */
+  /** The pane or the window that is being dragged. */
   readonly dragged: string | undefined;
-  readonly onDrag: (pane: string | undefined) => void;
+  readonly onDrag: (dragged: string | undefined) => void;
 };
 
 export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) {
@@ -18,13 +19,12 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) 
   const { told, focus } = useSyncExternalStore(panes.subscribe, panes.getState);
   /** The pane that is closed if it is said once more. */
   const [closing, setClosing] = useState<string>();
+  const [naming, setNaming] = useState<string>();
   if (told === undefined) return null;
   const next = focus === undefined ? undefined : nextPane(told, focus);
+  const otherWindow = nextWindow(told);
   const isZoomed = told.windows.some(({ active, zoomed }) => active && zoomed);
   const isClosing = closing !== undefined && closing === focus;
-  const allow = (event: DragEvent) => {
-    if (dragged !== undefined) event.preventDefault();
-  };
   const onFocus = (order: (pane: string) => void) => () => {
     if (focus !== undefined) order(focus);
   };
@@ -43,32 +43,15 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) 
   );
   return (
     <div className="sbx-tmux-tools">
-      <div
-        className="sbx-tmux-windows"
-        role="tablist"
-        aria-label={words.windows}
-        onDragOver={allow}
-        onDrop={(event) => {
-          event.preventDefault();
-          onDrag(undefined);
-          if (dragged !== undefined) panes.act("break", dragged);
-        }}
-      >
-        {told.windows.map(({ id, name, active }, index) => (
-          <button
-            key={id}
-            type="button"
-            role="tab"
-            className="sbx-tmux-tab"
-            aria-selected={active}
-            data-window={id}
-            disabled={!mayOrder && !active}
-            onClick={() => panes.show(id)}
-          >
-            {words.window(index, name)}
-          </button>
-        ))}
-      </div>
+      <PaneWindows
+        panes={panes}
+        windows={told.windows}
+        mayOrder={mayOrder}
+        dragged={dragged}
+        onDrag={onDrag}
+        naming={naming}
+        onNaming={setNaming}
+      />
       <button
         type="button"
         className="sbx-quiet"
@@ -79,12 +62,13 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) 
       >
         +
       </button>
+      {button(words.renameWindow, () => setNaming(told.windows.find(({ active }) => active)?.id))}
       <span className="sbx-tmux-room" />
       {button(words.splitRight, (pane) => panes.split(pane, "right"))}
       {button(words.splitBelow, (pane) => panes.split(pane, "below"))}
-      {next === undefined
+      {next === undefined && otherWindow === undefined
         ? null
-        : button(words.move, (pane) => panes.swap(pane, next.id), {
+        : button(words.move, (pane) => next !== undefined && panes.swap(pane, next.id), {
             draggable: mayOrder,
             onDragStart: (event: DragEvent) => {
               event.dataTransfer.effectAllowed = "move";
@@ -93,6 +77,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) 
             },
             onDragEnd: () => onDrag(undefined),
           })}
+      {otherWindow === undefined ? null : button(words.joinNext, (pane) => panes.joinWindow(pane, otherWindow.id))}
       {next === undefined ? null : button(words.breakOut, (pane) => panes.act("break", pane))}
       {next === undefined && !isZoomed
         ? null

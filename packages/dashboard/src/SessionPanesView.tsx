@@ -134,7 +134,7 @@ export function SessionPanesView({ live, whole, ofPane }: SessionPanesViewProps)
                     isSecret={isSecret}
                     onLive={onLive}
                   />
-                  {dragged !== undefined && dragged !== id ? (
+                  {dragged?.startsWith("%") && dragged !== id ? (
                     // biome-ignore lint/a11y/noStaticElementInteractions: for what a mouse drags; a key changes places by the button.
                     <div
                       className="sbx-drop-ground sbx-tmux-drop"

@@ -89,6 +89,21 @@ export function nextPane({ panes }: PanesMessage, id: string): ToldPane | undefi
   return next?.id === id ? undefined : next;
 }
 
+/** The window behind the active one, and behind the last one the first. */
+export function nextWindow({ windows }: PanesMessage): PanesMessage["windows"][number] | undefined {
+  const at = windows.findIndex(({ active }) => active);
+  return windows.length < 2 ? undefined : windows[(at + 1) % windows.length];
+}
+
+/** What of a text can be a window's name. */
+export function windowName(text: string): string {
+  return text
+    .trim()
+    .replaceAll(/\s+/g, "-")
+    .replaceAll(/[^A-Za-z0-9_.-]/g, "")
+    .slice(0, 64);
+}
+
 // ---- A pane as a session ---------------------------------------------------------------------------------------------
 
 const MAX_NAME = 64;

@@ -100,6 +100,25 @@ export class SessionPanes {
     if (pane !== other) this.#order({ type: "pane", action: "swap", pane, with: other });
   }
 
+  /** Takes a pane to another window, beside the pane that is active there. */
+  joinWindow(pane: string, window: string): void {
+    const { told } = this.#state;
+    const beside = told?.panes.find((one) => one.window === window && one.active);
+    const isThere = told?.panes.some((one) => one.window === window && one.id === pane);
+    if (beside === undefined || isThere === true) return;
+    this.#order({ type: "pane", action: "join", pane, with: beside.id, across: "right" });
+  }
+
+  /** Gives a window a name; without one tmux names it by what runs there. */
+  rename(window: string, name: string): void {
+    this.#order({ type: "pane", action: "rename_window", window, name });
+  }
+
+  /** Gives a window the place of another. */
+  moveWindow(window: string, to: string): void {
+    if (window !== to) this.#order({ type: "pane", action: "move_window", window, with: to });
+  }
+
   newWindow(): void {
     this.#order({ type: "pane", action: "new_window" });
   }

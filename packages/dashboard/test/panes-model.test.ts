@@ -8,9 +8,11 @@ import {
   isPaneSession,
   neighbourOf,
   nextPane,
+  nextWindow,
   paneAddress,
   paneSession,
   viewOf,
+  windowName,
 } from "../src/panes-model.ts";
 
 const WINDOW = { id: "@0", name: "sh", active: true, cols: 100, rows: 20, zoomed: false };
@@ -77,4 +79,14 @@ test("B2: a pane is asked for by where it is, and by nothing that starts somethi
   expect(paneAddress(asked, "https://sbx.example/?session=main", "main", "%3")).toBe(
     "https://sbx.example/attach?sandbox=dev&mode=exclusive&name=ann&pane=main%3A3",
   );
+});
+
+test("B8: the next window is the one behind, and a window's name has what a name may have", () => {
+  expect([nextWindow(TOLD)?.id, nextWindow({ ...TOLD, windows: [WINDOW] })]).toEqual(["@1", undefined]);
+  expect(["my logs ", "a'; kill-server #(x)", "日本", "x".repeat(70)].map(windowName)).toEqual([
+    "my-logs",
+    "a-kill-server-x",
+    "",
+    "x".repeat(64),
+  ]);
 });

@@ -123,6 +123,10 @@ test("B8: orders are said as they are, and what a new pane makes active takes th
   panes.swap("%0", "%1");
   panes.act("break", "%1");
   panes.newWindow();
+  panes.joinWindow("%1", "@0");
+  panes.rename("@0", "logs");
+  panes.moveWindow("@0", "@0");
+  panes.moveWindow("@1", "@0");
   panes.resize("%1", 30, 10);
   expect(said.slice(1)).toEqual([
     { type: "pane", action: "split", pane: "%1", across: "below" },
@@ -130,6 +134,8 @@ test("B8: orders are said as they are, and what a new pane makes active takes th
     { type: "pane", action: "swap", pane: "%0", with: "%1" },
     { type: "pane", action: "break", pane: "%1" },
     { type: "pane", action: "new_window" },
+    { type: "pane", action: "rename_window", window: "@0", name: "logs" },
+    { type: "pane", action: "move_window", window: "@1", with: "@0" },
     { type: "resize", pane: "%1", cols: 30, rows: 10 },
   ]);
 });

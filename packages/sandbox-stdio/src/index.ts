@@ -143,7 +143,7 @@ export {
 export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-messages.ts";
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
 export type { PaneAddress } from "./wire/pane-address.ts";
-export { isPaneOrder, PANE_UNREACHED, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
+export { isForPane, isPaneOrder, PANE_UNREACHED, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {

@@ -1,6 +1,6 @@
 // Turns the clients' orders about panes, by id or name, into tmux's commands; and makes the list of panes for clients.
 
-import type { PaneOrder, PanesMessage } from "sandbox-stdio/core";
+import { isForPane, type PaneOrder, type PanesMessage } from "sandbox-stdio/core";
 import { isPaneId, type PaneAction, type PaneList } from "sandbox-stdio/panes";
 import type { SharedPanes } from "./shared-panes.ts";
 
@@ -32,7 +32,7 @@ export function carryOut(
 ): void {
   const session = panes?.session;
   const meant = session?.find(order.pane ?? "");
-  const isPaneNeeded = order.type !== "pane" || (order.action !== "new_window" && order.action !== "resize_window");
+  const isPaneNeeded = order.type !== "pane" || isForPane(order.action);
   if (panes === undefined || session === undefined || (isPaneNeeded && meant === undefined)) {
     refused("no_such_pane", `there is no pane "${order.pane ?? ""}", or more than one`);
     return;
@@ -46,7 +46,7 @@ export function carryOut(
     return;
   }
   const other = order.type === "pane" ? session.find(order.with ?? "")?.id : undefined;
-  const action = actionOf(order, pane, other);
+  const action = actionOf(order, pane, other, session.list);
   if (action === undefined) refused("pane_refused", "the order lacks a part");
   else panes.act(action, owner, (result) => result.ok || refused("pane_refused", result.error));
 }
@@ -55,6 +55,7 @@ function actionOf(
   order: Exclude<PaneOrder, { type: "stdin" }>,
   pane: string,
   other: string | undefined,
+  { windows }: PaneList,
 ): PaneAction | undefined {
   const { cols, rows } = order;
   if (order.type === "resize") return { action: "resize", pane, cols: order.cols, rows: order.rows };
@@ -63,14 +64,29 @@ function actionOf(
       return { action: "split", pane, across: order.across ?? "right" };
     case "swap":
       return other !== undefined && isPaneId(other) ? { action: "swap", pane, with: other } : undefined;
+    case "join":
+      if (other === undefined || !isPaneId(other)) return undefined;
+      return { action: "join", pane, with: other, across: order.across ?? "right" };
     case "name":
       return { action: "name", pane, name: order.name ?? "" };
     case "new_window":
       return { action: "new_window" };
+    case "rename_window":
+      if (order.window === undefined) return undefined;
+      return { action: "rename_window", window: order.window, name: order.name ?? "" };
+    case "move_window": {
+      const from = windows.findIndex(({ id }) => id === order.window);
+      const to = windows.findIndex(({ id }) => id === order.with);
+      if (order.window === undefined || order.with === undefined || from < 0 || to < 0) return undefined;
+      return { action: "move_window", window: order.window, with: order.with, isBefore: to < from };
+    }
     case "resize_window":
       if (order.window === undefined || cols === undefined || rows === undefined) return undefined;
       return { action: "resize_window", window: order.window, cols, rows };
-    default:
+    case "close":
+    case "select":
+    case "zoom":
+    case "break":
       return { action: order.action, pane };
   }
 }

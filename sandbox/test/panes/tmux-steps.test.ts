@@ -21,13 +21,17 @@ function action(random: Random, tmux: Tmux): PaneAction {
   if (panes.length < 4 || roll < 35) return { action: "split", pane, across: roll % 2 === 0 ? "right" : "below" };
   if (roll < 55) return { action: "close", pane };
   if (roll < 70) return { action: "resize", pane, cols: 2 + random.int(0, 119), rows: 2 + random.int(0, 39) };
-  if (roll < 78) return { action: "swap", pane, with: random.pick(panes).id };
+  if (roll < 75) return { action: "swap", pane, with: random.pick(panes).id };
+  if (roll < 78)
+    return { action: "join", pane, with: random.pick(panes).id, across: roll % 2 === 0 ? "right" : "below" };
   if (roll < 84) return { action: "select", pane };
   if (roll < 88) return { action: "zoom", pane };
   if (roll < 91) return { action: "break", pane };
   if (roll < 93) return { action: "new_window" };
   if (roll < 95) return { action: "name", pane, name: `name-${roll}` };
   const window = random.pick(windows).id;
+  if (roll < 96) return { action: "rename_window", window, name: random.chance(0.3) ? "" : `window-${roll}` };
+  if (roll < 97) return { action: "move_window", window, with: random.pick(windows).id, isBefore: random.chance(0.5) };
   return { action: "resize_window", window, cols: 40 + random.int(0, 159), rows: 20 + random.int(0, 59) };
 }
 

@@ -58,7 +58,7 @@ async function told(tab: Tab): Promise<string[]> {
   return tab.page.evaluate(() => {
     const window = document.querySelector(".sbx-tmux-window")?.getBoundingClientRect();
     const tabs = [...document.querySelectorAll<HTMLElement>(".sbx-tmux-tab")].map(
-      (one) => `${one.dataset.window} ${one.getAttribute("aria-selected") === "true" ? 1 : 0}`,
+      (one) => `${one.dataset.window} ${one.getAttribute("aria-selected") === "true" ? 1 : 0} ${one.textContent}`,
     );
     // The terminal behind has the cells in which all of them stand.
     const whole = document.querySelector<HTMLElement>(".sbx-terminal:has(.sbx-tmux)");
@@ -84,13 +84,15 @@ async function told(tab: Tab): Promise<string[]> {
 
 /** What tmux would have drawn: its windows, and the panes of the active one, or the one that fills it. */
 function toBeTold(tmux: TmuxOfSession): string[] {
-  const windows = tmux.run("list-windows", "-F", "#{window_id} #{window_active}");
+  const told = tmux.run("list-windows", "-F", "#{window_id} #{window_active} #{window_name}").trimEnd().split("\n");
+  // A tab says its place, from 1 on, before its name.
+  const windows = told.map((line, index) => line.replace(/^(\S+ \d) /, `$1 ${index + 1}: `));
   const filter = "#{?window_zoomed_flag,#{&&:#{window_active},#{pane_active}},#{window_active}}";
   const words = "#{pane_id} #{pane_active} #{pane_width}x#{pane_height}+#{pane_left}+#{pane_top}";
   const panes = tmux.run("list-panes", "-s", "-f", filter, "-F", words).trimEnd().split("\n");
   // Of one that is alone, the page need not say that it has the focus.
   const alone = panes.map((pane) => (panes.length === 1 ? pane.replace(" 1 ", " 0 ") : pane));
-  return [...windows.trimEnd().split("\n"), ...alone];
+  return [...windows, ...alone];
 }
 
 /** The panes that are seen. */

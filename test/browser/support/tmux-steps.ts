@@ -76,7 +76,23 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
     if (isOutside || seen.length < 2) return outside("break-pane", "-d", "-s", any);
     return button(/^A window of its own/);
   }
-  if (roll < 83) return isOutside ? outside("new-window") : button(/^New window/);
+  if (roll < 83 && windows.length > 1) {
+    const window = random.pick(windows);
+    const to = random.pick(windows);
+    if (isOutside) {
+      if (random.chance(0.5))
+        return outside("move-pane", random.chance(0.5) ? "-h" : "-v", "-s", any, "-t", random.pick(all));
+      return outside("swap-window", "-d", "-s", window, "-t", to);
+    }
+    if (random.chance(0.5)) return button(/^Take this pane to the next window/);
+    const key = random.chance(0.5) ? "Shift+ArrowLeft" : "Shift+ArrowRight";
+    return {
+      words: `${window} by ${key}`,
+      do: () => page.locator(`.sbx-tmux-tab[data-window="${window}"]`).press(key),
+    };
+  }
+  if (roll < 84) return outside("rename-window", "-t", any, `name-${roll}-${any.slice(1)}`);
+  if (roll < 86) return isOutside ? outside("new-window") : button(/^New window/);
   if (roll < 91) {
     const window = random.pick(windows);
     if (isOutside) return outside("select-window", "-t", any, ";", "select-pane", "-t", any);

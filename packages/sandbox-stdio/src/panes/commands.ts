@@ -11,9 +11,13 @@ export type PaneAction =
   | { readonly action: "split"; readonly pane: string; readonly across: "right" | "below" }
   | { readonly action: "close" | "select" | "zoom" | "break"; readonly pane: string }
   | { readonly action: "swap"; readonly pane: string; readonly with: string }
+  | { readonly action: "join"; readonly pane: string; readonly with: string; readonly across: "right" | "below" }
   | { readonly action: "resize"; readonly pane: string; readonly cols: number; readonly rows: number }
   | { readonly action: "name"; readonly pane: string; readonly name: string }
   | { readonly action: "new_window" }
+  | { readonly action: "rename_window"; readonly window: string; readonly name: string }
+  /** Before or behind another. */
+  | { readonly action: "move_window"; readonly window: string; readonly with: string; readonly isBefore: boolean }
   | { readonly action: "resize_window"; readonly window: string; readonly cols: number; readonly rows: number };
 
 export function isPaneId(text: string): boolean {
@@ -40,8 +44,8 @@ export function quoted(text: string): string {
 
 export const LIST_PANES = line(`list-panes -s -F ${quoted(PANE_FORMAT)}`);
 
-/** A pane that is given a name, or takes part in a layout, is told within a second. */
-export const WATCH_NAMES = line(`refresh-client -B ${quoted("names:%*:#{@name}")}`);
+/** A pane that is given a name, or whose window has another place, is told within a second: tmux tells neither by itself. */
+export const WATCH_NAMES = line(`refresh-client -B ${quoted("names:%*:#{@name} #{window_index}")}`);
 
 /** Lines of history that a redraw brings at most. */
 export const HISTORY_LINES = 2_000;
@@ -94,12 +98,22 @@ export function commandOf(action: PaneAction): CommandLine {
       return line(`break-pane -s ${action.pane}`);
     case "swap":
       return line(`swap-pane -d -s ${action.pane} -t ${action.with}`);
+    case "join":
+      // Not join-pane, which refuses a pane of the same window.
+      return line(`move-pane ${action.across === "right" ? "-h" : "-v"} -s ${action.pane} -t ${action.with}`);
     case "resize":
       return line(`resize-pane -t ${action.pane} -x ${action.cols} -y ${action.rows}`);
     case "name":
       return line(`set-option -p -t ${action.pane} @name ${quoted(action.name)}`);
     case "new_window":
       return line("new-window");
+    case "rename_window":
+      // Without a name tmux names it by what runs in it again.
+      return action.name === ""
+        ? line(`set-option -w -t ${action.window} automatic-rename on`)
+        : line(`rename-window -t ${action.window} ${quoted(action.name)}`);
+    case "move_window":
+      return line(`move-window -d ${action.isBefore ? "-b" : "-a"} -s ${action.window} -t ${action.with}`);
     case "resize_window":
       return line(`resize-window -t ${action.window} -x ${action.cols} -y ${action.rows}`);
   }

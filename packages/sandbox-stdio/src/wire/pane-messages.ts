@@ -26,14 +26,23 @@ export type PanesMessage = {
   }[];
 };
 
+const PANE_ACTIONS = ["split", "close", "select", "zoom", "break", "swap", "join", "name"] as const;
+const WINDOW_ACTIONS = ["new_window", "rename_window", "move_window", "resize_window"] as const;
+const ACTIONS = [...PANE_ACTIONS, ...WINDOW_ACTIONS] as const;
+
+/** Whether an action is for a pane, which it names. */
+export function isForPane(action: PaneCommand["action"]): boolean {
+  return PANE_ACTIONS.some((one) => one === action);
+}
+
 /** A command for a pane, given by id or name, or for a window, given by id. */
 export type PaneCommand = {
   readonly type: "pane";
-  readonly action: "split" | "close" | "select" | "zoom" | "break" | "swap" | "name" | "new_window" | "resize_window";
+  readonly action: (typeof ACTIONS)[number];
   readonly pane?: string;
-  /** `split`: where the new pane is. Absent: right. */
+  /** `split`, `join`: where the pane comes to stand. Absent: right. */
   readonly across?: "right" | "below";
-  /** `swap`: the other pane. */
+  /** `swap`: the other pane. `join`: the pane beside which it comes to stand. `move_window`: the window whose place it takes. */
   readonly with?: string;
   readonly name?: string;
   readonly window?: string;
@@ -72,7 +81,7 @@ const isCols = isInteger(1, MAX_COLS);
 const isRows = isInteger(1, MAX_ROWS);
 
 export const PANE_SHAPE: Shape = {
-  action: isOneOf("split", "close", "select", "zoom", "break", "swap", "name", "new_window", "resize_window"),
+  action: isOneOf(...ACTIONS),
   "pane?": isPane,
   "across?": isOneOf("right", "below"),
   "with?": isPane,
