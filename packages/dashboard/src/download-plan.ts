@@ -1,5 +1,7 @@
 // How a file comes out of the sandbox: the request that `sbx-download` prints, the command that sends it, and what that says first. Pure.
 
+import { pipesAddress } from "./pipes-address.ts";
+
 /** What is kept in the browser until it is whole. */
 export const MAX_DOWNLOAD_BYTES = 1024 ** 3;
 
@@ -39,20 +41,9 @@ n=$(wc -c <"$p") || exit
 printf 'file %d\\n' "$n"
 exec head -c "$n" -- "$p"`;
 
-/**
- * The address of the pipes session that sends it: of the same sandbox, and of nothing else of the session's address.
- * @param cwd Where the shell is, as far as it has said: a relative path begins there.
- */
+/** The address of the session that sends it. @param cwd Where the shell is, as far as it has said: a relative path begins there. */
 export function sendAddress(wsUrl: string, base: string, path: string, cwd: string | undefined): string {
-  const from = new URL(wsUrl, base);
-  const address = new URL(from.pathname, from);
-  const sandbox = from.searchParams.get("sandbox");
-  if (sandbox !== null) address.searchParams.set("sandbox", sandbox);
-  address.searchParams.append("cmd", "sh");
-  for (const arg of ["-c", SEND, "sbx-download", path]) address.searchParams.append("arg", arg);
-  address.searchParams.set("tty", "0");
-  if (cwd !== undefined) address.searchParams.set("cwd", cwd);
-  return address.href;
+  return pipesAddress(wsUrl, base, [SEND, "sbx-download", path], cwd);
 }
 
 export type Header = { readonly kind: "folder" } | { readonly kind: "file"; readonly size: number };

@@ -1,5 +1,7 @@
 // How files come into the sandbox: which may, under which names, by which command, and the text typed at the cursor then. Pure.
 
+import { pipesAddress } from "./pipes-address.ts";
+
 /** A file to upload: its path below the target, with slashes between folders. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
 
@@ -45,25 +47,9 @@ for n in * .[!.]* ..?*; do
   mv -- "$n" "$h/$t" && printf '%s\\0' "$h/$t" || exit
 done`;
 
-/**
- * The address of the pipes session that receives it: of the same sandbox, and of nothing else of the session's address.
- * @param cwd Where the shell is, as far as it has said.
- */
+/** The address of the session that receives it. @param cwd Where the shell is, as far as it has said. */
 export function receiveAddress(wsUrl: string, base: string, cwd: string | undefined): string {
-  const from = new URL(wsUrl, base);
-  const address = new URL(from.pathname, from);
-  const sandbox = from.searchParams.get("sandbox");
-  if (sandbox !== null) address.searchParams.set("sandbox", sandbox);
-  for (const [name, value] of [
-    ["cmd", "sh"],
-    ["arg", "-c"],
-    ["arg", RECEIVE],
-    ["tty", "0"],
-  ] as const) {
-    address.searchParams.append(name, value);
-  }
-  if (cwd !== undefined) address.searchParams.set("cwd", cwd);
-  return address.href;
+  return pipesAddress(wsUrl, base, [RECEIVE], cwd);
 }
 
 /** The paths that {@link RECEIVE} has said. */

@@ -2,22 +2,14 @@
 // for the truth.
 import { execFileSync } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
+import type { PanesMessage } from "sandbox-stdio/core";
 import { childEnv } from "../../../packages/local/src/env.ts";
 import type { Random } from "../../../packages/local/src/random.ts";
 import { connect, HttpRefusal, type Params, type TestClient } from "./client.ts";
 import { fresh, type Person } from "./system.ts";
 import { until } from "./wait.ts";
 
-type Pane = {
-  readonly id: string;
-  readonly name: string;
-  readonly window: string;
-  readonly active: boolean;
-  readonly cols: number;
-  readonly rows: number;
-  readonly left: number;
-  readonly top: number;
-};
+type Pane = PanesMessage["panes"][number];
 
 /** A Worker may just be starting again, on a machine that does other things, too. */
 const LIMIT_MS = 120_000;

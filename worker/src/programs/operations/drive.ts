@@ -4,6 +4,7 @@
 import type { ClientRecord, RelaySession, SignalName } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
+import { beginCall } from "./begin-call.ts";
 import type { Reached } from "./reached.ts";
 
 export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" }>;
@@ -28,13 +29,7 @@ export function drive(reached: Reached, call: ProgramCall, asked: Drive, ports: 
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
   const id = ports.writerId(asked.writer);
-  ports.audit?.acting(id, call.actor);
-  const { name, isAdmin } = call.who;
-  const client = session.programs.beginCall({
-    id,
-    name: asked.writer === "api" ? name : `${name} ${asked.writer}`,
-    isAdmin,
-  });
+  const client = beginCall(session, call, { id, writer: asked.writer }, ports.audit);
   if (client === undefined) return refused(429, "too_many_writers", "64 writers have called this process");
   try {
     return asked.type === "keyboard" ? keyboard(session, client, asked.do) : carryOut(session, client, asked);

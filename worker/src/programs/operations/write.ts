@@ -4,6 +4,7 @@ import type { ClientRecord, InnerClient, RelaySession, WriteOutcome } from "sand
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
+import { beginCall } from "./begin-call.ts";
 import type { Reached } from "./reached.ts";
 
 export type Write = Extract<Operation, { type: "write" }>;
@@ -50,13 +51,7 @@ export class Writes {
     const id = ports.writerId(asked.writer);
     if (session === undefined || session.exit !== undefined) return afterEnd(session?.client(id), asked);
     session.programs.onSettled = () => this.#wake();
-    audit?.acting(id, call.actor);
-    const { name, isAdmin } = call.who;
-    const client = session.programs.beginCall({
-      id,
-      name: asked.writer === "api" ? name : `${name} ${asked.writer}`,
-      isAdmin,
-    });
+    const client = beginCall(session, call, { id, writer: asked.writer }, audit);
     if (client === undefined) return refusal({ type: "unwritten", client: id, code: "too_many_writers" });
     try {
       const outcome = await this.#inTurn(id, () => said(session, client, asked, ports));
