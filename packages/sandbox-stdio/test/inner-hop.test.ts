@@ -19,6 +19,22 @@ describe("input across breaks of the inner hop", () => {
     expect(client.input.entries).toEqual([]);
   });
 
+  test("I2: what the process took of a client whose grace had passed is known before the exit", () => {
+    const hop = new InnerRig().connect().flush();
+    const { client } = join(hop.session, "a");
+    join(hop.session, "b");
+    hop.session.stdin(client, bytes("hello"));
+    hop.flush();
+    hop.session.vanish(client);
+    hop.bridge.clock.ms += RESUME_GRACE_MS;
+    hop.session.tick();
+    hop.flush();
+    expect(takeAll(hop.bridge.session, hop.remote("a"))).toBe("hello");
+    hop.exited({ code: 0 });
+    hop.flush();
+    expect(join(hop.session, "a", { isResume: true }).peer.hello.stdin).toBe(5);
+  });
+
   test("I6: input that waited while its client came back is confirmed on the new connection", () => {
     const hop = new InnerRig().connect().flush();
     const { client } = join(hop.session, "a");

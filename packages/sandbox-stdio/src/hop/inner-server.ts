@@ -128,9 +128,9 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (this.#link !== undefined) this.#session.removeLink(this.#link);
     this.#link = undefined;
     for (const client of this.#slots.values()) {
-      const isHere = client.presence.phase === "remote" && client.presence.peer === this;
-      if (isHere && this.#parking !== undefined) this.#session.park(client, this.#parking.seconds * 1000);
-      else if (isHere) this.#session.vanish(client, true);
+      if (!this.#isHere(client)) continue;
+      if (this.#parking !== undefined) this.#session.park(client, this.#parking.seconds * 1000);
+      else this.#session.vanish(client, true);
     }
     this.#slots.clear();
   }
@@ -158,13 +158,16 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   // ---- Inside --------------------------------------------------------------------------------------------------
 
-  /** Confirms input of clients that have not attached here again yet: after the exit it would come too late. */
+  /** Confirms input of clients that are not here: have vanished, or not attached again yet. After the exit it would be too late. */
   #tellTaken(): void {
-    const attached = new Set(this.#slots.values());
     for (const client of this.#session.clients) {
-      if (client.peer !== undefined || attached.has(client)) continue;
+      if (client.peer !== undefined || this.#isHere(client)) continue;
       this.#say({ type: "stdin_ack", client: client.id, offset: client.input.taken });
     }
+  }
+
+  #isHere({ presence }: ClientRecord): boolean {
+    return presence.phase === "remote" && presence.peer === this;
   }
 
   #say(message: InnerMessage): void {
