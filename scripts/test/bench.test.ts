@@ -1,29 +1,66 @@
 // `npm run bench` before it measures anything: a wrong word must not cost a run, nor the page its table.
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { WebSocketServer } from "ws";
 import { pageTable } from "../../packages/bench/src/page/table.ts";
 import { functionTable } from "../../packages/bench/src/profile-table.ts";
 import { quickTable } from "../../packages/bench/src/quick.ts";
 import { TABLE_FILE, withTable } from "../../packages/bench/src/table-file.ts";
+import { openTerminal } from "../../packages/bench/src/terminal.ts";
 
 const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 
 test.each([
-  [["--only", "echoIdle,nothing"], 'There is no "nothing"; there are connectToPrompt, runTrue, echoIdle, '],
-  [["--subjects", "path,pth"], 'There is no "pth"; there are bridge, bridge floor, path, path floor, node-pty, ssh.'],
+  [
+    ["--only", "echoIdle,nothing"],
+    'There is no "nothing"; there are connectToPrompt, connectAtOnce, runTrue, echoIdle, ',
+  ],
+  [
+    ["--subjects", "path,pth"],
+    'There is no "pth"; there are bridge, bridge floor, path, path floor, ttyd, node-pty, ssh, mosh.',
+  ],
   [["--only", ""], 'There is no ""; there are connectToPrompt, '],
   [["--rounds", "0"], "It must be a whole number from 1 on."],
   [["--rounds", "many"], "It must be a whole number from 1 on."],
   [["--profile", "echo"], 'There is no "echo"; there are connectToPrompt, '],
   [["--share", "2"], "It must be a number above 0, up to 1."],
+  [["--ttyd", "/nowhere/ttyd"], "There is no such file."],
   [["--fast"], "unknown option '--fast'"],
   [["echoIdle"], "too many arguments"],
 ])("wrong usage is told in a line, with 2: %j", (args, words) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, "--no-write", ...args], { encoding: "utf8" });
   expect([status, stdout, stderr.trim().split("\n").length]).toEqual([2, "", 1]);
   expect(stderr).toContain(words);
+});
+
+test("a ttyd is told the command in the address and the size first, and its titles and settings are no output", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0, handleProtocols: () => "tty" });
+  onTestFinished(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const heard: string[] = [];
+  server.on("connection", (socket, { url }) => {
+    heard.push(url ?? "", socket.protocol);
+    socket.on("message", (message) => {
+      heard.push(String(message));
+      if (heard.length === 3) for (const frame of ["1a title", "2{}", "0PROMPT> "]) socket.send(Buffer.from(frame));
+      else socket.send(Buffer.from("0seen"));
+    });
+  });
+  const spec = { kind: "ttyd", url: `http://127.0.0.1:${port}`, headers: {}, command: ["sh", "-c", "a b"] } as const;
+  const terminal = await openTerminal(spec);
+  let output = "";
+  terminal.onOutput = (bytes) => {
+    output += Buffer.from(bytes).toString();
+    if (output === "PROMPT> ") terminal.send(Buffer.from("x"));
+  };
+  await vi.waitUntil(() => output === "PROMPT> seen");
+  terminal.close();
+  expect(heard).toEqual(["/ws?arg=sh&arg=-c&arg=a+b", "tty", '{"AuthToken":"","columns":80,"rows":24}', "0x"]);
 });
 
 test("the table takes the place of the one in docs/benchmark.md, and all else stays", () => {

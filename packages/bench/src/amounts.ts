@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { echoes, FLOOD, type Result, readyCat, SHELL, watchMemory } from "./measuring.ts";
 import { percentile, scaled } from "./numbers.ts";
-import { COOKED_PERIOD, LINE, patternBytes, Verifier } from "./pattern.ts";
+import { COOKED_PERIOD, LINE, patternBytes, rawPattern, Verifier } from "./pattern.ts";
 import type { Subject } from "./subjects.ts";
 import { openTerminal, seen, type Terminal } from "./terminal.ts";
 
@@ -12,7 +12,7 @@ import { openTerminal, seen, type Terminal } from "./terminal.ts";
 export async function outputRaw(subject: Subject, share = 1): Promise<Result> {
   const total = scaled(400_000_000, share, 10_000_000);
   const cpuBefore = subject.cpuMs();
-  const seconds = await readPattern(subject, total, `stty raw; yes '${LINE}' | head -c ${total}; sleep 60`);
+  const seconds = await readPattern(subject, total, rawPattern(total));
   return {
     "output raw, MB/s": total / 1e6 / seconds,
     "... server CPU, ms/MB": (subject.cpuMs() - cpuBefore) / (total / 1e6),
@@ -98,6 +98,27 @@ export async function idleSessions(subject: Subject, share = 1): Promise<Result>
   return { ...result, [`echo p99 beside ${most} sessions, ms`]: percentile(times, 0.99) };
 }
 
+/** A client pings every 15 s. */
+const IDLE_MS = 15_000;
+const IDLE_SETTLE_MS = 3_000;
+
+/** Shells at their prompts with a client attached to each, and nothing to do. */
+export async function idleCpu(subject: Subject, share = 1): Promise<Result> {
+  const terminals: Terminal[] = [];
+  while (terminals.length < 100) {
+    const terminal = await openTerminal(subject.spec(SHELL));
+    await seen(terminal, "PROMPT> ");
+    terminals.push(terminal);
+  }
+  await pause(IDLE_SETTLE_MS);
+  const before = subject.cpuMs();
+  const from = performance.now();
+  await pause(IDLE_MS * share);
+  const percent = (100 * (subject.cpuMs() - before)) / (performance.now() - from);
+  for (const terminal of terminals) terminal.close();
+  return { "CPU of 100 idle sessions, % of a core": percent };
+}
+
 /** Of a session's 64 places, an eighth is kept for drivers. */
 const MOST_VIEWERS = 56;
 
@@ -146,7 +167,8 @@ export async function fanOut(subject: Subject, share = 1): Promise<Result> {
   return result;
 }
 
-async function readPattern(
+/** Has a script run that puts out the pattern, and checks it. @returns The seconds from its first byte to its last. */
+export async function readPattern(
   subject: Subject,
   total: number,
   script: string,

@@ -21,6 +21,7 @@ const ALONE = ", without it";
 
 /** A server that was started just now is still compiling itself: a person does not type so soon after a container's start. */
 const STARTED_MS = 2_000;
+const AT_ONCE = 200;
 /** The time of one shell's end must not be measured as another's beginning. */
 const TEARDOWN_MS = 10;
 /** Where an echo takes a second and more, fewer of them have to do. */
@@ -43,6 +44,27 @@ export async function connectToPrompt(subject: Subject, share = 1): Promise<Resu
     "connect to prompt, ms": median(times.slice(2 * first)),
     "... right after a start, ms": median(times.slice(0, first)),
   };
+}
+
+/** Many at once, as when a tenant's people all come back: until the last of them has its prompt. */
+export async function connectAtOnce(subject: Subject, share = 1): Promise<Result> {
+  const count = scaled(AT_ONCE, share, 20);
+  for (let i = 0; i < 2; i += 1) (await prompts(subject, 20)).forEach((one) => void one.close());
+  await pause(STARTED_MS);
+  const from = performance.now();
+  const terminals = await prompts(subject, count);
+  const eachMs = (performance.now() - from) / count;
+  for (const terminal of terminals) terminal.close();
+  return { [`connect to prompt, ${AT_ONCE} at once, ms each`]: eachMs };
+}
+
+function prompts(subject: Subject, count: number): Promise<Terminal[]> {
+  const open = async () => {
+    const terminal = await openTerminal(subject.spec(SHELL));
+    await seen(terminal, "PROMPT> ");
+    return terminal;
+  };
+  return Promise.all(Array.from({ length: count }, open));
 }
 
 /** A keystroke to a program on a raw terminal and back. */

@@ -1,5 +1,6 @@
 // `npm run bench`: measures this project and the floors beneath it in turn, and writes the table of docs/benchmark.md.
 
+import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { exit } from "../../sbx-cli/src/exit.ts";
@@ -8,6 +9,7 @@ import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import type { PageRow } from "./page/measure.ts";
 import { pageTable } from "./page/table.ts";
+import { useTtyd } from "./peers.ts";
 import { PROFILED, profile } from "./profile.ts";
 import { QUICK_MS, QUICK_SHARE, QUICK_SUBJECTS, quickTable } from "./quick.ts";
 import { type Results, runRounds } from "./rounds.ts";
@@ -27,23 +29,26 @@ type Options = {
   share: number;
   profile?: string;
   quick?: true;
+  ttyd?: string;
   awake: boolean;
   write: boolean;
 };
 
 const options = new Command("bench")
-  .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 3)
+  .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 5)
   .option("--only <names>", "measurements, comma separated", namesOf(names), names)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--share <x>", "how much of each measurement is made, up to 1; nothing is written below 1", shareOf, 1)
   .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
   .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(terminals))
+  .option("--ttyd <path>", "a ttyd 1.7.4 or later, to be measured too", programOf)
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
   .option("--no-write", "leave docs/benchmark.md alone")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   .parse()
   .opts<Options>();
 
+if (options.ttyd !== undefined) useTtyd(options.ttyd);
 const isAwake = options.awake && keepAwake();
 if (options.profile !== undefined) await showProfile(options.profile);
 else if (options.quick === true) await showQuick();
@@ -74,7 +79,9 @@ async function measureTerminals(): Promise<void> {
   const results = await runRounds({
     rounds: options.rounds,
     measures: MEASURES.filter(({ name }) => options.only.includes(name)),
-    subjects: SUBJECTS.filter((name) => options.subjects.includes(name)),
+    subjects: SUBJECTS.filter(
+      (name) => options.subjects.includes(name) && (name !== "ttyd" || options.ttyd !== undefined),
+    ),
     share: options.share,
   });
   const table = makeTable(results);
@@ -105,6 +112,11 @@ function shareOf(text: string): number {
   const share = Number(text);
   if (!(share > 0 && share <= 1)) throw new InvalidArgumentError("It must be a number above 0, up to 1.");
   return share;
+}
+
+function programOf(path: string): string {
+  if (!existsSync(path)) throw new InvalidArgumentError("There is no such file.");
+  return path;
 }
 
 function nameOf(known: readonly string[]): (text: string) => string {
@@ -138,8 +150,8 @@ function makeTable(results: Results): string {
     "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
     "x is the ratio to it.",
     "",
-    "| | bridge | floor | x | whole path | floor | x | node-pty + ws | OpenSSH |",
-    "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    `| | bridge | floor | x | whole path | floor | x | ${options.ttyd === undefined ? "ttyd (none given)" : "ttyd"} | node-pty + ws | OpenSSH | mosh |`,
+    "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
   ];
   for (const [row, bySubject] of results) {
     const value = (name: SubjectName) => median(bySubject.get(name) ?? []);

@@ -3,6 +3,7 @@
 import * as amounts from "./amounts.ts";
 import { runTrue } from "./calls.ts";
 import { shortCommand } from "./command-line.ts";
+import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
 import type { Result } from "./measuring.ts";
 import type { Subject, SubjectName } from "./subjects.ts";
@@ -10,12 +11,13 @@ import type { Subject, SubjectName } from "./subjects.ts";
 /** @param share How much of the full measurement is made, up to 1: of its bytes, keys or connections. */
 export type Measure = (subject: Subject, share: number) => Promise<Result>;
 
-export const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", "node-pty", "ssh"];
 /** Other programs, measured where this machine has or can make them. */
-export const PEERS: readonly SubjectName[] = ["node-pty", "ssh"];
+export const PEERS: readonly SubjectName[] = ["ttyd", "node-pty", "ssh", "mosh"];
+export const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", ...PEERS];
 
 export const MEASURES: readonly Measure[] = [
   latencies.connectToPrompt,
+  latencies.connectAtOnce,
   runTrue,
   latencies.echoIdle,
   latencies.echoUnderFlood,
@@ -25,8 +27,10 @@ export const MEASURES: readonly Measure[] = [
   amounts.inputRaw,
   latencies.interrupt,
   latencies.interruptOnSlowLinks,
+  onIpLinks,
   amounts.stalledReader,
   amounts.idleSessions,
+  amounts.idleCpu,
   amounts.fanOut,
   shortCommand,
 ];
@@ -45,11 +49,14 @@ export const QUICK_MEASURES: readonly Measure[] = [
 const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [amounts.fanOut, PEERS], // They have one viewer each.
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
-  [shortCommand, ["bridge", "bridge floor", "path floor", "node-pty"]], // They have no command line.
+  [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.
   [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
-  [latencies.interruptOnSlowLinks, ["ssh"]], // It is no HTTP: no link in front of it.
+  [latencies.connectAtOnce, ["ssh"]], // By default it refuses so many.
+  [amounts.idleCpu, ["ssh"]], // Its sessions are processes, half a minute to open, and do nothing.
+  [onIpLinks, ["bridge floor", "path floor"]], // They are no measure there: without flow control.
 ]);
 
 export function isMeasured(measure: Measure, name: SubjectName): boolean {
+  if (name === "mosh") return measure === onIpLinks; // For nothing else anybody uses it.
   return WITHOUT.get(measure)?.includes(name) !== true;
 }

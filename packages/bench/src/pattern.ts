@@ -34,6 +34,11 @@ export class Verifier {
 }
 
 /** `length` bytes of the pattern. */
+/** The script that puts it out on a raw terminal. */
+export function rawPattern(total: number): string {
+  return `stty raw; yes '${LINE}' | head -c ${total}; sleep 60`;
+}
+
 export function patternBytes(length: number): Buffer {
   return Buffer.concat(
     Array.from({ length: Math.ceil(length / REPEATED.length) }, () =>

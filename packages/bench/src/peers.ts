@@ -1,7 +1,7 @@
 // Other terminals over a network, where this machine has or can make them: node-pty behind ws, and OpenSSH. Neither is
 // a dependency of the project: node-pty is compiled into a directory of its own, sshd is Debian's.
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -27,6 +27,40 @@ export function installNodePty(): string {
     });
   }
   return dir;
+}
+
+let ttyd: string | undefined;
+
+/** Where ttyd is: it is no package of Debian's stable release, nor of npm, so its measurements need to be told. */
+export function useTtyd(path: string): void {
+  ttyd = path;
+}
+
+/** @throws {Error} If nobody has said where it is, or it does not start. */
+export async function startTtyd(): Promise<Server> {
+  if (ttyd === undefined) throw new Error("no --ttyd PATH was given");
+  const port = await anyFreePort();
+  // The words of a command come in the address, and `env` runs them.
+  const args = ["--writable", "--url-arg", "--interface", "127.0.0.1", "--port", String(port), "env"];
+  const child = spawn(ttyd, args, { env: { ...process.env, TERM: "xterm-256color" }, stdio: "ignore" });
+  const url = `http://127.0.0.1:${port}`;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`${ttyd} ended with ${child.exitCode}`);
+    const isUp = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return { name: "ttyd", url, process: child };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${ttyd} does not answer`);
+}
+
+/** @throws {Error} Without mosh, which is Debian's, and `script`. A server is started for each of its terminals. */
+export function findMosh(): void {
+  for (const program of ["mosh-server", "mosh-client", "script"]) {
+    if (spawnSync(program, ["--version"], { stdio: "ignore" }).error) throw new Error(`no ${program}`);
+  }
 }
 
 export type Ssh = { readonly server: Server; readonly args: readonly string[] };

@@ -11,7 +11,8 @@ import { startIssuer } from "../../local/src/issuer.ts";
 import { BIN, ROOT } from "../../local/src/paths.ts";
 import { anyFreePort } from "../../local/src/ports.ts";
 import { tokenMinter } from "../../local/src/token-minter.ts";
-import { installNodePty, type Server, startSsh } from "./peers.ts";
+import { FAR } from "./ip-link.ts";
+import { findMosh, installNodePty, type Server, startSsh, startTtyd } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";
 
 export interface Subject {
@@ -37,7 +38,7 @@ export type OpenOptions = {
   readonly tty?: boolean;
 };
 
-export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "node-pty" | "ssh";
+export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "ttyd" | "node-pty" | "ssh" | "mosh";
 
 /** @param profiles Where our own programs leave CPU profiles; without it they make none. */
 export async function startSubject(name: SubjectName, profiles?: string): Promise<Subject> {
@@ -54,6 +55,13 @@ export async function startSubject(name: SubjectName, profiles?: string): Promis
       return nodePty();
     case "ssh":
       return ssh();
+    case "ttyd": {
+      const server = await startTtyd();
+      return subjectOf("ttyd", server.url, [server], { kind: "ttyd", headers: {} });
+    }
+    case "mosh":
+      findMosh();
+      return subjectOf("mosh", "mosh://127.0.0.1", [], { kind: "mosh", headers: {} });
   }
 }
 
@@ -118,7 +126,7 @@ async function ourPath(profiles?: string): Promise<Subject> {
     // `AUDIT=off npm run bench` shows the audit's cost.
     AUDIT: process.env.AUDIT ?? "",
     // A slow link in front has a port of its own.
-    ALLOWED_HOSTS: (await linkHosts()).join(","),
+    ALLOWED_HOSTS: linkHosts().join(","),
   };
   const objects = [
     ...["SessionObject:SESSION", "SandboxDirectory:DIRECTORY", "Sandbox:Sandbox"],
@@ -138,18 +146,24 @@ async function ourPath(profiles?: string): Promise<Subject> {
 }
 
 /** Ports that slow links may listen on, chosen before the Worker starts since it must know its hosts. */
-export const LINK_PORTS: number[] = [];
-async function linkHosts(): Promise<string[]> {
-  LINK_PORTS.length = 0;
-  for (let i = 0; i < 4; i += 1) LINK_PORTS.push(await anyFreePort());
-  return LINK_PORTS.map((port) => `127.0.0.1:${port}`);
+export const LINK_PORTS: readonly number[] = await Promise.all([anyFreePort(), anyFreePort(), anyFreePort()]);
+function linkHosts(): string[] {
+  return LINK_PORTS.flatMap((port) => [`127.0.0.1:${port}`, `${FAR}:${port}`]);
 }
 
 function startBridge(token: string, profiles?: string): Promise<Server> {
   const root = mkdtempSync(join(tmpdir(), "bench-sandboxes-"));
   const env = { STDIO_TOKEN: token, PORT: "0", HOST: "127.0.0.1", SANDBOX_ROOT: root };
-  const flags = profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`];
-  return startListening(join(BIN, "bun"), [...flags, join(ROOT, "sandbox/stdio-ws.ts")], env);
+  const program = join(ROOT, "sandbox/stdio-ws.ts");
+  if (profiles === undefined) return startListening(join(BIN, "bun"), [program], env);
+  const flags = ["--cpu-prof", `--cpu-prof-dir=${profiles}`];
+  // Bun's sampler may signal a thread before it has a handler for that: one in three starts dies of it.
+  const start = (attempts: number): Promise<Server> =>
+    startListening(join(BIN, "bun"), [...flags, program], env).catch((error: unknown) => {
+      if (attempts === 1) throw error;
+      return start(attempts - 1);
+    });
+  return start(10);
 }
 
 /** Starts a server that says in one line of JSON where it listens. */

@@ -1,9 +1,11 @@
 // One terminal as the measurements see it, whatever serves it: bytes in, bytes out. Ours goes through the real client
 // state machine; the floors and peers through the least that speaks to them.
 
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { type ClientEnd, type ClientState, StdioClient } from "sandbox-stdio/core";
 import WebSocket from "ws";
+import { NEAR } from "./ip-link.ts";
 
 export interface Terminal {
   send(bytes: Uint8Array): void;
@@ -19,7 +21,7 @@ export interface Terminal {
 }
 
 export type TerminalSpec = {
-  readonly kind: "ours" | "floor" | "ssh";
+  readonly kind: "ours" | "floor" | "ssh" | "ttyd" | "mosh";
   /** `http://HOST:PORT` */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -34,6 +36,7 @@ export type TerminalSpec = {
   readonly ssh?: readonly string[];
 };
 
+const TTYD_DATA = Buffer.from("0");
 const ATTACH_PATIENCE_MS = 30_000;
 let count = 0;
 
@@ -55,6 +58,8 @@ class Outlet {
 
 export function openTerminal(spec: TerminalSpec): Promise<Terminal> {
   if (spec.kind === "ssh") return Promise.resolve(openSsh(spec));
+  if (spec.kind === "ttyd") return openTtyd(spec);
+  if (spec.kind === "mosh") return Promise.resolve(openMosh(spec));
   return spec.kind === "ours" ? openOurs(spec) : openFloor(spec);
 }
 
@@ -177,19 +182,77 @@ async function openFloor(spec: TerminalSpec): Promise<Terminal> {
   return terminal;
 }
 
+/** A terminal of ttyd, which takes the command from the address: `0` stands before input, and before output. */
+async function openTtyd(spec: TerminalSpec): Promise<Terminal> {
+  const query = new URLSearchParams();
+  for (const word of spec.command) query.append("arg", word);
+  const socket = new WebSocket(`${spec.url}/ws?${query}`, ["tty"], { perMessageDeflate: false });
+  await new Promise((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+  });
+  const terminal: Terminal = Object.assign(new Outlet(), {
+    send: (bytes: Uint8Array) => socket.send(Buffer.concat([TTYD_DATA, bytes])),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    close: () => socket.terminate(),
+  });
+  socket.on("message", (data: Buffer) => {
+    if (data[0] === TTYD_DATA[0]) terminal.onOutput(data.subarray(1)); // Else its title or settings.
+  });
+  socket.on("error", () => undefined);
+  socket.send(JSON.stringify({ AuthToken: "", columns: 80, rows: 24 }));
+  return terminal;
+}
+
 /** A terminal through the ssh client: a process of its own, on pipes. */
-function openSsh(spec: TerminalSpec): Terminal {
-  const quoted = spec.command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
-  const child = spawn("ssh", [...(spec.ssh ?? []), quoted], { stdio: ["pipe", "pipe", "ignore"] });
+function openSsh({ url, ssh = [], command }: TerminalSpec): Terminal {
+  const { hostname, port } = new URL(url);
+  // Of two ports, ssh takes the first.
+  const args = ["-p", port, "-o", `HostName=${hostname}`, ...ssh, command.map(quoted).join(" ")];
+  return overPipes(spawn("ssh", args, { stdio: ["pipe", "pipe", "ignore"] }));
+}
+
+/**
+ * A terminal of mosh, whose client wants one itself: `script` makes that. Its guesses of echoes are off: they would be measured.
+ */
+function openMosh({ url, command }: TerminalSpec): Terminal {
+  const env = { ...process.env, LC_ALL: "C.UTF-8", TERM: "xterm-256color", MOSH_PREDICTION_DISPLAY: "never" };
+  const words = ["new", "-i", NEAR, "-c", "256", "--", ...command];
+  const { stdout, stderr } = spawnSync("mosh-server", words, { env, encoding: "utf8" });
+  const [, port, key] = /^MOSH CONNECT (\d+) (\S+)$/m.exec(stdout) ?? [];
+  const server = /(?<=pid = )\d+/.exec(stderr)?.[0];
+  if (port === undefined) throw new Error(`mosh-server: ${stderr}`);
+  const client = spawn(
+    "script",
+    ["-qfec", `stty cols 80 rows 24; exec mosh-client ${new URL(url).hostname} ${port}`, "/dev/null"],
+    {
+      env: { ...env, MOSH_KEY: key },
+      stdio: ["pipe", "pipe", "ignore"],
+    },
+  );
+  return overPipes(client, () => {
+    if (server !== undefined) process.kill(Number(server));
+  });
+}
+
+function overPipes(child: ChildProcessByStdio<Writable, Readable, null>, ended = () => undefined): Terminal {
   const terminal: Terminal = Object.assign(new Outlet(), {
     send: (bytes: Uint8Array) => void child.stdin.write(bytes),
     pause: () => void child.stdout.pause(),
     resume: () => void child.stdout.resume(),
-    close: () => void child.kill("SIGKILL"),
+    close: () => {
+      child.kill("SIGKILL");
+      ended();
+    },
   });
   child.stdout.on("data", (chunk: Buffer) => terminal.onOutput(chunk));
   child.stdin.on("error", () => undefined); // It was closed while input was on its way.
   return terminal;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Resolves once output has gone by that ends with, or holds, `text`. */
