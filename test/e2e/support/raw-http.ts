@@ -25,8 +25,10 @@ export interface RawOptions {
   readonly body?: string;
   /** Said in text once the WebSocket is open. */
   readonly first?: string;
-  /** How long a WebSocket may go on talking before it is taken for one that let somebody in. */
+  /** How long a WebSocket, or a stream of events, may go on talking before it is taken for one that let somebody in. */
   readonly patienceMs?: number;
+  /** How long the first byte of an answer is waited for. Absent: until that fails. */
+  readonly silenceMs?: number;
 }
 
 /**
@@ -34,22 +36,26 @@ export interface RawOptions {
  * @throws {Error} Where no answer comes.
  */
 export function rawRequest(address: string, target: string, options: RawOptions = {}): Promise<RawAnswer> {
-  const { method = "GET", headers = [], body = "", first, patienceMs = 2_000 } = options;
+  const { method = "GET", headers = [], body = "", first, patienceMs = 2_000, silenceMs } = options;
   const { hostname, port, host } = new URL(address);
   const length = body === "" ? [] : [`Content-Length: ${Buffer.byteLength(body, "latin1")}`];
   const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, ...headers, ...length, "", ""].join("\r\n");
   return new Promise((resolve, reject) => {
     const socket = dial(Number(port), hostname);
     let received = Buffer.alloc(0);
-    let timer = setTimeout(() => socket.destroy(new Error(`No answer to ${method} ${target.slice(0, 80)}`)), LIMIT_MS);
-    let isUpgraded = false;
+    const unanswered = new Error(`No answer to ${method} ${target.slice(0, 80)}`);
+    let timer = setTimeout(
+      () => socket.destroy(silenceMs === undefined ? unanswered : undefined),
+      silenceMs ?? LIMIT_MS,
+    );
+    let isOpen = false;
     socket.on("data", (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
-      if (!isUpgraded && received.includes("\r\n\r\n") && statusOf(received) === 101) {
-        isUpgraded = true;
+      if (!isOpen && hasNoEnd(received)) {
+        isOpen = true;
         clearTimeout(timer);
         timer = setTimeout(() => socket.destroy(), patienceMs);
-        if (first !== undefined) socket.write(textFrame(first));
+        if (first !== undefined && statusOf(received) === 101) socket.write(textFrame(first));
       }
       if (isEnd(received) || (method === "HEAD" && received.includes("\r\n\r\n"))) socket.destroy();
     });
@@ -75,6 +81,13 @@ function textFrame(text: string): Buffer {
 
 const statusOf = (bytes: Buffer): number =>
   Number(/^HTTP\/1\.1 (\d{3})/.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 0);
+
+/** Whether its head says that the answer goes on for as long as both sides like. */
+function hasNoEnd(bytes: Buffer): boolean {
+  const at = bytes.indexOf("\r\n\r\n");
+  if (at < 0) return false;
+  return statusOf(bytes) === 101 || /^content-type: *text\/event-stream/im.test(bytes.toString("latin1", 0, at));
+}
 
 function isEnd(bytes: Buffer): boolean {
   const at = bytes.indexOf("\r\n\r\n");

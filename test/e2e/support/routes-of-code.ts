@@ -14,6 +14,22 @@ export async function routesOfCode(): Promise<string[]> {
   return [...new Set(routes.map(({ method, path }) => `${method} ${path}`))];
 }
 
+/**
+ * The routes that none of the requests goes to.
+ * @param requests `METHOD /path`, with or without a query.
+ */
+export function routesWithout(requests: readonly string[], routes: readonly string[]): string[] {
+  return routes.filter((route) => {
+    const [method = "", path = ""] = route.split(" ");
+    const form = path
+      .replace(/[.]/g, "\\.")
+      .replace(/:[a-z]+/g, "[^/?]+")
+      .replace("*", ".*");
+    const asked = new RegExp(`^${method === "ALL" ? "[A-Z]+" : method} ${form}(\\?|$)`);
+    return !requests.some((request) => asked.test(request));
+  });
+}
+
 /** By a name that is made up here: the Worker's types are for another platform than these tests'. */
 async function sourceOf<Module>(file: string): Promise<Module> {
   const path = fileURLToPath(new URL(`../../../worker/src/${file}`, import.meta.url));
