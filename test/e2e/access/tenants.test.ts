@@ -2,12 +2,17 @@
 // beside a token of their own, no object of the other tenant is reached. `SEED=…` repeats a run, `FUZZ_RUNS=…` makes it longer.
 import { expect, test } from "vitest";
 import { auditorOf } from "../support/audit.ts";
-import { belongingsOf, heardSince, search, send, stateOf } from "../support/belongings.ts";
+import { belongingsOf, heardSince, neverAsked, search, send, stateOf } from "../support/belongings.ts";
 import { connect, refusedSocket } from "../support/client.ts";
+import { routesOfCode } from "../support/routes-of-code.ts";
 import { person, system } from "../support/system.ts";
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const runs = Number(process.env.FUZZ_RUNS ?? 300);
+
+test("the search goes to every route of the Worker's code that knows whose a thing is", async () => {
+  expect(neverAsked(await routesOfCode())).toEqual([]);
+});
 
 test("no request of one tenant's reaches an object of another's", { timeout: 60_000 + runs * 1_000 }, async () => {
   console.log(`seed ${seed}`);
@@ -27,6 +32,7 @@ test("no request of one tenant's reaches an object of another's", { timeout: 60_
   const after = await stateOf(bob);
   expect(after.listing).toEqual(before.listing);
   expect(after.tickets).toEqual(before.tickets);
+  expect([after.layout, after.webhook]).toEqual([before.layout, before.webhook]);
   // That somebody came with a ticket that is good no more is on his record, and nothing else.
   const added = after.audit.slice(before.audit.length);
   expect(after.audit.slice(0, before.audit.length)).toEqual(before.audit);

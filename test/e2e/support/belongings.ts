@@ -7,6 +7,7 @@ import { type AuditRecord, recordsAt } from "./audit.ts";
 import { connect, type Received } from "./client.ts";
 import { loginCookie } from "./login.ts";
 import { type RawAnswer, rawRequest, UPGRADE } from "./raw-http.ts";
+import { routesWithout } from "./routes-of-code.ts";
 import { fresh, type Person } from "./system.ts";
 
 /** The system that is searched: the one that all tests share, or one of a test's own. */
@@ -47,6 +48,12 @@ export async function belongingsOf(site: Site, who: Person, sandbox: string) {
   const revoked = await post(`${path}/share`, { role: "driver", guests: true });
   const outcome = await call(site, who, `${path}/tickets/${revoked.id}`, { method: "DELETE" });
   if (outcome.status !== 204) throw new Error(`Not revoked: ${outcome.status}`);
+  const put = async (to: string, body: object) => {
+    const { status } = await call(site, who, to, { method: "PUT", body: JSON.stringify(body) });
+    if (status !== 200) throw new Error(`Not kept at ${to}: ${status}`);
+  };
+  await put("/api/layout", { layout: { marker } });
+  await put("/api/attention-webhook", { url: `https://${marker}.example.com/`, secret: `${marker} is his` });
   const tenant = { issuer: site.issuerUrl, tenantClaim: "org_id", tenantValue: who.org } as const;
   return {
     ...{ site, who, sandbox, session, client, marker, path, kept },
@@ -67,6 +74,8 @@ export async function stateOf({ site, who, sandbox, path }: Belongings) {
   return {
     listing: await read(`/api/sandboxes/${sandbox}/sessions`),
     tickets: await read(`${path}/tickets`),
+    layout: await read("/api/layout"),
+    webhook: await read("/api/attention-webhook"),
     audit: (await recordsAt(`${site.origin}${path}/audit`, who.token)) as readonly AuditRecord[],
   };
 }
@@ -88,10 +97,30 @@ const UPGRADES: Readonly<Record<string, string>> = {
   "/terminal/:project/ws": "/terminal/S/ws?session=N",
 };
 
-const CALLS = ["?", "/N?", "/N/audit?", "/N/tickets?", "/N/tickets/I?", "/N/share?"].map(
-  (rest) => `/api/sandboxes/S/sessions${rest}`,
+const READS = ["output", "screen", "commands", "audit", "tickets"];
+const ACTS = ["wait", "signal", "resize", "keyboard", "input", "share"];
+const CALLS = ["", "/N", "/N/tickets/I", ...[...READS, ...ACTS].map((name) => `/N/${name}`)].map(
+  (rest) => `/api/sandboxes/S/sessions${rest}?`,
 );
-const OTHER_CALLS = ["/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?", "/terminal/S/token?"];
+const OTHER_CALLS = [
+  ...["/api/sandboxes/S/run?", "/api/sandboxes?", "/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?"],
+  ...["/api/layout?", "/api/attention-webhook?", "/terminal/S/token?", "/mcp?", "/mcp/S/N?cmd=cat&keep=0"],
+];
+/** Routes of one browser's login, which its cookie alone decides, and those that know nobody or one secret. */
+const NOT_ASKED = ["/login", "/callback", "/logout", "/api/me/renew", "/healthz", "/metrics", "/api/openapi.json"];
+const OF_NOBODY = /^\/(\.well-known\/.*|internal\/bell|\*|api\/\*)$/;
+
+/** Of the routes of the Worker's code, those that no request of a search goes to. */
+export function neverAsked(routes: readonly string[]): string[] {
+  const named = (path: string) => path.replace(/\bS\b/, "s").replace(/\bN\b/, "n").replace(/\bI\b/, "i");
+  const paths = [...Object.values(UPGRADES), ...CALLS, ...OTHER_CALLS].map(named);
+  const requests = ["GET", "POST", "PUT", "DELETE"].flatMap((method) => paths.map((path) => `${method} ${path}`));
+  const wanted = routes.filter((route) => {
+    const path = route.split(" ")[1] ?? "";
+    return !NOT_ASKED.includes(path) && !OF_NOBODY.test(path);
+  });
+  return routesWithout(requests, wanted);
+}
 
 /** Where a token stands; `basic` and `begin`, the first message, count on ttyd's routes alone. */
 type Carrier = "header" | "subprotocol" | "query" | "basic" | "begin";
@@ -105,6 +134,45 @@ export type Ask = {
   readonly protocols: readonly string[];
   readonly body: string;
 };
+
+const isUpgraded = (route: string) => !/^\/(api|mcp)\b|\/token\?/.test(route);
+
+function bodiesFor({ sandbox, session, who, ids }: Belongings): readonly object[] {
+  return [
+    {},
+    { sandbox, session, role: "driver" },
+    { sub: who.sub },
+    { jti: ids[1] },
+    { role: "driver", guests: true, seconds: 60 },
+    { cmd: "true", keepSeconds: 0, timeoutMs: 0 },
+    { until: { exit: true }, timeoutMs: 0 },
+    { text: "hers" },
+    { signal: "SIGTERM" },
+    { do: "take" },
+    { cols: 10, rows: 10 },
+    { layout: { tabs: [] } },
+    { url: null },
+    { jsonrpc: "2.0", id: 1, method: "tools/list" },
+    { jsonrpc: "2.0", id: 1, method: "initialize", params: {} },
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "read", arguments: { sandbox, session } } },
+  ];
+}
+
+/** Each route, by each method and with each body that it may take, by the asker's token and the owner's names. */
+function plainAsks(own: Belongings): readonly Ask[] {
+  const { sandbox, session, ids } = own;
+  const plain = { carrier: "header", protocols: [] } as const;
+  const headers = ["Accept: application/json, text/event-stream", "Content-Type: application/json"];
+  const bodies = bodiesFor(own).map((body) => JSON.stringify(body));
+  return [...Object.values(UPGRADES), ...CALLS, ...OTHER_CALLS].flatMap((route): Ask[] => {
+    const isUpgrade = isUpgraded(route);
+    const target = route.replace(/\bS\b/, sandbox).replace(/\bN\b/, session).replace(/\bI\b/, String(ids[1]));
+    if (isUpgrade) return [{ ...plain, method: "GET", target, isUpgrade, headers: [], body: "" }];
+    const empty = ["GET", "DELETE"].map((method) => ({ ...plain, method, target, isUpgrade, headers, body: "" }));
+    const full = bodies.map((body) => ({ ...plain, method: "POST", target, isUpgrade, headers, body }));
+    return [...empty, ...full, ...full.map((ask) => ({ ...ask, method: "PUT" }))];
+  });
+}
 
 /** A request of anybody's to any route, with what is the owner's wherever there is a place for it. */
 export function asks(own: Belongings): fc.Arbitrary<Ask> {
@@ -130,16 +198,11 @@ export function asks(own: Belongings): fc.Arbitrary<Ask> {
     origin: fc.option(fc.constantFrom(own.site.origin, ASKERS_ORIGIN)),
     spoken: fc.constantFrom(undefined, "stdio.v1", "tty", "pds-pty"),
     method: fc.constantFrom("GET", "GET", "POST", "DELETE", "PUT"),
-    body: fc.constantFrom<object>(
-      {},
-      { sandbox, session, role: "driver" },
-      { sub: who.sub },
-      { jti: ids[1] },
-      { role: "driver", guests: true, seconds: 60 },
-    ),
+    body: fc.constantFrom(...bodiesFor(own)),
+    accept: fc.constantFrom("*/*", "text/event-stream", "application/json, text/event-stream"),
   });
   return fc.tuple(place, extras).map(([at, extra]) => {
-    const isUpgrade = !at.route.startsWith("/api/") && !at.route.includes("/token?");
+    const isUpgrade = isUpgraded(at.route);
     const path = at.route.replace(/\bS\b/, at.sandbox).replace(/\bN\b/, at.name).replace(/\bI\b/, at.id);
     const { ticket, ticketIn, carrier, spoken } = extra;
     const inQuery = { ticket: ticketIn === "query" ? ticket : null, resume: extra.resume, role: extra.role };
@@ -153,6 +216,7 @@ export function asks(own: Belongings): fc.Arbitrary<Ask> {
       ...{ method, isUpgrade, carrier, target: `${path}${query.join("")}` },
       headers: [
         ...(extra.cookie && mayHaveCookie ? [`Cookie: ${own.cookie}`] : []),
+        ...(isUpgrade ? [] : [`Accept: ${extra.accept}`, "Content-Type: application/json"]),
         ...(extra.origin === null ? [] : [`Origin: ${extra.origin}`]),
         ...(ticket !== null && ticketIn === "header" ? [`X-Stdio-Ticket: ${ticket}`] : []),
       ],
@@ -179,13 +243,16 @@ export function send({ origin }: Site, who: Person, ask: Ask): Promise<RawAnswer
   ];
   const begin = { AuthToken: carrier === "begin" ? basic : "", columns: 80, rows: 24 };
   return rawRequest(origin, `${ask.target}${carrier === "query" ? `&token=${who.token}` : ""}`, {
-    ...{ method, body, headers, patienceMs: 250 },
+    ...{ method, body, headers, patienceMs: 250, ...(isUpgrade ? {} : { silenceMs: 2_000 }) },
     ...(ask.target.startsWith("/terminal/") ? { first: JSON.stringify(begin) } : {}),
   });
 }
 
+/** Most of the time is waiting. */
+const SIDE_BY_SIDE = 10;
+
 /**
- * Asks at random, and throws where an answer holds a secret of the owner's that the asker did not name.
+ * Asks each route plainly, then at random, and throws where an answer holds a secret of the owner's that the asker did not name.
  * @returns How often each status, with the code of a WebSocket's close, was answered.
  */
 export async function search(
@@ -194,7 +261,7 @@ export async function search(
   { seed, runs }: { readonly seed: number; readonly runs: number },
 ): Promise<Readonly<Record<string, number>>> {
   const answers: Record<string, number> = {};
-  const property = fc.asyncProperty(asks(own), async (ask) => {
+  const one = async (ask: Ask) => {
     const { status, body, code } = await send(own.site, asker, ask);
     const kind = code === undefined ? String(status) : `${status} ${code}`;
     answers[kind] = (answers[kind] ?? 0) + 1;
@@ -205,12 +272,20 @@ export async function search(
     const said = ask.target.startsWith("/api/audit") ? body.replaceAll(/"(?:sub|jti)":"[^"]*"/g, "") : body;
     const told = unsaid.filter((secret) => said.includes(secret));
     if (told.length > 0) throw new Error(`Told ${told.join(" and ")}: ${body}`);
+  };
+  const several = fc.array(asks(own), { minLength: SIDE_BY_SIDE, maxLength: SIDE_BY_SIDE });
+  const property = fc.asyncProperty(several, async (list) => {
+    await Promise.all(list.map(one));
   });
   const interruptAfterTimeLimit = Number(process.env.FUZZ_SECONDS ?? 3_600) * 1000;
   // In a long search the owner would be taken for one who has gone.
   const pings = setInterval(() => own.client.say({ type: "ping" }), 10_000);
   try {
-    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit, markInterruptAsFailure: false });
+    const plain = plainAsks(own);
+    for (let at = 0; at < plain.length; at += SIDE_BY_SIDE)
+      await Promise.all(plain.slice(at, at + SIDE_BY_SIDE).map(one));
+    const numRuns = Math.ceil(runs / SIDE_BY_SIDE);
+    await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit, markInterruptAsFailure: false });
   } finally {
     clearInterval(pings);
   }
