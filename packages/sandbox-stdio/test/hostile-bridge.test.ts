@@ -44,6 +44,9 @@ describe("H15: a connection ends by", () => {
     ["changes of size", (i: number) => ({ type: "resize", cols: 1 + (i % 99), rows: 24, offset: 0 })],
     ["gaps", (i: number) => ({ type: "gap", from: i, to: i + 1 })],
     ["errors", () => ({ type: "error", client: "a", code: "stdin_closed", message: "m" })],
+    ["titles", (i: number) => ({ type: "title", title: `t${i}` })],
+    ["ends of commands", () => ({ type: "command_end", to: 0 })],
+    ["lists of panes", () => ({ type: "panes", panes: [], windows: [] })],
     ["farewells", () => ({ type: "bye", client: "z", code: 1008, reason: "r" })],
     ["acknowledgements of what nobody sent", (i: number) => ({ type: "stdin_ack", client: "a", offset: i + 1 })],
   ])("more than 4,000 %s at once, and 1,000 a second", (_what, message) => {
@@ -59,6 +62,32 @@ describe("H15: a connection ends by", () => {
     sayTimes(1);
     expect(hop.byes).toEqual([expect.objectContaining({ code: 1008 })]);
   });
+});
+
+test("H15a: a long message counts for each KiB: lists of panes are no way to fill its clients' memory", () => {
+  const { hop, say } = attached();
+  const window = { id: "@1", name: "w".repeat(100), active: true, cols: 80, rows: 24, zoomed: false };
+  const list = { type: "panes", panes: [], windows: Array.from({ length: 50 }, () => window) };
+  const each = Math.ceil(JSON.stringify(list).length / 1024);
+  expect(each).toBeGreaterThan(5);
+  for (let i = 0; i < Math.floor(4_000 / each); i += 1) say(list);
+  expect(hop.byes).toEqual([]);
+  say(list);
+  expect(hop.byes).toEqual([expect.objectContaining({ code: 1008 })]);
+});
+
+test("H15a: of calls for attention eight at once and one a second are told, to people and to a tenant's webhook", () => {
+  const { hop, peer, say } = attached();
+  const calls: number[] = [];
+  hop.session.onAttention = ({ offset }) => calls.push(offset);
+  const attend = (times: number) => {
+    for (let i = 0; i < times; i += 1) say({ type: "attention", kind: "bell", offset: 0 });
+  };
+  attend(3_000);
+  expect([calls.length, peer.of("attention").length]).toEqual([8, 8]);
+  hop.bridge.clock.ms += 2_000;
+  attend(100);
+  expect([calls.length, peer.of("attention").length, hop.byes]).toEqual([10, 10, []]);
 });
 
 test("H15: what a client sent may be acknowledged byte by byte, and output come byte by byte", () => {

@@ -1,21 +1,26 @@
 // Turns the clients' orders about panes, by id or name, into tmux's commands; and makes the list of panes for clients.
 
-import { isForPane, type PaneOrder, type PanesMessage } from "sandbox-stdio/core";
+import { clipUtf8, isForPane, MAX_CONTROL_OUT_BYTES, type PaneOrder, type PanesMessage } from "sandbox-stdio/core";
 import { isPaneId, type PaneAction, type PaneList } from "sandbox-stdio/panes";
 import type { SharedPanes } from "./shared-panes.ts";
 
-export function panesMessage({ panes, windows }: PaneList): PanesMessage {
-  return {
-    type: "panes",
-    panes: panes.slice(0, MAX_TOLD),
-    windows: windows
-      .slice(0, MAX_TOLD)
-      .map(({ layout: _, name, ...window }) => ({ ...window, name: name.slice(0, 64) })),
-  };
-}
-
 /** A control message has its limit, and no client looks at more. */
 const MAX_TOLD = 256;
+/** Bytes of a name. A program may give itself a longer one. */
+const MAX_NAME_BYTES = 64;
+
+/** The first of them that fit in a message: a longer one would end the connection, and so would the next. */
+export function panesMessage({ panes, windows }: PaneList): PanesMessage {
+  const named = <Named extends { name: string }>(one: Named) => ({ ...one, name: clipUtf8(one.name, MAX_NAME_BYTES) });
+  for (let most = MAX_TOLD; ; most = Math.floor(most / 2)) {
+    const message: PanesMessage = {
+      type: "panes",
+      panes: panes.slice(0, most).map(named),
+      windows: windows.slice(0, most).map(({ layout: _, ...window }) => named(window)),
+    };
+    if (Buffer.byteLength(JSON.stringify(message)) <= MAX_CONTROL_OUT_BYTES) return message;
+  }
+}
 
 /** Input that tmux has no room for: the rest of the text is refused as a whole, or it would arrive in part. */
 const MAX_TEXT_BYTES = 16 * 1024;

@@ -1,4 +1,4 @@
-// How often a bridge may send messages that clients are told at once: each goes to up to 64 of them and counts in no window.
+// How much a bridge may say that clients are told at once: each message goes to up to 64 of them and counts in no window.
 // A bridge that a process has taken over must not fill the memory of the Durable Object with them.
 
 import type { InnerMessage } from "../wire/inner-messages.ts";
@@ -26,26 +26,54 @@ export function isAtItsPace(message: InnerMessage, received: (client: string) =>
     : TOLD_ON.has(message.type);
 }
 
-/** Messages a second, for ever: several people who drag their windows at once are well below it. */
-const HOP_MESSAGES_PER_SECOND = 1_000;
-/** Messages at once. */
-const HOP_MESSAGES_BURST = 4_000;
+/** How often something may come: so many at once, and so many a second for ever. */
+type Pace = { readonly perSecond: number; readonly burst: number };
 
-export class HopAllowance {
-  #left = HOP_MESSAGES_BURST;
+/** Messages, of a KiB each: several people who drag their windows at once are well below it. */
+const HOP_MESSAGES: Pace = { perSecond: 1_000, burst: 4_000 };
+const MESSAGE_CHARACTERS = 1_024;
+/** One a second is called for; on their way several may have waited. Each may become a call of the tenant's webhook. */
+const HOP_ATTENTIONS: Pace = { perSecond: 1, burst: 8 };
+
+class Allowance {
+  readonly #pace: Pace;
+  #left: number;
   #atMs: number;
 
-  constructor(nowMs: number) {
+  constructor(pace: Pace, nowMs: number) {
+    this.#pace = pace;
+    this.#left = pace.burst;
     this.#atMs = nowMs;
   }
 
-  /** Counts one. @returns Whether it was allowed. */
-  take(nowMs: number): boolean {
-    const earned = (Math.max(0, nowMs - this.#atMs) * HOP_MESSAGES_PER_SECOND) / 1000;
-    this.#left = Math.min(HOP_MESSAGES_BURST, this.#left + earned);
+  /** @returns Whether so many were left, which are counted then. */
+  take(count: number, nowMs: number): boolean {
+    const earned = (Math.max(0, nowMs - this.#atMs) * this.#pace.perSecond) / 1000;
+    this.#left = Math.min(this.#pace.burst, this.#left + earned);
     this.#atMs = nowMs;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
+    if (this.#left < count) return false;
+    this.#left -= count;
     return true;
+  }
+}
+
+/** What one connection to the bridge may still say at its own pace. */
+export class HopAllowance {
+  readonly #messages: Allowance;
+  readonly #attentions: Allowance;
+
+  constructor(nowMs: number) {
+    this.#messages = new Allowance(HOP_MESSAGES, nowMs);
+    this.#attentions = new Allowance(HOP_ATTENTIONS, nowMs);
+  }
+
+  /** Counts a message of so many characters. @returns Whether it was allowed. */
+  take(characters: number, nowMs: number): boolean {
+    return this.#messages.take(Math.max(1, Math.ceil(characters / MESSAGE_CHARACTERS)), nowMs);
+  }
+
+  /** Counts a call for attention. @returns Whether anybody is told: a bridge of ours calls no more often. */
+  takeAttention(nowMs: number): boolean {
+    return this.#attentions.take(1, nowMs);
   }
 }

@@ -197,9 +197,10 @@ export class InnerClient implements Upstream, SnapshotSource {
     }
     const result = parseInnerMessage(frame, this.#isReady ? MAX_CONTROL_OUT_BYTES : MAX_INNER_TEXT_BYTES);
     if (result.ok) {
-      const isToldOn = isAtItsPace(result.message, (id) => this.#session?.client(id)?.input.received);
-      if (isToldOn && !this.#allowance.take(nowMs)) this.#fault(TOO_MANY);
-      else this.#message(result.message);
+      const { message } = result;
+      const isToldOn = isAtItsPace(message, (id) => this.#session?.client(id)?.input.received);
+      if (isToldOn && !this.#allowance.take(frame.length, nowMs)) this.#fault(TOO_MANY);
+      else if (message.type !== "attention" || this.#allowance.takeAttention(nowMs)) this.#message(message);
     }
     // A newer bridge may say more.
     else if (result.fault !== "unknown_type") this.#fault(result.detail);
