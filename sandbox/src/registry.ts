@@ -190,7 +190,7 @@ export class Registry {
     const { sandbox, session } = names;
     const { pane, panes } = query.process;
     if (pane !== undefined) {
-      const paneSize = this.panes.of(sandbox, pane.session)?.session.find(`%${pane.number}`);
+      const paneSize = this.panes.sizeOf(sandbox, pane);
       return { openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events), paneSize };
     }
     if (panes !== true) return {};

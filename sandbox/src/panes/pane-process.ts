@@ -1,12 +1,15 @@
 // One pane of a tmux session, in a process's place: its output is stdout, bytes written to it are typed, and it ends when it
 // is closed. Knows no sessions.
 
+import { MAX_COLS, MAX_ROWS } from "sandbox-stdio/core";
 import type { ChildProcess, ExitStatus, OutputSink, ProcessEvents } from "../process/process.ts";
 import type { PaneFollower, SharedPanes } from "./shared-panes.ts";
 
 /** Signals that a terminal makes of a key. All others are for a person who can see the program: `kill` in the pane. */
 const KEYS: Readonly<Record<string, number>> = { SIGINT: 0x03, SIGQUIT: 0x1c, SIGTSTP: 0x1a };
 const END_OF_FILE = 0x04;
+
+type Size = { readonly cols: number; readonly rows: number };
 
 export class PaneProcess implements ChildProcess, PaneFollower {
   /** The pane's program is tmux's child, not ours. */
@@ -17,7 +20,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
   readonly #sink: OutputSink;
   readonly #events: ProcessEvents;
   /** As it was told last. */
-  #size: { readonly cols: number; readonly rows: number };
+  #size: Size;
   #isHeld = false;
   #isOver = false;
 
@@ -33,7 +36,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     this.#sink = sink;
     this.#events = events;
     const { cols = 0, rows = 0 } = panes.session.find(pane) ?? {};
-    this.#size = { cols, rows };
+    this.#size = shownSize({ cols, rows });
   }
 
   // ---- PaneFollower ----------------------------------------------------------------------------------------------
@@ -60,7 +63,8 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     this.#events.onWritable();
   }
 
-  sized(cols: number, rows: number): void {
+  sized(paneCols: number, paneRows: number): void {
+    const { cols, rows } = shownSize({ cols: paneCols, rows: paneRows });
     if (this.#isOver || (cols === this.#size.cols && rows === this.#size.rows)) return;
     this.#size = { cols, rows };
     this.#sink.flush();
@@ -127,4 +131,9 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     this.#sink.flush();
     this.#events.onExit(status);
   }
+}
+
+/** Programs may give a pane more than a terminal may have here: a message with that could not be read. */
+export function shownSize({ cols, rows }: Size): Size {
+  return { cols: Math.min(cols, MAX_COLS), rows: Math.min(rows, MAX_ROWS) };
 }

@@ -5,7 +5,7 @@ import { log } from "../log.ts";
 import type { StartFault } from "../process/command.ts";
 import type { ChildProcess, OutputSink, ProcessEvents } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";
-import { PaneProcess } from "./pane-process.ts";
+import { PaneProcess, shownSize } from "./pane-process.ts";
 import { SharedPanes } from "./shared-panes.ts";
 import { tmuxName } from "./tmux-session.ts";
 
@@ -31,6 +31,12 @@ export class SandboxPanes {
 
   of(sandbox: string, session: string): SharedPanes | undefined {
     return this.#sessions.get(keyOf(sandbox, session));
+  }
+
+  /** The size of a pane's terminal; undefined where there is no such pane. */
+  sizeOf(sandbox: string, { session, number }: PaneAddress): { cols: number; rows: number } | undefined {
+    const pane = this.of(sandbox, session)?.session.find(`%${number}`);
+    return pane && shownSize(pane);
   }
 
   /** A pane in a process's place. */

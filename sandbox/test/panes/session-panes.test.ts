@@ -67,6 +67,21 @@ test("B2c: a pane's session has the size that tmux gives the pane, and asks tmux
   await main.until(() => main.messages.some(({ type }) => type === "exit"));
 });
 
+test("B2c: a pane that a program has made larger than a terminal may be has the largest size that can be told", async () => {
+  const main = await attached({ sandbox: "huge", session: "main", panes: "1", cmd: "sh" }, "stdio.v1");
+  await main.until(() => main.panes.length === 1);
+  const pane = await ofPane("main:0", "page", "huge");
+  pane.type("tmux resize-window -x 3000 -y 900\r");
+  await main.until(() => main.panes[0]?.cols === 3_000);
+  await pane.until(() => pane.sizes.length === 2);
+  expect(pane.sizes[1]).toBe("1000x500");
+  const late = await ofPane("main:0", "late", "huge");
+  await late.until(() => late.sizes.length > 0);
+  expect(late.sizes).toEqual(["1000x500"]);
+  main.say({ type: "kill" });
+  await main.until(() => main.messages.some(({ type }) => type === "exit"));
+});
+
 test("B1: without tmux, and without the command, a session with panes is refused before anything runs, and says why", async () => {
   const bin = mkdtempSync(join(tmpdir(), "no-tmux-"));
   onTestFinished(() => rmSync(bin, { recursive: true, force: true }));
