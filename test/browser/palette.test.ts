@@ -3,7 +3,7 @@ import type { BrowserContext } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
 import { system } from "../e2e/support/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import { alone, focused, forgetTabs, hasFocus, typed } from "./support/panes.ts";
+import { alone, focused, forgetTabs, hasFocus, keptOf, typed } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
 
 const browser = setUpBrowser();
@@ -110,6 +110,30 @@ test("copies the command line that attaches, with no token in it", async () => {
   expect(await tab.page.evaluate(() => navigator.clipboard.readText())).toBe(
     `sbx-stdio ${system.origin} --sandbox ${sandbox} --session one`,
   );
+});
+
+test("gives a session a name by keys alone, which finds it, stands on its tab, and is there on another device", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await start(profile, sandbox, "worker", "exec cat");
+  await listed(tab);
+  await tab.page.keyboard.type("worker");
+  await option(tab, "worker").waitFor();
+  const rename = dialog(tab).getByRole("button", { name: "Rename…" });
+  while (!(await rename.evaluate((button) => button === document.activeElement))) await tab.page.keyboard.press("Tab");
+  await tab.page.keyboard.press("Enter");
+  await tab.page.keyboard.type("the nightly build\n");
+  await tab.page.keyboard.press("Control+A");
+  await tab.page.keyboard.type("nightly");
+  await option(tab, "the nightly build").filter({ hasText: "worker" }).waitFor();
+  await tab.page.keyboard.press("Enter");
+  await tab.page.getByRole("tab", { name: "the nightly build", selected: true }).waitFor();
+  const kept = async () => JSON.stringify(await keptOf(profile));
+  await expect.poll(kept).toContain(`"${sandbox}/worker":"the nightly build"`);
+  const other = await browser.open(await browser.freshMember(), "/?debug=1&renderer=dom");
+  await other.page.getByRole("tab", { name: "the nightly build" }).waitFor();
+  // Its own name is its address, for everybody.
+  const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/worker`;
+  expect(await (await profile.request.get(path)).json()).toMatchObject({ session: "worker" });
 });
 
 test("offers no other sessions to a guest, and shows no button for them", async () => {

@@ -164,6 +164,7 @@ describe("an exclusive session", () => {
     const wide = await page(sandbox, "Wide");
     await wide.waitForData("framed", "true");
     expect(await sizeOf(wide)).toEqual(await sizeOf(small));
+    await wide.page.locator(".sbx-size").filter({ hasText: " by Small" }).waitFor();
     const smallSize = await sizeOf(small);
     await small.page.getByRole("button", { name: "Give the keyboard to Wide" }).click();
     await wide.waitForData("framed", "false");
@@ -183,6 +184,7 @@ describe("a collaborative session", () => {
     await wide.waitForData("framed", "true");
     expect(await sizeOf(wide)).toEqual(await sizeOf(small));
     expect(await sizeOf(wide)).not.toEqual(whole);
+    await wide.page.locator(".sbx-size").filter({ hasText: " by Small" }).waitFor();
     await wide.run("clear; stty size");
     const [cols, rows] = await sizeOf(small);
     await small.shows(`${rows} ${cols}`);

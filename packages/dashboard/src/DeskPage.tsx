@@ -34,7 +34,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
   const { desk: words, settings } = useTexts();
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
-  const { layout, isAlone, isKept, shown, sandboxes } = useSyncExternalStore(desk.subscribe, desk.getState);
+  const { layout, isAlone, isKept, shown, sandboxes, names } = useSyncExternalStore(desk.subscribe, desk.getState);
   const [isListed, setListed] = useState(false);
   const [isInSettings, setSettings] = useState(false);
   const [shared, setShared] = useState<Place>();
@@ -61,6 +61,10 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     if (live !== undefined && state.address.isDebug) onDebug?.(live);
     if (!isCovered && !isAtControlOf(focusId)) focusTerminal();
   }, [focusTerminal, focusId, shown, isCovered, onDebug, state.address.isDebug]);
+
+  useEffect(() => {
+    if (isListed) void desk.askNames();
+  }, [desk, isListed]);
 
   const title = (focusId === undefined ? undefined : titles[focusId]) ?? "";
   useEffect(() => {
@@ -160,6 +164,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       {isAlone ? null : (
         <TabBar
           tabs={layout.tabs}
+          names={names}
           current={layout.current}
           dragged={dragged}
           onDrag={setDragged}
@@ -199,6 +204,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
       ) : (
         <Panes
           tabs={layout.tabs}
+          names={names}
           hasTabs={!isAlone}
           current={layout.current}
           shown={shown}
@@ -263,6 +269,8 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
         <Palette
           sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
           open={new Set(all.map(paneIdOf))}
+          names={names}
+          onRename={(of, name) => void desk.rename(of, name)}
           mayStart={rights.mayStartAnother}
           mayEnd={rights.mayShare}
           onOpen={show}

@@ -10,6 +10,7 @@ import { ageOf, attachCommand, commandLineOf, found, type PaletteEntry, sessionE
 import type { Place } from "./place.ts";
 import { type Opening, SessionPreview } from "./SessionPreview.tsx";
 import { endSession, type ListedSession, type Look, lastLineOf } from "./session-list.ts";
+import type { SessionNames } from "./session-names.ts";
 import { useTexts } from "./texts-context.ts";
 import { useSessions } from "./use-sessions.ts";
 
@@ -18,6 +19,9 @@ export type PaletteProps = {
   readonly sandboxes: readonly string[];
   /** The panes that are open here. */
   readonly open: ReadonlySet<PaneId>;
+  /** Those that this person has given to sessions. */
+  readonly names: SessionNames;
+  readonly onRename: (place: Place, name: string) => void;
   readonly mayStart: boolean;
   readonly mayEnd: boolean;
   readonly onOpen: (place: Place, how: Opening) => void;
@@ -37,7 +41,10 @@ export function Palette(props: PaletteProps) {
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, connection.unreadable);
   const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? sessions.sandboxes : []);
-  const entries = found([...sessions.listed.map((one) => sessionEntry(one, props.open)), ...commands], query);
+  const entries = found(
+    [...sessions.listed.map((one) => sessionEntry(one, props.open, props.names)), ...commands],
+    query,
+  );
   const at = Math.max(
     0,
     entries.findIndex(({ id }) => id === chosen),
@@ -135,7 +142,12 @@ export function Palette(props: PaletteProps) {
                   {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
                 </>
               ) : (
-                <SessionLine listed={one.listed} isOpen={one.isOpen} look={sessions.looks.get(one.id)} />
+                <SessionLine
+                  listed={one.listed}
+                  name={one.name}
+                  isOpen={one.isOpen}
+                  look={sessions.looks.get(one.id)}
+                />
               )}
             </div>
           ))}
@@ -152,6 +164,13 @@ export function Palette(props: PaletteProps) {
             }}
             onCopy={() => void copy(entry.listed)}
             onEnd={() => void end(entry.listed)}
+            name={entry.name}
+            onRename={(name) => {
+              search.current?.focus();
+              if (name === undefined) return;
+              props.onRename(entry.listed.place, name);
+              setChosen(entry.id);
+            }}
           />
         ) : null}
       </div>
@@ -159,9 +178,14 @@ export function Palette(props: PaletteProps) {
   );
 }
 
-type LineProps = { readonly listed: ListedSession; readonly isOpen: boolean; readonly look: Look | undefined };
+type LineProps = {
+  readonly listed: ListedSession;
+  readonly name: string | undefined;
+  readonly isOpen: boolean;
+  readonly look: Look | undefined;
+};
 
-function SessionLine({ listed, isOpen, look }: LineProps) {
+function SessionLine({ listed, name, isOpen, look }: LineProps) {
   const { palette: words, terminal } = useTexts();
   const { place, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
   const nowMs = Date.now();
@@ -178,6 +202,7 @@ function SessionLine({ listed, isOpen, look }: LineProps) {
   return (
     <>
       <span className="sbx-palette-name">
+        {name === undefined ? null : <strong>{name} </strong>}
         {terminal.place(place.sandbox, place.session)} <code>{command === "" ? words.shell : command}</code>
       </span>
       <span className="sbx-palette-facts">{facts.join(" · ")}</span>

@@ -9,16 +9,19 @@ import {
   dividersOf,
   type LayoutTab,
   type PaneId,
+  paneIdOf,
   panesOf,
   placesOf,
 } from "./layout.ts";
 import { edgeAt } from "./layout-keys.ts";
 import type { Place } from "./place.ts";
+import type { SessionNames } from "./session-names.ts";
 import { PANES_ID } from "./TabBar.tsx";
 import { useTexts } from "./texts-context.ts";
 
 export type PanesProps = {
   readonly tabs: readonly LayoutTab[];
+  readonly names: SessionNames;
   readonly current: number;
   /** Whether there is a line of tabs for it. */
   readonly hasTabs: boolean;
@@ -47,14 +50,15 @@ export function Panes(props: PanesProps) {
   }
   const seen = tabs[current];
   const focus = seen?.focus;
-  const names = seen === undefined ? [] : placesOf(seen.root).map(({ session }) => session);
-  const panel = props.hasTabs ? { role: "tabpanel", "aria-label": words.tab(names) } : {};
+  const nameOf = (place: Place) => props.names[paneIdOf(place)];
+  const inTab = seen === undefined ? [] : placesOf(seen.root).map((place) => nameOf(place) ?? place.session);
+  const panel = props.hasTabs ? { role: "tabpanel", "aria-label": words.tab(inTab) } : {};
   return (
     <div className="sbx-panes" id={PANES_ID} ref={ground} {...panel}>
       {[...shown].map((id) => {
         const pane = standing.get(id);
         if (pane === undefined) return null;
-        const name = terminal.place(pane.place.sandbox, pane.place.session);
+        const name = nameOf(pane.place) ?? terminal.place(pane.place.sandbox, pane.place.session);
         const isSeen = pane.tab === current;
         return (
           <section

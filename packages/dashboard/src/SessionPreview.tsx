@@ -1,6 +1,6 @@
 // One session of the list: its screen now, and the buttons for it.
 
-import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { type CSSProperties, useEffect, useId, useRef, useState } from "react";
 import { commandLineOf } from "./palette-model.ts";
 import type { ListedSession, Look } from "./session-list.ts";
 import { useTexts } from "./texts-context.ts";
@@ -14,11 +14,17 @@ export type SessionPreviewProps = {
   readonly onOpen: (how: Opening) => void;
   readonly onCopy: () => void;
   readonly onEnd: () => void;
+  /** The name that this person has given it. */
+  readonly name: string | undefined;
+  /** undefined: it stays as it is. */
+  readonly onRename: (name: string | undefined) => void;
 };
 
-export function SessionPreview({ listed, look, mayEnd, onOpen, onCopy, onEnd }: SessionPreviewProps) {
+export function SessionPreview(props: SessionPreviewProps) {
+  const { listed, look, mayEnd, onOpen, onCopy, onEnd, name, onRename } = props;
   const { palette: words } = useTexts();
   const [isAsking, setAsking] = useState(false);
+  const [isNaming, setNaming] = useState(false);
   const { session } = listed.place;
   const cols: (CSSProperties & Record<"--cols", number>) | undefined = look && { "--cols": look.cols };
   return (
@@ -30,6 +36,16 @@ export function SessionPreview({ listed, look, mayEnd, onOpen, onCopy, onEnd }: 
           <pre aria-hidden="true">{look.lines.join("\n")}</pre>
         </div>
       )}
+      {isNaming ? (
+        <NameField
+          session={session}
+          name={name}
+          onDone={(text) => {
+            setNaming(false);
+            onRename(text);
+          }}
+        />
+      ) : null}
       {isAsking ? (
         <EndQuestion listed={listed} onEnd={onEnd} onKeep={() => setAsking(false)} />
       ) : (
@@ -45,6 +61,9 @@ export function SessionPreview({ listed, look, mayEnd, onOpen, onCopy, onEnd }: 
           </button>
           <button type="button" className="sbx-button" onClick={onCopy}>
             {words.copy}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => setNaming(true)}>
+            {words.rename}
           </button>
           {mayEnd && listed.state === "running" ? (
             <button type="button" className="sbx-button" onClick={() => setAsking(true)}>
@@ -74,5 +93,50 @@ function EndQuestion({ listed, onEnd, onKeep }: EndQuestionProps) {
         {words.endIt(listed.place.session)}
       </button>
     </div>
+  );
+}
+
+type NameFieldProps = {
+  readonly session: string;
+  readonly name: string | undefined;
+  readonly onDone: (name: string | undefined) => void;
+};
+
+function NameField({ session, name, onDone }: NameFieldProps) {
+  const { palette: words } = useTexts();
+  const field = useRef<HTMLInputElement>(null);
+  const why = useId();
+  useEffect(() => field.current?.select(), []);
+  return (
+    <form
+      className="sbx-preview-name"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDone(field.current?.value ?? "");
+      }}
+    >
+      <input
+        ref={field}
+        type="text"
+        aria-label={words.nameOf(session)}
+        aria-describedby={why}
+        placeholder={session}
+        defaultValue={name}
+        maxLength={40}
+        // biome-ignore lint/a11y/noAutofocus: it was asked for by the button that leads here.
+        autoFocus
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          // The list stays.
+          event.preventDefault();
+          event.stopPropagation();
+          onDone(undefined);
+        }}
+      />
+      <button type="submit" className="sbx-button sbx-primary">
+        {words.nameIt}
+      </button>
+      <p id={why}>{words.nameWhy(session)}</p>
+    </form>
   );
 }

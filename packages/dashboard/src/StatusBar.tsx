@@ -11,6 +11,8 @@ export type StatusBarProps = {
   readonly size: string;
   /** The terminal has another size than what fits here. */
   readonly isFramed: boolean;
+  /** If it has: the names of whose windows give it. */
+  readonly sizedBy: readonly string[];
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
   /** Whether typed text is kept off the record; undefined if there is nothing to type. */
@@ -26,6 +28,8 @@ export type StatusBarProps = {
 export function StatusBar(props: StatusBarProps) {
   const { status } = props;
   const { bar: words, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
+  const isOthers = props.isFramed && props.sizedBy.length > 0;
+  const sizeTitle = isOthers ? words.sizedByTitle(props.sizedBy) : props.isFramed ? words.framedSize : words.size;
   return (
     <footer className="sbx-bar" data-tone={status.tone}>
       <span className="sbx-dot" aria-hidden="true" />
@@ -43,8 +47,9 @@ export function StatusBar(props: StatusBarProps) {
       ))}
       <span className="sbx-link">{props.link}</span>
       <span className="sbx-place">{props.place}</span>
-      <span className="sbx-size" data-framed={props.isFramed} title={props.isFramed ? words.framedSize : words.size}>
+      <span className="sbx-size" data-framed={props.isFramed} title={sizeTitle}>
         {props.size}
+        {isOthers ? ` ${words.sizedBy(props.sizedBy)}` : ""}
       </span>
       {props.isSecret === undefined ? null : (
         <button

@@ -2,6 +2,7 @@
 
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from "react";
 import { type LayoutTab, type PaneId, paneIdOf, placesOf } from "./layout.ts";
+import type { SessionNames } from "./session-names.ts";
 import { useTexts } from "./texts-context.ts";
 
 /** The id of the element that a tab controls. */
@@ -9,6 +10,7 @@ export const PANES_ID = "sbx-panes";
 
 export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
+  readonly names: SessionNames;
   readonly current: number;
   /** The element that is dragged now: a pane, or a tab by its number. */
   readonly dragged: PaneId | number | undefined;
@@ -68,7 +70,7 @@ export function TabBar(props: TabBarProps) {
         onDrop={(event) => drop(event, tabs.length)}
       >
         {tabs.map(({ root }, index) => {
-          const name = words.tab(placesOf(root).map(({ session }) => session));
+          const name = words.tab(placesOf(root).map((place) => props.names[paneIdOf(place)] ?? place.session));
           const isCurrent = index === current;
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; the tab in it has the keys.

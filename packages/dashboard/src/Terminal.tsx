@@ -33,6 +33,7 @@ import { titleWith } from "./program-notices.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import { RefusalCard } from "./RefusalCard.tsx";
 import { StatusBar } from "./StatusBar.tsx";
+import { sizedBy } from "./size-limit.ts";
 import { obstacleWords, type Remedy } from "./status.ts";
 import { TerminalToolsView } from "./TerminalToolsView.tsx";
 import { ClipboardToast, ExpiringToast, Notices, Requests, Toasts } from "./Toasts.tsx";
@@ -284,6 +285,7 @@ export function Terminal(props: TerminalProps) {
             place={view === undefined ? "" : texts.terminal.place(view.sandbox, view.session)}
             size={view === undefined ? "" : texts.terminal.size(view.cols, view.rows)}
             isFramed={view?.isFramed ?? false}
+            sizedBy={sizedBy(room?.people, texts.people)}
             link={view?.link}
             isSecret={
               hasEnded || room?.people === undefined || keyboardStateOf(room.people) === "none"

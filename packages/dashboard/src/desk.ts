@@ -4,8 +4,9 @@
 import { allPlaces, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, placesOf } from "./layout.ts";
 import { open } from "./layout-edits.ts";
 import { type Kept, merge, withSandbox } from "./layout-kept.ts";
-import type { LayoutRemote } from "./layout-remote.ts";
+import type { LayoutRemote, Remembered } from "./layout-remote.ts";
 import type { Place } from "./place.ts";
+import { type SessionNames, withName } from "./session-names.ts";
 
 export type DeskState = {
   /** Whether only the session of the address is here, and nothing is kept. */
@@ -13,6 +14,8 @@ export type DeskState = {
   readonly layout: Layout;
   /** Those that this person had sessions in, the last first. */
   readonly sandboxes: readonly string[];
+  /** Those that this person has given to sessions, as far as they were asked for. */
+  readonly names: SessionNames;
   /** Panes of tabs that were looked at, in that order: the others need no connection yet. */
   readonly shown: ReadonlySet<PaneId>;
   /** Whether the server has the state from here, as far as is known. */
@@ -21,7 +24,7 @@ export type DeskState = {
 
 const KEEP_AFTER_MS = 1_000;
 const AGAIN_AFTER_MS = 15_000;
-const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [] };
+const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [], names: {} };
 
 export class Desk {
   #state: DeskState;
@@ -39,7 +42,7 @@ export class Desk {
     this.#remote = remote;
     const sandboxes = [place.sandbox];
     const layout = open(NOTHING_OPEN, place);
-    this.#state = { isAlone: true, layout, sandboxes, shown: shownOf(layout, new Set()), isKept: true };
+    this.#state = { isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true };
   }
 
   /** The same object until something changes. */
@@ -73,6 +76,34 @@ export class Desk {
     if (sandboxes !== this.#state.sandboxes) this.#changed({ sandboxes });
   }
 
+  /** Asks for the names that this person has given to sessions, if they are not here. */
+  async askNames(): Promise<void> {
+    if (this.#state.isAlone) await this.#readNames();
+  }
+
+  /** Gives a session a name for this person; "" takes it back. Alone, nothing else is kept. */
+  async rename(place: Place, name: string): Promise<void> {
+    const id = paneIdOf(place);
+    if (!this.#state.isAlone) {
+      this.#changed({ names: withName(this.#state.names, id, name) });
+      return;
+    }
+    const there = await this.#readNames();
+    const names = withName(this.#state.names, id, name);
+    this.#show({ names });
+    if (there === undefined) return;
+    const { kept = NOTHING, revision } = there;
+    const answer = await this.#remote.keep({ ...kept, names }, revision, false);
+    // Another device was faster: once more, over what it has kept.
+    if (answer.kind === "other") await this.rename(place, name);
+  }
+
+  async #readNames(): Promise<Remembered | undefined> {
+    const there = await this.#remote.read();
+    if (this.#state.isAlone && there?.kept !== undefined) this.#show({ names: there.kept.names });
+    return there;
+  }
+
   /** Keeps unkept changes now: the page may be going. */
   flush(): void {
     if (this.#timer === undefined) return;
@@ -96,7 +127,8 @@ export class Desk {
     const [place] = mine.layout.tabs.map(({ root }) => root).filter((root) => root.kind === "pane");
     if (place !== undefined) layout = open(layout, place.place);
     const sandboxes = [...new Set([...mine.sandboxes, ...this.#base.sandboxes])];
-    this.#changed({ isAlone: false, layout, sandboxes, isKept: there !== undefined });
+    const { names } = this.#base;
+    this.#changed({ isAlone: false, layout, sandboxes, names, isKept: there !== undefined });
   }
 
   #set(layout: Layout): void {
@@ -130,8 +162,8 @@ export class Desk {
       return;
     }
     this.#isKeeping = true;
-    const { layout, sandboxes } = this.#state;
-    const sent: Kept = { layout, sandboxes };
+    const { layout, sandboxes, names } = this.#state;
+    const sent: Kept = { layout, sandboxes, names };
     const answer = await this.#remote.keep(sent, this.#revision, isLast);
     this.#isKeeping = false;
     if (answer.kind === "failed") {
@@ -143,8 +175,7 @@ export class Desk {
       if (!this.#state.isKept) this.#show({ isKept: true });
     } else {
       const { revision, kept = NOTHING } = answer.there;
-      const now = { layout: this.#state.layout, sandboxes: this.#state.sandboxes };
-      const merged = merge(this.#base, now, kept);
+      const merged = merge(this.#base, this.#state, kept);
       this.#revision = revision;
       this.#base = kept;
       this.#changed({ ...merged, isKept: true });

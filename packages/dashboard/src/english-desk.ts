@@ -47,6 +47,11 @@ export const ENGLISH_DESK = {
     copy: "Copy what attaches",
     copied: "Copied",
     notCopied: (command: string) => `The browser does not let it be copied: ${command}`,
+    rename: "Rename…",
+    nameOf: (session: string) => `Name for ${session}`,
+    nameIt: "Save the name",
+    nameWhy: (session: string) =>
+      `Only you see it, on all your devices. Links and other people have ${session}. Empty: no name.`,
     end: "End…",
     endIt: (session: string) => `End ${session}`,
     endWhy: (command: string) => `Its process is killed: ${command}`,

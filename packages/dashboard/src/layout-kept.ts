@@ -14,6 +14,7 @@ import {
 } from "./layout.ts";
 import { close, MIN_SHARE } from "./layout-edits.ts";
 import type { Place } from "./place.ts";
+import { mergeNames, readNames, type SessionNames } from "./session-names.ts";
 
 export const LAYOUT_VERSION = 1;
 
@@ -25,6 +26,7 @@ export type Kept = {
   readonly layout: Layout;
   /** Those that were opened, the last one first. */
   readonly sandboxes: readonly string[];
+  readonly names: SessionNames;
 };
 
 type KeptArea = readonly [sandbox: string, session: string] | KeptSplit;
@@ -37,9 +39,10 @@ type KeptValue = {
   /** The focus: which of its panes, from the top left on. */
   readonly tabs: readonly { readonly focus: number; readonly root: KeptArea }[];
   readonly sandboxes: readonly string[];
+  readonly names: SessionNames;
 };
 
-export function keep({ layout, sandboxes }: Kept): KeptValue {
+export function keep({ layout, sandboxes, names }: Kept): KeptValue {
   return {
     version: LAYOUT_VERSION,
     current: layout.current,
@@ -48,6 +51,7 @@ export function keep({ layout, sandboxes }: Kept): KeptValue {
       root: keepArea(root),
     })),
     sandboxes: sandboxes.slice(0, MAX_SANDBOXES),
+    names,
   };
 }
 
@@ -65,7 +69,7 @@ export function readKept(value: unknown): Kept | undefined {
   const ids = allPlaces(layout).map(paneIdOf);
   if (ids.length > MAX_PANES || new Set(ids).size !== ids.length) return undefined;
   const sandboxes = Array.isArray(value.sandboxes) ? value.sandboxes.filter(isNameText) : [];
-  return { layout, sandboxes: [...new Set(sandboxes)].slice(0, MAX_SANDBOXES) };
+  return { layout, sandboxes: [...new Set(sandboxes)].slice(0, MAX_SANDBOXES), names: readNames(value.names) };
 }
 
 /**
@@ -91,7 +95,8 @@ export function merge(base: Kept, mine: Kept, theirs: Kept): Kept {
     return room >= 0;
   });
   const sandboxes = [...new Set([...mine.sandboxes, ...theirs.sandboxes])].slice(0, MAX_SANDBOXES);
-  return { layout: { ...layout, tabs: [...layout.tabs, ...fitting] }, sandboxes };
+  const names = mergeNames(base.names, mine.names, theirs.names);
+  return { layout: { ...layout, tabs: [...layout.tabs, ...fitting] }, sandboxes, names };
 }
 
 /** With a sandbox as the one that was opened last. */

@@ -5,9 +5,17 @@ import type { PaneId } from "./layout.ts";
 import { paneIdOf } from "./layout.ts";
 import type { DeskCommand } from "./layout-keys.ts";
 import type { ListedSession } from "./session-list.ts";
+import type { SessionNames } from "./session-names.ts";
 
 export type PaletteEntry =
-  | { readonly kind: "session"; readonly id: string; readonly listed: ListedSession; readonly isOpen: boolean }
+  | {
+      readonly kind: "session";
+      readonly id: string;
+      readonly listed: ListedSession;
+      readonly isOpen: boolean;
+      /** The name that this person has given it. */
+      readonly name: string | undefined;
+    }
   | {
       readonly kind: "command";
       readonly id: string;
@@ -19,9 +27,9 @@ export type PaletteEntry =
 /** Behind it only commands are looked for. */
 const COMMANDS_ALONE = ">";
 
-export function sessionEntry(listed: ListedSession, open: ReadonlySet<PaneId>): PaletteEntry {
+export function sessionEntry(listed: ListedSession, open: ReadonlySet<PaneId>, names: SessionNames = {}): PaletteEntry {
   const id = paneIdOf(listed.place);
-  return { kind: "session", id, listed, isOpen: open.has(id) };
+  return { kind: "session", id, listed, isOpen: open.has(id), name: names[id] };
 }
 
 /** Those that have each word of the query somewhere; those first in which it begins a name. In their order otherwise. */
@@ -59,11 +67,11 @@ export function ageOf(sinceMs: number, nowMs: number): { count: number; unit: "s
 }
 
 function nameOf(entry: PaletteEntry): string {
-  return entry.kind === "session" ? entry.listed.place.session : entry.words;
+  return entry.kind === "session" ? (entry.name ?? entry.listed.place.session) : entry.words;
 }
 
 function searchedOf(entry: PaletteEntry): string {
   if (entry.kind === "command") return entry.words;
   const { place, state, title = "", people } = entry.listed;
-  return `${place.sandbox} ${place.session} ${state} ${title} ${people.join(" ")} ${commandLineOf(entry.listed)}`;
+  return `${entry.name ?? ""} ${place.sandbox} ${place.session} ${state} ${title} ${people.join(" ")} ${commandLineOf(entry.listed)}`;
 }

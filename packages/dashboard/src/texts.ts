@@ -121,6 +121,12 @@ export const ENGLISH = {
   bar: {
     size: "Columns by rows of the terminal",
     framedSize: "Columns by rows of the terminal: another window on this session is smaller",
+    /** Behind the size: whose window it is. */
+    sizedBy: (names: readonly string[]) => `by ${names.length > 2 ? `${names.length} others` : names.join(" or ")}`,
+    sizedByTitle: (names: readonly string[]) =>
+      names.length === 1
+        ? `Columns by rows of the terminal: as large as the window of ${names[0]}`
+        : `Columns by rows of the terminal: as large as the smallest window of ${names.join(", ")}`,
     secret: "Secret input",
     secretOn: "Secret input on",
     secretTitle: "Before a password: ask the server to record only how much you type, not what",

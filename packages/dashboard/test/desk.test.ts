@@ -50,7 +50,7 @@ test("alone, a page neither asks nor keeps anything", async () => {
 test("the first thing that needs a second pane brings in what the person has open, and shows this among it", async () => {
   const server = new Server();
   const before = [at("x"), at("y")].reduce(open, NOTHING_OPEN);
-  server.there = { revision: 7, kept: { layout: before, sandboxes: ["far"] } };
+  server.there = { revision: 7, kept: { layout: before, sandboxes: ["far"], names: {} } };
   const desk = new Desk(server, at("a"));
   await desk.edit(other);
   expect(desk.getState()).toMatchObject({ isAlone: false, sandboxes: ["dev", "far"] });
@@ -110,6 +110,27 @@ const key = (code: string, more: Partial<Key> = {}): Key => ({
   altKey: false,
   metaKey: false,
   ...more,
+});
+
+test("a name is kept for the person, from a page that is alone too, over what other devices keep", async () => {
+  const server = new Server();
+  const layout = open(NOTHING_OPEN, at("x"));
+  server.there = { revision: 7, kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs" } } };
+  const alone = new Desk(server, at("a"));
+  await alone.askNames();
+  await alone.rename(at("a"), "  the\tbuild ");
+  expect(alone.getState()).toMatchObject({ isAlone: true, names: { "dev/x": "logs", "dev/a": "the build" } });
+  expect(server.there).toEqual({
+    revision: 8,
+    kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs", "dev/a": "the build" } },
+  });
+  const tabs = new Desk(server, at("x"));
+  await tabs.join();
+  await tabs.rename(at("x"), "");
+  await alone.rename(at("a"), "tests");
+  await vi.runAllTimersAsync();
+  expect(server.there.kept?.names).toEqual({ "dev/a": "tests" });
+  expect(tabs.getState().names).toEqual({ "dev/a": "tests" });
 });
 
 test("of the keys few are taken, none that finds something in a terminal, and with one pane none that leads to another", () => {

@@ -30,6 +30,7 @@ import {
   swap,
 } from "../src/layout-edits.ts";
 import { type Kept, keep, LAYOUT_VERSION, merge, readKept, withSandbox } from "../src/layout-kept.ts";
+import { type SessionNames, withName } from "../src/session-names.ts";
 
 const at = (session: string, sandbox = "dev") => ({ sandbox, session });
 const id = (session: string) => paneIdOf(at(session));
@@ -53,7 +54,11 @@ const boxes = (layout: Layout) => {
   );
 };
 const size = ({ box }: PlacedPane) => box.width * box.height;
-const kept = (layout: Layout, sandboxes: string[] = []): Kept => ({ layout, sandboxes });
+const kept = (layout: Layout, sandboxes: string[] = [], names: SessionNames = {}): Kept => ({
+  layout,
+  sandboxes,
+  names,
+});
 
 test("a session stands once: what is open already is shown where it is", () => {
   const layout = opened("a", "b", "c");
@@ -159,8 +164,10 @@ test("the largest layout that can be kept fits into what the server takes", () =
       layout = resize(layout, "", 0.123456789);
     }
     expect([panesOfTab, allPlaces(layout).length]).toEqual([panesOfTab, MAX_PANES]);
-    const text = JSON.stringify({ revision: 2 ** 50, layout: keep(kept(layout, sandboxes)) });
-    expect(text.length).toBeLessThan(16 * 1024);
+    let names: SessionNames = {};
+    for (let i = 0; i < MAX_PANES; i += 1) names = withName(names, paneIdOf(long(i)), "日".repeat(50));
+    const text = JSON.stringify({ revision: 2 ** 50, layout: keep(kept(layout, sandboxes, names)) });
+    expect(new TextEncoder().encode(text).length).toBeLessThan(16 * 1024);
   }
 });
 
