@@ -90,6 +90,25 @@ test("H21a: a client that leaves while the session sleeps has left for the other
   first.close();
 }, 60_000);
 
+test("T6a, H21: a revocation reaches the connections of a session that sleeps, and no others of it", async () => {
+  const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
+  new Bridge(stub);
+  const [stays, goes, plain] = [
+    await open(stub, "stdio"),
+    await open(stub, "stdio", "bob"),
+    await open(stub, "plain", "bob"),
+  ];
+  stays.type("x\n");
+  for (const client of [stays, goes, plain]) await expect.poll(() => client.output, LIMIT).toBe("got x\n");
+  await parked(stub);
+  await evictDurableObject(stub, { webSockets: "hibernate" });
+  await stub.revoked({ kind: "sub", value: "bob", atMs: Date.now() }, "home");
+  for (const client of [goes, plain]) await expect.poll(() => client.told.at(-1), LIMIT).toBe("closed 4401");
+  stays.type("y\n");
+  await expect.poll(() => stays.output, LIMIT).toBe("got x\ngot y\n");
+  stays.close();
+}, 60_000);
+
 test("H21: what a session has counted is reported before its object sleeps", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
   const received = async () => {

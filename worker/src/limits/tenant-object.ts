@@ -9,6 +9,7 @@ import type { Actor, Deed } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import { type KeptLayout, LayoutStore } from "../layouts/layout-store.ts";
+import { log } from "../log.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
 import {
   type AttentionCall,
@@ -27,6 +28,8 @@ import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } f
 /** `sandbox`: its name. Absent in what an earlier version stored. */
 type LiveSession = { readonly sandboxKey: string; readonly sandbox?: string; readonly sinceMs: number };
 
+/** So many sessions are told of a revocation side by side. */
+const TOLD_AT_ONCE = 100;
 /** A session that was just let in may not have been reached yet. */
 const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
@@ -120,6 +123,11 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** A session has ended, or was not made after all. */
   ended(sessionKey: string): void {
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
+    // A connection may read on for a while. Revocations need not wake all that a busy tenant has made in a day.
+    const untilMs = Date.now() + HOUR_MS;
+    if ((this.#visited.get(sessionKey) ?? 0) <= untilMs) return;
+    this.#visited.set(sessionKey, untilMs);
+    this.#writes.put(`visited:${sessionKey}`, untilMs);
   }
 
   /** Revokes a user, a token or a login, and has every session end what rests on it. Stored and on record before sessions hear. */
@@ -129,10 +137,29 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     this.#revocations.set(key, revocation);
     await this.ctx.storage.put(`revoked:${key}`, revocation);
     await this.#record(deedOf(revocation.kind, revocation.value), revocation.atMs, by);
-    const sessions = new Set([...this.#visited.keys(), ...this.#live.keys()]);
-    await Promise.all(
-      [...sessions].map((key) => this.env.SESSION.getByName(key).revoked(revocation, this.ctx.id.name ?? "")),
-    );
+    const sessions = [...new Set([...this.#visited.keys(), ...this.#live.keys()])];
+    const missed = await this.#tell(revocation, sessions);
+    // An object that was restarted meanwhile; the others have heard.
+    const stillMissed = await this.#tell(revocation, missed);
+    if (stillMissed.length > 0) throw new Error(`${stillMissed.length} sessions could not be told of a revocation`);
+  }
+
+  /** @returns Those that could not be told. */
+  async #tell(revocation: Revocation, sessions: readonly string[]): Promise<string[]> {
+    const by = this.ctx.id.name ?? "";
+    const missed: string[] = [];
+    for (let at = 0; at < sessions.length; at += TOLD_AT_ONCE) {
+      const told = sessions.slice(at, at + TOLD_AT_ONCE).map(async (key) => {
+        await this.env.SESSION.getByName(key)
+          .revoked(revocation, by)
+          .catch((error: unknown) => {
+            log.warn("a session could not be told of a revocation:", error);
+            missed.push(key);
+          });
+      });
+      await Promise.all(told);
+    }
+    return missed;
   }
 
   async setWebhook(setting: WebhookSetting | undefined, by: Actor): Promise<void> {
@@ -185,7 +212,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
 
   /** Counts an attempt, where there is room for one. */
   #count(key: string, nowMs: number): TenantAnswer | undefined {
-    this.#forgetAttempts(nowMs);
+    this.#forgetPast(nowMs);
     const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attaches);
     if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
     this.#attempts.set(key, counted.times);
@@ -199,14 +226,19 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return counted.ok ? undefined : { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
   }
 
-  /** Those that count no more, once a minute. */
-  #forgetAttempts(nowMs: number): void {
+  /** Attempts that count no more, and visits that are over: once a minute. */
+  #forgetPast(nowMs: number): void {
     if (nowMs < this.#attemptsSweptMs + MINUTE_MS) return;
     this.#attemptsSweptMs = nowMs;
     for (const [key, times] of this.#attempts) {
       if ((times.at(-1) ?? 0) > nowMs - attemptMs(readLimits(this.env).attaches)) continue;
       this.#attempts.delete(key);
       this.#writes.delete(`attempts:${key}`);
+    }
+    for (const [key, until] of this.#visited) {
+      if (until > nowMs) continue;
+      this.#visited.delete(key);
+      this.#writes.delete(`visited:${key}`);
     }
   }
 
