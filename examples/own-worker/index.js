@@ -15,7 +15,9 @@ const stdio = createStdio({
 });
 
 export const { SessionObject, TenantObject, AddressObject, SandboxDirectory } = stdio;
+export { ContainerProxy } from "@cloudflare/sandbox";
 export class Sandbox extends stdio.withStdio(SandboxOfTheSdk) {}
+stdio.answerCallsOf(Sandbox);
 
 export default {
   fetch: (request, env, ctx) =>

@@ -28,6 +28,16 @@ export async function containerWith(path: string): Promise<string> {
   throw new Error(`No running container has ${path}`);
 }
 
+/** The runtime's own exit for a container's HTTP, of which its sidecar knows. */
+export async function exitOf(container: string): Promise<{ readonly host: string; readonly port: string }> {
+  const name = await docker("inspect", "--format", "{{.Name}}", container);
+  const format = "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}} {{json .Config.Cmd}}";
+  const sidecar = await docker("inspect", "--format", format, `${name}-proxy`);
+  const [, host, port] = /^(\S+) .*"--http-egress-port","(\d+)"/.exec(sidecar) ?? [];
+  if (host === undefined || port === undefined) throw new Error(`Cannot tell the exit from ${sidecar}`);
+  return { host, port };
+}
+
 /** The container's own environment, where its secret is. */
 export async function environmentOf(container: string): Promise<Record<string, string>> {
   const text = await docker("inspect", "--format", "{{json .Config.Env}}", container);

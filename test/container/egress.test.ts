@@ -8,12 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
-import { docker } from "../../packages/local/src/docker.ts";
 import { tokenMinter } from "../../packages/local/src/token-minter.ts";
 import { connect } from "../e2e/support/client.ts";
 import { fresh, type Person, person, system } from "../e2e/support/system.ts";
 import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
-import { containerOf } from "./containers.ts";
+import { containerOf, exitOf } from "./containers.ts";
 import { containerWay } from "./way.ts";
 
 /** One server, on this machine's own loopback, by two names: one on the list, one not. */
@@ -62,12 +61,8 @@ const EMPTY_REPLY = 52;
 async function curlIn(who: Person, origin: string): Promise<(...args: string[]) => Promise<Answer>> {
   const options = { server: origin.replace(/^http/, "ws") };
   const container = await containerOf(who, "default", options);
-  const name = await docker("inspect", "--format", "{{.Name}}", container);
-  const format = "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}} {{json .Config.Cmd}}";
-  const sidecar = await docker("inspect", "--format", format, `${name}-proxy`);
-  const [, gateway, exitPort] = /^(\S+) .*"--http-egress-port","(\d+)"/.exec(sidecar) ?? [];
-  if (exitPort === undefined) throw new Error(`Cannot tell the exit from ${sidecar}`);
-  const always = ["-sS", "-m", "10", "--proxytunnel", "-x", `http://${gateway}:${exitPort}`, "-w", " %{http_code}"];
+  const exit = await exitOf(container);
+  const always = ["-sS", "-m", "10", "--proxytunnel", "-x", `http://${exit.host}:${exit.port}`, "-w", " %{http_code}"];
   return async (...args) => {
     const client = await connect(who, { session: fresh("s"), cmd: "curl", arg: [...always, ...args] }, options);
     const { code } = await client.message("exit");

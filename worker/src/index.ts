@@ -2,13 +2,13 @@
 
 import { ours } from "./app.ts";
 import { createStdio } from "./library.ts";
-import { answerCallsOf, UsualSandbox } from "./sandbox/sdk/sandbox.ts";
+import { UsualSandbox } from "./sandbox/sdk/sandbox.ts";
 
 const stdio = createStdio(ours);
 
-// The proxy through which the SDK sends a container's traffic, where EGRESS_ALLOW restricts it.
+// The proxy through which the SDK sends a container's calls of sessions, and all of its traffic where EGRESS_ALLOW restricts it.
 export { ContainerProxy } from "@cloudflare/sandbox";
 export const { SessionObject, TenantObject, AddressObject, SandboxDirectory, CounterObject } = stdio;
 export class Sandbox extends stdio.withStdio(UsualSandbox) {}
-answerCallsOf(Sandbox);
+stdio.answerCallsOf(Sandbox);
 export default { fetch: stdio.fetch };

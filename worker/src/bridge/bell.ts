@@ -2,7 +2,6 @@
 // by the name below, which the platform passes on to us; a local bridge calls a route.
 
 import { Hono } from "hono";
-import { type PlacementEnv, placed } from "../placement.ts";
 import { readText } from "../read-text.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
@@ -11,7 +10,7 @@ import type { SessionsEnv } from "../session/session-calls.ts";
 export const BELL_HOST = "bell.sbx-stdio.internal";
 export const BELL_PATH = "/internal/bell";
 
-export type BellEnv = SessionsEnv & BridgeSecretEnv & PlacementEnv & { readonly BRIDGE_URL?: string };
+export type BellEnv = SessionsEnv & BridgeSecretEnv & { readonly BRIDGE_URL?: string };
 
 const MAX_BODY_BYTES = 1_024;
 const BODY_PATIENCE_MS = 5_000;
@@ -32,10 +31,13 @@ async function answerCall(request: Request, env: SessionsEnv, token: string): Pr
   return new Response(null, { status: 200 });
 }
 
-/** A call from a container. @param containerId The container that sent the request, as the platform says. */
+/**
+ * A call from a container.
+ * @param env With bindings as the Worker's own requests have them: the proxy for a container's traffic is given the platform's.
+ * @param containerId The container that sent the request, as the platform says.
+ */
 export async function answerContainer(request: Request, env: BellEnv, containerId: string): Promise<Response> {
-  // The proxy for a container's traffic has the bindings as the platform gives them.
-  return answerCall(request, placed(env), await containerToken(env, containerId));
+  return answerCall(request, env, await containerToken(env, containerId));
 }
 
 export const bellRoutes = new Hono<{ Bindings: BellEnv }>();

@@ -3,15 +3,16 @@
 
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";
+import { type PlacementEnv, placed } from "../../placement.ts";
 import { isAllowedHost } from "../egress.ts";
 
 export class EgressProxy extends WorkerEntrypoint<
-  BellEnv,
+  BellEnv & PlacementEnv,
   { readonly containerId: string; readonly hosts: readonly string[] }
 > {
   override async fetch(request: Request): Promise<Response> {
     const { hostname } = new URL(request.url);
-    if (hostname === BELL_HOST) return answerContainer(request, this.env, this.ctx.props.containerId);
+    if (hostname === BELL_HOST) return answerContainer(request, placed(this.env), this.ctx.props.containerId);
     if (isAllowedHost(hostname, this.ctx.props.hosts)) return fetch(request);
     return new Response("Origin is disallowed", { status: 520 });
   }

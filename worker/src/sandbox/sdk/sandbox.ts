@@ -139,13 +139,15 @@ export class UsualSandbox extends SandboxBase<SandboxEnv> {
 export type SdkSandbox = InstanceType<StdioSandboxClass<typeof UsualSandbox>>;
 
 /**
- * Has a container's calls to {@link BELL_HOST} come to this Worker, whose bindings have their usual names. By the
- * class, and where it is made: the proxy for a container's traffic may run where no object of the class does.
+ * Has a container's calls to {@link BELL_HOST} come to this Worker. By the class, and where it is made: the proxy for a
+ * container's traffic may run where no object of the class does.
+ * @param complete As `withStdio` has it.
  */
-export function answerCallsOf(Class: unknown): void {
+export function answerCallsOf(Class: unknown, complete: (env: SandboxEnv) => SandboxEnv): void {
   const sandbox = Class as typeof UsualSandbox;
   sandbox.outboundByHost = {
     ...sandbox.outboundByHost,
-    [BELL_HOST]: (request, env, { containerId }) => answerContainer(request, env as unknown as BellEnv, containerId),
+    [BELL_HOST]: (request, env, { containerId }) =>
+      answerContainer(request, complete(env as unknown as SandboxEnv) as unknown as BellEnv, containerId),
   };
 }
