@@ -1,14 +1,20 @@
 // Counts, on a local system, the cost of a client's use in messages and rows.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type WebSocketConstructor } from "sandbox-stdio/client";
+import { type Connection, connect, type WebSocketConstructor } from "sandbox-stdio/client";
+import { ROOT } from "../packages/local/src/paths.ts";
 import { startSystem } from "../packages/local/src/system.ts";
 import type { Inputs } from "./cost-model.ts";
 
 const KEYS = 100;
 const KEY_MS = 200;
 const IDLE_MS = 60_000;
+/** How often a session is parked and comes back. */
+const PARKS = 5;
+const PARK_SECONDS = 2;
+const PARK_LIMIT_MS = 60_000;
+const LOOK_MS = 10;
 const OUTPUT_MIB = 16;
 const MIB = 1024 * 1024;
 const PING = '{"type":"ping"}';
@@ -37,14 +43,26 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 export async function measure(): Promise<Inputs> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-cost-"));
-  const system = await startSystem({ dir });
+  const system = await startSystem({
+    dir,
+    workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+    workerFlags: ["unsafe_module"],
+    workerVars: { PARK_SECONDS: String(PARK_SECONDS), STDIO_TRACE: "*" },
+  });
   try {
     const token = await system.mintToken({ sub: "alice", org: "local", scope: "sandbox:admin" });
-    const rowsOf = async (session: string): Promise<number> => {
-      const url = `${system.origin}/api/sandboxes/default/sessions/${session}/audit?limit=1`;
+    const rowsOf = async ({ session }: Connection): Promise<number> => {
+      const url = `${system.origin}/chaos/rows?${new URLSearchParams({ sandbox: "default", session })}`;
       const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
-      const { head } = (await answer.json()) as { head: { seq: number } };
-      return head.seq;
+      return ((await answer.json()) as { rows: number }).rows;
+    };
+    const parked = async (): Promise<void> => {
+      const isParked = () => {
+        const trace = readFileSync(system.worker.logFile, "utf8");
+        return trace.lastIndexOf("hears bridge parked") > trace.lastIndexOf("hears bridge hello");
+      };
+      for (const limit = Date.now() + PARK_LIMIT_MS; !isParked(); await pause(LOOK_MS))
+        if (Date.now() > limit) throw new Error("The session was not parked");
     };
     const count: Count = { sent: 0, received: 0, pings: 0 };
     const taken = (): Count => {
@@ -56,16 +74,29 @@ export async function measure(): Promise<Inputs> {
     void shell.stdout.pipeTo(new WritableStream()).catch(() => undefined);
     const keys = shell.stdin.getWriter();
     await keys.write("true\r");
-    await pause(2_000);
+    await pause(1_000);
     taken();
-    const rowsBefore = await rowsOf(shell.session);
+    const rowsBefore = await rowsOf(shell);
     for (let key = 0; key < KEYS; key += 1) {
       await keys.write("x");
       await pause(KEY_MS);
     }
     await pause(1_000);
     const typed = taken();
-    const rowsTyped = (await rowsOf(shell.session)) - rowsBefore;
+    const rowsTyped = (await rowsOf(shell)) - rowsBefore;
+    await parked();
+    const rowsParked = await rowsOf(shell);
+    let toParkMs = 0;
+    for (let park = 0; park < PARKS; park += 1) {
+      await keys.write("x");
+      const from = performance.now();
+      // The key is on record by then, and the session here.
+      await pause(PARK_SECONDS * 500);
+      await parked();
+      toParkMs += performance.now() - from - PARK_SECONDS * 1000;
+    }
+    const rowsOfParks = (await rowsOf(shell)) - rowsParked;
+    taken();
     await pause(IDLE_MS);
     const idle = taken();
     shell.close();
@@ -81,6 +112,7 @@ export async function measure(): Promise<Inputs> {
     void reader.stderr.cancel();
     await Promise.all([reader.stdout.pipeTo(new WritableStream()), reader.exited]);
     const rounded = (value: number) => Math.round(value * 100) / 100;
+    await pause(1_000);
     return {
       sentPerKey: rounded(typed.sent / KEYS),
       receivedPerKey: rounded(typed.received / KEYS),
@@ -88,7 +120,10 @@ export async function measure(): Promise<Inputs> {
       sentPerMib: rounded(flood.sent / OUTPUT_MIB),
       receivedPerMib: rounded(flood.received / OUTPUT_MIB),
       pingsPerHour: Math.round((idle.pings * 3_600_000) / IDLE_MS),
-      rowsPerSession: await rowsOf(reader.session),
+      rowsPerSession: await rowsOf(reader),
+      // One of them is the key's.
+      rowsPerPark: rounded(rowsOfParks / PARKS - 1),
+      secondsToPark: rounded(toParkMs / PARKS / 1000),
     };
   } finally {
     await system.stop();

@@ -30,21 +30,25 @@ function savings(inputs: Inputs): string {
     const [native, sdk] = [totalOf(costOf(use, inputs, NATIVE)), totalOf(costOf(use, inputs, SDK))];
     const perKey = { ...inputs, rowsPerKey: 0 };
     const unaudited = totalOf(costOf(use, perKey, NATIVE));
-    const awake = { ...use, attachedHours: Math.max(use.attachedHours, use.silentHours), silentHours: 0 };
+    const unparked = { ...use, busyHours: use.attachedHours };
+    const awake = { ...use, attachedHours: use.silentHours, busyHours: use.silentHours, silentHours: 0 };
+    const deserted = use.silentHours === 0 ? native : totalOf(costOf(awake, inputs, NATIVE));
     return row([
       name,
       dollars(sdk - native),
-      dollars(Math.max(0, totalOf(costOf(awake, inputs, NATIVE)) - native)),
+      dollars(totalOf(costOf(unparked, inputs, NATIVE)) - native),
+      dollars(deserted - native),
       dollars(native - unaudited),
     ]);
   });
   const head = [
     "use",
     "native way, against the SDK",
+    "sessions that are parked while they are quiet",
     "objects that sleep while nobody is there",
     "the audit of keys costs",
   ];
-  return [row(head), row(["---", "--:", "--:", "--:"]), ...uses].join("\n");
+  return [row(head), row(["---", "--:", "--:", "--:", "--:"]), ...uses].join("\n");
 }
 
 export function costPage(inputs: Inputs): string {
@@ -57,10 +61,12 @@ ${CONTAINER.memoryGib} GiB, ${CONTAINER.diskGb} GB. Not run here: a bill of the 
 | counted here | |
 |---|--:|
 | messages of a client for each key, and to it | ${inputs.sentPerKey}, ${inputs.receivedPerKey} |
-| rows of the audit for each key | ${inputs.rowsPerKey} |
+| rows for each key, typed five a second | ${inputs.rowsPerKey} |
 | messages of a client for each MiB of output, and to it | ${inputs.sentPerMib}, ${inputs.receivedPerMib} |
 | pings of an idle client in an hour, answered without waking anybody | ${inputs.pingsPerHour} |
-| rows of the audit of a short session | ${inputs.rowsPerSession} |
+| rows of a short session | ${inputs.rowsPerSession} |
+| rows for each time that a session is parked and comes back | ${inputs.rowsPerPark} |
+| seconds from \`PARK_SECONDS\` of quiet until it is parked | ${inputs.secondsToPark} |
 
 ## By the native way
 
@@ -74,8 +80,10 @@ ${table(SDK, inputs)}
 
 ${savings(inputs)}
 
-Assumed, since the platform doesn't say or it can't be run here: an object is awake for 10 s after each alarm; the container's object
-is awake while somebody is attached; messages from a bridge count as incoming ones do; \`SLEEP_AFTER\` is ten minutes. An object that is
-awake costs $${PRICES.objectHour.toFixed(4)} an hour.
+Assumed, since the platform doesn't say or it can't be run here: an object is awake for 10 s after each alarm, and after a session is
+parked; the container's object is awake while the session's is and somebody is attached; messages from a bridge count as incoming ones
+do; a page shows a new token once an hour; a person pauses for more than a minute 40 times a day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\`
+ten minutes. While a parked session has clients its container runs, for \`PARK_HOURS\` (8) at most: that is what an untouched tab costs.
+An object that is awake costs $${PRICES.objectHour.toFixed(4)} an hour.
 `;
 }

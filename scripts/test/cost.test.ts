@@ -3,14 +3,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/paths.ts";
-import { costOf, type Inputs, totalOf, USES } from "../cost-model.ts";
+import { awakeHours, costOf, type Inputs, totalOf, USES, type Use } from "../cost-model.ts";
 import { costPage } from "../cost-page.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const inputs = JSON.parse(read("docs/cost-inputs.json")) as Inputs;
 const NONE: Inputs = {
   ...{ sentPerKey: 0, receivedPerKey: 0, rowsPerKey: 0, sentPerMib: 0, receivedPerMib: 0 },
-  ...{ pingsPerHour: 0, rowsPerSession: 0 },
+  ...{ pingsPerHour: 0, rowsPerSession: 0, rowsPerPark: 0, secondsToPark: 2 },
+};
+const NOTHING: Use = {
+  ...{ containerHours: 0, cpuHours: 0, attachedHours: 0, busyHours: 0, pauses: 0, keys: 0, outputMib: 0, sessions: 0 },
+  silentHours: 0,
 };
 
 test("docs/cost.md is what `npm run cost` makes of its inputs", () => {
@@ -18,7 +22,7 @@ test("docs/cost.md is what `npm run cost` makes of its inputs", () => {
 });
 
 test("an hour of a basic container and of one session costs what the platform's price list says", () => {
-  const hour = { containerHours: 1, cpuHours: 1, attachedHours: 1, keys: 0, outputMib: 0, sessions: 0, silentHours: 0 };
+  const hour = { ...NOTHING, containerHours: 1, cpuHours: 1, attachedHours: 1, busyHours: 1 };
   const cost = costOf(hour, NONE, { isObjectAlwaysAwake: true });
   expect(cost.container).toBeCloseTo(0.009 + 0.001_008, 6);
   expect(cost.cpu).toBeCloseTo(0.072, 6);
@@ -28,18 +32,20 @@ test("an hour of a basic container and of one session costs what the platform's 
 });
 
 test("a million messages cost what 50,000 requests do, and a million rows a dollar", () => {
-  const keys = {
-    containerHours: 0,
-    cpuHours: 0,
-    attachedHours: 0,
-    keys: 1e6,
-    outputMib: 0,
-    sessions: 0,
-    silentHours: 0,
-  };
+  const keys = { ...NOTHING, keys: 1e6 };
   const cost = costOf(keys, { ...NONE, sentPerKey: 1, rowsPerKey: 1 }, { isObjectAlwaysAwake: false });
   expect(cost.requests).toBeCloseTo(0.0075, 6);
   expect(cost.rows).toBeCloseTo(1, 6);
+});
+
+test("a session that is parked is awake for PARK_SECONDS, until it is parked and gone, for each pause; never longer than it is attached", () => {
+  const tab = { ...NOTHING, containerHours: 8, attachedHours: 8, pauses: 10 };
+  expect(awakeHours(tab, NONE)).toBeCloseTo((10 * (60 + 2 + 10)) / 3_600, 6);
+  expect(awakeHours({ ...tab, busyHours: 7 }, NONE)).toBeCloseTo(7.2, 6);
+  expect(awakeHours({ ...tab, pauses: 10_000 }, NONE)).toBe(8);
+  const cost = costOf(tab, { ...NONE, rowsPerPark: 8 }, { isObjectAlwaysAwake: false });
+  expect(cost.sessionObjects).toBeCloseTo(0.2 * 0.005_76, 6);
+  expect(cost.rows).toBeCloseTo((10 * 8 + 8 * 6) / 1e6, 9);
 });
 
 test("no use is cheaper by the SDK, whose object is awake as long as its container runs", () => {

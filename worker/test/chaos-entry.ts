@@ -1,5 +1,5 @@
-// The Worker with three things that production must not have: a way to abort a session's Durable Object, one to take an object that is
-// parked out of memory, and a clock that runs faster (CHAOS_SPEED). It needs the flag `unsafe_module`. Never part of a deployment: wrangler.toml does not know this file.
+// The Worker with four things that production must not have: a way to abort a session's Durable Object, one to take an object that is
+// parked out of memory, one to ask how much it has written, and a clock that runs faster (CHAOS_SPEED). It needs the flag `unsafe_module`. Never part of a deployment: wrangler.toml does not know this file.
 
 import { authenticate } from "../src/auth/authenticate.ts";
 import { sessionKey } from "../src/auth/names.ts";
@@ -21,6 +21,11 @@ export class SessionObject extends ProductionSessionObject {
   /** Asked without waking the session. */
   get isParked(): boolean {
     return this.ctx.storage.kv.get("parked") !== undefined;
+  }
+
+  /** Rows that this life of the object has written, changed and deleted, alarms among them. Asked without waking the session. */
+  get rowsWritten(): number {
+    return this.ctx.storage.sql.exec<{ rows: number }>("SELECT total_changes() AS rows").one().rows;
   }
 
   /** Ends this life of the object as a crash would. Throws where it was called: there is nobody left to answer. */
@@ -77,6 +82,7 @@ export default {
     const { pathname } = new URL(request.url);
     if (request.method === "POST" && pathname === "/chaos/abort") return abortSession(request, env);
     if (request.method === "POST" && pathname === "/chaos/evict") return evictSession(request, env);
+    if (pathname === "/chaos/rows") return Response.json({ rows: await (await sessionOf(request, env)).rowsWritten });
     return worker.fetch(request, env, ctx);
   },
 };
