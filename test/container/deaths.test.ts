@@ -11,6 +11,7 @@ import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
 import { api, fresh, person } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";
 import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
+import { attachedLine, lateReader, lineEnd } from "./attached-line.ts";
 import { containerOf, ended, isRunning } from "./containers.ts";
 import { containerWay } from "./way.ts";
 
@@ -33,8 +34,10 @@ async function pidOf(container: string, name: string): Promise<string> {
 test("a bridge that hangs is noticed, and its container ended: clients are told, and the next gets a new one", async () => {
   const who = await person();
   const container = await containerOf(who);
-  const client = await connect(who, { session: fresh("s"), ...sh("echo ready; sleep 600") });
+  const session = fresh("s");
+  const client = await connect(who, { session, ...sh("echo ready; sleep 600") });
   await client.output("ready");
+  const [plain, line] = [await connect(who, { session }, { protocols: [] }), await attachedLine(who, session)];
   await docker("exec", container, "kill", "-STOP", await pidOf(container, "stdio-ws"));
   const from = performance.now();
   // Somebody else who comes meanwhile is one of those whose request has no answer.
@@ -42,6 +45,9 @@ test("a bridge that hangs is noticed, and its container ended: clients are told,
   await ended(container, 60_000);
   console.log(`bridge hung: ${Math.round(performance.now() - from)} ms until its container was ended`);
   expect((await client.end()).bye).toEqual(PROCESS_LOST);
+  expect((await plain.end()).code).toBe(4404);
+  expect(await line.end()).toEqual({ code: 255, said: "sbx-stdio: process lost" });
+  expect(await lateReader(who, session)).toMatchObject({ state: "lost", output: "ready\n" });
   expect((await (await other).end()).bye).toMatchObject({ code: 4503, retry: "after" });
   expect(await containerOf(who)).not.toBe(container);
 });
@@ -61,6 +67,17 @@ test("a process that uses up the memory is ended by the kernel, and the bridge l
   expect(await shell.output("still here\n")).toBe("still here\n");
   expect(await isRunning(container)).toBe(true);
   greedy.say({ type: "kill" });
+  // One that is greedy itself: its clients see the kernel's end of it.
+  const session = fresh("s");
+  const alone = await connect(who, { session, ...sh("echo ready; read go; head -c 400m /dev/zero | tail -c 400m") });
+  await alone.output("ready");
+  const [plain, line] = [await connect(who, { session }, { protocols: [] }), await attachedLine(who, session)];
+  alone.type("\n");
+  const killed = { code: 137 };
+  expect(await alone.message("exit")).toMatchObject(killed);
+  expect((await plain.end()).exit).toMatchObject(killed);
+  expect(await line.end()).toEqual({ code: 137, said: "" });
+  expect(await lateReader(who, session)).toMatchObject({ state: "exited", exit: killed, output: "ready\n" });
 });
 
 test("what a process leaves behind is reaped when it ends", async () => {
@@ -159,4 +176,5 @@ test("an image that can't start is started three times; then all are told why, a
   const plain = await refusedHttp(who, { session: fresh("s"), cmd: "cat" }, options);
   expect([plain.status, plain.body]).toEqual([422, expect.stringContaining("with exit code 3")]);
   expect(performance.now() - again).toBeLessThan(3_000);
+  expect(await lineEnd(who, fresh("s"), broken.origin)).toEqual({ code: 255, said: `sbx-stdio: ${reason}` });
 });

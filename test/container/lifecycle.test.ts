@@ -1,9 +1,11 @@
 // When a container starts, sleeps and dies, and what its clients hear of that.
 import { expect, test } from "vitest";
 import { docker } from "../../packages/local/src/docker.ts";
+
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
 import { api, fresh, person, restartWorker } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";
+import { attachedLine, lateReader } from "./attached-line.ts";
 import { containerOf, containerWith, ended, isRunning, runningContainers } from "./containers.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
@@ -59,6 +61,7 @@ test("a killed container's clients are told that the process is lost, and none i
   const container = await containerOf(who);
   const client = await connect(who, { session, ...COUNTER });
   const plain = await connect(who, { session }, { protocols: [] });
+  const line = await attachedLine(who, session);
   await client.output("\n5\n");
   await plain.output("5");
   plain.say({ type: "resize", cols: 80, rows: 24 }); // One that has said nothing at all hears no close.
@@ -70,6 +73,9 @@ test("a killed container's clients are told that the process is lost, and none i
   const { bye, exit, code } = await client.end();
   expect([bye, exit, code]).toEqual([PROCESS_LOST, undefined, 4404]);
   expect((await plain.end()).code).toBe(4404);
+  expect(await line.end()).toEqual({ code: 255, said: "sbx-stdio: process lost" });
+  const { output } = await lateReader(who, session);
+  expect(output).toMatch(/^pid=\d+\n0\n1\n/);
   expect(await refusedSocket(who, { session, resume: String(resume) })).toMatchObject({ bye: PROCESS_LOST });
   await ended(container);
   const others = await runningContainers();
@@ -115,10 +121,15 @@ test("X8: a container told to stop says how long there is; a job gets the time, 
   const container = await containerOf(who);
   const shell = await connect(who, { session: fresh("s") });
   const job = await connect(who, { session: fresh("s"), ...sh("echo ready; sleep 600") });
-  const short = await connect(who, { session: fresh("s"), ...sh("echo ready; read go; echo saved; exit 3") });
+  const names = { short: fresh("s") };
+  const short = await connect(who, { session: names.short, ...sh("echo ready; read go; echo saved; exit 3") });
   await shell.output("# ");
   await job.output("ready");
   await short.output("ready");
+  const [plain, line] = [
+    await connect(who, { session: names.short }, { protocols: [] }),
+    await attachedLine(who, names.short),
+  ];
   const from = performance.now();
   await docker("kill", "--signal", "SIGTERM", container);
   for (const client of [shell, job, short]) {
@@ -129,9 +140,16 @@ test("X8: a container told to stop says how long there is; a job gets the time, 
   expect(refusal.bye).toMatchObject({ code: 4503, reason: expect.stringMatching(/^the sandbox stops within \d s: /) });
   short.type("\n");
   expect(await short.message("exit")).toEqual({ type: "exit", code: 3, offset: 12 });
+  expect((await plain.end()).exit).toMatchObject({ code: 3 });
+  expect(await line.end()).toEqual({ code: 3, said: expect.stringMatching(/^sbx-stdio: The sandbox stops in \d s: /) });
   expect(await shell.message("exit")).toMatchObject({ code: 129, signal: "SIGHUP" });
   expect(await job.message("exit")).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
   await ended(container);
+  expect(await lateReader(who, names.short)).toMatchObject({
+    state: "exited",
+    exit: { code: 3 },
+    output: "ready\nsaved\n",
+  });
 });
 
 test("a container told to stop ends although a process ignores it", async () => {
@@ -150,13 +168,17 @@ test("a container told to stop ends although a process ignores it", async () => 
 test("a bridge that is killed from inside takes its container with it: the next client gets a new one", async () => {
   const who = await person();
   const container = await containerOf(who);
-  const client = await connect(who, {
-    session: fresh("s"),
-    ...sh("echo ready; read go; pkill -9 stdio-ws; sleep 600"),
-  });
+  const session = fresh("s");
+  const client = await connect(who, { session, ...sh("echo ready; read go; pkill -9 stdio-ws; sleep 600") });
   await client.output("ready");
+  const [plain, line] = [await connect(who, { session }, { protocols: [] }), await attachedLine(who, session)];
+  const from = performance.now();
   client.type("\n");
   expect((await client.end()).bye).toEqual(PROCESS_LOST);
+  console.log(`bridge crashed: ${Math.round(performance.now() - from)} ms until the client was told`);
+  expect((await plain.end()).code).toBe(4404);
+  expect(await line.end()).toEqual({ code: 255, said: "sbx-stdio: process lost" });
+  expect(await lateReader(who, session)).toMatchObject({ state: "lost", output: "ready\n" });
   // Docker starts such a container again by itself, as production does not; that one is not used either.
   expect(await containerOf(who)).not.toBe(container);
 });
