@@ -1,17 +1,21 @@
 // `npm run deploy`: checks what a deployment needs, builds the page, the command line and the bridge, and hands the rest to
 // wrangler, with whatever arguments were given. Needs a Cloudflare account, and Docker for the image.
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
 import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import {
   containerProblems,
+  newSecrets,
   readArguments,
-  secretProblems,
+  SECRETS,
   settingProblems,
 } from "../packages/local/src/deploy-checks.ts";
 import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
+import { writePrivateFile } from "../packages/local/src/files.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
 
 /** A deployment can't be made; the message says all that is in its way. */
@@ -55,8 +59,8 @@ async function deployedSecrets(): Promise<string[]> {
   return listed.map(({ name }) => name);
 }
 
-/** @throws {DeployError} With everything that is wrong. */
-async function check(args: readonly string[]): Promise<void> {
+/** @returns Values for the secrets that the Worker lacks. @throws {DeployError} With everything that is wrong. */
+async function check(args: readonly string[]): Promise<Record<string, string>> {
   const { vars, isDryRun, buildsImage } = readArguments(args);
   const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
   const entry = args.find((arg) => arg.endsWith(".ts"));
@@ -70,16 +74,34 @@ async function check(args: readonly string[]): Promise<void> {
       problems.push(error.message);
     }
   }
-  // A dry run needs no account.
-  if (!isDryRun) problems.push(...secretProblems(await deployedSecrets()));
   if (problems.length > 0) throw new DeployError(`Cannot deploy:\n${problems.map((one) => `- ${one}`).join("\n")}`);
+  // A dry run needs no account.
+  return isDryRun ? {} : newSecrets(await deployedSecrets());
+}
+
+/** Has wrangler deploy, and with it put these secrets beside those that the Worker has. */
+async function deploy(args: readonly string[], secrets: Readonly<Record<string, string>>): Promise<number> {
+  const names = Object.keys(secrets);
+  if (names.length === 0 || args.some((arg) => arg.startsWith("--secrets-file")))
+    return (await wrangler(["deploy", ...args])).code;
+  for (const name of names) console.log(`Makes the secret ${name}: ${SECRETS[name]}`);
+  // ^C ends wrangler, and then us: the file is removed.
+  process.on("SIGINT", () => undefined);
+  const dir = mkdtempSync(join(tmpdir(), "sbx-deploy-"));
+  try {
+    const file = join(dir, "secrets.json");
+    writePrivateFile(file, JSON.stringify(secrets));
+    return (await wrangler(["deploy", ...args, "--secrets-file", file])).code;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 }
 
 const args = process.argv.slice(2);
 try {
-  await check(args);
+  const secrets = await check(args);
   await Promise.all([buildPage(), buildCli(), buildBridge()]);
-  process.exitCode = (await wrangler(["deploy", ...args])).code;
+  process.exitCode = await deploy(args, secrets);
 } catch (error) {
   const isExpected = error instanceof DeployError || error instanceof BuildError;
   console.error(isExpected ? error.message : error);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
   containerProblems,
+  newSecrets,
   readArguments,
-  secretProblems,
   settingProblems,
 } from "../../packages/local/src/deploy-checks.ts";
 import { ROOT } from "../../packages/local/src/paths.ts";
@@ -18,8 +18,14 @@ const GOOD = {
   SLEEP_AFTER: "10m",
 };
 
-test("complete settings have no problem", () => {
+test("complete settings have no problem, with another issuer's clients of any name either", () => {
   expect(settingProblems(GOOD)).toEqual([]);
+  const others = {
+    OAUTH_ISSUER: "https://login.test",
+    OAUTH_AUDIENCE: "sbx-stdio-web",
+    OAUTH_CLIENT_ID: "sbx-stdio-web",
+  };
+  expect(settingProblems({ ...GOOD, ...others })).toEqual([]);
 });
 
 test.each([
@@ -30,6 +36,11 @@ test.each([
   [{ OAUTH_ISSUER: "http://127.0.0.1:8710" }, /OAUTH_ISSUER must be https/],
   [{ OAUTH_AUDIENCE: "" }, /OAUTH_AUDIENCE must list/],
   [{ OAUTH_CLIENT_ID: "other" }, /OAUTH_CLIENT_ID must be in OAUTH_AUDIENCE/],
+  [
+    { OAUTH_CLIENT_ID: "sbx-stdio-web", OAUTH_AUDIENCE: "sbx-stdio-web" },
+    /^OAUTH_CLIENT_ID is still the example, .* curl https:\/\/id\.org\.ai\/oauth\/register .*"redirect_uris":\["https:\/\/sbx\.test\/callback"\]/,
+  ],
+  [{ OAUTH_AUDIENCE: "web, sbx-stdio-cli" }, /^OAUTH_AUDIENCE still lists sbx-stdio-cli/],
   [{ BRIDGE_URL: "http://127.0.0.1:8080" }, /BRIDGE_URL must be empty/],
   [{ SLEEP_AFTER: "soon" }, /SLEEP_AFTER must be seconds, or a number with s, m or h, not "soon"/],
   [{ STOP_SECONDS: "900" }, /STOP_SECONDS must be a number from 0 to 890, not "900"/],
@@ -41,11 +52,14 @@ test.each([
   expect(problems[0]).toMatch(problem);
 });
 
-test("the settings in the repository lack nothing but the place where people reach the Worker", () => {
+test("the settings in the repository lack nothing but the place where people reach the Worker, and a client", () => {
   // The part of TOML that [vars] uses here: a name and a text in quotes.
   const toml = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
   const vars = Object.fromEntries([...toml.matchAll(/^([A-Z_]+) = "(.*)"$/gm)].map(([, name, value]) => [name, value]));
-  expect(settingProblems(vars)).toEqual([expect.stringMatching(/^PUBLIC_ORIGIN is still the example/)]);
+  expect(settingProblems(vars)).toEqual([
+    expect.stringMatching(/^PUBLIC_ORIGIN is still the example/),
+    expect.stringMatching(/^OAUTH_CLIENT_ID is still the example/),
+  ]);
 });
 
 const NATIVE = "/there/worker/src/index-native.ts";
@@ -79,12 +93,12 @@ test.each([
   expect(containerProblems(config, vars)).toEqual([expect.stringMatching(problem)]);
 });
 
-test("a secret that is not set is told with the command that sets it", () => {
-  expect(secretProblems(["SESSION_SECRET", "STDIO_TOKEN", "OTHER"])).toEqual([]);
-  expect(secretProblems(["SESSION_SECRET"])).toEqual([
-    expect.stringMatching(/^The secret STDIO_TOKEN is not set .* npx wrangler secret put STDIO_TOKEN$/),
-  ]);
-  expect(secretProblems([])).toHaveLength(2);
+test("a secret that is not set is made, long and new; one that is set is left alone", () => {
+  expect(newSecrets(["SESSION_SECRET", "STDIO_TOKEN", "OTHER"])).toEqual({});
+  expect(Object.keys(newSecrets(["SESSION_SECRET"]))).toEqual(["STDIO_TOKEN"]);
+  const made = [newSecrets([]), newSecrets([])].flatMap((secrets) => Object.values(secrets));
+  expect(new Set(made).size).toBe(4);
+  for (const secret of made) expect(secret).toMatch(/^[A-Za-z0-9+/]{64}$/);
 });
 
 test("the command line's variables, dry run and containers are known, and everything else is wrangler's", () => {

@@ -1,6 +1,7 @@
-// Checks of a deployment's settings beforehand, told in words. Pure: it is handed what wrangler.toml, the command line and the
-// account say.
+// Checks of a deployment's settings beforehand, told in words, and the secrets that it lacks. It is handed what wrangler.toml, the
+// command line and the account say.
 
+import { randomBytes } from "node:crypto";
 import { readAuditSettings } from "../../../worker/src/audit/settings.ts";
 import { AuthFault } from "../../../worker/src/auth/fault.ts";
 import { readAuthSettings } from "../../../worker/src/auth/settings.ts";
@@ -12,6 +13,11 @@ export const SECRETS: Readonly<Record<string, string>> = {
   SESSION_SECRET: "encrypts the cookies of logins by browser",
   STDIO_TOKEN: "what each container's own secret is made from",
 };
+
+/** As the repository's wrangler.toml has it: a client that nobody who deploys has registered. */
+const EXAMPLE_CLIENT = "sbx-stdio-web";
+const EXAMPLE_AUDIENCE = ["sbx-stdio-web", "sbx-stdio-cli"];
+const PUBLIC_ISSUER = "https://id.org.ai";
 
 /** Long enough for every secret that is checked when it is used. */
 const ANY_SECRET = "x".repeat(64);
@@ -55,6 +61,7 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
     readAuditSettings(texts);
     readEgress(texts);
     if (!issuer.startsWith("https://")) problems.push(`OAUTH_ISSUER must be https://…, not ${issuer}`);
+    problems.push(...clientProblems(texts, publicOrigin));
   } catch (error) {
     if (!(error instanceof AuthFault)) throw error;
     problems.push(error.message);
@@ -70,6 +77,29 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
     problems.push(`STOP_SECONDS must be a number from 0 to ${MAX_STOP_SECONDS}, not "${texts.STOP_SECONDS}": ${why}`);
   }
   return problems;
+}
+
+/** At an issuer where anybody registers clients, names that nobody has registered may become a stranger's. */
+function clientProblems(
+  { OAUTH_ISSUER = "", OAUTH_CLIENT_ID = "", OAUTH_AUDIENCE = "" }: Readonly<Record<string, string>>,
+  publicOrigin: string,
+): string[] {
+  if (OAUTH_ISSUER !== PUBLIC_ISSUER) return [];
+  const examples = OAUTH_AUDIENCE.split(",")
+    .map((name) => name.trim())
+    .filter((name) => EXAMPLE_AUDIENCE.includes(name));
+  if (OAUTH_CLIENT_ID === EXAMPLE_CLIENT) {
+    const client = {
+      ...{ client_name: "sbx-stdio", redirect_uris: [`${publicOrigin}/callback`], grant_types: ["authorization_code"] },
+      ...{ response_types: ["code"], token_endpoint_auth_method: "none" },
+    };
+    const how = `curl ${PUBLIC_ISSUER}/oauth/register -H 'Content-Type: application/json' -d '${JSON.stringify(client)}'`;
+    return [
+      `OAUTH_CLIENT_ID is still the example, ${EXAMPLE_CLIENT}: register a client, and put the client_id of the answer there and into OAUTH_AUDIENCE: ${how}`,
+    ];
+  }
+  if (examples.length === 0) return [];
+  return [`OAUTH_AUDIENCE still lists ${examples.join(" and ")}, the examples: whoever registers these gets in`];
 }
 
 /** Of wrangler.toml: where the Worker begins, and the container of its sandboxes. */
@@ -105,12 +135,8 @@ export function containerProblems(
   return problems;
 }
 
-/** The secrets that are missing. @param present The names of those that are set, as the account tells them. */
-export function secretProblems(present: readonly string[]): string[] {
-  return Object.entries(SECRETS)
-    .filter(([name]) => !present.includes(name))
-    .map(
-      ([name, purpose]) =>
-        `The secret ${name} is not set (${purpose}): openssl rand -base64 48 | npx wrangler secret put ${name}`,
-    );
+/** Values for the secrets that are missing. @param present The names of those that are set, as the account tells them. */
+export function newSecrets(present: readonly string[]): Record<string, string> {
+  const missing = Object.keys(SECRETS).filter((name) => !present.includes(name));
+  return Object.fromEntries(missing.map((name) => [name, randomBytes(48).toString("base64")]));
 }
