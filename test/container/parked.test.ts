@@ -1,11 +1,11 @@
 // A session in a container is parked, and its bridge calls when there is output: through the runtime's own exit, as egress.test.ts
 // has it. What leads a container's calls there on the platform, a program in the container does here.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
-import { docker } from "../../packages/local/src/docker.ts";
+import { containerLog, docker } from "../../packages/local/src/docker.ts";
 import { tokenMinter } from "../../packages/local/src/token-minter.ts";
 import { connect } from "../e2e/support/client.ts";
 import { fresh, type Person } from "../e2e/support/system.ts";
@@ -15,7 +15,7 @@ import { containerOf, exitOf } from "./containers.ts";
 import { containerWay } from "./way.ts";
 
 const BELL_HOST = "bell.sbx-stdio.internal";
-/** Nobody is there (RFC 5737): the exit goes by the name in the request. */
+/** Nobody is there (RFC 5737): the exit goes by the name. */
 const NOBODY = "192.0.2.1:80";
 const LIMIT_MS = 60_000;
 
@@ -41,13 +41,21 @@ async function somebody(): Promise<Person> {
 /** Leads all that is said to port 80 of `BELL_HOST`, inside of the container, to its exit. */
 async function leadOut(container: string): Promise<void> {
   const { host, port } = await exitOf(container);
-  const hello = `CONNECT ${NOBODY} HTTP/1.1\r\nHost: ${NOBODY}\r\n\r\n`;
+  // The sidecar knows the name from the container's own question for its address.
+  const hello = `CONNECT ${NOBODY} HTTP/1.1\r\nHost: ${NOBODY}\r\nX-Hostname: ${BELL_HOST}\r\n\r\n`;
   const program = `
     const { createServer, connect } = require("node:net");
     createServer((near) => {
       const far = connect(${port}, ${JSON.stringify(host)}, () => far.write(${JSON.stringify(hello)}));
-      far.once("data", () => near.pipe(far).pipe(near));
-      for (const [one, other] of [[near, far], [far, near]]) one.on("error", () => other.destroy());
+      const early = [];
+      let isOpen = false;
+      near.on("data", (bytes) => (isOpen ? far.write(bytes) : early.push(bytes)));
+      far.on("data", (bytes) => {
+        if (isOpen) return near.write(bytes);
+        isOpen = true;
+        for (const one of early) far.write(one);
+      });
+      for (const [one, other] of [[near, far], [far, near]]) one.on("error", () => {}).on("close", () => other.end());
     }).listen(80, "127.0.0.1");`;
   await docker("exec", container, "sh", "-c", `echo 127.0.0.1 ${BELL_HOST} >> /etc/hosts`);
   await docker("exec", "--detach", container, "bun", "-e", program);
@@ -64,8 +72,10 @@ test("H20a, H21: in a container too, output and the exit of a parked session com
   await first.output("ready\n");
   const second = await connect(who, { session: params.session }, options);
   await second.output("ready\n");
-  const trace = () => readFileSync(join(dir, "logs/worker.log"), "utf8");
-  const isParked = () => trace().lastIndexOf("hears bridge parked") > trace().lastIndexOf("hears bridge hello");
+  const isParked = async () => {
+    const trace = await containerLog(container);
+    return trace.lastIndexOf("tells object parked") > trace.lastIndexOf("tells object hello");
+  };
   await until("a parked session", isParked, LIMIT_MS);
   await docker("exec", container, "sh", "-c", "echo news > /tmp/news");
   for (const client of [first, second]) {

@@ -8,9 +8,18 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** @returns Its stdout, without the last newline. @throws {Error} With its stderr, unless it ends with 0 within a minute. */
 export async function docker(...args: string[]): Promise<string> {
+  return (await run(args)).stdout.trimEnd();
+}
+
+/** All that a container's program has said, errors too. */
+export async function containerLog(container: string): Promise<string> {
+  const { stdout, stderr } = await run(["logs", container]);
+  return stdout + stderr;
+}
+
+async function run(args: string[]): Promise<{ stdout: string; stderr: string }> {
   try {
-    const { stdout } = await promisify(execFile)(COMMAND, args, { timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES });
-    return stdout.trimEnd();
+    return await promisify(execFile)(COMMAND, args, { timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES });
   } catch (error) {
     throw new Error(`Cannot run docker ${args.join(" ")}: ${said(error)}`, { cause: error });
   }
