@@ -1,6 +1,7 @@
 // Each view of the page: nothing that axe finds wrong, and everything that can be pressed can be reached by keyboard alone.
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { fresh } from "../e2e/support/system.ts";
+import { fresh, holdInnerHop, releaseInnerHop } from "../e2e/support/system.ts";
 import { findings } from "./support/axe.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { focused, forgetTabs } from "./support/panes.ts";
@@ -10,6 +11,7 @@ import { pane } from "./support/tmux-panes.ts";
 const browser = setUpBrowser();
 
 afterEach(async () => {
+  await releaseInnerHop();
   await forgetTabs(await browser.member());
 });
 
@@ -38,11 +40,35 @@ const VIEWS: Readonly<Record<string, (look: Look) => Promise<Tab>>> = {
     return tab;
   },
   "a shell": (look) => shell(look),
+  "a connection that is being made": async (look) => {
+    const profile = await browser.member(look);
+    await holdInnerHop();
+    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&renderer=dom`);
+    await tab.says(/^Connecting/);
+    return tab;
+  },
+  "a refusal": async (look) => {
+    const profile = await browser.member(look);
+    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=nobody&role=viewer&renderer=dom`);
+    await tab.page.getByRole("alert").waitFor();
+    return tab;
+  },
   "the list of sessions": async (look) => {
     const tab = await shell(look);
     await tab.page.keyboard.press("Control+Shift+P");
     await dialog(tab);
     await tab.page.getByRole("option").filter({ hasText: "main" }).first().waitFor();
+    return tab;
+  },
+  "a list with nothing in it": async (look) => {
+    const tab = await shell(look);
+    await tab.page.keyboard.press("Control+Shift+P");
+    await dialog(tab);
+    await tab.page.keyboard.type("nothing is called that");
+    await tab.page
+      .getByText(/^Nothing found/)
+      .first()
+      .waitFor({ state: "attached" });
     return tab;
   },
   "the settings": async (look) => {
@@ -108,9 +134,19 @@ const LOOKS: Readonly<Record<string, Look>> = {
   "on a phone": { colorScheme: "dark", viewport: PHONE },
 };
 
-describe.each(Object.entries(VIEWS))("%s", (_view, show) => {
-  test.each(Object.entries(LOOKS))("%s: axe finds nothing wrong", async (_name, look) => {
-    expect(await findings(await show(look))).toEqual([]);
+/** As docs/states.md shows it. */
+const pictureOf = (view: string, look: string) =>
+  fileURLToPath(
+    new URL(`../../docs/states/${view.replaceAll(" ", "-")}-${look.split(" ").at(-1)}.png`, import.meta.url),
+  );
+
+describe.each(Object.entries(VIEWS))("%s", (view, show) => {
+  test.each(Object.entries(LOOKS))("%s: axe finds nothing wrong", async (name, look) => {
+    const tab = await show(look);
+    if (process.env.SBX_SCREENSHOTS === "1")
+      await tab.page.screenshot({ path: pictureOf(view, name), caret: "initial" });
+    expect(await findings(tab)).toEqual([]);
+    expect(await beyond(tab)).toEqual([]);
   });
 
   test("every control is reached by keyboard alone", async () => {
@@ -119,6 +155,18 @@ describe.each(Object.entries(VIEWS))("%s", (_view, show) => {
     expect([...controls].filter((one) => !reached.has(one))).toEqual([]);
   });
 });
+
+/** The controls that the window's edge cuts off. */
+function beyond(tab: Tab): Promise<(string | null)[]> {
+  return tab.page.evaluate(() => {
+    const controls = [...document.querySelectorAll("button, a[href], select, input")];
+    return controls
+      .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+      .filter((one) => one.closest(".sbx-touch-keys, .sbx-tabs") === null) // Those scroll.
+      .filter((one) => one.getBoundingClientRect().right > window.innerWidth + 1)
+      .map((one) => one.getAttribute("aria-label") ?? one.textContent);
+  });
+}
 
 /** Goes through the page by Tab, from the terminal by the key that leaves it, until it comes round. */
 async function reach(tab: Tab): Promise<{ controls: Set<string>; reached: Set<string> }> {

@@ -27,6 +27,7 @@ export function App({ page, onDebug }: AppProps) {
           <a className="sbx-button sbx-primary" href={state.loginUrl}>
             {words.logIn}
           </a>
+          <p className="sbx-fine">{words.firstSteps}</p>
         </Card>
       );
     case "unreachable":

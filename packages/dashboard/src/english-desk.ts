@@ -27,7 +27,8 @@ export const ENGLISH_DESK = {
     search: "Search",
     placeholder: "Session, command, sandbox; > for commands alone",
     list: "Sessions and commands",
-    results: (of: number) => (of === 0 ? "Nothing found" : `${count(of, "entry", "entries")}`),
+    results: (of: number) =>
+      of === 0 ? "Nothing found: all of it is here without a search" : `${count(of, "entry", "entries")}`,
     loading: "Asking for the sessions…",
     unlisted: (sandbox: string, why: string) => `The sessions of ${sandbox} can't be listed: ${why}`,
     shell: "shell",

@@ -14,7 +14,10 @@ export const ENGLISH = {
   page: {
     name: "sbx-stdio",
     asking: "One moment…",
-    anonymous: "A terminal in a sandbox. Log in to open it.",
+    anonymous:
+      "A shell in a sandbox of your own. It lives on while you are away: close this tab, lose the network, and go on from any device.",
+    firstSteps:
+      "Log in, and it opens. “Sessions” (Ctrl+Shift+P) lists what can be done there: more sessions, panes beside each other, settings. Files that you drop are uploaded.",
     unreachable: "The server does not answer",
     tryAgain: "Try again",
     offline: "Offline",

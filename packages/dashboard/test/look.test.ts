@@ -102,6 +102,21 @@ describe("styles", () => {
     expect(outside).toEqual([]);
   });
 
+  test("use one set of type sizes, of distances, and of colours", () => {
+    const others = sources("*.css").flatMap(({ name, text }) => {
+      const rules = text.replace(/\/\*[\s\S]*?\*\//g, "");
+      const declared = (pattern: RegExp) => [...rules.matchAll(pattern)].map(([all]) => all);
+      const sizes = declared(/\bfont(?:-size)?: [^;]*/g).filter((one) => !/: (?:inherit|var\(--_|calc\()/.test(one));
+      const distances = declared(/\b(?:padding|margin|gap)[\w-]*: [^;]*/g).filter((one) =>
+        // Larger ones leave room for something that is so large; 9 is half a divider.
+        [...one.matchAll(/[\d.]+(?=px)/g)].some(([px]) => Number(px) < 33 && !/^(?:0|2|4|6|8|9|12|16|24|32)$/.test(px)),
+      );
+      const colours = /^(?:ground|page)\.css$/.test(name) ? [] : declared(/#[\da-f]{3,8}\b|\brgb\(/g);
+      return [...sizes, ...distances, ...colours].map((one) => `${name}: ${one}`);
+    });
+    expect(others).toEqual([]);
+  });
+
   test("set no custom property on the page, and take those that it sets on any element around the component", async () => {
     const page = await component("");
     const ground = () => page.page.locator(".sbx-bar").evaluate((bar) => getComputedStyle(bar).backgroundColor);
