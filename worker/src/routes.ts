@@ -9,7 +9,7 @@ import { readEntrySettings } from "./auth/way.ts";
 import { bellRoutes } from "./bridge/bell.ts";
 import type { StdioEnv } from "./env.ts";
 import { answerFault } from "./faults.ts";
-import { layoutRoutes } from "./layouts/layout-route.ts";
+import { layoutRoutes, preferenceRoutes } from "./layouts/layout-route.ts";
 import { revocationRoutes } from "./limits/revocation-route.ts";
 import { requireLogLevel } from "./log-level.ts";
 import { gatewayRoutes } from "./mcp/gateway-routes.ts";
@@ -54,6 +54,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/api/tickets", attachTicketRoutes);
   app.route("/api/revocations", revocationRoutes);
   app.route("/api/layout", layoutRoutes);
+  app.route("/api/preferences", preferenceRoutes);
   app.route("/api/audit", tenantAuditRoutes);
   app.route("/api/attention-webhook", webhookRoutes);
   if (mcp !== undefined) app.route("/", mcp);

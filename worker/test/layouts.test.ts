@@ -10,14 +10,14 @@ import { newRealm } from "./auth/realm.ts";
 const real = env as unknown as Env;
 
 /** People of one tenant, each by name. */
-function people() {
+function people(path = "/api/layout") {
   const realm = newRealm();
   const settings = { ...real, ...realm.env, TENANT_CLAIM: "org_id" };
   const org = crypto.randomUUID();
   return async (sub: string, method = "GET", body?: unknown, scope = "sandbox:connect") => {
     const Authorization = `Bearer ${await realm.sign({ scope, sub: `${sub}-${org}`, org_id: org })}`;
     const init = { method, headers: { Authorization }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const response = await askWorker("/api/layout", init, settings);
+    const response = await askWorker(path, init, settings);
     return [response.status, await response.json()];
   };
 }
@@ -35,6 +35,23 @@ test("is kept for each person, and another revision than theirs is told what is 
   expect(await ask("ada", "PUT", { revision: 1, layout: { from: "phone" } })).toEqual([200, { revision: 2 }]);
   expect(await ask("ada", "PUT", { layout: { from: "anywhere" } })).toEqual([200, { revision: 3 }]);
   expect(await ask("ada")).toEqual([200, { revision: 3, layout: { from: "anywhere" } }]);
+});
+
+test("settings are kept beside it, each by itself", async () => {
+  const realmAsk = people("/api/preferences");
+  expect(await realmAsk("ada")).toEqual([200, { revision: 0, preferences: null }]);
+  expect(await realmAsk("ada", "PUT", { layout: {} })).toEqual([
+    400,
+    { error: "bad_request", message: '"preferences" must be a JSON object' },
+  ]);
+  expect(await realmAsk("ada", "PUT", { preferences: { fontSize: 20 } })).toEqual([200, { revision: 1 }]);
+  expect(await realmAsk("ada")).toEqual([200, { revision: 1, preferences: { fontSize: 20 } }]);
+  expect(await realmAsk("bob")).toEqual([200, { revision: 0, preferences: null }]);
+  await runInDurableObject(real.TENANT.getByName("both kinds"), (_object, { storage }) => {
+    const [layouts, preferences] = [new LayoutStore(storage), new LayoutStore(storage, "preferences")];
+    layouts.keep("ada", "{}", undefined, 0);
+    expect([preferences.read("ada").text, layouts.read("ada").text]).toEqual([undefined, "{}"]);
+  });
 });
 
 test("takes a JSON object of at most 16 KiB, and nothing else", async () => {

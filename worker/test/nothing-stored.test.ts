@@ -43,7 +43,9 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
     ["keyboard", { do: "take" }],
   ];
   for (const [what, body] of calls) expect([what, await ask(`${at}/s/${what}`, "POST", body)]).toEqual([what, 404]);
-  expect([await ask("/api/audit"), await ask("/api/me"), await ask("/api/layout")]).toEqual([200, 200, 200]);
+  for (const path of ["/api/audit", "/api/me", "/api/layout", "/api/preferences"]) {
+    expect([path, await ask(path)]).toEqual([path, 200]);
+  }
   expect(await ask("/api/tickets", "POST", { session: "s", sandbox: "box" })).toBe(200);
   const me = (await (await askWorker("/api/me", { headers: { Authorization } }, settings)).json()) as {
     subject: string;

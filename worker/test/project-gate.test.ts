@@ -31,6 +31,8 @@ const OF_NO_PROJECT = [
   "DELETE /api/attention-webhook",
   "GET /api/layout",
   "PUT /api/layout",
+  "GET /api/preferences",
+  "PUT /api/preferences",
   "GET /.well-known/oauth-protected-resource",
   "GET /.well-known/oauth-protected-resource/mcp",
   "ALL /mcp",

@@ -18,6 +18,7 @@ import {
 } from "./page-address.ts";
 import type { Place } from "./place.ts";
 import { localStorageIfAllowed, PreferenceStore } from "./preferences.ts";
+import { keepPreferences } from "./preferences-remote.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
 import { keptTicket, takeTicket } from "./share-link.ts";
 import { attachTicket } from "./sharing.ts";
@@ -76,6 +77,7 @@ export class Page {
   readonly #login = new Login(navigator.locks);
   readonly #local = localStorageIfAllowed();
   readonly preferences = new PreferenceStore(this.#local);
+  #keepsPreferences: Promise<void> | undefined;
 
   readonly getState = (): PageState => this.#state;
 
@@ -170,6 +172,7 @@ export class Page {
 
   /** If the address leaves it to the page, shows the tabs that this person has open, on any device. */
   async #enter(user: User): Promise<void> {
+    this.#keepsPreferences ??= keepPreferences(this.preferences);
     if (this.#ticket === undefined && isBare(location.search)) {
       const there = await serverLayouts.read();
       const place = there?.kept === undefined ? undefined : focusedPlace(there.kept.layout);

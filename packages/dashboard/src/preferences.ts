@@ -1,5 +1,5 @@
-// A person's choices for every page of theirs in this browser. Kept as JSON under one name, and taken to another browser as
-// the same JSON. A choice that can't be read counts as never made.
+// A person's choices for every page of theirs. Kept as JSON under one name in this browser, for who is logged in also by the server
+// (preferences-remote.ts), and taken elsewhere as the same JSON. A choice that can't be read counts as never made.
 
 import type { PredictionMode } from "./echo-prediction.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "./theme-import.ts";
@@ -75,6 +75,8 @@ export class PreferenceStore {
   readonly #storage: Pick<Storage, "getItem" | "setItem"> | undefined;
   readonly #listeners = new Set<() => void>();
   #preferences: Preferences;
+  /** Called when a person has chosen something on this page. */
+  onSet: () => void = () => undefined;
 
   /** @param storage localStorage, or undefined where the browser refuses it: then they last as long as the page. */
   constructor(storage: Pick<Storage, "getItem" | "setItem"> | undefined) {
@@ -93,7 +95,13 @@ export class PreferenceStore {
 
   set(change: Partial<Preferences>): void {
     // Preferences set by hand pass the same checks as those that are read.
-    this.#preferences = readPreferences({ ...this.#preferences, ...change });
+    this.take({ ...this.#preferences, ...change });
+    this.onSet();
+  }
+
+  /** @param kept Read as a file would be: a choice that can't be read is as if it had never been made. */
+  take(kept: unknown): void {
+    this.#preferences = readPreferences(kept);
     this.#storage?.setItem(NAME, JSON.stringify(this.#preferences));
     this.#tell();
   }

@@ -106,7 +106,7 @@ describe("styles", () => {
     const others = sources("*.css").flatMap(({ name, text }) => {
       const rules = text.replace(/\/\*[\s\S]*?\*\//g, "");
       const declared = (pattern: RegExp) => [...rules.matchAll(pattern)].map(([all]) => all);
-      const sizes = declared(/\bfont(?:-size)?: [^;]*/g).filter((one) => !/: (?:inherit|var\(--_|calc\()/.test(one));
+      const sizes = declared(/\bfont(?:-size)?: [^;]*/g).filter((one) => !/: (?:0$|inherit|var\(--_|calc\()/.test(one));
       const distances = declared(/\b(?:padding|margin|gap)[\w-]*: [^;]*/g).filter((one) =>
         // Larger ones leave room for something that is so large; 9 is half a divider.
         [...one.matchAll(/[\d.]+(?=px)/g)].some(([px]) => Number(px) < 33 && !/^(?:0|2|4|6|8|9|12|16|24|32)$/.test(px)),

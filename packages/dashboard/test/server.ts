@@ -5,6 +5,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
+import { text } from "node:stream/consumers";
 import {
   CLOSE,
   type ExitStatus,
@@ -121,6 +122,8 @@ export class PageServer {
   /** Announced before `hello`, which then waits for {@link startContainer}. */
   isStarting = false;
   logBytes = 1024 * 1024;
+  /** The settings that are kept for the person who is logged in. */
+  preferences: Record<string, unknown> | null = null;
   /** Of sessions that are made from now on. */
   mode: Mode = "collaborative";
   /** What whoever is logged in may do. */
@@ -215,6 +218,14 @@ export class PageServer {
     } else if (pathname === "/api/layout") {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ revision: 0, layout: null }));
+    } else if (pathname === "/api/preferences") {
+      response.setHeader("Content-Type", "application/json");
+      if (request.method === "PUT") {
+        void text(request).then((body) => {
+          this.preferences = JSON.parse(body).preferences;
+          response.end(JSON.stringify({ revision: 1 }));
+        });
+      } else response.end(JSON.stringify({ revision: 1, preferences: this.preferences }));
     } else if (pathname === "/api/tickets") {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ ticket: "a.fresh" }));

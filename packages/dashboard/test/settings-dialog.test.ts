@@ -49,6 +49,21 @@ test("a theme of iTerm2 is imported, shown, and removed; another file is refused
   await expect.poll(() => paper(page)).toBe(before);
 });
 
+test("what a person chooses is there in their other browsers; what can't be read there is as if it had never been chosen", async () => {
+  const page = await settings();
+  await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("bar");
+  browser.server.preferences = { ...browser.server.preferences, fontSize: 1e9, fontFamily: "x;} body{display:none" };
+  const other = await settings();
+  await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
+  expect(await other.page.getByLabel("Size in pixels").inputValue()).toBe("14");
+  expect(await other.page.getByLabel("Font", { exact: true }).inputValue()).toBe("");
+  // One that leaves at once has kept its choice, too.
+  await other.page.getByRole("combobox", { name: "Cursor" }).selectOption("underline");
+  await other.page.close();
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("underline");
+});
+
 test("what is exported in one browser is imported in another", async () => {
   const page = await settings();
   await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");

@@ -15,6 +15,7 @@ test("answers for the page and its static files alone: no API, login, or socket 
   const others = [
     "/api/me",
     "/api/layout",
+    "/api/preferences",
     "/api/sandboxes/dev/sessions",
     "/attach",
     "/healthz",

@@ -166,6 +166,14 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
       () => ({ layout: {} }),
     ),
   ],
+  "GET /api/preferences": [http("GET", () => "/api/preferences")],
+  "PUT /api/preferences": [
+    http(
+      "PUT",
+      () => "/api/preferences",
+      () => ({ preferences: {} }),
+    ),
+  ],
   "GET /api/audit": [http("GET", () => "/api/audit")],
   "GET /attach": [
     upgrade("stdio: look on", attach({ role: "viewer" }), stdio),

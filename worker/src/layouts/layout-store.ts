@@ -1,6 +1,7 @@
-// The layouts that a tenant's object keeps of each of its people's pages: one JSON text each. The page alone knows its content.
+// The texts that a tenant's object keeps of each of its people's pages: a layout, and settings; one JSON text each. The page alone
+// knows their content.
 
-/** So many people of one tenant; beyond, the layout goes that was kept longest ago. */
+/** So many people of one tenant; beyond, the text goes that was kept longest ago. */
 export const MAX_LAYOUTS = 10_000;
 
 export type KeptLayout = {
@@ -12,18 +13,23 @@ export type KeptLayout = {
 
 const NOTHING: KeptLayout = { revision: 0, text: undefined };
 
+/** Also the name of its table. */
+export type KeptKind = "layouts" | "preferences";
+
 export class LayoutStore {
   readonly #sql: SqlStorage;
+  readonly #table: KeptKind;
   #hasTable: boolean | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, kind: KeptKind = "layouts") {
     this.#sql = storage.sql;
+    this.#table = kind;
   }
 
   read(user: string): KeptLayout {
     if (!this.#isUsed()) return NOTHING;
     const rows = this.#sql.exec<{ revision: number; text: string }>(
-      "SELECT revision, text FROM layouts WHERE user = ?",
+      `SELECT revision, text FROM ${this.#table} WHERE user = ?`,
       user,
     );
     return rows.toArray()[0] ?? NOTHING;
@@ -41,7 +47,7 @@ export class LayoutStore {
     if (before.revision === 0) this.#makeRoom();
     const revision = before.revision + 1;
     this.#sql.exec(
-      "INSERT OR REPLACE INTO layouts (user, revision, text, at_ms) VALUES (?, ?, ?, ?)",
+      `INSERT OR REPLACE INTO ${this.#table} (user, revision, text, at_ms) VALUES (?, ?, ?, ?)`,
       user,
       revision,
       text,
@@ -51,23 +57,24 @@ export class LayoutStore {
   }
 
   #makeRoom(): void {
-    const [row] = this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM layouts").toArray();
+    const [row] = this.#sql.exec<{ count: number }>(`SELECT count(*) AS count FROM ${this.#table}`).toArray();
     if ((row?.count ?? 0) < MAX_LAYOUTS) return;
-    this.#sql.exec("DELETE FROM layouts WHERE user = (SELECT user FROM layouts ORDER BY at_ms LIMIT 1)");
+    const oldest = `SELECT user FROM ${this.#table} ORDER BY at_ms LIMIT 1`;
+    this.#sql.exec(`DELETE FROM ${this.#table} WHERE user = (${oldest})`);
   }
 
-  /** Made with the first layout: an object that was only asked is not kept. */
+  /** Made with the first text: an object that was only asked is not kept. */
   #makeTable(): void {
     if (this.#isUsed()) return;
     this.#sql.exec(
-      "CREATE TABLE layouts (user TEXT PRIMARY KEY, revision INTEGER NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL)",
+      `CREATE TABLE ${this.#table} (user TEXT PRIMARY KEY, revision INTEGER NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL)`,
     );
     this.#hasTable = true;
   }
 
   #isUsed(): boolean {
-    const found = "SELECT 1 FROM sqlite_master WHERE name = 'layouts'";
-    this.#hasTable ??= this.#sql.exec(found).toArray().length > 0;
+    const found = "SELECT 1 FROM sqlite_master WHERE name = ?";
+    this.#hasTable ??= this.#sql.exec(found, this.#table).toArray().length > 0;
     return this.#hasTable;
   }
 }

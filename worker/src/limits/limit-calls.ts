@@ -2,7 +2,7 @@
 
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
-import type { KeptLayout } from "../layouts/layout-store.ts";
+import type { KeptKind, KeptLayout } from "../layouts/layout-store.ts";
 import type { AttentionCall, WebhookSetting, WebhookState } from "../webhooks/attention-webhook.ts";
 import type { RevocableGrant, Revocation } from "./revocation.ts";
 
@@ -60,10 +60,10 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   webhook(): Promise<WebhookState>;
   /** A session calls for attention. @returns Whether the tenant has a receiver. */
   attend(call: AttentionCall): Promise<boolean>;
-  /** The layout that a user's page keeps. */
-  layout(user: string): KeptLayout;
+  /** The text that a user's page keeps. */
+  keptText(kind: KeptKind, user: string): KeptLayout;
   /** Keeps it. @param base The revision that it was made from; undefined: any revision. */
-  keepLayout(user: string, text: string, base: number | undefined): { isKept: boolean; kept: KeptLayout };
+  keepText(kind: KeptKind, user: string, text: string, base?: number): { isKept: boolean; kept: KeptLayout };
   /** A page of the tenant's audit. */
   audit(after: number, limit: number): AuditPage;
 }

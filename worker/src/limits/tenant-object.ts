@@ -8,7 +8,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Actor, Deed } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
-import { type KeptLayout, LayoutStore } from "../layouts/layout-store.ts";
+import { type KeptKind, type KeptLayout, LayoutStore } from "../layouts/layout-store.ts";
 import { log } from "../log.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
 import {
@@ -52,13 +52,13 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** The record of events that concern the tenant, and no one session. */
   readonly #trail: AuditTrail;
   readonly #webhook: AttentionWebhook;
-  readonly #layouts: LayoutStore;
+  readonly #kept: Readonly<Record<KeptKind, LayoutStore>>;
 
   constructor(ctx: DurableObjectState, env: TenantEnv) {
     super(ctx, env);
     this.#trail = new AuditTrail(ctx.storage);
     this.#webhook = new AttentionWebhook(ctx.storage, () => isLoopbackAllowed(env));
-    this.#layouts = new LayoutStore(ctx.storage);
+    this.#kept = { layouts: new LayoutStore(ctx.storage), preferences: new LayoutStore(ctx.storage, "preferences") };
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
@@ -177,12 +177,12 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return isOn;
   }
 
-  layout(user: string): KeptLayout {
-    return this.#layouts.read(user);
+  keptText(kind: KeptKind, user: string): KeptLayout {
+    return this.#kept[kind].read(user);
   }
 
-  keepLayout(user: string, text: string, base: number | undefined): { isKept: boolean; kept: KeptLayout } {
-    return this.#layouts.keep(user, text, base, Date.now());
+  keepText(kind: KeptKind, user: string, text: string, base?: number): { isKept: boolean; kept: KeptLayout } {
+    return this.#kept[kind].keep(user, text, base, Date.now());
   }
 
   /** A page of the tenant's audit. */
