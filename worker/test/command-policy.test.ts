@@ -105,3 +105,12 @@ test("a connection to a port is judged as the command tcp:PORT, and tcp:* is any
   expect(isRefused({ COMMAND_BLOCK: "tcp:*" }, "tcp:80")).toBe(true);
   expect(isRefused({ COMMAND_BLOCK: "tcp:80" }, "tcp:8080")).toBe(false);
 });
+
+test("where a command is blocked, nobody is led around that by the SDK's own server, unless a list names its port", () => {
+  expect(isRefused({ COMMAND_BLOCK: "nc" }, "tcp:3000")).toBe(true);
+  expect(isRefused({ COMMAND_BLOCK: "nc" }, "tcp:3001")).toBe(false);
+  expect(isRefused({}, "tcp:3000")).toBe(false);
+  expect(isRefused({ COMMAND_ALLOW: "*", COMMAND_BLOCK: "nc" }, "tcp:3000")).toBe(true);
+  for (const port of ["tcp:3000", "tcp:*"])
+    expect(isRefused({ COMMAND_ALLOW: `bash,${port}`, COMMAND_BLOCK: "nc" }, "tcp:3000")).toBe(false);
+});

@@ -18,6 +18,9 @@ export interface CommandEnv {
   readonly COMMAND_BLOCK_ADMIN?: string;
 }
 
+/** The server of the SDK's image, which runs what anybody in its container asks for. */
+const SDK_SERVER = "tcp:3000";
+
 /** The characters that a shell replaces: outside of quotes, and within double ones. Single quotes keep everything as it is. */
 const EXPANDED = /[$`\\*?[\]{}~]/;
 const EXPANDED_IN_QUOTES = /[$`\\]/;
@@ -39,6 +42,8 @@ export function commandRefusal(env: CommandEnv, cmd: string, isAdmin: boolean, l
   if (isBlocked) return refuse(cmd, "is on the list of commands that may not be started");
   const isAllowed = allowed.length === 0 || allowed.includes("*") || allowed.some(isNamed);
   if (!isAllowed) return refuse(cmd, "is not among those that may be");
+  const isUnjudged = cmd === SDK_SERVER && blocked.length > 0 && !allowed.some(isNamed);
+  if (isUnjudged) return refuse(cmd, "leads to the SDK's own server, which starts any command");
   return line === undefined || blocked.length === 0 ? undefined : lineRefusal(line, blocked);
 }
 
