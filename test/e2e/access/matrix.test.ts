@@ -219,8 +219,8 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
 
 const HEAD = `# Who is answered what
 
-Every route by every kind of identity. \`test/e2e/access/matrix.test.ts\` asks all of this of the running system, fails where an answer is
-another, or where a route or dialect of the code is missing, and writes this file when it is run with \`-u\`.
+Every route by every kind of identity. \`test/e2e/access/matrix.test.ts\` asks all of this of the running system. It fails if an answer is
+another, or if a route or a dialect of the code is missing. With \`-u\` it writes this file.
 
 The driver's token is of the tenant whose sandbox it is, with \`sandbox:exec\`, and the ticket is of its making; the admin has
 \`sandbox:admin\`, and so had those who were revoked and whose token has expired; the viewer has \`sandbox:connect\`. A person of
