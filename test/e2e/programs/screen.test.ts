@@ -69,6 +69,8 @@ test("S2: every terminal's exit keeps its screen, a short log's too", async () =
     return answer.status === 200 && answer;
   });
   expect(body).toMatchObject({ lines: ["last words", "  here", "", "", ""], cursor: { x: 6, y: 1 } });
+  // Who asks for rows above the screen is told that there are none.
+  expect((await get(alice, name, "screen?scrollback=3")).body.scrollback).toEqual([]);
 });
 
 test("C3: a shell's commands with line, directory, status, and exactly their output, also after the exit", async () => {

@@ -43,7 +43,7 @@ export async function screen(
   const lines = Array.isArray(above) ? above.slice(Math.max(0, above.length - scrollback)) : [];
   const body = {
     ...rest,
-    ...(scrollback > 0 && lines.length > 0 ? { scrollback: lines } : {}),
+    ...(scrollback > 0 ? { scrollback: lines } : {}),
     ...(runs && allRuns !== undefined ? { runs: allRuns } : {}),
     ...(ansi && drawing !== undefined ? { ansi: drawing } : {}),
   };
