@@ -75,6 +75,20 @@ test("H21: an object that is parked has neither a timer nor an alarm before its 
   client.close();
 }, 60_000);
 
+test("H20: an object whose last client has left has no timer that keeps it in memory", async () => {
+  const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
+  const bridge = new Bridge(stub);
+  const client = await open(stub, "stdio");
+  client.type("x\n");
+  await expect.poll(() => client.output, LIMIT).toBe("got x\n");
+  client.close();
+  await expect.poll(() => bridge.inner, LIMIT).toBeUndefined();
+  const fromMs = Date.now();
+  // It would wait for a timer as long as that runs.
+  await evictDurableObject(stub, { webSockets: "hibernate" });
+  expect(Date.now() - fromMs).toBeLessThan(5_000);
+}, 60_000);
+
 test("H21a: a client that leaves while the session sleeps has left for the others, and for the bridge", async () => {
   const stub = real.SESSION.getByName(crypto.randomUUID()) as unknown as DurableObjectStub<SessionObject>;
   const bridge = new Bridge(stub);
