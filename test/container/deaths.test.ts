@@ -77,7 +77,7 @@ test("a process that uses up the memory is ended by the kernel, and the bridge l
   expect(await alone.message("exit")).toMatchObject(killed);
   expect((await plain.end()).exit).toMatchObject(killed);
   expect(await line.end()).toEqual({ code: 137, said: "Killed" });
-  expect(await lateReader(who, session)).toMatchObject({ state: "exited", exit: killed, output: "ready\n" });
+  expect(await lateReader(who, session)).toMatchObject({ state: "exited", exit: killed, output: "ready\nKilled\n" });
 });
 
 test("what a process leaves behind is reaped when it ends", async () => {
