@@ -100,7 +100,8 @@ export async function idleSessions(subject: Subject, share = 1): Promise<Result>
 
 /** A client pings every 15 s. */
 const IDLE_MS = 15_000;
-const IDLE_SETTLE_MS = 3_000;
+/** Runtimes compile, and collect what the beginning left, for some time. */
+const IDLE_SETTLE_MS = 15_000;
 
 /** Shells at their prompts with a client attached to each, and nothing to do. */
 export async function idleCpu(subject: Subject, share = 1): Promise<Result> {
