@@ -18,6 +18,27 @@ test("the page comes with a policy without inline scripts, for no frame, and tel
   expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
 });
 
+test("files whose names change with their content are kept for good, and nothing else is", async () => {
+  const page = await fetch(`${system.origin}/`);
+  const files = [...(await page.text()).matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
+  expect(files.length).toBeGreaterThan(1);
+  for (const path of files) {
+    const { status, headers } = await fetch(system.origin + path);
+    expect([path, status, headers.get("Cache-Control")]).toEqual([path, 200, "public, max-age=31536000, immutable"]);
+  }
+  expect(page.headers.get("Cache-Control") ?? "").not.toContain("immutable");
+});
+
+test("an address that is none is a page for a person, and JSON for a program", async () => {
+  const of = (path: string, accept: string) => fetch(system.origin + path, { headers: { Accept: accept } });
+  const page = await of("/nowhere", "text/html,*/*");
+  expect([page.status, page.headers.get("Content-Type")]).toEqual([404, "text/html; charset=utf-8"]);
+  const text = await page.text();
+  expect([text.includes("There is no page at this address"), text.includes('href="/"')]).toEqual([true, true]);
+  const json = await of("/nowhere", "application/json");
+  expect([json.status, await json.json()]).toMatchObject([404, { error: "not_found" }]);
+});
+
 test("what is opened from the page learns nothing of its address", async () => {
   const { tab } = await browser.shell();
   const elsewhere = createServer((_request, response) => response.end("elsewhere"));
