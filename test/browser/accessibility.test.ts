@@ -1,17 +1,14 @@
 // Each view of the page: nothing that axe finds wrong, and everything that can be pressed can be reached by keyboard alone.
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { fresh, holdInnerHop, releaseInnerHop } from "../e2e/support/system.ts";
 import { findings } from "./support/axe.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import { focused, forgetTabs } from "./support/panes.ts";
+import { forgetTabs } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
-import { pane } from "./support/tmux-panes.ts";
+import { viewsOf } from "./support/views.ts";
 
 const browser = setUpBrowser();
 
 afterEach(async () => {
-  await releaseInnerHop();
   await forgetTabs(await browser.member());
 });
 
@@ -21,152 +18,34 @@ declare global {
   }
 }
 
-type Look = { readonly colorScheme?: "dark" | "light"; readonly viewport?: { width: number; height: number } };
 const PHONE = { width: 320, height: 640 };
 
-async function shell(look: Look, query = ""): Promise<Tab> {
-  const profile = await browser.member(look);
-  const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&debug=1&renderer=dom${query}`);
-  await tab.shell();
-  return tab;
-}
-
-const dialog = (tab: Tab) => tab.page.getByRole("dialog").waitFor();
-
-const VIEWS: Readonly<Record<string, (look: Look) => Promise<Tab>>> = {
-  "a first visit": async (look) => {
-    const tab = await browser.open(await browser.profile(look), `/?sandbox=${fresh("axe")}`);
-    await tab.page.getByRole("link", { name: "Log in" }).waitFor();
-    return tab;
-  },
-  "a shell": (look) => shell(look),
-  "a connection that is being made": async (look) => {
-    const profile = await browser.member(look);
-    await holdInnerHop();
-    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&renderer=dom`);
-    await tab.says(/^Connecting/);
-    return tab;
-  },
-  "a refusal": async (look) => {
-    const profile = await browser.member(look);
-    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=nobody&role=viewer&renderer=dom`);
-    await tab.page.getByRole("alert").waitFor();
-    return tab;
-  },
-  "the list of sessions": async (look) => {
-    const tab = await shell(look);
-    await tab.page.keyboard.press("Control+Shift+P");
-    await dialog(tab);
-    await tab.page.getByRole("option").filter({ hasText: "main" }).first().waitFor();
-    return tab;
-  },
-  "a list with nothing in it": async (look) => {
-    const tab = await shell(look);
-    await tab.page.keyboard.press("Control+Shift+P");
-    await dialog(tab);
-    await tab.page.keyboard.type("nothing is called that");
-    await tab.page
-      .getByText(/^Nothing found/)
-      .first()
-      .waitFor({ state: "attached" });
-    return tab;
-  },
-  "the settings": async (look) => {
-    const tab = await shell(look);
-    await tab.page.keyboard.press("Control+Shift+Comma");
-    await dialog(tab);
-    return tab;
-  },
-  "a link that is made": async (look) => {
-    const tab = await shell(look);
-    await tab.button("Share");
-    await tab.button("Make a link");
-    await tab.page.getByLabel(/^The link/).waitFor();
-    return tab;
-  },
-  "a search": async (look) => {
-    const tab = await shell(look);
-    await tab.page.keyboard.press("Control+Shift+F");
-    await tab.page.getByRole("search").waitFor();
-    return tab;
-  },
-  "two panes": async (look) => {
-    const tab = await shell(look, "&tabs=1");
-    await tab.page.keyboard.press("Control+Shift+D");
-    await focused(tab, 2);
-    return tab;
-  },
-  "panes of a session": async (look) => {
-    const profile = await browser.member(look);
-    const address = `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`;
-    const tab = await browser.open(profile, address);
-    await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
-    await tab.page.getByRole("button", { name: /one below$/ }).click();
-    await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
-    return tab;
-  },
-  "an exit": async (look) => {
-    const tab = await shell(look);
-    await tab.run("exit 3");
-    await tab.says("Process exited with code 3");
-    return tab;
-  },
-  "a connection that is lost": async (look) => {
-    const tab = await shell(look);
-    browser.link.cut();
-    await tab.says(/^Connection lost: back in/);
-    return tab;
-  },
-  "a closed session": async (look) => {
-    const tab = await shell(look);
-    await tab.run("exit 4");
-    await tab.says("Process exited with code 4");
-    await tab.page.locator(".xterm-helper-textarea").focus();
-    await tab.page.keyboard.press("Escape");
-    await tab.page.getByRole("heading", { name: "Closed" }).waitFor();
-    return tab;
-  },
-};
-
-const LOOKS: Readonly<Record<string, Look>> = {
-  dark: { colorScheme: "dark" },
-  light: { colorScheme: "light" },
-  "on a phone": { colorScheme: "dark", viewport: PHONE },
-};
-
-/** As docs/states.md shows it. */
-const pictureOf = (view: string, look: string) =>
-  fileURLToPath(
-    new URL(`../../docs/states/${view.replaceAll(" ", "-")}-${look.split(" ").at(-1)}.png`, import.meta.url),
-  );
-
-describe.each(Object.entries(VIEWS))("%s", (view, show) => {
-  test.each(Object.entries(LOOKS))("%s: axe finds nothing wrong", async (name, look) => {
-    const tab = await show(look);
-    if (process.env.SBX_SCREENSHOTS === "1")
-      await tab.page.screenshot({ path: pictureOf(view, name), caret: "initial" });
-    expect(await findings(tab)).toEqual([]);
-    expect(await beyond(tab)).toEqual([]);
+/** As a person has chosen it, for what is on the page now. */
+const highContrast = (tab: Tab) =>
+  tab.page.evaluate(() => {
+    for (const one of document.querySelectorAll("[data-scheme]")) one.setAttribute("data-scheme", "contrast");
   });
 
-  test("every control is reached by keyboard alone", async () => {
+describe.each(Object.entries(viewsOf(browser)))("%s", (_view, show) => {
+  test("axe finds nothing wrong with it, dark and light", async () => {
+    const tab = await show({ colorScheme: "dark" });
+    expect(await findings(tab)).toEqual([]);
+    await tab.page.emulateMedia({ colorScheme: "light" });
+    expect(await findings(tab)).toEqual([]);
+  });
+
+  test("axe finds nothing wrong with it on a phone", async () => {
+    expect(await findings(await show({ colorScheme: "dark", viewport: PHONE }))).toEqual([]);
+  });
+
+  test("every control is reached by keyboard alone, and axe finds nothing wrong in high contrast", async () => {
     const tab = await show({});
     const { controls, reached } = await reach(tab);
     expect([...controls].filter((one) => !reached.has(one))).toEqual([]);
+    await highContrast(tab);
+    expect(await findings(tab)).toEqual([]);
   });
 });
-
-/** The controls that the window's edge cuts off. */
-function beyond(tab: Tab): Promise<(string | null)[]> {
-  return tab.page.evaluate(() => {
-    const controls = [...document.querySelectorAll("button, a[href], select, input")];
-    return controls
-      .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
-      .filter((one) => one.closest(".sbx-touch-keys, .sbx-tabs") === null) // Those scroll.
-      .filter((one) => one.getBoundingClientRect().right > window.innerWidth + 1)
-      .map((one) => one.getAttribute("aria-label") ?? one.textContent);
-  });
-}
 
 /** Goes through the page by Tab, from the terminal by the key that leaves it, until it comes round. */
 async function reach(tab: Tab): Promise<{ controls: Set<string>; reached: Set<string> }> {

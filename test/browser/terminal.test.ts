@@ -157,7 +157,7 @@ test("16, 256 and 16 million colours, and the attributes, reach the cells", asyn
 
 test("wide characters and emoji take the cells that the shell's own line editor counts on", async () => {
   const { tab } = await browser.shell();
-  const words = "日本語 👩‍💻 ✅";
+  const words = "日本語 👩‍💻 ✅ 🇩🇪 👍🏽 ❤️";
   await tab.type(`echo ${words}`);
   // The editor redraws the line from its own count of cells: one that differs garbles it.
   await tab.page.keyboard.press("Control+A");
@@ -173,7 +173,7 @@ test("wide characters and emoji take the cells that the shell's own line editor 
   expect(await tab.lines()).toEqual([`$ echo ${words}!`, `${words}!`, "$"]);
   const widths = await tab.page.evaluate(() => {
     const line = window.sbx.terminal.buffer.active.getLine(1);
-    return Array.from({ length: 15 }, (_, x) => [line?.getCell(x)?.getChars(), line?.getCell(x)?.getWidth()]);
+    return Array.from({ length: 25 }, (_, x) => [line?.getCell(x)?.getChars(), line?.getCell(x)?.getWidth()]);
   });
   expect(widths.filter(([chars]) => chars !== "")).toEqual([
     ["日", 2],
@@ -184,6 +184,14 @@ test("wide characters and emoji take the cells that the shell's own line editor 
     ["💻", 2],
     [" ", 1],
     ["✅", 2],
+    [" ", 1],
+    ["🇩", 1],
+    ["🇪", 1],
+    [" ", 1],
+    ["👍", 2],
+    ["🏽", 2],
+    [" ", 1],
+    ["❤️", 1],
     ["!", 1],
   ]);
 });

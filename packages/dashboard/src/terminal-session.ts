@@ -5,6 +5,7 @@ import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
 import { Attention } from "./attention.ts";
 import { flash, playBell, showNotice } from "./browser-alerts.ts";
 import { BrowserConnection, type BrowserConnectionOptions } from "./browser-connection.ts";
+import { mayHaveClusters } from "./clusters.ts";
 import { EchoOverlay } from "./echo-overlay.ts";
 import { Files } from "./files.ts";
 import { Guard } from "./guard.ts";
@@ -207,7 +208,10 @@ export class TerminalSession {
       latencyWords: () => texts.terminal.latency(this.latency),
     });
     terminal.onTitleChange((title) => this.#change({ title }));
+    const join = (bytes: Uint8Array) => mayHaveClusters(bytes) && this.screen.joinClusters();
     this.connection.subscribe({
+      output: (_stream, bytes) => join(bytes),
+      snapshot: join,
       state: (client) => this.#stateChanged(client),
       gap: (from, to, isApproximate) => {
         const { client } = this.#view;

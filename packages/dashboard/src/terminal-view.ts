@@ -8,6 +8,7 @@ import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
+import { clustersIn } from "./clusters.ts";
 import { drawImages, MAX_IMAGE_LENGTH } from "./images.ts";
 import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
@@ -69,6 +70,7 @@ export class TerminalView {
   /** Settled once the renderer is chosen: its cells have their own size, and so do as many of them as fit. */
   readonly ready: Promise<void>;
   #isFramed = false;
+  #hasClusters = false;
   #isDisposed = false;
   /** In its place for the keyboard, where something else is drawn over it. */
   standIn: Pick<TerminalView, "focus" | "joinTabOrder"> | undefined;
@@ -179,6 +181,13 @@ export class TerminalView {
   /** How many times as large as it was asked for the type is drawn. */
   get scale(): number {
     return this.#look.scale;
+  }
+
+  /** From now on characters that are one picture are drawn as one. Not before any came: each row that is drawn is read for it. */
+  joinClusters(): void {
+    if (this.#hasClusters) return;
+    this.#hasClusters = true;
+    this.terminal.registerCharacterJoiner(clustersIn);
   }
 
   /** Puts the selection on the clipboard, and selects nothing any more. */

@@ -1,0 +1,182 @@
+// Each view of the page that a person may be before, to be looked at by tests: opened, and as it is then.
+import { fresh } from "../../e2e/support/system.ts";
+import type { Fixture } from "./fixture.ts";
+import { focused } from "./panes.ts";
+import type { Tab } from "./tab.ts";
+import { pane } from "./tmux-panes.ts";
+
+export type Look = { readonly colorScheme?: "dark" | "light"; readonly viewport?: { width: number; height: number } };
+
+const shellOf =
+  (browser: Fixture) =>
+  async (look: Look, query = ""): Promise<Tab> => {
+    const profile = await browser.member(look);
+    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&debug=1&renderer=dom${query}`);
+    await tab.shell();
+    return tab;
+  };
+
+const dialog = (tab: Tab) => tab.page.getByRole("dialog").waitFor();
+
+/** Opens the list, with the page's own session chosen. */
+async function inList(tab: Tab): Promise<Tab> {
+  const sandbox = new URL(tab.page.url()).searchParams.get("sandbox") ?? "";
+  await tab.page.keyboard.press("Control+Shift+P");
+  await dialog(tab);
+  await tab.page.keyboard.type(`${sandbox} main`);
+  await tab.page
+    .getByRole("option", { selected: true })
+    .filter({ hasText: `${sandbox} / main` })
+    .waitFor();
+  return tab;
+}
+
+/** Each view of the page, by what it is. */
+export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) => Promise<Tab>>> => {
+  const shell = shellOf(browser);
+  return {
+    "a first visit": async (look) => {
+      const tab = await browser.open(await browser.profile(look), `/?sandbox=${fresh("axe")}`);
+      await tab.page.getByRole("link", { name: "Log in" }).waitFor();
+      return tab;
+    },
+    "a shell": (look) => shell(look),
+    "the list of sessions": async (look) => {
+      const tab = await shell(look);
+      await tab.page.keyboard.press("Control+Shift+P");
+      await dialog(tab);
+      await tab.page.getByRole("option").filter({ hasText: "main" }).first().waitFor();
+      return tab;
+    },
+    "the settings": async (look) => {
+      const tab = await shell(look);
+      await tab.page.keyboard.press("Control+Shift+Comma");
+      await dialog(tab);
+      return tab;
+    },
+    "a link that is made": async (look) => {
+      const tab = await shell(look);
+      await tab.button("Share");
+      await tab.button("Make a link");
+      await tab.page.getByLabel(/^The link/).waitFor();
+      return tab;
+    },
+    "a search": async (look) => {
+      const tab = await shell(look);
+      await tab.page.keyboard.press("Control+Shift+F");
+      await tab.page.getByRole("search").waitFor();
+      return tab;
+    },
+    "two panes": async (look) => {
+      const tab = await shell(look, "&tabs=1");
+      await tab.page.keyboard.press("Control+Shift+D");
+      await focused(tab, 2);
+      return tab;
+    },
+    "panes of a session": async (look) => {
+      const profile = await browser.member(look);
+      const address = `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`;
+      const tab = await browser.open(profile, address);
+      await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
+      await tab.page.getByRole("button", { name: /one below$/ }).click();
+      await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
+      return tab;
+    },
+    "an exit": async (look) => {
+      const tab = await shell(look);
+      await tab.run("exit 3");
+      await tab.says("Process exited with code 3");
+      return tab;
+    },
+    "a connection that is lost": async (look) => {
+      const tab = await shell(look);
+      browser.link.cut();
+      await tab.says(/^Connection lost: back in/);
+      await tab.page.keyboard.type("lost");
+      await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
+      return tab;
+    },
+    "a closed session": async (look) => {
+      const tab = await shell(look);
+      await tab.run("exit 4");
+      await tab.says("Process exited with code 4");
+      await tab.page.locator(".xterm-helper-textarea").focus();
+      await tab.page.keyboard.press("Escape");
+      await tab.page.getByRole("heading", { name: "Closed" }).waitFor();
+      return tab;
+    },
+    "a link that asks to run something": async (look) => {
+      const tab = await browser.open(
+        await browser.member(look),
+        `/?sandbox=${fresh("axe")}&session=main&cmd=no-such-program`,
+      );
+      await tab.page.getByRole("heading", { name: "Run this?" }).waitFor();
+      return tab;
+    },
+    "a refusal": async (look) => {
+      const tab = await browser.open(
+        await browser.member(look),
+        `/?sandbox=${fresh("axe")}&session=main&cmd=no-such-program`,
+      );
+      await tab.button("Run");
+      await tab.page.getByRole("heading", { name: "The command can't be started" }).waitFor();
+      return tab;
+    },
+    "a server that does not answer": async (look) => {
+      const profile = await browser.member(look);
+      await profile.route("**/api/me", (route) => route.fulfill({ status: 503, json: { message: "It restarts" } }));
+      const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main`);
+      await tab.page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+      // The browser's own words about it.
+      tab.problems.length = 0;
+      return tab;
+    },
+    "a paste that is asked about": async (look) => {
+      const tab = await shell(look);
+      await tab.run("echo ready; cat");
+      await tab.shows("ready");
+      await tab.page.locator(".xterm-helper-textarea").evaluate((field) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", "one\ntwo");
+        field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+      });
+      await dialog(tab);
+      return tab;
+    },
+    "a session that is named": async (look) => {
+      const tab = await inList(await shell(look));
+      await tab.page.getByRole("dialog").getByRole("button", { name: "Rename…" }).click();
+      await tab.page.getByRole("dialog").getByLabel("Name for main").waitFor();
+      return tab;
+    },
+    "the end of a session, asked about": async (look) => {
+      const tab = await inList(await shell(look));
+      await tab.page.getByRole("dialog").getByRole("button", { name: "End…" }).click();
+      await tab.page.getByRole("dialog").getByRole("alertdialog").waitFor();
+      return tab;
+    },
+    "nothing open": async (look) => {
+      const tab = await shell(look, "&tabs=1");
+      await tab.page.getByRole("tab", { name: "main" }).focus();
+      await tab.page.keyboard.press("Delete");
+      await tab.page.getByRole("heading", { name: "Nothing is open" }).last().waitFor();
+      return tab;
+    },
+    "a keyboard that is asked for, and a program that would write to the clipboard": async (look) => {
+      const tab = await shell(look, "&mode=exclusive&name=Ann");
+      const other = await browser.open(tab.page.context(), tab.page.url().replace("name=Ann", "name=Bob"));
+      await other.state("attached");
+      await other.page.getByRole("button", { name: "Ask" }).click();
+      await tab.page.getByRole("button", { name: "Give it" }).waitFor();
+      await tab.run("printf '\\e]52;c;eA==\\a'");
+      await tab.page.getByRole("region", { name: "Clipboard" }).waitFor();
+      return tab;
+    },
+    "a viewer": async (look) => {
+      const tab = await shell(look);
+      const viewer = await browser.open(tab.page.context(), `${tab.page.url()}&role=viewer`);
+      await viewer.state("attached");
+      return viewer;
+    },
+  };
+};
