@@ -175,6 +175,24 @@ test("the scrollback of each pane comes back with a reload, and the layout with 
   await shows(tab, "%0", /^other-42$/);
 });
 
+test("the bar of keys on a touch screen is for the pane with the focus: keys, Ctrl that stays, and what is selected there", async () => {
+  const { tab, tmux } = await paned(browser, { viewport: { width: 420, height: 700 }, hasTouch: true, isMobile: true });
+  tmux.run("split-window", "-v", "-t", "%0", "sh");
+  await agree(tab, tmux);
+  await inPane(tab, "%1", "stty raw -echo; echo reads; cat -v");
+  await shows(tab, "%1", /^reads/);
+  await tab.button("Control, for the next key");
+  await tab.page.keyboard.type("a");
+  await tab.button("Page up");
+  await shows(tab, "%1", /\^A\^\[\[5~$/);
+  await tab.page.getByRole("button", { name: "Control, for the next key", pressed: false }).waitFor();
+  expect((await rowsOf(tab, "%0")).join("\n")).not.toContain("^A");
+  await pane(tab, "%1")
+    .locator(".xterm-screen")
+    .dblclick({ position: { x: 12, y: 8 } });
+  await tab.page.getByRole("button", { name: "Copy the selection" }).waitFor();
+});
+
 test("a guest of a link sees the session as every other client does, and no pane of it", async () => {
   const { tab } = await paned(browser);
   await tab.button("Share");

@@ -11,5 +11,10 @@ export type PanedTerminalProps = TerminalProps & {
 
 export function PanedTerminal({ ofPane, ...props }: PanedTerminalProps) {
   if (ofPane === undefined) return <Terminal {...props} />;
-  return <Terminal {...props} over={(live) => <SessionPanesView live={live} whole={props} ofPane={ofPane} />} />;
+  return (
+    <Terminal
+      {...props}
+      over={(live, onStandIn) => <SessionPanesView live={live} whole={props} ofPane={ofPane} onStandIn={onStandIn} />}
+    />
+  );
 }

@@ -26,6 +26,8 @@ export type SessionPanesViewProps = {
   /** Of the session as a whole. */
   readonly whole: TerminalProps;
   readonly ofPane: OfPane;
+  /** Told which pane's session is typed into; undefined: the session's own. */
+  readonly onStandIn: (session: TerminalSession | undefined) => void;
 };
 
 type Cell = { readonly width: number; readonly height: number; readonly scale: number };
@@ -37,7 +39,7 @@ const WAYS: Readonly<Record<string, "left" | "right" | "up" | "down">> = {
   ArrowDown: "down",
 };
 
-export function SessionPanesView({ live, whole, ofPane }: SessionPanesViewProps) {
+export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPanesViewProps) {
   const { panes } = live;
   const { told, focus, opened } = useSyncExternalStore(panes.subscribe, panes.getState);
   const { session, isSecret, client } = useSyncExternalStore(live.subscribe, live.getView);
@@ -69,6 +71,10 @@ export function SessionPanesView({ live, whole, ofPane }: SessionPanesViewProps)
       live.screen.standIn = undefined;
     };
   }, [isDrawn, live, focused, lives]);
+  useEffect(() => {
+    onStandIn(isDrawn ? focused : undefined);
+    return () => onStandIn(undefined);
+  }, [isDrawn, focused, onStandIn]);
   // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal.
   useEffect(() => {
     const { activeElement } = document;

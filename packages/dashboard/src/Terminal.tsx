@@ -60,6 +60,10 @@ export function Terminal(props: TerminalProps) {
   const bars = barsOf(props.bars);
   const stage = useRef<HTMLDivElement>(null);
   const [live, setLive] = useState<TerminalSession>();
+  const [standIn, setStandIn] = useState<TerminalSession>();
+  /** The session that the bar of keys is for. */
+  const keyed = standIn ?? live;
+  const keyedView = useSyncExternalStore(keyed?.subscribe ?? neverChanges, keyed?.getView ?? noView);
   const view = useSyncExternalStore(live?.subscribe ?? neverChanges, live?.getView ?? noView);
   const [ownReader, setOwnReader] = useState(false);
   const isScreenReaderMode = props.isReader ?? ownReader;
@@ -225,7 +229,7 @@ export function Terminal(props: TerminalProps) {
         ) : null}
         <div className="sbx-stage-area" style={ground}>
           <div className="sbx-stage" ref={stage} />
-          {live === undefined ? null : props.over?.(live)}
+          {live === undefined ? null : props.over?.(live, setStandIn)}
           {live === undefined ? null : <TerminalToolsView tools={live.tools} onDone={focus} />}
           {files === undefined ? null : <UploadView uploads={files.uploads} onDone={focus} />}
           {files === undefined ? null : <DownloadView downloads={files.downloads} onDone={focus} />}
@@ -268,13 +272,13 @@ export function Terminal(props: TerminalProps) {
         </div>
         {bars.keys ? (
           <TouchKeys
-            modifiers={view?.modifiers ?? NO_MODIFIERS}
-            hasSelection={view?.hasSelection ?? false}
+            modifiers={keyedView?.modifiers ?? NO_MODIFIERS}
+            hasSelection={keyedView?.hasSelection ?? false}
             mayType={!isReadOnly}
-            onPress={(text) => live?.screen.press(text)}
-            onModifiers={(modifiers) => live?.setModifiers(modifiers)}
-            onPaste={() => void live?.guard.pasteClipboard().then(focus)}
-            onCopy={() => live?.screen.copy()}
+            onPress={(text) => keyed?.screen.press(text)}
+            onModifiers={(modifiers) => keyed?.setModifiers(modifiers)}
+            onPaste={() => void keyed?.guard.pasteClipboard().then(focus)}
+            onCopy={() => keyed?.screen.copy()}
           />
         ) : null}
         {bars.status ? (

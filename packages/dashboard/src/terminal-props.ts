@@ -79,8 +79,8 @@ export type TerminalProps = {
   readonly texts?: OwnTexts;
   /** Whether it has the process's size, whatever fits, and gives none: its owner places it, as a pane. Read once, when it is mounted. */
   readonly isSized?: boolean;
-  /** Drawn over the terminal, which stays behind it. */
-  readonly over?: (session: TerminalSession) => ReactNode;
+  /** Drawn over the terminal, which stays behind it. `onStandIn` is told which session is typed into there, for the bar of keys. */
+  readonly over?: (session: TerminalSession, onStandIn: (session: TerminalSession | undefined) => void) => ReactNode;
   /** More for the end of the bar. */
   readonly children?: ReactNode;
 };

@@ -1,4 +1,5 @@
 // The windows and panes of a session that runs under tmux, as the page draws them, beside what tmux itself says.
+import type { BrowserContextOptions } from "playwright-core";
 import { expect } from "vitest";
 import { TmuxOfSession } from "../../e2e/support/pane-client.ts";
 import { fresh } from "../../e2e/support/system.ts";
@@ -14,9 +15,9 @@ export type Paned = {
 /** A page on a session with one pane, which runs `sh`. */
 export async function paned(
   browser: Fixture,
-  { sandbox = fresh("tmux"), viewport }: { sandbox?: string; viewport?: { width: number; height: number } } = {},
+  { sandbox = fresh("tmux"), ...look }: { sandbox?: string } & BrowserContextOptions = {},
 ): Promise<Paned> {
-  const profile = await browser.member(viewport === undefined ? {} : { viewport });
+  const profile = await browser.member(look);
   const tab = await browser.open(profile, `/?sandbox=${sandbox}&session=main&panes=1&debug=1&renderer=dom`);
   await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
   await inPane(tab, "%0", "PS1='$ '; clear; echo at:$TMUX");
