@@ -161,7 +161,7 @@ function Name({ name, title, children }: NameProps) {
       type="button"
       className="sbx-name sbx-long"
       title={title}
-      aria-label={words.wholeName(name)}
+      aria-label={words.wholeName(title)}
       aria-expanded={isWhole}
       onClick={() => setWhole(!isWhole)}
     >
