@@ -1,5 +1,7 @@
 // Each view of the page: nothing that axe finds wrong, and everything that can be pressed can be reached by keyboard alone.
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
+import { releaseInnerHop } from "../e2e/support/system.ts";
 import { findings } from "./support/axe.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { forgetTabs } from "./support/panes.ts";
@@ -9,6 +11,7 @@ import { viewsOf } from "./support/views.ts";
 const browser = setUpBrowser();
 
 afterEach(async () => {
+  await releaseInnerHop();
   await forgetTabs(await browser.member());
 });
 
@@ -26,14 +29,27 @@ const highContrast = (tab: Tab) =>
     for (const one of document.querySelectorAll("[data-scheme]")) one.setAttribute("data-scheme", "contrast");
   });
 
-describe.each(Object.entries(viewsOf(browser)))("%s", (_view, show) => {
+/** As docs/states.md shows it. */
+const pictureOf = (view: string, look: string) =>
+  fileURLToPath(new URL(`../../docs/states/${view.replaceAll(" ", "-")}-${look}.png`, import.meta.url));
+
+describe.each(Object.entries(viewsOf(browser)))("%s", (view, show) => {
   test("axe finds nothing wrong with it, dark, light, and as wide as a phone", async () => {
     const tab = await show({ colorScheme: "dark" });
-    expect(await findings(tab)).toEqual([]);
-    await tab.page.emulateMedia({ colorScheme: "light" });
-    expect(await findings(tab)).toEqual([]);
-    await tab.page.setViewportSize(PHONE);
-    expect(await findings(tab)).toEqual([]);
+    const looks: Readonly<Record<string, () => Promise<void>>> = {
+      dark: async () => undefined,
+      light: () => tab.page.emulateMedia({ colorScheme: "light" }),
+      phone: async () => {
+        await tab.page.emulateMedia({ colorScheme: "dark" });
+        await tab.page.setViewportSize(PHONE);
+      },
+    };
+    for (const [look, take] of Object.entries(looks)) {
+      await take();
+      const path = pictureOf(view, look);
+      if (process.env.SBX_SCREENSHOTS === "1") await tab.page.screenshot({ path, caret: "initial" });
+      expect([look, await findings(tab), await beyond(tab)]).toEqual([look, [], []]);
+    }
   });
 
   test("every control is reached by keyboard alone, and axe finds nothing wrong in high contrast", async () => {
@@ -44,6 +60,18 @@ describe.each(Object.entries(viewsOf(browser)))("%s", (_view, show) => {
     expect(await findings(tab)).toEqual([]);
   });
 });
+
+/** The controls that the window's edge cuts off. */
+function beyond(tab: Tab): Promise<(string | null)[]> {
+  return tab.page.evaluate(() => {
+    const controls = [...document.querySelectorAll("button, a[href], select, input")];
+    return controls
+      .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+      .filter((one) => one.closest(".sbx-touch-keys, .sbx-tabs, .sbx-tmux-tools") === null) // Those scroll.
+      .filter((one) => one.getBoundingClientRect().right > window.innerWidth + 1)
+      .map((one) => one.getAttribute("aria-label") ?? one.textContent);
+  });
+}
 
 /** Goes through the page by Tab, from the terminal by the key that leaves it, until it comes round. */
 async function reach(tab: Tab): Promise<{ controls: Set<string>; reached: Set<string> }> {

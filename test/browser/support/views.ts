@@ -1,5 +1,5 @@
 // Each view of the page that a person may be before, to be looked at by tests: opened, and as it is then.
-import { fresh } from "../../e2e/support/system.ts";
+import { fresh, holdInnerHop } from "../../e2e/support/system.ts";
 import type { Fixture } from "./fixture.ts";
 import { focused } from "./panes.ts";
 import type { Tab } from "./tab.ts";
@@ -41,6 +41,30 @@ export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) 
       return tab;
     },
     "a shell": (look) => shell(look),
+    "a connection that is being made": async (look) => {
+      const profile = await browser.member(look);
+      await holdInnerHop();
+      const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&renderer=dom`);
+      await tab.says(/^Connecting/);
+      return tab;
+    },
+    "a refusal": async (look) => {
+      const profile = await browser.member(look);
+      const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=nobody&role=viewer&renderer=dom`);
+      await tab.page.getByRole("alert").waitFor();
+      return tab;
+    },
+    "a list with nothing in it": async (look) => {
+      const tab = await shell(look);
+      await tab.page.keyboard.press("Control+Shift+P");
+      await dialog(tab);
+      await tab.page.keyboard.type("nothing is called that");
+      await tab.page
+        .getByText(/^Nothing found/)
+        .first()
+        .waitFor({ state: "attached" });
+      return tab;
+    },
     "the list of sessions": async (look) => {
       const tab = await shell(look);
       await tab.page.keyboard.press("Control+Shift+P");
@@ -113,7 +137,7 @@ export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) 
       await tab.page.getByRole("heading", { name: "Run this?" }).waitFor();
       return tab;
     },
-    "a refusal": async (look) => {
+    "a command that can't be started": async (look) => {
       const tab = await browser.open(
         await browser.member(look),
         `/?sandbox=${fresh("axe")}&session=main&cmd=no-such-program`,
