@@ -1,4 +1,4 @@
 #!/bin/sh
-":" //; while read -r k v; do [ "$k" = SigIgn: ] && export SBX_SIGIGN="$v"; done </proc/self/status 2>/dev/null; exec node "$0" "$@"
-// The line above, to a shell: notes which signals are ignored, as by nohup, since node forgets that; then runs this file.
+":" //; while read -r k v; do [ "$k" = SigIgn: ] && export SBX_SIGIGN="$v"; done </proc/self/status 2>/dev/null; command -v node >/dev/null && exec node "$0" "$@"; exec bun "$0" "$@"
+// The line above, to a shell: notes which signals are ignored, as by nohup, since node forgets that; then runs this file, by Bun where there is no Node.
 import "../dist/sbx-stdio.js";

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from "commander";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./args/attach.ts";
+import { addExamples } from "./args/examples.ts";
 import { addMcpWords } from "./args/mcp.ts";
 import { addPrograms } from "./args/programs.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
@@ -14,17 +15,9 @@ import { addSharing } from "./share-args.ts";
 
 export type { AttachWish, CliCommand } from "./cli-command.ts";
 
-const EXAMPLES = `
-Examples:
-  sbx-stdio https://host/attach --sandbox dev
-  sbx-stdio https://host --sandbox dev -- npm test
-  sbx-stdio share https://host --sandbox dev --session build
-  sbx-stdio https://host --sandbox dev --cmd bash --arg -lc --arg "npm test"
-  tar c src | sbx-stdio https://host --sandbox dev -- tar xC /workspace
-  sbx-stdio context set work https://host --sandbox dev   # then: sbx-stdio -- npm test
-
-Ctrl+] detaches from a terminal and leaves the session running; so does ~. at the start of a line with --escape tilde. Ctrl+^
-says what else can be done: who is here, asking for the keyboard, giving it.
+const KEYS_AND_CODES = `
+Ctrl+] detaches from a terminal and leaves the session running; so does ~. at the start of a line. Ctrl+^ says what else can be
+done: who is here, asking for the keyboard, giving it. --escape chooses which of these there are.
 The exit code is that of the remote process (128 + N if signal N killed it; 126 or 127 if it could not be started); 2: wrong
 usage; 255: no connection, refused, or failed here; 141: whoever read the output has gone.
 `;
@@ -95,10 +88,11 @@ export function describeProgram(
     .usage("[URL] [options] [-- COMMAND [ARGUMENT…]]\n       sbx-stdio COMMAND [URL] [options]")
     .argument("[url]", "the server: https://HOST or https://HOST/attach, or a link that shares a session")
     .argument("[command...]", "after --: the command and its arguments, given to no shell")
-    .addHelpText("after", EXAMPLES)
     .action((url: string | undefined, rest: readonly string[]) => {
       done(attachOf(url, rest, program.opts<AttachFlags>(), words, defaults));
     });
+  addExamples(program, "");
+  program.addHelpText("after", KEYS_AND_CODES);
   if (!hasVerbs) return program;
   addAttachOptions(program.command("exec [url] [command...]"))
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
@@ -116,5 +110,6 @@ export function describeProgram(
   addTools(program, words, defaults, version, done);
   // Read by itself (run.ts); here for help, the manual page and completions.
   addMcpWords(program.command("mcp"));
+  for (const command of program.commands) addExamples(command, command.name());
   return program;
 }

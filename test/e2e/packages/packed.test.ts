@@ -1,6 +1,6 @@
 // What other people install: both packages packed, installed into an empty directory outside of the checkout, and their READMEs'
 // examples run there against the running system, in Node, Bun and Chromium.
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -15,13 +15,14 @@ import { person, system } from "../support/system.ts";
 const outDir = mkdtempSync(join(tmpdir(), "sbx-pack-out-"));
 const examples = examplesOf("packages/sandbox-stdio/PACKAGE.md");
 const SORTED = "two\nthree\none\n";
+let packed = { library: "", cli: "" };
 let project = "";
 let browser: Browser | undefined;
 
 beforeAll(async () => {
-  const { library, cli } = await packAll(outDir);
+  packed = await packAll(outDir);
   const xterm = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).dependencies["@xterm/xterm"];
-  project = await freshProject([library, cli, `@xterm/xterm@${xterm}`]);
+  project = await freshProject([packed.library, packed.cli, `@xterm/xterm@${xterm}`]);
   for (const [name, code] of examples) writeFileSync(join(project, name), code);
 }, 240_000);
 
@@ -132,12 +133,26 @@ test("examples/plain-page has a terminal, and pipes a form's text through a comm
   await expect.poll(() => page.locator(".xterm-rows").innerText()).toContain("shown 42");
 });
 
-test("the installed command line runs a command there", async () => {
-  const { STDIO_URL, STDIO_TOKEN } = await credentials();
-  const args = [STDIO_URL, "--sandbox", "dev", "--", "sh", "-c", "echo from there; exit 7"];
-  const ran = await run(join(project, "node_modules/.bin/sbx-stdio"), args, project, { SBX_TOKEN: STDIO_TOKEN });
-  expect(ran).toMatchObject({ code: 7, stdout: "from there\n" });
-});
+test.each([
+  ["node", process.execPath],
+  ["bun", join(BIN, "bun")],
+])(
+  "the command line, installed for all by npm -g, runs a command there with no runtime but %s",
+  async (name, runtime) => {
+    const prefix = mkdtempSync(join(project, "global-"));
+    const flags = ["--prefix", prefix, "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    expect(await run("npm", ["install", "-g", ...flags, packed.cli], project)).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(join(prefix, "share/man/man1/sbx-stdio.1"), "utf8")).toMatch(/^\.TH SBX-STDIO 1/);
+    const only = mkdtempSync(join(project, "path-"));
+    symlinkSync(runtime, join(only, name));
+    const { STDIO_URL, STDIO_TOKEN } = await credentials();
+    const args = [STDIO_URL, "--sandbox", "dev", "--", "sh", "-c", "echo from there; exit 7"];
+    // Whatever else is on the machine's path is no runtime of ours.
+    const script = `PATH=${only}; exec ${join(prefix, "bin/sbx-stdio")} "$@"`;
+    const ran = await run("/bin/sh", ["-c", script, "sh", ...args], project, { SBX_TOKEN: STDIO_TOKEN });
+    expect(ran).toMatchObject({ code: 7, stdout: "from there\n", stderr: "" });
+  },
+);
 
 test("/client and /protocol carry neither schemas nor server parts into a bundle", async () => {
   const contents = 'export { connect, sandbox } from "sandbox-stdio/client"; export * from "sandbox-stdio/protocol";';

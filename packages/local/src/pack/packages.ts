@@ -123,6 +123,11 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
     cpSync(join(home, file), join(staging, file), { recursive: true });
   }
   chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
+  mkdirSync(join(staging, "man"));
+  const manual = await runTool("print the manual page", process.execPath, ["bin/sbx-stdio.js", "man"], {
+    cwd: staging,
+  });
+  writeFileSync(join(staging, "man/sbx-stdio.1"), manual);
   writeJson(join(staging, "package.json"), {
     name: "sbx-stdio",
     version: own.version,
@@ -130,8 +135,9 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
     license: own.license,
     type: "module",
     bin: { "sbx-stdio": "bin/sbx-stdio.js" },
+    man: ["man/sbx-stdio.1"],
     engines: { node: ">=20" },
-    files: ["dist", "bin"],
+    files: ["dist", "bin", "man"],
   });
   copyDocuments(home, staging, ["README.md"]);
   return pack(staging, outDir);

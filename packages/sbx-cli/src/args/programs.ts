@@ -106,29 +106,21 @@ function addWrite(program: Command, defaults: Defaults, done: Done): void {
     .option("--enter", "then Enter")
     .option("--eof", "then the end of input")
     .option("--at <offset>", "where this begins in the writer's input: makes the call repeatable", readOffset);
-  withJson(withWriter(withIncarnation(withWait(command, "how long the process may take to read it (default: 10s)"))))
-    .addHelpText(
-      "after",
-      `
-Examples:
-  sbx-stdio write https://host --session web --text 'ls -l' --enter
-  sbx-stdio write https://host --session web --keys C-c
-  sbx-stdio write https://host --session load --eof < data.json
-`,
-    )
-    .action((url: string | undefined, flags: WriteFlags) => {
-      const { incarnation, text, keys, paste, base64, enter, eof, writer, at } = flags;
-      if ([text, keys, paste, base64].filter((one) => one !== undefined).length > 1) {
-        throw usage("give one of --text, --keys, --paste and --base64");
-      }
-      const fields = { incarnation, text, keys, paste, base64, enter, eof, writer, at, ...waitOf(flags) };
-      done({
-        kind: "write",
-        ...sessionPlaceOf(url, flags, defaults),
-        request: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-        isJson: flags.json === true,
-      });
+  withJson(
+    withWriter(withIncarnation(withWait(command, "how long the process may take to read it (default: 10s)"))),
+  ).action((url: string | undefined, flags: WriteFlags) => {
+    const { incarnation, text, keys, paste, base64, enter, eof, writer, at } = flags;
+    if ([text, keys, paste, base64].filter((one) => one !== undefined).length > 1) {
+      throw usage("give one of --text, --keys, --paste and --base64");
+    }
+    const fields = { incarnation, text, keys, paste, base64, enter, eof, writer, at, ...waitOf(flags) };
+    done({
+      kind: "write",
+      ...sessionPlaceOf(url, flags, defaults),
+      request: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+      isJson: flags.json === true,
     });
+  });
 }
 
 function collectKeys(value: string, before: string[] | undefined): string[] {

@@ -62,43 +62,33 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     .option("--max-bytes <n>", "how much output at most (default: 65536)", readMaxBytes)
     .option("-d, --detach", "start it, print its name and leave it running");
   withJson(withWait(withIncarnation(command), "how long at most (default: 10s); then it goes on, and the code is 124"));
-  command
-    .addHelpText(
-      "after",
-      `
-Examples:
-  sbx-stdio run https://host --sandbox dev -- npm test
-  sbx-stdio run https://host --command 'ls | wc -l' --json
-  sbx-stdio run https://host --detach --session web -- npm start
-`,
-    )
-    .action((url: string | undefined, flags: RunFlags) => {
-      const args = [...(flags.arg ?? []), ...(flags.args ?? [])];
-      const process = readProcess(words.afterDashes, [], {
-        ...(flags.cmd === undefined ? {} : { cmd: flags.cmd }),
-        ...(args.length > 0 ? { arg: args } : {}),
-      });
-      if ((process.cmd === undefined) === (flags.command === undefined)) {
-        throw usage("run needs one command: after --, with --cmd, or with --command");
-      }
-      const { session = undefined, stdin, stdinBase64, maxBytes } = flags;
-      const attempt = flags.attempt ?? (flags.ended === undefined ? undefined : crypto.randomUUID());
-      done({
-        kind: "run",
-        ...placeOf(url, flags, defaults),
-        request: {
-          ...processFields({ ...flags, ...(attempt === undefined ? {} : { attempt }) }, process),
-          ...(session === undefined ? {} : { session }),
-          ...(stdin === undefined || stdin === "-" ? {} : { stdin }),
-          ...(stdinBase64 === undefined ? {} : { stdinBase64 }),
-          ...(maxBytes === undefined ? {} : { maxBytes }),
-          ...waitOf(flags),
-        },
-        readsInput: stdin === "-",
-        isDetached: flags.detach === true,
-        isJson: flags.json === true,
-      });
+  command.action((url: string | undefined, flags: RunFlags) => {
+    const args = [...(flags.arg ?? []), ...(flags.args ?? [])];
+    const process = readProcess(words.afterDashes, [], {
+      ...(flags.cmd === undefined ? {} : { cmd: flags.cmd }),
+      ...(args.length > 0 ? { arg: args } : {}),
     });
+    if ((process.cmd === undefined) === (flags.command === undefined)) {
+      throw usage("run needs one command: after --, with --cmd, or with --command");
+    }
+    const { session = undefined, stdin, stdinBase64, maxBytes } = flags;
+    const attempt = flags.attempt ?? (flags.ended === undefined ? undefined : crypto.randomUUID());
+    done({
+      kind: "run",
+      ...placeOf(url, flags, defaults),
+      request: {
+        ...processFields({ ...flags, ...(attempt === undefined ? {} : { attempt }) }, process),
+        ...(session === undefined ? {} : { session }),
+        ...(stdin === undefined || stdin === "-" ? {} : { stdin }),
+        ...(stdinBase64 === undefined ? {} : { stdinBase64 }),
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...waitOf(flags),
+      },
+      readsInput: stdin === "-",
+      isDetached: flags.detach === true,
+      isJson: flags.json === true,
+    });
+  });
 }
 
 function processFields(

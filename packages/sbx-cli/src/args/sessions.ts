@@ -32,14 +32,6 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     .option("-f, --follow", "go on as output comes, until the process has ended")
     .option("--tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
     .option("--since <time-or-offset>", "what came since 10m, 2h or 2026-11-23T10:00; or from this byte on", readSince)
-    .addHelpText(
-      "after",
-      `
-Examples:
-  sbx-stdio logs https://host --session web --tail 20 -f
-  sbx-stdio logs https://host --session web --since 10m
-`,
-    )
     .action((url: string | undefined, flags: PlaceFlags & { follow?: boolean; tail?: number; since?: Since }) => {
       const { follow = false, tail, since } = flags;
       done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since });

@@ -19,10 +19,6 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
     .usage("[URL] [options] FROM TO")
     .description("copy a file or a folder in or out, as cp -r: a path in the sandbox begins with a colon")
     .option("--resume", "leave out files that are there with the same size and time: after a copy that was killed")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  sbx-stdio cp https://host --sandbox dev src :/workspace\n  sbx-stdio cp https://host :/workspace/report.txt .\n",
-    )
     .action((given: readonly string[], { resume = false, ...flags }: PlaceFlags & { resume?: boolean }) => {
       const [url, ends] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
       const [from, to] = ends.map(copyEnd);
@@ -55,15 +51,6 @@ function addForward(program: Command, defaults: Defaults, done: Done): void {
     .description("listen here, and pass each connection on to a TCP port of the sandbox; cuts do not end it")
     .option("--json", "say where it listens as JSON")
     .option("--verbose", "say on standard error what goes on")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  sbx-stdio forward https://host --sandbox dev 8080        # http://127.0.0.1:8080 is the sandbox's port 8080
-  sbx-stdio forward https://host --sandbox dev 9000:5432   # here 9000, there 5432
-  sbx-stdio forward https://host --sandbox dev 0:5432      # here any port that is free
-`,
-    )
     .action((given: readonly string[], { json = false, verbose = false, ...flags }: ForwardFlags) => {
       const [url, ports] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
       const [first, ...more] = ports;
