@@ -5,10 +5,17 @@ import { Readable } from "node:stream";
 
 const STDIN = 0;
 
+/** Of the runtime of the compiled program; absent in Node. */
+type WithBun = { readonly Bun?: { readonly stdin: { stream(): ReadableStream<Uint8Array> } } };
+
 /** The program's own. Node takes a directory or a disk for an empty input: those are read, and fail if they can't be. */
 export function standardInput(): Readable {
   const stat = fs.fstatSync(STDIN);
-  if (!stat.isDirectory() && !stat.isBlockDevice()) return process.stdin;
+  if (!stat.isDirectory() && !stat.isBlockDevice()) {
+    const { Bun } = globalThis as WithBun;
+    // In Bun 1.4 process.stdin that was paused may never tell its end. Its web stream is pulled, and does.
+    return Bun === undefined ? process.stdin : Readable.from(Bun.stdin.stream());
+  }
   return fs.createReadStream("", { fd: STDIN, autoClose: false });
 }
 
