@@ -71,8 +71,10 @@ export type Belongings = Awaited<ReturnType<typeof belongingsOf>>;
 /** What their owner can see of them: nobody else's request may change it. */
 export async function stateOf({ site, who, sandbox, path }: Belongings) {
   const read = async (to: string): Promise<unknown> => (await call(site, who, to)).json();
+  const { sessions } = (await read(`/api/sandboxes/${sandbox}/sessions`)) as { sessions: readonly object[] };
   return {
-    listing: await read(`/api/sandboxes/${sandbox}/sessions`),
+    // In a long search the session parks: the bridge's clock then says when its last output came, and not the object's.
+    listing: sessions.map((session) => ({ ...session, lastOutputAt: undefined })),
     tickets: await read(`${path}/tickets`),
     layout: await read("/api/layout"),
     webhook: await read("/api/attention-webhook"),
