@@ -2,7 +2,7 @@
 // bridge for a container. Starts nothing that stays.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { build, stop } from "esbuild";
+import { build, type Plugin, stop } from "esbuild";
 import { childEnv } from "../env.ts";
 import { BIN, ROOT } from "../paths.ts";
 import { BuildError, runTool } from "./tool.ts";
@@ -29,6 +29,20 @@ export async function buildBridge(): Promise<void> {
 const REQUIRE =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
+/** Node's TLS takes 14 ms of work to load, and ws loads it at its start: so it comes with the first connection that needs it. */
+const LAZY_TLS: Plugin = {
+  name: "lazy-tls",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(https|tls)$/ }, ({ path, importer }) =>
+      /[\\/]node_modules[\\/]ws[\\/]/.test(importer) ? { path, namespace: "lazy" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, { get: (_, name) => require("node:${path}")[name] });`,
+    }));
+    onResolve({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 /** Bundles the command line: code that a run does not need is in chunks that it does not read. @throws {BuildError} */
 export async function buildCli(): Promise<void> {
   const cli = join(ROOT, "packages/sbx-cli");
@@ -45,6 +59,7 @@ export async function buildCli(): Promise<void> {
       format: "esm",
       target: "node20",
       banner: { js: REQUIRE },
+      plugins: [LAZY_TLS],
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
       external: ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers"],
       logLevel: "silent",
