@@ -53,6 +53,7 @@ export async function belongingsOf(site: Site, who: Person, sandbox: string) {
     if (status !== 200) throw new Error(`Not kept at ${to}: ${status}`);
   };
   await put("/api/layout", { layout: { marker } });
+  await put("/api/preferences", { preferences: { marker } });
   await put("/api/attention-webhook", { url: `https://${marker}.example.com/`, secret: `${marker} is his` });
   const tenant = { issuer: site.issuerUrl, tenantClaim: "org_id", tenantValue: who.org } as const;
   return {
@@ -76,7 +77,7 @@ export async function stateOf({ site, who, sandbox, path }: Belongings) {
     // In a long search the session parks: the bridge's clock then says when its last output came, and not the object's.
     listing: sessions.map((session) => ({ ...session, lastOutputAt: undefined })),
     tickets: await read(`${path}/tickets`),
-    layout: await read("/api/layout"),
+    layout: [await read("/api/layout"), await read("/api/preferences")],
     webhook: await read("/api/attention-webhook"),
     audit: (await recordsAt(`${site.origin}${path}/audit`, who.token)) as readonly AuditRecord[],
   };
@@ -106,7 +107,14 @@ const CALLS = ["", "/N", "/N/tickets/I", ...[...READS, ...ACTS].map((name) => `/
 );
 const OTHER_CALLS = [
   ...["/api/sandboxes/S/run?", "/api/sandboxes?", "/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?"],
-  ...["/api/layout?", "/api/attention-webhook?", "/terminal/S/token?", "/mcp?", "/mcp/S/N?cmd=cat&keep=0"],
+  ...[
+    "/api/layout?",
+    "/api/preferences?",
+    "/api/attention-webhook?",
+    "/terminal/S/token?",
+    "/mcp?",
+    "/mcp/S/N?cmd=cat&keep=0",
+  ],
 ];
 /** Routes of one browser's login, which its cookie alone decides, and those that know nobody or one secret. */
 const NOT_ASKED = ["/login", "/callback", "/logout", "/api/me/renew", "/healthz", "/metrics", "/api/openapi.json"];
@@ -153,6 +161,7 @@ function bodiesFor({ sandbox, session, who, ids }: Belongings): readonly object[
     { do: "take" },
     { cols: 10, rows: 10 },
     { layout: { tabs: [] } },
+    { preferences: { hers: 1 } },
     { url: null },
     { jsonrpc: "2.0", id: 1, method: "tools/list" },
     { jsonrpc: "2.0", id: 1, method: "initialize", params: {} },
