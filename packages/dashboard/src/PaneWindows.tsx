@@ -23,8 +23,10 @@ export function PaneWindows(props: PaneWindowsProps) {
   const { panes, windows, mayOrder, dragged, onDrag, naming, onNaming } = props;
   const { panes: words } = useTexts();
   const list = useRef<HTMLDivElement>(null);
-  const focusTab = (window: string | undefined) =>
-    list.current?.querySelector<HTMLElement>(`[data-window="${window}"]`)?.focus();
+  const focusTab = (window: string | undefined) => {
+    const tab = list.current?.querySelector(`[data-window="${window}"]`);
+    if (tab instanceof HTMLElement) tab.focus();
+  };
   const onKey = (event: KeyboardEvent, index: number) => {
     const id = windows[index]?.id;
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
