@@ -47,7 +47,20 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   }
   if (roll < 50) {
     if (isOutside) return outside("kill-pane", "-t", any);
-    return button(/^Close this pane/, () => page.getByRole("button", { name: "End its program" }).press("Enter"));
+    const sure = page.getByRole("button", { name: "End its program" });
+    const ask = async () => {
+      await pane(tab, here).locator("textarea").focus();
+      await page.getByRole("button", { name: /^Close this pane/ }).press("Enter");
+      return sure.count();
+    };
+    return {
+      words: `close ${here}`,
+      do: async () => {
+        // After a cut the order that gives the pane the focus may be refused, and the question goes with the focus.
+        await expect.poll(ask).toBe(1);
+        await sure.press("Enter");
+      },
+    };
   }
   if (roll < 66) {
     const [cols, rows] = [2 + random.int(0, 99), 2 + random.int(0, 29)];
