@@ -60,8 +60,9 @@ export async function buildCli(): Promise<void> {
       target: "node20",
       banner: { js: REQUIRE },
       plugins: [LAZY_TLS],
+      alias: { bufferutil: join(cli, "src/mask.ts") },
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
-      external: ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers"],
+      external: ["utf-8-validate", "keytar", "cloudflare:workers"],
       logLevel: "silent",
       legalComments: "none",
     });
