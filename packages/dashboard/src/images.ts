@@ -50,9 +50,10 @@ class Images {
     };
     this.#answers = [
       terminal.parser.registerCsiHandler({ final: "c" }, ([of]) => (of ? true : answer(DEVICE_ATTRIBUTES))),
-      terminal.parser.registerCsiHandler({ prefix: "?", final: "S" }, ([item = 0, action = 0]) =>
-        answer(this.#graphicsAttribute(Number(item), Number(action))),
-      ),
+      terminal.parser.registerCsiHandler({ prefix: "?", final: "S" }, ([item = 0, action = 0]) => {
+        const text = this.#graphicsAttribute(Number(item), Number(action));
+        return text === undefined || answer(text);
+      }),
     ];
     this.#takeSequences();
   }
@@ -114,11 +115,11 @@ class Images {
     return decoders;
   }
 
-  /** The answer to XTSMGRAPHICS, of which nothing can be set. */
-  #graphicsAttribute(item: number, action: number): string {
+  /** The answer to XTSMGRAPHICS, of which nothing can be set; undefined where it asks about no images. */
+  #graphicsAttribute(item: number, action: number): string | undefined {
     const isRead = action === 1 || action === 4;
     if (item === 1) return isRead ? `\x1b[?1;0;${PALETTE}S` : "\x1b[?1;2S";
-    if (item !== 2) return `\x1b[?${item};1S`;
+    if (item !== 2) return undefined;
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
     const most = Math.floor(Math.sqrt(MAX_PIXELS));
     const [width = most, height = most] = action === 1 ? [screen?.offsetWidth, screen?.offsetHeight] : [];

@@ -62,7 +62,7 @@ test("queries about images are answered by the page that answers, before and aft
     return [screen?.offsetWidth, screen?.offsetHeight];
   });
   const answers = `\x1b[?62;4;9;22c\x1b[?1;0;256S\x1b[?2;0;${width};${height}S\x1b[?1;2S`;
-  const queries = "\x1b[c\x1b[?1;1;0S\x1b[?2;1;0S\x1b[?1;3;1024S";
+  const queries = "\x1b[c\x1b[?1;1;0S\x1b[?2;1;0S\x1b[?1;3;1024S\x1b[?2147483647S\x1b[?S";
   process.print(queries);
   await expect.poll(() => process.typed).toBe(answers);
   process.print(`${SIXEL}${queries}`);
