@@ -47,6 +47,48 @@ describe("T2: where a wait looks", () => {
   });
 });
 
+describe("T4: the work of searching", () => {
+  const hostile = match("(a*)*b");
+  const text = "a".repeat(60_000);
+  const begun = (sharers: number, until = hostile) => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    log.append(new TextEncoder().encode(text), STREAM_STDOUT);
+    const setup = { until, log, from: 0, timeoutMs: 500, nowMs: 1_000 };
+    return new Wait({ ...setup, sharers: () => sharers });
+  };
+  const pieces = (wait: Wait) => {
+    let count = 0;
+    do {
+      wait.work();
+      count += 1;
+    } while (wait.isBehind);
+    return count;
+  };
+
+  test("is done a piece at a time, and the waits of a session share what is done at a time", () => {
+    const [alone, of20] = [pieces(begun(1)), pieces(begun(20))];
+    expect(alone).toBeGreaterThan(2);
+    expect(of20 / alone).toBeGreaterThan(15);
+  });
+
+  test("that is left after the wait's time may be given up: the answer says how far it was", () => {
+    const wait = begun(1);
+    wait.work();
+    wait.giveUp(); // Its time is not over.
+    expect(wait.result).toBeUndefined();
+    wait.timeOver(1_500);
+    expect(wait.result).toBeUndefined();
+    wait.giveUp();
+    // A match may begin at the first letter.
+    expect(wait.result).toEqual({ outcome: "timeout", offset: 0 });
+    const later = begun(1, match("[xy]b"));
+    later.work();
+    later.timeOver(1_500);
+    later.giveUp();
+    expect(later.result).toEqual({ outcome: "timeout", offset: later.kept.seen });
+  });
+});
+
 describe("T3: outcomes", () => {
   test("T3: a time-out is an answer, and never looks like success", () => {
     const { wait, output } = started(match("ready"), { timeoutMs: 500 });

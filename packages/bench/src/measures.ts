@@ -1,7 +1,7 @@
 // The measurements in the order of the table, and who is left out of which.
 
 import * as amounts from "./amounts.ts";
-import { runTrue } from "./calls.ts";
+import { echoBesideWaits, runTrue } from "./calls.ts";
 import { shortCommand } from "./command-line.ts";
 import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
@@ -19,6 +19,7 @@ export const MEASURES: readonly Measure[] = [
   latencies.connectToPrompt,
   latencies.connectAtOnce,
   runTrue,
+  echoBesideWaits,
   latencies.echoIdle,
   latencies.echoUnderFlood,
   latencies.echoBesideStoppedViewer,
@@ -51,6 +52,7 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
   [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.
   [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
+  [echoBesideWaits, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [latencies.connectAtOnce, ["ssh"]], // By default it refuses so many.
   [amounts.idleCpu, ["ssh"]], // Its sessions are processes, half a minute to open, and do nothing.
   [onIpLinks, ["bridge floor", "path floor"]], // They are no measure there: without flow control.

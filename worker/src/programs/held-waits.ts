@@ -161,7 +161,10 @@ class HeldWait implements Bounded {
   begin(waiting: Waiting): void {
     this.#waiting = waiting;
     this.keep();
-    this.#unwatch = waiting.reached.watch(() => this.#look(), true);
+    this.#unwatch = waiting.reached.watch(() => {
+      // It looks at that, too, when its search goes on.
+      if (this.#timer === undefined || !waiting.isBehind) this.#look();
+    }, true);
     if (this.#isOver) waiting.timeOver();
     this.#sayWhenToLook();
     this.#look();

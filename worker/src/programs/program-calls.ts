@@ -139,7 +139,8 @@ export class ProgramCalls {
     const reached = await this.#reach(call, call.incarnation);
     if ("status" in reached) return reached;
     const mayType = () => isKeyboardOpen(reached, this.#writerId(call, reached, "api"));
-    return Waiting.of({ reached, asked: call.operation, mayType, ports: this.#ports, kept });
+    const sharers = () => Math.max(1, this.waits.count);
+    return Waiting.of({ reached, asked: call.operation, mayType, ports: this.#ports, sharers, kept });
   }
 
   async #do(call: ProgramCall, signal: AbortSignal): Promise<ProgramAnswer> {

@@ -95,6 +95,12 @@ export class OutputSearch {
     return this.#next;
   }
 
+  /** Where another search begins that misses nothing of what this one has not decided yet. */
+  get undecidedOffset(): number {
+    const position = this.#finder?.oldestStart ?? this.#searched;
+    return position >= this.#base + this.#text.length ? this.#next : this.#map.startOf(position);
+  }
+
   /**
    * Searches the log's new output. The match is the leftmost in the output so far, as a backtracking engine would find
    * it: `$` also matches at its end, and a match there may be shorter than it would be with later output.

@@ -46,6 +46,8 @@ export type WaitSetup = {
   readonly nowMs: number;
   /** Of a wait that goes on in another memory. */
   readonly kept?: KeptWait | undefined;
+  /** How many waits share {@link WAIT_WORK}, this one among them. Absent: it has all of it. */
+  readonly sharers?: () => number;
 };
 
 /** What is kept of a wait that has met nothing yet, beside what it was made with. */
@@ -57,8 +59,10 @@ export type KeptWait = {
 
 type Ending = { readonly outcome: "timeout" | "exited" | "lost"; readonly exit?: ExitStatus };
 
-/** Instructions of an expression that one call carries out: some milliseconds. */
-export const WAIT_WORK = 200_000;
+/** Instructions of expressions that are carried out at a time, for all waits of a session: some milliseconds. */
+export const WAIT_WORK = 100_000;
+/** A wait gets so many of them at least. */
+const LEAST_WORK = 500;
 /** Bytes of the log that are turned into plain text for each byte of the answer's `output`, and at least. */
 const OUTPUT_FACTOR = 4;
 const MIN_OUTPUT_SOURCE = 65_536;
@@ -69,6 +73,7 @@ export class Wait {
   readonly #log: OutputLog;
   readonly #deadlineMs: number;
   readonly #search: OutputSearch | undefined;
+  readonly #sharers: () => number;
   #idleSinceMs: number;
   #seenEnd: number;
   #screen: { readonly machine: PatternMachine; readonly text: string; readonly offset: number; at: number } | undefined;
@@ -77,10 +82,11 @@ export class Wait {
   #isBehind = false;
   #result: WaitResult | undefined;
 
-  constructor({ until, log, from, timeoutMs, nowMs, kept }: WaitSetup) {
+  constructor({ until, log, from, timeoutMs, nowMs, kept, sharers = () => 1 }: WaitSetup) {
     this.until = until;
     this.from = from ?? log.endOffset;
     this.#log = log;
+    this.#sharers = sharers;
     this.#deadlineMs = nowMs + timeoutMs;
     this.#idleSinceMs = kept?.idleSinceMs ?? nowMs;
     this.#seenEnd = kept?.seen ?? log.endOffset;
@@ -121,8 +127,8 @@ export class Wait {
     this.work();
   }
 
-  /** Searches on, for about {@link WAIT_WORK} instructions. */
-  work(maxWork = WAIT_WORK): void {
+  /** Searches on, for about its share of {@link WAIT_WORK}. */
+  work(maxWork = Math.max(LEAST_WORK, WAIT_WORK / this.#sharers())): void {
     if (this.#result !== undefined) return;
     this.#isBehind =
       this.#search === undefined ? this.#searchScreen(maxWork) : this.#searchOutput(this.#search, maxWork);
@@ -133,6 +139,12 @@ export class Wait {
     if (this.#result !== undefined) return;
     if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
     else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
+  }
+
+  /** Ends, if its end has come, though output before that is not searched: `offset` says where to go on. */
+  giveUp(): void {
+    if (this.#ending === undefined || this.#result !== undefined) return;
+    this.#result = { ...this.#ending, offset: this.#search?.undecidedOffset ?? this.#seenEnd, ...this.#gap() };
   }
 
   /** Whoever keeps the time says that it is over. */

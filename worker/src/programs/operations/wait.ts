@@ -19,12 +19,19 @@ export function conditionOf(condition: WaitCondition): WaitUntil | ProgramAnswer
   return { kind: isMatch ? "match" : "screen", program: compiled.program };
 }
 
+/** A search that has not come to the end of the output goes on after so long: until then the object serves others. */
+const SEARCH_PAUSE_MS = 8;
+/** And it is given up so long after the wait's time, whatever is left of the output. */
+const SEARCH_GRACE_MS = 5_000;
+
 export type WaitingOptions = {
   readonly reached: Reached;
   readonly asked: WaitOperation;
   /** Whether the keyboard is free or the asker's. */
   readonly mayType: () => boolean;
   readonly ports: ProcessPorts;
+  /** How many waits the session has. */
+  readonly sharers: () => number;
   /** Of a wait that began in another memory. */
   readonly kept?: KeptWait | undefined;
 };
@@ -37,8 +44,8 @@ export class Waiting {
   readonly #wait: Wait;
   readonly #ends: CommandSource | undefined;
   readonly #screen: ScreenSource | undefined;
-  /** The time is over. A screen that has just changed is looked at all the same. */
-  #isOver = false;
+  /** When the time was over. A screen that has just changed is looked at all the same. */
+  #overAtMs: number | undefined;
 
   private constructor({ reached, asked, mayType, ports }: WaitingOptions, wait: Wait, ends: CommandSource | undefined) {
     this.reached = reached;
@@ -51,13 +58,13 @@ export class Waiting {
 
   /** @returns Why it can't be waited for, if so. */
   static async of(options: WaitingOptions): Promise<Waiting | ProgramAnswer> {
-    const { reached, asked, ports, kept } = options;
+    const { reached, asked, ports, kept, sharers } = options;
     const until = conditionOf(asked.until);
     if ("status" in until) return until;
     const refusal = kept === undefined ? await cannotWait(until, reached, ports) : undefined;
     if (refusal !== undefined) return refusal;
     const { from, timeoutMs } = asked;
-    const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept });
+    const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept, sharers });
     const ends = until.kind === "commandEnd" ? await CommandSource.of(reached, ports) : undefined;
     return new Waiting(options, wait, ends);
   }
@@ -75,20 +82,25 @@ export class Waiting {
     const isCurrent = this.#screen?.isCurrent !== false;
     if (isCurrent && reached.state === "exited" && reached.exit !== undefined) wait.exited(reached.exit);
     else if (isCurrent && reached.state === "lost") wait.lost();
-    else if (this.#isOver && (isCurrent || reached.state === "running")) wait.timeOver(nowMs);
+    else if (this.#overAtMs !== undefined && (isCurrent || reached.state === "running")) wait.timeOver(nowMs);
     else if ((wait.nextTickMs ?? Number.POSITIVE_INFINITY) <= nowMs) wait.tick(nowMs);
+    if (nowMs >= (this.#overAtMs ?? Number.POSITIVE_INFINITY) + SEARCH_GRACE_MS) wait.giveUp();
     if (wait.result !== undefined) return this.#answer();
     return reached.isStale ? UNREACHABLE : undefined;
   }
 
   timeOver(): void {
-    this.#isOver = true;
+    this.#overAtMs ??= Date.now();
   }
 
   /** When to look again, as Date.now(), although nothing has changed: its search goes on, or the screen is on its way. */
   get nextMs(): number | undefined {
-    // A search that takes long goes on in the next turn: the object serves other callers between.
-    return this.#wait.isBehind ? Date.now() : this.#screen?.nextMs;
+    return this.isBehind ? Date.now() + SEARCH_PAUSE_MS : this.#screen?.nextMs;
+  }
+
+  /** Whether its search has not come to the end of the output: there is no hurry to tell it of more. */
+  get isBehind(): boolean {
+    return this.#wait.isBehind;
   }
 
   /** In how many milliseconds it is met, if nothing comes: somebody has to look then. */
