@@ -49,19 +49,15 @@ PidFile none
 Subsystem sftp internal-sftp
 `,
     );
-    const proxy = `${process.execPath} ${CLI} ssh-proxy ${system.relayOrigin} -- /usr/sbin/sshd -i -f ${server}`;
-    writeFileSync(
-      config,
-      `Host sandbox
-  ProxyCommand ${proxy}
-  User ${userInfo().username}
-  IdentityFile ${join(scratch, "user")}
-  IdentitiesOnly yes
-  StrictHostKeyChecking no
-  UserKnownHostsFile /dev/null
-  LogLevel ERROR
-`,
-    );
+    // The entry that `ssh-config` prints, for our build and with a server that takes our key.
+    const words = [CLI, "ssh-config", system.relayOrigin, "--host", "sandbox"];
+    const entry = execFileSync(process.execPath, words, { encoding: "utf8", env: cliEnv(who) });
+    const proxied = entry.replace(/ProxyCommand sbx-stdio (.*)/, (_, rest) => {
+      return `ProxyCommand ${process.execPath} ${CLI} ${rest} -- /usr/sbin/sshd -i -f ${server}`;
+    });
+    expect(proxied).not.toBe(entry);
+    const own = `  User ${userInfo().username}\n  IdentityFile ${join(scratch, "user")}\n  IdentitiesOnly yes\n`;
+    writeFileSync(config, proxied + own);
     chmodSync(config, 0o600);
   });
 
