@@ -1,5 +1,6 @@
 // The command line at a terminal: a shell in tmux runs it, keys are pressed, the screen is read.
 
+import { createHash } from "node:crypto";
 import fs, { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerMessage } from "sandbox-stdio/core";
@@ -300,6 +301,25 @@ describe("a connection that is lost", () => {
     server.refusal = undefined;
     await terminal.shows(/^kept 2$/m);
     expect(terminal.screen().match(/^kept 2$/gm)).toHaveLength(1);
+  });
+
+  test("a paste that was begun is finished when it is back: each byte arrives once", async () => {
+    await shell();
+    const text = Buffer.alloc(200_000, "0123456789abcdefghij\n").toString();
+    const pasted = `\x1b[200~${text}\x1b[201~`;
+    terminal.run(`stty raw -echo; printf '\\033[?2004hgo'; head -c ${pasted.length} | sha256sum; stty sane`);
+    await terminal.shows(/go/);
+    const received = () => [...server.host().session.clients].reduce((sum, { input }) => sum + input.received, 0);
+    const before = received();
+    terminal.paste(text);
+    for (const part of [1, 50_000, 120_000]) {
+      await until(
+        () => received() - before >= part,
+        () => `${received() - before} bytes of the paste have arrived`,
+      );
+      server.cut();
+    }
+    await terminal.shows(new RegExp(createHash("sha256").update(pasted).digest("hex")));
   });
 
   test("can be given up with ~. at a line's start", async () => {
