@@ -200,6 +200,65 @@ describe("bash", () => {
   });
 });
 
+/** In each shell's own words: a loop over rows, a subshell or what stands for it, a function, and a trap or hook. */
+const CONSTRUCTS: Record<string, { rows: [string, string]; lines: string[]; says: string[]; statuses: number[] }> = {
+  zsh: {
+    rows: ["for i in 1 2; do", "echo row $i; done"],
+    lines: [
+      "(echo sub; exit 9)",
+      "f() { echo in f; return 8; }; f",
+      "trap 'echo trapped' USR1; kill -USR1 $$",
+      "! true",
+    ],
+    says: ["row 1", "row 2", "sub", "in f", "trapped"],
+    statuses: [0, 9, 8, 0, 1],
+  },
+  fish: {
+    rows: ["for i in 1 2", "echo row $i; end"],
+    lines: [
+      "fish -c 'echo sub; exit 9'",
+      "function f; echo in f; return 8; end; f",
+      "function caught --on-signal USR1; echo trapped; end; kill -USR1 $fish_pid; true",
+      "not true",
+    ],
+    says: ["row 1", "row 2", "sub", "in f", "trapped"],
+    statuses: [0, 9, 8, 0, 1],
+  },
+};
+
+describe.each(Object.entries(CONSTRUCTS))("%s", (name, { rows, lines, says, statuses }) => {
+  test("C2: rows, subshells, functions and traps: one command each, with its status; ^D ends with the last one", async () => {
+    const { command, files } = shellOf(name);
+    const shell = await startShell(command, files);
+    await shell.run.type(`${rows[0]}\r`);
+    await shell.line(rows[1]);
+    for (const line of lines) await shell.line(line);
+    await shell.line("sh -c 'exit 5'");
+    expect(await shell.end()).toBe(name === "fish" ? 0 : 5);
+    expect(commandsOf(shell.output()).map(({ status }) => status)).toEqual([...statuses, 5]);
+    const plain = plainTextOf(Buffer.from(withoutMarks(shell.output()))).split("\n");
+    expect(plain.filter((line) => says.includes(line))).toEqual(says);
+  });
+
+  test("C2: the user's files are as they were, and no file of ours is left there", async () => {
+    const { command, files } = shellOf(name);
+    const filesOf = (home: string) =>
+      readdirSync(home, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1))
+        .sort();
+    const seen: string[][] = [];
+    for (const isMarked of [false, true]) {
+      const shell = await startShell(command, files, { isMarked });
+      await shell.line("echo one");
+      await shell.end();
+      seen.push(filesOf(shell.home));
+      for (const [file, text] of Object.entries(files)) expect(readFileSync(join(shell.home, file), "utf8")).toBe(text);
+    }
+    expect(seen[1]).toEqual(seen[0]);
+  });
+});
+
 test("zsh: C2: the user's ZDOTDIR, hooks and prompt are theirs again", async () => {
   const rc = `PS1='${PROMPT}'; precmd() { echo "mine $?" }\n`;
   const shell = await startShell(["zsh"], { ".zshenv": "export FROM_ENV=1\n", ".zshrc": rc });
