@@ -48,6 +48,28 @@ test("vim draws, takes what is typed, and writes the file", async () => {
   expect(readFileSync(join(directory, "note.txt"), "utf8")).toBe("ne two\ndrei — 日本\n");
 });
 
+test("S1: the screen that programs read is the one that the page shows: a shell's, colours, wide characters, vim's", async () => {
+  const { tab } = await browser.shell();
+  const readByProgram = () =>
+    tab.page.evaluate(async () => {
+      const at = new URLSearchParams(location.search);
+      const answer = await fetch(`/api/sandboxes/${at.get("sandbox")}/sessions/${at.get("session")}/screen`);
+      return ((await answer.json()) as { lines: string[] }).lines;
+    });
+  const isSame = async () => JSON.stringify(await readByProgram()) === JSON.stringify(await tab.rows());
+  await tab.run("printf '\\033[31mrot\\033[0m 日本 é 😀\\n\\033[3;9Hhere\\033[6;1H'; seq 40 43");
+  await tab.shows("43");
+  await tab.prompt();
+  await until("the same screen in the shell", isSame);
+  expect((await readByProgram()).join("\n")).toContain("rot 日本 é 😀");
+  await tab.run("vim -u NONE -N --cmd 'set showmode ruler' other.txt");
+  await tab.find(/^"other.txt" \[New\]/);
+  await tab.type("ieins — zwei");
+  await tab.find(/^-- INSERT --/);
+  await until("the same screen in vim", isSame);
+  expect((await readByProgram())[0]).toBe("eins — zwei");
+});
+
 test("vim with its own settings asks the terminal what it can, and none of the answers is typed into the file", async () => {
   const { tab, directory } = await browser.shell();
   await tab.run("vim plain.txt");
