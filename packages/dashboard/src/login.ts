@@ -60,8 +60,10 @@ export class Login {
       const me = this.#lock === undefined ? before : await fetchMe();
       if (isFresh(me)) return me;
       if (await renewLogin()) return fetchMe();
-      this.#refusedAtMs = Date.now();
-      return me;
+      // The page that stood here before a reload may have been faster, too: its renewal goes on without it.
+      const now = await fetchMe();
+      if (!isFresh(now) && !isLater(now, me)) this.#refusedAtMs = Date.now();
+      return now;
     };
     return this.#lock === undefined ? renew() : this.#lock.request("sbx.login", renew);
   }

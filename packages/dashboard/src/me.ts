@@ -43,7 +43,8 @@ export async function fetchMe(): Promise<Me> {
 /** Has the server renew the login. Never throws. @returns Whether it has. */
 export async function renewLogin(): Promise<boolean> {
   try {
-    return (await fetch("/api/me/renew", { method: "POST", cache: "no-store" })).ok;
+    // A reload may not abort it: the issuer has exchanged the refresh token then, and the answer alone has the new one.
+    return (await fetch("/api/me/renew", { method: "POST", cache: "no-store", keepalive: true })).ok;
   } catch {
     // fetch rejects if no server answers: it may work the next time.
     return false;

@@ -52,7 +52,7 @@ describe("a file that a program offers", () => {
     const download = await saved;
     expect(download.suggestedFilename()).toBe("big file.bin");
     expect(Buffer.compare(await readFile(await download.path()), content)).toBe(0);
-    await page.page.locator(".xterm-helper-textarea:focus").waitFor();
+    await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
     await page.page.keyboard.type("x"); // The terminal has the keyboard back.
     await expect.poll(() => shell.typed).toBe("x");
   });
