@@ -83,7 +83,7 @@ const until = z.union(
   [
     z.strictObject({ exit: z.literal(true) }),
     z.strictObject({ match: pattern, flags: patternFlags }),
-    z.strictObject({ text: z.string().min(1).max(16_384) }),
+    z.strictObject({ text: z.string().min(1).max(4_096) }),
     z.strictObject({ idleMs: z.int().min(1).max(3_600_000) }),
     z.strictObject({ commandEnd: z.literal(true) }),
     z.strictObject({ screen: pattern, flags: patternFlags }),

@@ -58,11 +58,11 @@ export interface Limits {
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
   readonly unnamedSeconds: number;
-  /** After so long without input, output or resize a connection is closed that keeps its object awake. */
+  /** After so long without input, output or resize a connection is closed whose dialect keeps its object awake. */
   readonly idleSeconds: number;
   /** The same of the `pty` dialect. */
   readonly ptyIdleSeconds: number;
-  /** The same of a connection that can be parked; infinity: never. */
+  /** The same where the dialect lets the session be parked, whether it ever is or not; infinity: never. */
   readonly parkedIdleSeconds: number;
   /** After so long without anything a session is parked; infinity: never. */
   readonly parkSeconds: number;

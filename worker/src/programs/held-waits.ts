@@ -40,6 +40,13 @@ export class HeldWaits {
     return this.#held.size;
   }
 
+  /** How many have not come to the end of the output: they share the work of searching. */
+  get searching(): number {
+    let count = 0;
+    for (const held of this.#held.values()) if (held.isBehind) count += 1;
+    return count;
+  }
+
   /** What changes whenever one comes or goes. */
   get counts(): string {
     return `${this.#comings} ${this.#held.size}`;
@@ -156,6 +163,10 @@ class HeldWait implements Bounded {
 
   get isBusy(): boolean {
     return this.#waiting === undefined || this.#underWay > 0 || this.#timer !== undefined;
+  }
+
+  get isBehind(): boolean {
+    return this.#waiting?.isBehind === true;
   }
 
   begin(waiting: Waiting): void {

@@ -139,7 +139,7 @@ export class ProgramCalls {
     const reached = await this.#reach(call, call.incarnation);
     if ("status" in reached) return reached;
     const mayType = () => isKeyboardOpen(reached, this.#writerId(call, reached, "api"));
-    const sharers = () => Math.max(1, this.waits.count);
+    const sharers = () => Math.max(1, this.waits.searching);
     return Waiting.of({ reached, asked: call.operation, mayType, ports: this.#ports, sharers, kept });
   }
 

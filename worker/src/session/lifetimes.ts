@@ -64,9 +64,9 @@ export class Lifetimes {
       // Else a bearer of tokens that never live longer than the warning would be warned, and show another, without end.
       const nowMs = Date.now();
       life.warnAtMs = Math.max(grant.expiresAtMs - WARNING_MS, nowMs + (grant.expiresAtMs - nowMs) / 2);
+      life.isWarned = false;
     }
     life.grant = grant;
-    life.isWarned = false;
     life.askAtMs = askAtMs(grant);
   }
 

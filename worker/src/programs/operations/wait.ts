@@ -30,7 +30,7 @@ export type WaitingOptions = {
   /** Whether the keyboard is free or the asker's. */
   readonly mayType: () => boolean;
   readonly ports: ProcessPorts;
-  /** How many waits the session has. */
+  /** How many waits of the session are searching. */
   readonly sharers: () => number;
   /** Of a wait that began in another memory. */
   readonly kept?: KeptWait | undefined;
