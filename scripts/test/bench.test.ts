@@ -17,7 +17,7 @@ const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 test.each([
   [
     ["--only", "echoIdle,nothing"],
-    'There is no "nothing"; there are connectToPrompt, connectAtOnce, runTrue, echoIdle, ',
+    'There is no "nothing"; there are connectToPrompt, connectAtOnce, runTrue, echoBesideWaits, echoIdle, ',
   ],
   [
     ["--subjects", "path,pth"],
