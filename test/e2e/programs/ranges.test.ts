@@ -7,7 +7,7 @@ import { exitedIn } from "../support/exited-in.ts";
 import { Programs } from "../support/programs.ts";
 import { person } from "../support/system.ts";
 
-const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
+const seed = Number(process.env.FUZZ_SEED ?? 1);
 const FRAGMENTS = [
   ...["abc", "ü", "€", "😀", "e\u0301", "\r\n", "\n", "\r", "\b", "\t"],
   ...["\x1b[31m", "\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;http://a\x1b\\", "\x1bP1;2q~\x1b\\", "\x1b[2K", "\x9b1m"],
@@ -16,7 +16,9 @@ const BROKEN = [Buffer.of(0xff), Buffer.of(0xc3), Buffer.of(0xe2, 0x82), Buffer.
 
 test(`D1 to D5: any range, in any form, is what a client got, while the process runs and afterwards (seed ${seed})`, async () => {
   const at = new Programs(await person());
-  const payload = Buffer.concat(fc.sample(fc.constantFrom(...FRAGMENTS, ...BROKEN), { numRuns: 3_000, seed }));
+  const fragments = fc.sample(fc.constantFrom(...FRAGMENTS, ...BROKEN), { numRuns: 3_000, seed });
+  // What is unfinished at the end of a running process's output is held back: this ends it, whatever it is.
+  const payload = Buffer.concat([...fragments, Buffer.from("\x18end\n")]);
   const script = `echo ${payload.toString("base64")} | base64 -d; exec cat`;
   await at.put("s", { cmd: "sh", args: ["-c", script] });
   const client = await connect(at.who, { sandbox: at.sandbox, session: "s" });
