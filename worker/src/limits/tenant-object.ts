@@ -34,6 +34,8 @@ const TOLD_AT_ONCE = 100;
 const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** The news of an end comes so late at most: by then the next process of that name may have begun. */
+const LATE_END_MS = 10_000;
 
 type TenantEnv = AuditEnv & LimitEnv & SessionsEnv & WebhookEnv;
 
@@ -46,6 +48,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   readonly #live = new Map<string, LiveSession>();
   /** Sessions with connections that rest on this tenant's tokens, and until when they may. */
   readonly #visited = new Map<string, number>();
+  /** When somebody came to each of them last. */
+  readonly #cameAtMs = new Map<string, number>();
   readonly #revocations = new Map<string, Revocation>();
   /** All but revocations: lost with a crash, a count is a little low, until its session is attached to again. */
   readonly #writes: DelayedWrites;
@@ -125,6 +129,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
     // A connection may read on for a while. Revocations need not wake all that a busy tenant has made in a day.
     const untilMs = Date.now() + HOUR_MS;
+    if (Date.now() < (this.#cameAtMs.get(sessionKey) ?? 0) + LATE_END_MS) return;
     if ((this.#visited.get(sessionKey) ?? 0) <= untilMs) return;
     this.#visited.set(sessionKey, untilMs);
     this.#writes.put(`visited:${sessionKey}`, untilMs);
@@ -240,6 +245,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     for (const [key, until] of this.#visited) {
       if (until > nowMs) continue;
       this.#visited.delete(key);
+      this.#cameAtMs.delete(key);
       this.#writes.delete(`visited:${key}`);
     }
   }
@@ -273,6 +279,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   }
 
   #visit(sessionKey: string, untilMs: number): void {
+    this.#cameAtMs.set(sessionKey, Date.now());
     // In whole hours: most attaches then change nothing.
     const until = Math.ceil(untilMs / HOUR_MS) * HOUR_MS;
     if (until <= (this.#visited.get(sessionKey) ?? 0)) return;
