@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, connect as dial, type Socket } from "node:net";
 import { join } from "node:path";
+import { joinSockets } from "../../local/src/joined-sockets.ts";
 import { BIN } from "../../local/src/paths.ts";
 
 /** Addresses that are kept for benchmarks (RFC 2544): a server is at NEAR, and is reached over the link by the name of FAR. */
@@ -46,16 +47,7 @@ export async function bringToLink(target: string, port: number): Promise<{ url: 
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const far = dial({ port: Number(behind), host: hostname });
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      from.setNoDelay(true);
-      from.pipe(to);
-      from.on("close", () => to.destroy());
-      from.on("error", () => to.destroy());
-    }
+    joinSockets(near, far, sockets);
   });
   server.listen(port, NEAR);
   await once(server, "listening");
