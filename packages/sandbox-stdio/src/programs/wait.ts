@@ -63,6 +63,10 @@ type Ending = { readonly outcome: "timeout" | "exited" | "lost"; readonly exit?:
 export const WAIT_WORK = 100_000;
 /** A wait gets so many of them at least. */
 const LEAST_WORK = 500;
+/** Work that is left goes on after so long: until then its owner serves others. */
+const WORK_PAUSE_MS = 8;
+/** And it is given up so long after the wait's time, whatever is left of the output. */
+const WORK_GRACE_MS = 5_000;
 /** Bytes of the log that are turned into plain text for each byte of the answer's `output`, and at least. */
 const OUTPUT_FACTOR = 4;
 const MIN_OUTPUT_SOURCE = 65_536;
@@ -106,9 +110,14 @@ export class Wait {
     return this.#result;
   }
 
-  /** Whether {@link work} is to be called again, after others had their turn. */
+  /** Whether it has not come to the end of the output. */
   get isBehind(): boolean {
     return this.#isBehind && this.#result === undefined;
+  }
+
+  /** When {@link output} is to be called although there is no more of it; undefined: only then. */
+  nextWorkMs(nowMs: number): number | undefined {
+    return this.isBehind ? nowMs + WORK_PAUSE_MS : undefined;
   }
 
   /** When {@link tick} is to be called. */
@@ -125,6 +134,7 @@ export class Wait {
       this.#idleSinceMs = nowMs;
     }
     this.work();
+    if (nowMs >= this.#deadlineMs + WORK_GRACE_MS) this.#giveUp();
   }
 
   /** Searches on, for about its share of {@link WAIT_WORK}. */
@@ -139,12 +149,6 @@ export class Wait {
     if (this.#result !== undefined) return;
     if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
     else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
-  }
-
-  /** Ends, if its end has come, though output before that is not searched: `offset` says where to go on. */
-  giveUp(): void {
-    if (this.#ending === undefined || this.#result !== undefined) return;
-    this.#result = { ...this.#ending, offset: this.#search?.undecidedOffset ?? this.#seenEnd, ...this.#gap() };
   }
 
   /** Whoever keeps the time says that it is over. */
@@ -217,6 +221,12 @@ export class Wait {
 
   #end(ending: Ending): void {
     this.#result ??= { ...ending, offset: this.#search?.offset ?? this.#log.endOffset, ...this.#gap() };
+  }
+
+  /** Ends, if its end has come, though output before that is not searched: `offset` says where to go on. */
+  #giveUp(): void {
+    if (this.#ending === undefined || this.#result !== undefined) return;
+    this.#result = { ...this.#ending, offset: this.#search?.undecidedOffset ?? this.#seenEnd, ...this.#gap() };
   }
 
   #gap(): { gap?: Gap } {

@@ -19,11 +19,6 @@ export function conditionOf(condition: WaitCondition): WaitUntil | ProgramAnswer
   return { kind: isMatch ? "match" : "screen", program: compiled.program };
 }
 
-/** A search that has not come to the end of the output goes on after so long: until then the object serves others. */
-const SEARCH_PAUSE_MS = 8;
-/** And it is given up so long after the wait's time, whatever is left of the output. */
-const SEARCH_GRACE_MS = 5_000;
-
 export type WaitingOptions = {
   readonly reached: Reached;
   readonly asked: WaitOperation;
@@ -44,8 +39,8 @@ export class Waiting {
   readonly #wait: Wait;
   readonly #ends: CommandSource | undefined;
   readonly #screen: ScreenSource | undefined;
-  /** When the time was over. A screen that has just changed is looked at all the same. */
-  #overAtMs: number | undefined;
+  /** The time is over. A screen that has just changed is looked at all the same. */
+  #isOver = false;
 
   private constructor({ reached, asked, mayType, ports }: WaitingOptions, wait: Wait, ends: CommandSource | undefined) {
     this.reached = reached;
@@ -82,20 +77,19 @@ export class Waiting {
     const isCurrent = this.#screen?.isCurrent !== false;
     if (isCurrent && reached.state === "exited" && reached.exit !== undefined) wait.exited(reached.exit);
     else if (isCurrent && reached.state === "lost") wait.lost();
-    else if (this.#overAtMs !== undefined && (isCurrent || reached.state === "running")) wait.timeOver(nowMs);
+    else if (this.#isOver && (isCurrent || reached.state === "running")) wait.timeOver(nowMs);
     else if ((wait.nextTickMs ?? Number.POSITIVE_INFINITY) <= nowMs) wait.tick(nowMs);
-    if (nowMs >= (this.#overAtMs ?? Number.POSITIVE_INFINITY) + SEARCH_GRACE_MS) wait.giveUp();
     if (wait.result !== undefined) return this.#answer();
     return reached.isStale ? UNREACHABLE : undefined;
   }
 
   timeOver(): void {
-    this.#overAtMs ??= Date.now();
+    this.#isOver = true;
   }
 
   /** When to look again, as Date.now(), although nothing has changed: its search goes on, or the screen is on its way. */
   get nextMs(): number | undefined {
-    return this.isBehind ? Date.now() + SEARCH_PAUSE_MS : this.#screen?.nextMs;
+    return this.#wait.nextWorkMs(Date.now()) ?? this.#screen?.nextMs;
   }
 
   /** Whether its search has not come to the end of the output: there is no hurry to tell it of more. */
