@@ -85,6 +85,7 @@ describe("a paste of 4 MiB into xterm.js with its AttachAddon comes through whol
 /** A page's terminal with zmodem.js before it, as its readme says. */
 function withZmodem(socket: WebSocket, prefix: string, isOutput: (bytes: Buffer) => Buffer | undefined) {
   const screen = terminal();
+  let receivedBytes = 0;
   const detected = new Promise<Session>((resolve) => {
     const sentry = new zmodem.Sentry({
       to_terminal: (bytes) => screen.write(Uint8Array.from(bytes)),
@@ -94,11 +95,13 @@ function withZmodem(socket: WebSocket, prefix: string, isOutput: (bytes: Buffer)
     });
     socket.on("message", (bytes: Buffer, isBinary) => {
       const output = isBinary ? isOutput(bytes) : undefined;
-      if (output !== undefined) sentry.consume(output);
+      if (output === undefined) return;
+      sentry.consume(output);
+      receivedBytes += output.length;
     });
   });
   const type = (text: string) => socket.send(Buffer.from(prefix + text));
-  return { screen, type, session: within("zmodem on the line", detected) };
+  return { screen, type, socket, received: () => receivedBytes, session: within("zmodem on the line", detected) };
 }
 
 type Route = readonly [name: string, open: (who: Person, sandbox: string) => Promise<ReturnType<typeof withZmodem>>];
@@ -124,11 +127,14 @@ describe("K6b: a file of 3 MiB comes through whole, beside a client that answers
   async function pageAt([, open]: Route, text: string) {
     const [who, sandbox] = [await person(), fresh("box")];
     const arg = ["-c", `cd ${dir}; read go; ${text}`];
-    // Lossless: in a live session the answerer alone would pace, and a slow page might get a gap.
-    const process = { tty: 1, cmd: "sh", arg, delivery: "lossless" };
-    const answerer = await connect(who, { sandbox, session: "main", ...process });
+    const process = { tty: 1, cmd: "sh", arg };
+    // The answerer sets the pace (W8), and the page may fall behind it: it acknowledges only what the page has got, too.
+    let received = () => 0;
+    const answerer = await connect(who, { sandbox, session: "main", ...process }, { acks: () => received() });
     await answerer.hello();
     const page = await open(who, sandbox);
+    received = page.received;
+    page.socket.on("message", () => answerer.acknowledge());
     page.type("\r");
     return { ...page, answerer };
   }

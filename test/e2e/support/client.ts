@@ -22,8 +22,8 @@ export interface ConnectOptions {
   /** Default: `stdio.v1`; an empty list makes a plain client. */
   readonly protocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Acknowledge all output as it comes. Default: yes, in `stdio.v1`. */
-  readonly acks?: boolean;
+  /** Acknowledge all output as it comes, or up to an offset: then see {@link TestClient.acknowledge}. Default: yes, in `stdio.v1`. */
+  readonly acks?: boolean | (() => number);
   /** Send a ping as soon as it is open, as the contract asks of a `stdio.v1` client. Default: yes, in `stdio.v1`. */
   readonly pings?: boolean;
   /** Another server than the Worker, `ws://HOST:PORT`. */
@@ -114,14 +114,14 @@ export class TestClient {
   /** The code and reason that the connection was closed with. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   #close: { readonly code: number; readonly reason: string } | undefined;
-  readonly #acks: boolean;
+  readonly #acks: boolean | (() => number);
   #offset = 0;
   #acked = 0;
   #ackedAtMs = Number.NEGATIVE_INFINITY;
   #ackTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #arrivals = new Arrivals();
 
-  constructor(socket: WebSocket, acks: boolean) {
+  constructor(socket: WebSocket, acks: boolean | (() => number)) {
     this.socket = socket;
     this.#acks = acks;
     socket.on("message", (data: Buffer, isBinary) => this.#receive(data, isBinary));
@@ -250,25 +250,26 @@ export class TestClient {
       if (message.type === "hello") this.#offset = Number(message.offset);
       if (message.type === "gap") this.#offset = Number(message.to);
     }
-    if (this.#acks && isBinary) this.#acknowledge();
+    if (this.#acks !== false && isBinary) this.acknowledge();
     this.#arrivals.came();
   }
 
   /** At once while much comes, else a moment later for all that came: each small step would cost its budget of messages (L10). */
-  #acknowledge(): void {
-    if (this.#offset <= this.#acked) return;
+  acknowledge(): void {
+    const offset = typeof this.#acks === "function" ? Math.min(this.#offset, this.#acks()) : this.#offset;
+    if (offset <= this.#acked) return;
     const dueMs = this.#ackedAtMs + ACK_INTERVAL_MS - performance.now();
-    if (this.#offset - this.#acked < ACK_BYTES && dueMs > 0) {
+    if (offset - this.#acked < ACK_BYTES && dueMs > 0) {
       this.#ackTimer ??= setTimeout(() => {
         this.#ackTimer = undefined;
-        this.#acknowledge();
+        this.acknowledge();
       }, dueMs);
       return;
     }
     if (this.socket.readyState !== WebSocket.OPEN) return;
-    this.#acked = this.#offset;
+    this.#acked = offset;
     this.#ackedAtMs = performance.now();
-    this.say({ type: "ack", offset: this.#offset });
+    this.say({ type: "ack", offset });
   }
 }
 
