@@ -31,8 +31,9 @@ function search(target: SearchTarget, pieces: readonly string[], work?: number):
   const wanted = new OutputSearch(target, 0);
   for (const [i, piece] of pieces.entries()) {
     log.append(bytes(piece), STREAM_STDOUT);
-    let progress = wanted.advance(log, work);
-    while (progress.kind === "more") progress = wanted.advance(log, work);
+    const advance = () => wanted.advance(log, work === undefined ? undefined : { left: work });
+    let progress = advance();
+    while (progress.kind === "more") progress = advance();
     if (progress.kind === "found") return [progress.match, i];
   }
   return undefined;

@@ -1,7 +1,7 @@
 // T1 to T6: what a wait comes to, told of output, time, the exit, the keyboard, marks and screens.
 
 import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
-import { lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
+import { lastOutput, Wait, type WaitUntil, WorkShare } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
 import { compilePattern } from "../src/index.ts";
 
@@ -50,11 +50,13 @@ describe("T2: where a wait looks", () => {
 describe("T4: the work of searching", () => {
   const hostile = match("(a*)*b");
   const text = "a".repeat(100_000);
+  // Each look comes in a turn of its own, a while after the last.
+  const EACH_ITS_TURN = () => Number.POSITIVE_INFINITY;
   const begun = (sharers: number, until = hostile) => {
     const log = new OutputLog({ cols: 80, rows: 24 });
     log.append(new TextEncoder().encode(text), STREAM_STDOUT);
     const setup = { until, log, from: 0, timeoutMs: 500, nowMs: 1_000 };
-    return new Wait({ ...setup, sharers: () => sharers });
+    return new Wait({ ...setup, share: new WorkShare(EACH_ITS_TURN, () => sharers) });
   };
   const pieces = (wait: Wait) => {
     let count = 0;
@@ -69,6 +71,53 @@ describe("T4: the work of searching", () => {
     const [alone, of20] = [pieces(begun(1)), pieces(begun(20))];
     expect(alone).toBeGreaterThan(2);
     expect(of20 / alone).toBeGreaterThan(15);
+  });
+
+  test.each<[string, WaitUntil, string]>([
+    ["an expression that an event of a KiB alone does not bring behind", match("(?:[ab]?){20}c"), "a".repeat(1_024)],
+    ["a literal, of which much stands everywhere", { kind: "text", text: `b${"a".repeat(4_095)}` }, "a".repeat(16_384)],
+    ["a line that is overwritten, over and over", { kind: "text", text: "ready" }, `${"a".repeat(8_000)}\r`],
+  ])("of 256 waits in one turn is little more than that of one: %s", (_name, until, text) => {
+    const waits: Wait[] = [];
+    let work = 0;
+    class Counted extends WorkShare {
+      override spend(spent: number): void {
+        super.spend(spent);
+        work += spent;
+      }
+    }
+    const share = new Counted(
+      () => 1_000,
+      () => waits.filter((wait) => wait.isBehind).length,
+    );
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const setup = { until, log, timeoutMs: 500, nowMs: 1_000 };
+    for (let i = 0; i < 256; i += 1) waits.push(new Wait({ ...setup, share }));
+    log.append(new TextEncoder().encode(text), STREAM_STDOUT);
+    for (const wait of waits) wait.output(1_000);
+    expect(work).toBeLessThan(500_000);
+    const behind = waits.filter((wait) => wait.isBehind);
+    expect(behind.length).toBeGreaterThan(100);
+    // The last of them does not stay behind.
+    const last = behind.at(-1);
+    for (let turns = 0; last?.isBehind && turns < 10_000; turns += 1) last.work();
+    expect(last?.isBehind).toBe(false);
+  });
+
+  test("a literal that begins where the search was given up is found from the offset that is answered", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    // It takes in 2,000 bytes at a time.
+    const text = `${"x".repeat(5_997)}needle${"x".repeat(100_000)}`;
+    log.append(new TextEncoder().encode(text), STREAM_STDOUT);
+    const setup = { until: { kind: "text", text: "needle" }, log, timeoutMs: 500, nowMs: 1_000 } as const;
+    const wait = new Wait({ ...setup, from: 0, share: new WorkShare(EACH_ITS_TURN, () => 10_000) });
+    wait.timeOver(1_500);
+    wait.output(6_500);
+    expect(wait.kept.seen).toBe(6_000);
+    expect(wait.result).toEqual({ outcome: "timeout", offset: 5_995 });
+    const next = new Wait({ ...setup, from: wait.result?.offset });
+    next.work();
+    expect(next.result).toMatchObject({ outcome: "met", match: { from: 5_997 } });
   });
 
   test("that is left after the wait's time may be given up: the answer says how far it was", () => {

@@ -1,6 +1,6 @@
 // The programs' calls at one session's Durable Object: each is let in, does its operation, and counts as attached meanwhile.
 
-import type { KeptWait } from "sandbox-stdio/programs";
+import { type KeptWait, WorkShare } from "sandbox-stdio/programs";
 import { askerOf } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { Limits } from "../limits/limits.ts";
@@ -44,6 +44,10 @@ export class ProgramCalls {
   readonly #writes = new Writes();
   /** Waits that are not met yet. */
   readonly waits: HeldWaits;
+  readonly #share = new WorkShare(
+    () => Date.now(),
+    () => this.waits.searching,
+  );
   #open = 0;
   /** Calls under way that wait, and streams. */
   #waiting = 0;
@@ -139,8 +143,7 @@ export class ProgramCalls {
     const reached = await this.#reach(call, call.incarnation);
     if ("status" in reached) return reached;
     const mayType = () => isKeyboardOpen(reached, this.#writerId(call, reached, "api"));
-    const sharers = () => Math.max(1, this.waits.searching);
-    return Waiting.of({ reached, asked: call.operation, mayType, ports: this.#ports, sharers, kept });
+    return Waiting.of({ reached, asked: call.operation, mayType, ports: this.#ports, share: this.#share, kept });
   }
 
   async #do(call: ProgramCall, signal: AbortSignal): Promise<ProgramAnswer> {

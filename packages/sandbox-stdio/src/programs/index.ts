@@ -46,6 +46,7 @@ export {
   type WaitResult,
   type WaitUntil,
 } from "./wait.ts";
+export { WorkShare } from "./work-share.ts";
 export {
   continuesAt,
   MAX_WRITERS,

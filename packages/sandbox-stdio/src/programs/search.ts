@@ -2,6 +2,7 @@
 // expression. Each byte is looked at once, except in a line that has not ended yet.
 
 import type { OutputLog } from "../output/output-log.ts";
+import { Literal } from "./literal.ts";
 import type { Gap } from "./output-range.ts";
 import { PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
 import { PlainMap } from "./plain-runs.ts";
@@ -11,6 +12,8 @@ import { PlainText } from "./plain-text.ts";
 export const SEARCHED_UNITS = 65_536;
 /** Bytes of the log that are taken in at a time. */
 const SLICE_BYTES = 16_384;
+/** So many bytes that become plain text, or units of a literal's search, cost as much as one instruction of an expression. */
+const BYTES_PER_WORK = 4;
 
 export type SearchTarget =
   | { readonly kind: "pattern"; readonly program: PatternProgram }
@@ -58,6 +61,7 @@ export function resumeAt(log: OutputLog, from: number, seen: number): ResumedAt 
 
 export class OutputSearch {
   readonly #target: SearchTarget;
+  readonly #literal: Literal | undefined;
   readonly #plain = new PlainText();
   readonly #map = new PlainMap();
   /** The plain text that is still held, and the position of its first unit. */
@@ -81,6 +85,7 @@ export class OutputSearch {
   /** @param from Offset of the first byte that is searched. @param resumed Of a search that goes on in another memory. */
   constructor(target: SearchTarget, from: number, resumed?: ResumedAt) {
     this.#target = target;
+    this.#literal = target.kind === "text" ? new Literal(target.text) : undefined;
     this.#next = resumed?.from ?? from;
     this.#before = resumed?.before ?? -1;
     this.#seen = resumed?.seen ?? from;
@@ -97,36 +102,42 @@ export class OutputSearch {
 
   /** Where another search begins that misses nothing of what this one has not decided yet. */
   get undecidedOffset(): number {
-    const position = this.#finder?.oldestStart ?? this.#searched;
+    // A literal may have begun before the end of what was searched.
+    const begun = Math.max(this.#base, this.#searched + 1 - (this.#literal?.text.length ?? 1));
+    const position = this.#finder?.oldestStart ?? begun;
     return position >= this.#base + this.#text.length ? this.#next : this.#map.startOf(position);
   }
 
   /**
    * Searches the log's new output. The match is the leftmost in the output so far, as a backtracking engine would find
    * it: `$` also matches at its end, and a match there may be shorter than it would be with later output.
-   * @param maxWork About so many instructions of an expression's program.
+   * @param allowance About so many instructions of an expression's program, or as much of other work. What is used is taken off.
    */
-  advance(log: OutputLog, maxWork = Number.MAX_SAFE_INTEGER): SearchProgress {
-    const allowance = { left: maxWork };
+  advance(log: OutputLog, allowance = { left: Number.MAX_SAFE_INTEGER }): SearchProgress {
     if (this.#capture !== undefined) return this.#captureGroups(allowance);
     for (;;) {
       if (!this.#searchText(allowance)) return { kind: "more" };
       const isLast = this.#next >= log.endOffset;
-      const found = this.#found(isLast);
+      const found = this.#found(isLast, allowance);
       if (found !== undefined) return this.#report(found, allowance);
       if (isLast) return { kind: "nothing" };
+      if (allowance.left <= 0) return { kind: "more" };
       this.#trim();
-      this.#takeIn(log);
+      this.#takeIn(log, allowance);
     }
   }
 
-  #takeIn(log: OutputLog): void {
+  #takeIn(log: OutputLog, allowance: { left: number }): void {
     if (this.#next < log.startOffset) {
       const from = Math.max(this.#next, this.#seen);
       if (from < log.startOffset) this.missed = { from: this.missed?.from ?? from, to: log.startOffset };
       this.#next = log.startOffset;
     }
-    const length = Math.min(SLICE_BYTES, log.endOffset - this.#next);
+    const length = Math.min(
+      Math.max(1, Math.floor(allowance.left * BYTES_PER_WORK)),
+      SLICE_BYTES,
+      log.endOffset - this.#next,
+    );
     const bytes = new Uint8Array(length);
     log.copy(this.#next, length, bytes, 0);
     this.#plain.push(bytes, this.#next);
@@ -135,6 +146,8 @@ export class OutputSearch {
     this.#text = this.#text.slice(0, change.at - this.#base) + change.text;
     this.#map.replace(change.at, change.runs);
     this.#settled = change.settled;
+    // A long line that was overwritten comes as a whole.
+    allowance.left -= (length + change.text.length) / BYTES_PER_WORK;
     if (change.at < this.#searched) {
       // A line was overwritten: search it again from its beginning.
       if (this.#checkpoint !== undefined) this.#finder?.restore(this.#checkpoint);
@@ -162,12 +175,15 @@ export class OutputSearch {
     return this.#searched >= to || finder.isDecided;
   }
 
-  #found(isLast: boolean): { start: number; end: number } | undefined {
-    if (this.#target.kind === "text") {
-      const { text } = this.#target;
-      const from = Math.max(this.#base, Math.min(this.#searched, this.#base + this.#text.length) - text.length + 1);
-      const index = this.#text.indexOf(text, from - this.#base);
-      this.#searched = this.#base + this.#text.length;
+  #found(isLast: boolean, allowance: { left: number }): { start: number; end: number } | undefined {
+    if (this.#literal !== undefined) {
+      const { text } = this.#literal;
+      const end = this.#base + this.#text.length;
+      if (this.#searched >= end) return undefined;
+      const from = Math.max(this.#base, this.#searched - text.length + 1);
+      allowance.left -= (end - from) / BYTES_PER_WORK;
+      const index = this.#literal.indexIn(this.#text, from - this.#base);
+      this.#searched = end;
       return index < 0 ? undefined : { start: this.#base + index, end: this.#base + index + text.length };
     }
     const finder = this.#finder;
@@ -206,7 +222,9 @@ export class OutputSearch {
   #captureGroups(allowance: { left: number }): SearchProgress {
     if (this.#capture === undefined) return { kind: "nothing" };
     const { machine, start, end } = this.#capture;
+    const before = machine.work;
     machine.feed(this.#text, machine.at - this.#base, end - this.#base, allowance.left);
+    allowance.left -= machine.work - before;
     if (machine.at < end) return { kind: "more" };
     const slots = machine.matchHere(this.#runeAt(end))?.slots ?? [];
     return { kind: "found", match: this.#matchAt(start, end, slots) };

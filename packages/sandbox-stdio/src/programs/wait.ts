@@ -8,6 +8,7 @@ import type { Gap } from "./output-range.ts";
 import { PatternMachine, type PatternProgram } from "./pattern.ts";
 import { plainTextOf } from "./plain-text.ts";
 import { OutputSearch, resumeAt, type SearchMatch } from "./search.ts";
+import { WORK_PAUSE_MS, WorkShare } from "./work-share.ts";
 
 /** T1, with its expressions compiled. */
 export type WaitUntil =
@@ -46,8 +47,8 @@ export type WaitSetup = {
   readonly nowMs: number;
   /** Of a wait that goes on in another memory. */
   readonly kept?: KeptWait | undefined;
-  /** How many waits share {@link WAIT_WORK}, this one among them. Absent: it has all of it. */
-  readonly sharers?: () => number;
+  /** Absent: it shares with nobody. */
+  readonly share?: WorkShare;
 };
 
 /** What is kept of a wait that has met nothing yet, beside what it was made with. */
@@ -59,13 +60,7 @@ export type KeptWait = {
 
 type Ending = { readonly outcome: "timeout" | "exited" | "lost"; readonly exit?: ExitStatus };
 
-/** Instructions of expressions that are carried out at a time, for all waits of a session: some milliseconds. */
-export const WAIT_WORK = 100_000;
-/** A wait gets so many of them at least. */
-const LEAST_WORK = 500;
-/** Work that is left goes on after so long: until then its owner serves others. */
-const WORK_PAUSE_MS = 8;
-/** And it is given up so long after the wait's time, whatever is left of the output. */
+/** Searching is given up so long after the wait's time, whatever is left of the output. */
 const WORK_GRACE_MS = 5_000;
 /** Bytes of the log that are turned into plain text for each byte of the answer's `output`, and at least. */
 const OUTPUT_FACTOR = 4;
@@ -77,7 +72,7 @@ export class Wait {
   readonly #log: OutputLog;
   readonly #deadlineMs: number;
   readonly #search: OutputSearch | undefined;
-  readonly #sharers: () => number;
+  readonly #share: WorkShare;
   #idleSinceMs: number;
   #seenEnd: number;
   #screen: { readonly machine: PatternMachine; readonly text: string; readonly offset: number; at: number } | undefined;
@@ -86,11 +81,16 @@ export class Wait {
   #isBehind = false;
   #result: WaitResult | undefined;
 
-  constructor({ until, log, from, timeoutMs, nowMs, kept, sharers = () => 1 }: WaitSetup) {
+  constructor({ until, log, from, timeoutMs, nowMs, kept, share }: WaitSetup) {
     this.until = until;
     this.from = from ?? log.endOffset;
     this.#log = log;
-    this.#sharers = sharers;
+    this.#share =
+      share ??
+      new WorkShare(
+        () => Number.POSITIVE_INFINITY,
+        () => 1,
+      );
     this.#deadlineMs = nowMs + timeoutMs;
     this.#idleSinceMs = kept?.idleSinceMs ?? nowMs;
     this.#seenEnd = kept?.seen ?? log.endOffset;
@@ -137,11 +137,14 @@ export class Wait {
     if (nowMs >= this.#deadlineMs + WORK_GRACE_MS) this.#giveUp();
   }
 
-  /** Searches on, for about its share of {@link WAIT_WORK}. */
-  work(maxWork = Math.max(LEAST_WORK, WAIT_WORK / this.#sharers())): void {
+  /** Searches on, for about as long as its share allows. */
+  work(): void {
     if (this.#result !== undefined) return;
+    const granted = this.#share.grant();
+    const allowance = { left: granted };
     this.#isBehind =
-      this.#search === undefined ? this.#searchScreen(maxWork) : this.#searchOutput(this.#search, maxWork);
+      this.#search === undefined ? this.#searchScreen(allowance) : this.#searchOutput(this.#search, allowance);
+    this.#share.spend(granted - allowance.left);
     if (!this.#isBehind && this.#ending !== undefined) this.#end(this.#ending);
   }
 
@@ -187,17 +190,19 @@ export class Wait {
     this.work();
   }
 
-  #searchOutput(search: OutputSearch, maxWork: number): boolean {
-    const progress = search.advance(this.#log, maxWork);
+  #searchOutput(search: OutputSearch, allowance: { left: number }): boolean {
+    const progress = search.advance(this.#log, allowance);
     if (progress.kind === "found") this.#meet({ match: progress.match, offset: progress.match.to });
     return progress.kind === "more";
   }
 
-  #searchScreen(maxWork: number): boolean {
+  #searchScreen(allowance: { left: number }): boolean {
     const screen = this.#screen;
     if (screen === undefined || this.until.kind !== "screen") return false;
     const { machine, text, offset } = screen;
-    screen.at = machine.feed(text, screen.at, text.length, maxWork);
+    const before = machine.work;
+    screen.at = machine.feed(text, screen.at, text.length, allowance.left);
+    allowance.left -= machine.work - before;
     if (screen.at < text.length && !machine.isDecided) return true;
     this.#screen = undefined;
     const found = machine.matchHere(machine.isDecided ? text.codePointAt(screen.at) : undefined);

@@ -1,7 +1,7 @@
 // *wait* (T1 to T6): the core's state machine, told of the session's events.
 
 import { compilePattern } from "@sbx/api/patterns";
-import { type KeptWait, lastOutput, Wait, type WaitUntil } from "sandbox-stdio/programs";
+import { type KeptWait, lastOutput, Wait, type WaitUntil, type WorkShare } from "sandbox-stdio/programs";
 import { type ProgramAnswer, refused, type WaitCondition, type WaitOperation } from "../call.ts";
 import type { Reached } from "./reached.ts";
 import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
@@ -25,8 +25,8 @@ export type WaitingOptions = {
   /** Whether the keyboard is free or the asker's. */
   readonly mayType: () => boolean;
   readonly ports: ProcessPorts;
-  /** How many waits of the session are searching. */
-  readonly sharers: () => number;
+  /** Of the work of searching, which all waits of the session do. */
+  readonly share: WorkShare;
   /** Of a wait that began in another memory. */
   readonly kept?: KeptWait | undefined;
 };
@@ -53,13 +53,13 @@ export class Waiting {
 
   /** @returns Why it can't be waited for, if so. */
   static async of(options: WaitingOptions): Promise<Waiting | ProgramAnswer> {
-    const { reached, asked, ports, kept, sharers } = options;
+    const { reached, asked, ports, kept, share } = options;
     const until = conditionOf(asked.until);
     if ("status" in until) return until;
     const refusal = kept === undefined ? await cannotWait(until, reached, ports) : undefined;
     if (refusal !== undefined) return refusal;
     const { from, timeoutMs } = asked;
-    const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept, sharers });
+    const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept, share });
     const ends = until.kind === "commandEnd" ? await CommandSource.of(reached, ports) : undefined;
     return new Waiting(options, wait, ends);
   }
