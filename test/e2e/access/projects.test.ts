@@ -257,19 +257,21 @@ test.each([
   { timeout: 60_000 + runs * 1_000 },
   async (_name, why) => {
     console.log(`seed ${seed}`);
-    const { project, owner, other } = await team();
+    const { project, owner } = await team();
     projects.ownsAs(owner.sub, project); // By the login's cookie, too.
     const bob = await belongingsOf(system, owner, project);
-    const token = await system.mintToken({ sub: other.sub, org: other.org, scope: "sandbox:exec" });
-    const alice = { ...other, token };
-    projects.ownsAs(alice.sub, "default");
-    if (why === "revoked") {
-      projects.ownsAs(alice.sub, project);
-      expect((await go(owner, ["POST - /api/revocations", { sub: alice.sub }])).status).toBe(204);
-    }
+    const nextAlice = async () => {
+      const [sub, { org }] = [fresh("person"), owner];
+      projects.ownsAs(sub, "default");
+      if (why === "revoked") {
+        projects.ownsAs(sub, project);
+        expect((await go(owner, ["POST - /api/revocations", { sub }])).status).toBe(204);
+      }
+      return { sub, org, token: await system.mintToken({ sub, org, scope: "sandbox:exec" }) };
+    };
     const before = await stateOf(bob);
     const heard = bob.client.received.length;
-    const answers = await search(bob, alice, { seed, runs });
+    const answers = await search(bob, nextAlice, { seed, runs });
     const asked = Object.values(answers).reduce((sum, count) => sum + count, 0);
     expect(answers["401"] ?? 0).toBeGreaterThan(asked / 10);
     const after = await stateOf(bob);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { type ConnectOptions, connect, HttpRefusal, type Params, type TestClient } from "../support/client.ts";
 import { namedInGroup, residentBytes } from "../support/processes.ts";
 import { api, fresh, type Person, person, pids, system } from "../support/system.ts";
@@ -15,6 +15,7 @@ const MIB = 1024 * KIB;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** `FUZZ_RUNS=N FUZZ_SECONDS=S` searches longer: so many clients of each kind, or for so long. */
 const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 5) * 1000;
+vi.setConfig({ testTimeout: 60_000 + 2 * LIMIT_MS });
 const settings = {
   seed,
   // Each may be a session with a Durable Object of its own, whose memory stays: so many at most, however fast.
