@@ -1,10 +1,11 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { httpStatusOf, isName, MAX_FED_FRAME_BYTES } from "sandbox-stdio/core";
+import { httpStatusOf, isName, MAX_FED_FRAME_BYTES, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { attach } from "./attach-route.ts";
 import { log } from "./log.ts";
+import { preview } from "./preview.ts";
 import { isSameText } from "./proofs.ts";
 import { codeOf, refuse } from "./refusals.ts";
 import { listingOf, Registry } from "./registry.ts";
@@ -118,6 +119,7 @@ async function route(
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
   if (url.pathname === "/attach") return attach(request, url, server, settings, registry);
+  if (url.pathname === PREVIEW_PATH) return preview(request, url, server);
   if (url.pathname === "/sessions" && request.method === "GET") {
     const sessions = registry.list(sandbox, url.searchParams.get("session") ?? undefined);
     return Response.json({ sessions, idleMs: registry.idleMs });

@@ -53,6 +53,17 @@ export { isWindowSpent, type Paced, pacingClient } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
 export { SNAPSHOT_PATIENCE_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
 export { Window } from "./output/window.ts";
+export {
+  cookiesToBrowser,
+  type HeaderList,
+  headersToBrowser,
+  headersToServer,
+  PREVIEW_PATH,
+  PREVIEW_PREFIX,
+  PREVIEW_STATUS,
+  type PreviewEnds,
+  serverOrigin,
+} from "./preview/headers.ts";
 export type { ConnectionHooks, ServerSocket } from "./server/connection-ports.ts";
 export { Deadline, earliest } from "./server/deadline.ts";
 export { Departures, type SocketQueue } from "./server/departures.ts";
