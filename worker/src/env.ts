@@ -8,12 +8,13 @@ import type { McpEnv } from "./mcp/routes.ts";
 import type { MetricsEnv } from "./metrics/report.ts";
 import type { PageEnv } from "./page.ts";
 import type { PlacementEnv } from "./placement.ts";
+import type { PreviewEnv } from "./preview/settings.ts";
 import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
 import type { SessionObject } from "./session/session-object.ts";
 import type { SessionEnv } from "./session/session-parts.ts";
 
 /** Of the routes and objects of sessions, whoever's Worker they stand in. */
-export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv, MetricsEnv, PlacementEnv {
+export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv, MetricsEnv, PlacementEnv, PreviewEnv {
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly TENANT: DurableObjectNamespace<TenantObject>;
   readonly ADDRESS: DurableObjectNamespace<AddressObject>;

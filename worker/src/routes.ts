@@ -16,6 +16,7 @@ import { gatewayRoutes } from "./mcp/gateway-routes.ts";
 import type { McpTools } from "./mcp/routes.ts";
 import { metricsRoutes } from "./metrics/metrics-route.ts";
 import { reportRefusals } from "./metrics/refusals.ts";
+import { previewRoutes } from "./preview/routes.ts";
 import { openApiRoute } from "./programs/openapi-route.ts";
 import { programRoutes } from "./programs/routes.ts";
 import { sandboxRoutes } from "./programs/sandbox-routes.ts";
@@ -46,6 +47,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/", metricsRoutes);
   app.route("/", terminalRoutes);
   app.route("/", attachRoutes);
+  app.route("/", previewRoutes);
   app.route("/", openApiRoute);
   app.route("/api/sandboxes", sandboxRoutes);
   app.route("/api/sandboxes", programRoutes);

@@ -10,6 +10,7 @@ import { TenantObject } from "./limits/tenant-object.ts";
 import type { McpTools } from "./mcp/routes.ts";
 import { CounterObject } from "./metrics/counter-object.ts";
 import { placed } from "./placement.ts";
+import { answerPreview } from "./preview/host.ts";
 import { stdioRoutes } from "./routes.ts";
 import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
 import { SandboxDirectory } from "./sandbox/directory.ts";
@@ -81,6 +82,9 @@ export function makeStdio<Env extends object>(options: StdioOptions<Env>, contai
   );
   return {
     fetch: async (request, env, ctx) => {
+      // A host of its own: nothing else of this Worker answers there.
+      const preview = await answerPreview(request, complete(env));
+      if (preview !== undefined) return preview;
       const url = new URL(request.url);
       if (!url.pathname.startsWith(`${prefix}/`)) {
         return Response.json({ error: "not_found", message: `not below ${prefix}` }, { status: 404 });

@@ -245,6 +245,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
                 onClose={() => closePane(id)}
                 onReader={(isReader) => page.preferences.set({ isReader })}
                 takesFiles={rights.mayStartAnother}
+                {...(rights.previews === undefined ? {} : { previews: rights.previews })}
                 onSettings={() => setSettings(true)}
                 onTitle={(text) => setTitles((before) => ({ ...before, [id]: text }))}
                 onReady={(live) => sessions.current.set(id, live)}

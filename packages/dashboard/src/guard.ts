@@ -75,7 +75,7 @@ export class Guard {
   followLink(uri: string, isDirect = false): void {
     const local = readLocal(uri);
     if (local !== undefined) {
-      this.#askLocal(local);
+      this.#followLocal(local, isDirect);
       return;
     }
     const target = readLink(uri);
@@ -89,7 +89,7 @@ export class Guard {
 
   /** A path, or an address of the sandbox, was chosen. */
   followText(link: TextLink): void {
-    if (link.kind === "local") this.#askLocal(link.local);
+    if (link.kind === "local") this.#followLocal(link.local, true);
     else this.#change({ question: { kind: "path", path: link.path, line: link.line } });
   }
 
@@ -145,10 +145,11 @@ export class Guard {
     this.#change({ clipboard: wish });
   }
 
-  #askLocal(local: LocalAddress): void {
-    this.#change({
-      question: { kind: "local", sandbox: this.#ports.sandbox, local, preview: this.#ports.previewOf(local) },
-    });
+  /** @param isDirect Its text is the address, and a person has chosen it. */
+  #followLocal(local: LocalAddress, isDirect: boolean): void {
+    const preview = this.#ports.previewOf(local);
+    if (isDirect && preview !== undefined) openWindow(preview);
+    else this.#change({ question: { kind: "local", sandbox: this.#ports.sandbox, local, preview } });
   }
 
   #pasted(event: ClipboardEvent): void {

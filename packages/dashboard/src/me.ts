@@ -14,6 +14,8 @@ export type Me =
       readonly isRenewable: boolean;
       /** The sandbox to begin in, where the server names one. */
       readonly home: string | undefined;
+      /** Whether servers in a sandbox can be looked at. */
+      readonly hasPreviews: boolean;
     }
   /** Renewable: the login has run out, and the server renews it if it is asked to. */
   | { readonly kind: "anonymous"; readonly isRenewable: boolean }
@@ -33,7 +35,8 @@ export async function fetchMe(): Promise<Me> {
     const scopes = Array.isArray(answer.scopes) ? answer.scopes.filter((scope) => typeof scope === "string") : [];
     const expiresAtMs = Date.parse(textOf(answer, "expiresAt") ?? "");
     const home = textOf(answer, "home");
-    return { kind: "known", key: subject, name, scopes, expiresAtMs, isRenewable, home };
+    const hasPreviews = answer.previews === true;
+    return { kind: "known", key: subject, name, scopes, expiresAtMs, isRenewable, home, hasPreviews };
   } catch (error) {
     // fetch rejects if no server answers, json() if the answer is no JSON: both are "not our server, or not now".
     return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };

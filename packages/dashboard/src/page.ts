@@ -49,6 +49,8 @@ export type Rights = {
   readonly mayRenew: boolean;
   /** A session of another name: a guest of one session has no place of their own beside it. */
   readonly mayStartAnother: boolean;
+  /** The path at which servers in a sandbox can be looked at; undefined: nowhere. */
+  readonly previews: string | undefined;
 };
 
 /** The values with which the page attaches to a session. */
@@ -60,8 +62,10 @@ type User = {
   readonly scopes: readonly string[];
   /** The sandbox to begin in, where the server names one. */
   readonly home?: string | undefined;
+  readonly hasPreviews?: boolean;
 };
 
+const PREVIEWS = "/preview/{sandbox}/{port}";
 const CONFIRMED = "sbx.confirmed";
 const LAST = "sbx.last.";
 
@@ -209,6 +213,7 @@ export class Page {
       mayShare: has("sandbox:exec"),
       mayRenew: isOwn,
       mayStartAnother: isOwn,
+      previews: has("sandbox:exec") && user?.hasPreviews === true ? PREVIEWS : undefined,
     };
     if (isOwn && user !== undefined) this.#remember(user, address);
     const desk = new Desk(serverLayouts, address);

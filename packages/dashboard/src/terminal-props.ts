@@ -69,7 +69,10 @@ export type TerminalProps = {
   readonly prediction?: PredictionMode;
   /** Whether files are uploaded that are dropped or pasted, and downloaded; read once, when it is mounted. */
   readonly takesFiles?: boolean;
-  /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; read once, when it is mounted. */
+  /**
+   * Where servers in the sandbox can be looked at: `https://{port}--{sandbox}.preview.example`, or a path of the page's server that leads
+   * on to another origin, as `/preview/{sandbox}/{port}`; read once, when it is mounted.
+   */
   readonly previews?: string;
   /** The action of Ctrl+Shift+,; without it, the key is the process's. */
   readonly onSettings?: () => void;

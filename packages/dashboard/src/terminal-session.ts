@@ -75,7 +75,7 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
   readonly takesFiles?: boolean | undefined;
   /** Whether it has the process's size, whatever fits, and gives none. */
   readonly isSized?: boolean | undefined;
-  /** Where servers in the sandbox can be looked at, as `https://{port}--{sandbox}.preview.example`; without it nowhere. */
+  /** As `TerminalProps` has it; without it nowhere. */
   readonly previews?: string | undefined;
   /** Asked when the token runs out; without it the connection ends then. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;

@@ -74,7 +74,8 @@ export function readLocal(uri: string): LocalAddress | undefined {
 
 /**
  * The address of a preview of that server.
- * @param template The server's template, as `https://{port}--{sandbox}.preview.example`; undefined: there are none.
+ * @param template The server's template: `https://{port}--{sandbox}.preview.example`, or a path of the page's own server that leads on
+ * to another origin, as `/preview/{sandbox}/{port}`; undefined: there are none.
  * @returns undefined where the template is none whose origin is another than the page's.
  */
 export function previewAddress(
@@ -84,12 +85,15 @@ export function previewAddress(
   pageOrigin: string,
 ): string | undefined {
   if (template === undefined || !template.includes("{port}")) return undefined;
-  const origin = template.replaceAll("{port}", String(local.port)).replaceAll("{sandbox}", encodeURIComponent(sandbox));
-  const base = URL.parse(origin);
-  // In the page's own origin a program of the sandbox would act as the person.
-  if (base === null || base.origin === pageOrigin || base.origin === "null") return undefined;
-  if (base.protocol !== "https:" && base.hostname !== "localhost" && !base.hostname.endsWith(".localhost"))
-    return undefined;
+  const isPath = /^\/[^/\\]/.test(template);
+  const filled = template.replaceAll("{port}", String(local.port)).replaceAll("{sandbox}", encodeURIComponent(sandbox));
+  const base = URL.parse(filled, isPath ? pageOrigin : undefined);
+  if (base === null || base.origin === "null") return undefined;
+  // In the page's own origin a program of the sandbox would act as the person: such a path only leads on.
+  if (!isPath && base.origin === pageOrigin) return undefined;
+  const isSafe = base.protocol === "https:" || base.hostname === "localhost" || base.hostname.endsWith(".localhost");
+  if (!isPath && !isSafe) return undefined;
   // The path is only ever a path: "//other.example" must not become a host.
-  return `${base.origin}/${local.path.replace(/^[/\\]+/, "")}`;
+  const rest = local.path.replace(/^[/\\]+/, "");
+  return `${base.origin}${isPath ? base.pathname.replace(/\/$/, "") : ""}/${rest}`;
 }

@@ -187,7 +187,8 @@ export const ENGLISH = {
     downloadPath: "Download",
     local: (port: number) => `Port ${port} of the sandbox`,
     preview: "What runs there is shown in an origin of its own:",
-    noPreview: "The address is inside the sandbox. On your own machine it is there after:",
+    noPreview:
+      "The address is inside the sandbox, and this server shows no previews, or not to you: PREVIEW_HOST sets them up. On your own machine it is there after:",
     forward: (origin: string, sandbox: string, port: number) =>
       `sbx-stdio forward ${origin} --sandbox ${sandbox} ${port}`,
     paste: (lines: number) => `Paste ${count(lines, "line")}?`,

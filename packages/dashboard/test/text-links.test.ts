@@ -68,6 +68,10 @@ test.each<[string, string | undefined, string | undefined]>([
   ["/", "https://sbx.example/{port}", undefined],
   ["/", "http://{port}.preview.example", undefined],
   ["/", "javascript:{port}", undefined],
+  ["/app?x#y", "/preview/{sandbox}/{port}", "https://sbx.example/preview/dev/3000/app?x#y"],
+  ["//evil.example/x", "/preview/{sandbox}/{port}", "https://sbx.example/preview/dev/3000/evil.example/x"],
+  ["/", "//{port}.evil.example", undefined],
+  ["/", "/\\{port}.evil.example", undefined],
 ])("the preview of %s by %s", (path, template, address) => {
   expect(previewAddress({ port: 3000, path }, "dev", template, PAGE)).toBe(address);
 });

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { readAuditSettings } from "../../../worker/src/audit/settings.ts";
 import { AuthFault } from "../../../worker/src/auth/fault.ts";
 import { readAuthSettings } from "../../../worker/src/auth/settings.ts";
+import { parsePreviewHost } from "../../../worker/src/preview/settings.ts";
 import { readEgress } from "../../../worker/src/sandbox/egress.ts";
 import { ENTRIES } from "./container-ways.ts";
 
@@ -51,7 +52,9 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
     else problems.push(`${name} must be a text in wrangler.toml`);
   }
   try {
-    const { publicOrigin, issuer } = readAuthSettings({ ...texts, SESSION_SECRET: ANY_SECRET });
+    const settings = readAuthSettings({ ...texts, SESSION_SECRET: ANY_SECRET });
+    const { publicOrigin, issuer } = settings;
+    if (texts.PREVIEW_HOST) parsePreviewHost(texts.PREVIEW_HOST, settings);
     const { hostname, protocol } = new URL(publicOrigin);
     if (hostname.endsWith(".example.workers.dev")) {
       problems.push(

@@ -186,6 +186,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       OAUTH_AUDIENCE: `${CLI_CLIENT_ID},${WEB_CLIENT_ID}`,
       OAUTH_CLIENT_ID: WEB_CLIENT_ID,
       PUBLIC_ORIGIN: origin,
+      // Browsers lead all names below localhost to this machine.
+      PREVIEW_HOST: `*.localhost:${port}`,
       SESSION_SECRET: sessionSecret.trim(),
       // The bridge has them from the environment.
       LOG_LEVEL: process.env.LOG_LEVEL ?? "",

@@ -186,6 +186,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     upgrade("plain: make", attach({ cmd: "cat" }), none),
     upgrade("plain: a port", attach({ tcp: "1" }), none),
   ],
+  "GET /preview/:sandbox/:port/*": [http("GET", ({ sandbox }) => `/preview/${sandbox}/5173/`)],
   "GET /ws/terminal": [
     upgrade("addon: look on", ({ sandbox, session }) => addonPath(sandbox, { session, role: "viewer" })),
     upgrade("addon: drive", ({ sandbox, session }) => addonPath(sandbox, { session, role: "driver" })),

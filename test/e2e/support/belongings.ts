@@ -48,6 +48,8 @@ export async function belongingsOf(site: Site, who: Person, sandbox: string) {
   const revoked = await post(`${path}/share`, { role: "driver", guests: true });
   const outcome = await call(site, who, `${path}/tickets/${revoked.id}`, { method: "DELETE" });
   if (outcome.status !== 204) throw new Error(`Not revoked: ${outcome.status}`);
+  const led = await call(site, who, `/preview/${sandbox}/5173/`, { redirect: "manual" });
+  const toPreview = new URL(led.headers.get("Location") ?? site.origin).searchParams.get("ticket") ?? "";
   const put = async (to: string, body: object) => {
     const { status } = await call(site, who, to, { method: "PUT", body: JSON.stringify(body) });
     if (status !== 200) throw new Error(`Not kept at ${to}: ${status}`);
@@ -62,7 +64,7 @@ export async function belongingsOf(site: Site, who: Person, sandbox: string) {
     secrets: [marker, String(hello.incarnation), who.sub],
     ids: [String((hello.you as { id: string }).id), String(kept.id), String(revoked.id)],
     keys: [await sandboxKey(tenant, sandbox), await sessionKey(tenant, sandbox, session)],
-    tickets: [spent, elsewhere, String(revoked.ticket), `${String(kept.ticket).slice(0, -3)}AAA`],
+    tickets: [spent, elsewhere, toPreview, String(revoked.ticket), `${String(kept.ticket).slice(0, -3)}AAA`],
     resume: String(hello.resume),
     cookie: await loginCookie(who.sub, who.org, site.origin),
   };
@@ -112,6 +114,7 @@ const OTHER_CALLS = [
     "/api/preferences?",
     "/api/attention-webhook?",
     "/terminal/S/token?",
+    "/preview/S/5173/?",
     "/mcp?",
     "/mcp/S/N?cmd=cat&keep=0",
   ],
@@ -145,7 +148,7 @@ export type Ask = {
   readonly body: string;
 };
 
-const isUpgraded = (route: string) => !/^\/(api|mcp)\b|\/token\?/.test(route);
+const isUpgraded = (route: string) => !/^\/(api|mcp|preview)\b|\/token\?/.test(route);
 
 function bodiesFor({ sandbox, session, who, ids }: Belongings): readonly object[] {
   return [

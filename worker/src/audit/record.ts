@@ -71,6 +71,8 @@ export type Deed =
   | { readonly type: "revoke"; readonly jti: string }
   /** In a tenant's record: the address that the tenant wants to be called at; "" stands for none. */
   | { readonly type: "webhook"; readonly url: string }
+  /** In a tenant's record: a browser was let in to a server in the sandbox, at this port. */
+  | { readonly type: "preview"; readonly port: number }
   /** In a tenant's record: a login by cookie was ended by its person. */
   | { readonly type: "logout" }
   | InputDeed;

@@ -69,12 +69,12 @@ loginRoutes.post("/api/me/renew", (c) =>
 );
 
 /** The parts of an identity that a page is told, and whether the page may renew it. */
-function meOf(identity: Identity, renewal: Renewal | undefined, { homeSandbox: home }: AuthSettings) {
+function meOf(identity: Identity, renewal: Renewal | undefined, { homeSandbox: home, hasPreviews }: AuthSettings) {
   const { subject, email, name, scopes, expiresAt } = identity;
   const sandboxScopes = [...scopes].filter((scope) => scope.startsWith("sandbox:")).sort();
   const until = new Date(expiresAt * 1000).toISOString();
   const me = { authenticated: true, subject, name, email, scopes: sandboxScopes, expiresAt: until };
-  return { ...me, ...(renewal && { renewable: true }), ...(home && { home }) };
+  return { ...me, ...(renewal && { renewable: true }), ...(home && { home }), ...(hasPreviews && { previews: true }) };
 }
 
 async function renewalOf(c: LoginContext, settings: AuthSettings): Promise<Renewal | undefined> {

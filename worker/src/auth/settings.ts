@@ -35,6 +35,8 @@ export interface AuthEnv extends EntryEnv {
   LOGIN_RENEW_HOURS?: string;
   /** The sandbox that the page opens where its address names none. Default: `default`. */
   HOME_SANDBOX?: string;
+  /** `*.HOST[:PORT]`, the hosts of previews; empty: there are none. */
+  readonly PREVIEW_HOST?: string;
   /** `sub` (default) or `org_id`. */
   TENANT_CLAIM?: string;
   /** Space separated `sandbox:*` scopes of a token that carries none. Default: none. */
@@ -53,6 +55,8 @@ export interface AuthSettings extends VerifyOptions, EntrySettings {
   readonly loginScope: string;
   readonly renewHours: number;
   readonly homeSandbox: string | undefined;
+  /** Whether servers in a sandbox can be looked at. */
+  readonly hasPreviews: boolean;
   readonly tenantClaim: TenantClaim;
   readonly defaultScopes: readonly string[];
 }
@@ -95,6 +99,7 @@ function parseAuthSettings(env: AuthEnv): AuthSettings {
     loginScope: env.OAUTH_LOGIN_SCOPE || "openid profile email",
     renewHours: readRenewHours(env.LOGIN_RENEW_HOURS || "12"),
     homeSandbox: env.HOME_SANDBOX || undefined,
+    hasPreviews: Boolean(env.PREVIEW_HOST),
     tenantClaim: readTenantClaim(env.TENANT_CLAIM || "sub"),
     defaultScopes: readDefaultScopes(env.DEFAULT_SCOPES),
   };

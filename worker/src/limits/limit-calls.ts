@@ -37,6 +37,14 @@ export type TenantAnswer =
   | { readonly kind: "revoked" }
   | { readonly kind: "too_many"; readonly retryAfterSeconds: number };
 
+/** A ticket to a preview, which counts once. */
+export type PreviewUse = {
+  readonly id: string;
+  readonly untilMs: number;
+  readonly sandbox: string;
+  readonly port: number;
+};
+
 /** Calls of a tenant's object. Its name is the tenant's key. */
 export interface TenantCalls extends Rpc.DurableObjectBranded {
   /** Whether the caller may call the API; counts the call. @param caller Among whose calls it is counted. */
@@ -55,6 +63,10 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   ended(sessionKey: string): void;
   /** Revokes a user, a token or a login, and has every session end what rests on it. */
   revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void>;
+  /** Resolves with true once something of this is revoked, with false after so long. */
+  untilRevoked(grant: RevocableGrant, ms: number): Promise<boolean>;
+  /** Puts on record that a preview is opened. @returns Whether its ticket counts: it was not used before. */
+  usePreview(use: PreviewUse, by: Actor): Promise<boolean>;
   /** The address that the tenant wants to be called at; undefined switches it off. */
   setWebhook(setting: WebhookSetting | undefined, by: Actor): Promise<void>;
   webhook(): Promise<WebhookState>;

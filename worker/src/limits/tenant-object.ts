@@ -5,7 +5,7 @@
 // the sessions themselves are asked which of them live.
 
 import { DurableObject } from "cloudflare:workers";
-import type { Actor, Deed } from "../audit/record.ts";
+import type { Actor, Deed, Place } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
 import { type KeptKind, type KeptLayout, LayoutStore } from "../layouts/layout-store.ts";
@@ -21,9 +21,11 @@ import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
 import { attemptMs, countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import { DelayedWrites } from "./delayed-writes.ts";
-import type { AdmissionRequest, Attempt, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
+import type { AdmissionRequest, Attempt, PreviewUse, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
 import { type LimitEnv, readLimits } from "./limits.ts";
 import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "./revocation.ts";
+import { RevocationWaits } from "./revocation-waits.ts";
+import { UsedTickets } from "./used-tickets.ts";
 
 /** `sandbox`: its name. Absent in what an earlier version stored. */
 type LiveSession = { readonly sandboxKey: string; readonly sandbox?: string; readonly sinceMs: number };
@@ -56,6 +58,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** The record of events that concern the tenant, and no one session. */
   readonly #trail: AuditTrail;
   readonly #webhook: AttentionWebhook;
+  readonly #used: UsedTickets;
+  readonly #waits = new RevocationWaits();
   readonly #kept: Readonly<Record<KeptKind, LayoutStore>>;
 
   constructor(ctx: DurableObjectState, env: TenantEnv) {
@@ -63,6 +67,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     this.#trail = new AuditTrail(ctx.storage);
     this.#webhook = new AttentionWebhook(ctx.storage, () => isLoopbackAllowed(env));
     this.#kept = { layouts: new LayoutStore(ctx.storage), preferences: new LayoutStore(ctx.storage, "preferences") };
+    this.#used = new UsedTickets(ctx.storage);
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
@@ -142,6 +147,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     this.#revocations.set(key, revocation);
     await this.ctx.storage.put(`revoked:${key}`, revocation);
     await this.#record(deedOf(revocation.kind, revocation.value), revocation.atMs, by);
+    this.#waits.tell(revocation);
     const sessions = [...new Set([...this.#visited.keys(), ...this.#live.keys()])];
     const missed = await this.#tell(revocation, sessions);
     // An object that was restarted meanwhile; the others have heard.
@@ -167,6 +173,17 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     // A slow one holds up nobody but those that come behind it in its own row.
     await Promise.all(Array.from({ length: TOLD_AT_ONCE }, tellOneByOne));
     return missed;
+  }
+
+  async untilRevoked(grant: RevocableGrant, ms: number): Promise<boolean> {
+    return this.#isRevoked(grant, Date.now()) || this.#waits.wait(grant, ms);
+  }
+
+  async usePreview({ id, untilMs, sandbox, port }: PreviewUse, by: Actor): Promise<boolean> {
+    const now = Date.now();
+    if (!(await this.#used.use(id, untilMs, now))) return false;
+    await this.#record({ type: "preview", port }, now, { ...by, sandbox });
+    return true;
   }
 
   async setWebhook(setting: WebhookSetting | undefined, by: Actor): Promise<void> {
@@ -204,7 +221,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     await this.#setAlarm();
   }
 
-  async #record(deed: Deed, atMs: number, by: Actor): Promise<void> {
+  async #record(deed: Deed, atMs: number, by: Actor & Partial<Place>): Promise<void> {
     if (readAuditSettings(this.env).mode === "off") return;
     await this.#trail.append([{ time: new Date(atMs).toISOString(), ...by, ...deed }], new Map());
     if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm();

@@ -1,5 +1,6 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
+import { PREVIEW_PATH } from "sandbox-stdio/core";
 import { BELL_HOST, BELL_PATH } from "../bridge/bell.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
 import type { LifeEnv } from "../life.ts";
@@ -25,6 +26,8 @@ export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv 
 const DEFAULT_STOP_SECONDS = "840";
 /** How long a server in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
+/** Longer than the bridge waits for a server that is looked at, which may compile before it answers. */
+const PREVIEW_PATIENCE_MS = 70_000;
 
 /**
  * The environment that the bridge is started with.
@@ -67,17 +70,28 @@ export async function askBridgeInside(
   }
 }
 
+/** Whether a request is for a server that is looked at: such a one starts no container. */
+export function isPreview(request: Request | string | URL): boolean {
+  return URL.parse(request instanceof Request ? request.url : request)?.pathname === PREVIEW_PATH;
+}
+
 /** @returns undefined if `answer` does not come in time. One that comes later is let go of: its WebSocket would be left open. */
-export async function withinPatience(answer: Promise<Response>): Promise<Response | undefined> {
+export async function withinPatience(
+  request: Request | string | URL,
+  answer: Promise<Response>,
+): Promise<Response | undefined> {
   let isLate = false;
   let end: (late: undefined) => void = () => undefined;
   const late = new Promise<undefined>((resolve) => {
     end = resolve;
   });
-  const timer = setTimeout(() => {
-    isLate = true;
-    end(undefined);
-  }, ANSWER_PATIENCE_MS);
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      end(undefined);
+    },
+    isPreview(request) ? PREVIEW_PATIENCE_MS : ANSWER_PATIENCE_MS,
+  );
   answer.then(
     ({ webSocket }) => {
       if (!isLate) return;

@@ -23,6 +23,7 @@ test("what is not set has the documented default", () => {
     loginScope: "openid profile email",
     renewHours: 12,
     homeSandbox: undefined,
+    hasPreviews: false,
     tenantClaim: "sub",
     defaultScopes: [],
     sessionSecret: ENV.SESSION_SECRET,

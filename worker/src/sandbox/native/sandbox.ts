@@ -7,7 +7,14 @@ import { BELL_HOST } from "../../bridge/bell.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { type LifeEvent, noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
-import { askBridgeInside, bridgeEnvironment, type SandboxEnv, unavailable, withinPatience } from "../bridge-inside.ts";
+import {
+  askBridgeInside,
+  bridgeEnvironment,
+  isPreview,
+  type SandboxEnv,
+  unavailable,
+  withinPatience,
+} from "../bridge-inside.ts";
 import { endOf } from "../container-end.ts";
 import { BRIDGE_PORT, type SandboxObject } from "../containers.ts";
 import { readEgress } from "../egress.ts";
@@ -72,15 +79,20 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
   /** @returns undefined where what listens there does not answer in time. @throws {unknown} Where nothing listens. */
   async #pass(container: Container, request: Request): Promise<Response | undefined> {
     const port = container.getTcpPort(Number(request.headers.get(PORT_HEADER)));
+    // Its body is not to be kept for another try.
+    if (isPreview(request)) {
+      if (!container.running) return unavailable("the container does not run", 3);
+      return withinPatience(request, port.fetch(request));
+    }
     const failure = await this.#ready(container);
     if (failure !== undefined) return cannotStart(failure);
     try {
-      return await withinPatience(port.fetch(request.clone()));
+      return await withinPatience(request, port.fetch(request.clone()));
     } catch (error) {
       if (!NOT_LISTENING.test(String(error)) || !mayStart(request)) throw error;
       // Nothing has reached it. It has ended just now, which the runtime does not say at once.
       const again = await this.#up(container);
-      return again === undefined ? withinPatience(port.fetch(request)) : cannotStart(again);
+      return again === undefined ? withinPatience(request, port.fetch(request)) : cannotStart(again);
     }
   }
 

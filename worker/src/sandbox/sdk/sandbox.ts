@@ -6,7 +6,14 @@ import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
-import { askBridgeInside, bridgeEnvironment, type SandboxEnv, unavailable, withinPatience } from "../bridge-inside.ts";
+import {
+  askBridgeInside,
+  bridgeEnvironment,
+  isPreview,
+  type SandboxEnv,
+  unavailable,
+  withinPatience,
+} from "../bridge-inside.ts";
 import { endOf } from "../container-end.ts";
 import { BRIDGE_PORT, type SandboxObject, SLEEP_AFTER } from "../containers.ts";
 import { readEgress } from "../egress.ts";
@@ -78,6 +85,7 @@ export function withStdio<Base extends SandboxClass>(
       portOrInit?: number | RequestInit,
       portParam?: number,
     ): Promise<Response> {
+      if (!this.isRunning() && isPreview(requestOrUrl)) return unavailable("the container does not run", 3);
       if (!this.isRunning() || this.#starting !== undefined) {
         this.#starting ??= this.#attempts
           .run(() => this.#start())
@@ -89,7 +97,7 @@ export function withStdio<Base extends SandboxClass>(
       }
       const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
       if (!this.isRunning()) return answer; // It was not started, and the SDK says why.
-      const inTime = await withinPatience(answer);
+      const inTime = await withinPatience(requestOrUrl, answer);
       if (inTime === undefined) this.#hang.suspect();
       return inTime ?? unavailable("what runs in the container does not answer", 3);
     }

@@ -1,0 +1,184 @@
+// A browser's request to a server in the sandbox, and its answer: through the bridge, which reaches servers that listen on the
+// loopback alone. Bodies pass as they come; a container is never started for them.
+
+import {
+  cookiesToBrowser,
+  type HeaderList,
+  headersToBrowser,
+  headersToServer,
+  MIB,
+  PREVIEW_PATH,
+  PREVIEW_PREFIX,
+  PREVIEW_STATUS,
+  type PreviewEnds,
+} from "sandbox-stdio/core";
+import { readSaid } from "../bridge/said.ts";
+import { authorization, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import type { TenantsEnv } from "../limits/limit-calls.ts";
+import { log } from "../log.ts";
+import { readText } from "../read-text.ts";
+import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
+import { watchPass } from "./ending.ts";
+import { said } from "./pages.ts";
+import type { PreviewPass } from "./pass.ts";
+import { joinSockets } from "./sockets.ts";
+
+export type ProxyEnv = BridgeEnv & TenantsEnv;
+
+const MAX_BODY_BYTES = 100 * MIB;
+/** Of one browser, as one Worker counts them: a page asks for six at a time, or a hundred where it speaks HTTP/2. */
+const MAX_OPEN = 256;
+/** An answer that takes longer is watched: it ends with its pass. */
+const LONG_MS = 2_000;
+const MAX_REFUSAL_BYTES = 16 * 1024;
+const REFUSAL_PATIENCE_MS = 5_000;
+const NO_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+const open = new Map<string, number>();
+
+export async function passOn(
+  request: Request,
+  env: ProxyEnv,
+  pass: PreviewPass,
+  sandboxKey: string,
+  ends: PreviewEnds,
+): Promise<Response> {
+  if (Number(request.headers.get("Content-Length") ?? 0) > MAX_BODY_BYTES) {
+    return said(request, 413, "too_long", "Too long", `A request has at most ${MAX_BODY_BYTES / MIB} MiB here.`);
+  }
+  if ((open.get(pass.id) ?? 0) >= MAX_OPEN) {
+    return said(request, 429, "too_many", "Too many", `A preview has at most ${MAX_OPEN} requests open.`);
+  }
+  if (!(await isAwake(env, sandboxKey))) {
+    const text = `Nothing runs in the sandbox ${pass.sandbox}: open a session there, and start the server.`;
+    return said(request, 503, "asleep", "The sandbox is asleep", text);
+  }
+  open.set(pass.id, (open.get(pass.id) ?? 0) + 1);
+  const done = () => {
+    const left = (open.get(pass.id) ?? 1) - 1;
+    if (left > 0) open.set(pass.id, left);
+    else open.delete(pass.id);
+  };
+  try {
+    const answer = await asked(request, env, pass, sandboxKey, ends);
+    if (answer.webSocket !== null) {
+      return joinSockets(answer, (end) => watchPass(env, pass, end), done);
+    }
+    const status = Number(answer.headers.get(PREVIEW_STATUS) ?? 0);
+    if (status >= 200 && status <= 599) return toBrowser(request, answer, status, env, pass, ends, done);
+    done();
+    return await refused(request, answer, pass);
+  } catch (error) {
+    done();
+    log.warn("no way to a preview's server:", error);
+    return said(request, 503, "unavailable", "The sandbox can't be reached", "Try again in a moment.");
+  }
+}
+
+async function asked(
+  request: Request,
+  env: ProxyEnv,
+  pass: PreviewPass,
+  sandboxKey: string,
+  ends: PreviewEnds,
+): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const { method, body } = request;
+  const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
+  const query = { sandbox: sandboxKey, port: String(pass.port), method, path: pathname + search };
+  const headers = new Headers({ Authorization: await authorization(env, sandboxKey) });
+  for (const [name, value] of headersToServer([...request.headers], ends)) headers.append(PREVIEW_PREFIX + name, value);
+  if (isUpgrade) {
+    headers.set("Upgrade", "websocket");
+    const offered = request.headers.get("Sec-WebSocket-Protocol");
+    if (offered !== null) headers.set("Sec-WebSocket-Protocol", offered);
+  }
+  const init: RequestInit = {
+    method: body === null ? "GET" : "POST",
+    headers,
+    redirect: "manual",
+    ...(body === null ? {} : { body: bounded(body) }),
+    ...(isUpgrade ? {} : { signal: request.signal }),
+  };
+  const path = `${PREVIEW_PATH}?${new URLSearchParams(query)}`;
+  if (env.BRIDGE_URL) return fetch(`${env.BRIDGE_URL}${path}`, init);
+  return containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, init), BRIDGE_PORT);
+}
+
+/** A body may come without saying how long it is. */
+function bounded(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  let bytes = 0;
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        bytes += chunk.byteLength;
+        if (bytes > MAX_BODY_BYTES) controller.error(new Error("a preview's request is too long"));
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+}
+
+function toBrowser(
+  { method }: Request,
+  answer: Response,
+  status: number,
+  env: ProxyEnv,
+  pass: PreviewPass,
+  ends: PreviewEnds,
+  done: () => void,
+): Response {
+  const theirs = [...answer.headers].flatMap(([name, value]): HeaderList => {
+    const isTheirs = name.startsWith(PREVIEW_PREFIX) && name !== PREVIEW_STATUS;
+    return isTheirs ? [[name.slice(PREVIEW_PREFIX.length), value]] : [];
+  });
+  const headers = new Headers(headersToBrowser(theirs, ends).map(([name, value]) => [name, value]));
+  for (const cookie of cookiesToBrowser(answer.headers.getSetCookie(), ends)) headers.append("Set-Cookie", cookie);
+  // As the server has encoded it: nothing here reads it.
+  const init = { status, headers, encodeBody: "manual" } as const;
+  if (answer.body === null || method === "HEAD" || NO_BODY.has(status)) {
+    done();
+    return new Response(null, init);
+  }
+  const length = Number(headers.get("Content-Length") ?? Number.NaN);
+  const { readable, writable } = length >= 0 ? new FixedLengthStream(length) : new IdentityTransformStream();
+  const stopped = new AbortController();
+  let stopWatching: () => void = () => undefined;
+  const timer = setTimeout(() => {
+    stopWatching = watchPass(env, pass, () => stopped.abort(new Error("the preview's time is over")));
+  }, LONG_MS);
+  const ended = () => {
+    clearTimeout(timer);
+    stopWatching();
+    done();
+  };
+  // Where either side breaks off, the other's end is its answer.
+  void answer.body.pipeTo(writable, { signal: stopped.signal }).then(ended, ended);
+  return new Response(readable, init);
+}
+
+/** The bridge's own words, or those of what stands before it. */
+async function refused(request: Request, answer: Response, { port, sandbox }: PreviewPass): Promise<Response> {
+  const { text } = await readText(answer, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
+  const { error } = readSaid(text);
+  const where = `port ${port} of the sandbox ${sandbox}`;
+  switch (error) {
+    case "connection_refused":
+      return said(
+        request,
+        502,
+        error,
+        "Nothing is there yet",
+        `Nothing listens on ${where}. Start it, and load this again.`,
+      );
+    case "bad_answer":
+      return said(request, 502, error, "No answer", `What listens on ${where} does not answer in HTTP.`);
+    case "timeout":
+      return said(request, 504, error, "No answer in time", `What listens on ${where} has not answered.`);
+    case "forbidden":
+      return said(request, 403, error, "Not shown", `${where} is the sandbox's own.`);
+    default:
+      log.warn(`a preview's request was not passed on (${answer.status}):`, text.slice(0, 1_000));
+      return said(request, 503, "unavailable", "The sandbox can't be reached", "Try again in a moment.");
+  }
+}

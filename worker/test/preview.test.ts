@@ -1,0 +1,109 @@
+// The hosts of previews, and what opens one: without a server behind them.
+
+import { afterEach, expect, test, vi } from "vitest";
+import { AuthFault } from "../src/auth/fault.ts";
+import { admit, type GateEnv } from "../src/preview/gate.ts";
+import {
+  labelOf,
+  openPreviewTicket,
+  type PreviewPass,
+  passCookie,
+  passCookieName,
+  sealPreviewTicket,
+} from "../src/preview/pass.ts";
+import { type ProxyEnv, passOn } from "../src/preview/proxy.ts";
+import { parsePreviewHost, requestedLabel } from "../src/preview/settings.ts";
+
+const SETTINGS = {
+  issuer: "https://id.example",
+  publicOrigin: "https://sbx.example",
+  linkBase: "https://sbx.example",
+  sessionSecret: "s".repeat(32),
+  allowedHosts: new Set(["sbx.example", `${"a".repeat(40)}.own.example`]),
+  allowedOrigins: new Set<string>(),
+  authorizationServers: [],
+};
+const PASS: PreviewPass = {
+  tenant: { issuer: "https://id.example", tenantClaim: "sub", tenantValue: "alice" },
+  sandbox: "dev",
+  port: 5173,
+  id: "id",
+  subject: "alice",
+  isAdmin: false,
+  grant: { persons: [{ subject: "alice" }], tokenIds: [] },
+  expiresAtMs: Date.now() + 1_000_000,
+};
+const previews = parsePreviewHost("*.preview.example", SETTINGS);
+const LABEL = labelOf(PASS);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test.each([
+  "preview.example",
+  "*.",
+  "*.preview.example/x",
+  "*.user@preview.example",
+  "*.*",
+  "*.1.2.3.4",
+  "*.own.example",
+])("%j is no host for previews", (value) => {
+  expect(() => parsePreviewHost(value, SETTINGS)).toThrow(AuthFault);
+});
+
+test("on http, previews are below localhost alone", () => {
+  const local = { publicOrigin: "http://localhost:8787", allowedHosts: new Set(["localhost:8787"]) };
+  expect(parsePreviewHost("*.localhost:8787", local).originOf("x")).toBe("http://x.localhost:8787");
+  expect(() => parsePreviewHost("*.preview.example", local)).toThrow("below localhost");
+});
+
+test("a host is a preview's only as a whole, and where both its names are the same", () => {
+  const asked = (host: string, header = host) =>
+    requestedLabel(new Request(`https://${host}/`, { headers: { Host: header } }), previews);
+  expect(asked(`${LABEL}.preview.example`)).toBe(LABEL);
+  for (const host of [
+    "sbx.example",
+    "preview.example",
+    `x.${LABEL}.preview.example`,
+    `${LABEL}.preview.example.evil.example`,
+  ]) {
+    expect([host, asked(host)]).toEqual([host, undefined]);
+  }
+  expect(asked(`${LABEL}.preview.example`, "sbx.example")).toBeUndefined();
+  expect(asked(`${LABEL}.preview.example:8443`)).toBeUndefined();
+});
+
+test("a ticket ends after 60 s", async () => {
+  vi.useFakeTimers({ now: Date.now(), toFake: ["Date"] });
+  const ticket = await sealPreviewTicket(PASS, "/x", SETTINGS);
+  vi.setSystemTime(Date.now() + 59_999);
+  expect((await openPreviewTicket(ticket, LABEL, SETTINGS)).path).toBe("/x");
+  vi.setSystemTime(Date.now() + 1);
+  await expect(openPreviewTicket(ticket, LABEL, SETTINGS)).rejects.toMatchObject({ code: "ticket_expired" });
+});
+
+test("a pass opens its own preview alone, and one that has ended only says where to get another", async () => {
+  const origin = previews.originOf(LABEL);
+  const noEnv = {} as GateEnv; // Nothing may be asked.
+  const ended = await passCookie({ ...PASS, expiresAtMs: Date.now() - 1 }, SETTINGS);
+  expect(ended).toMatch(/^__Host-sbx_preview=v\.[\w-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/);
+  const request = new Request(`${origin}/`, { headers: { Cookie: ended.split(";")[0] ?? "" } });
+  expect(await admit(request, noEnv, SETTINGS, LABEL, origin)).toMatchObject({ kind: "ended", pass: { port: 5173 } });
+  const other = labelOf({ ...PASS, port: 5174 });
+  await expect(admit(request, noEnv, SETTINGS, other, previews.originOf(other))).rejects.toMatchObject({
+    code: "no_token",
+  });
+});
+
+test("no container is started for a preview", async () => {
+  const asked: string[] = [];
+  const isRunning = () => {
+    asked.push("isRunning");
+    return false;
+  };
+  const env = { Sandbox: { getByName: () => ({ isRunning }) } } as unknown as ProxyEnv; // All that may be asked of it.
+  const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
+  const answer = await passOn(new Request(`${ends.origin}/`), env, PASS, "key", ends);
+  expect([answer.status, await answer.json(), asked]).toMatchObject([503, { error: "asleep" }, ["isRunning"]]);
+});
