@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { exit } from "../../sbx-cli/src/exit.ts";
 import { keepAwake } from "./awake.ts";
+import { GOAL_MINUTES, GOAL_PLAN, goalsTable, roundsIn } from "./goals.ts";
 import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import type { PageRow } from "./page/measure.ts";
@@ -29,6 +30,7 @@ type Options = {
   share: number;
   profile?: string;
   quick?: true;
+  goals?: true;
   ttyd?: string;
   awake: boolean;
   write: boolean;
@@ -40,6 +42,7 @@ const options = new Command("bench")
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--share <x>", "how much of each measurement is made, up to 1; nothing is written below 1", shareOf, 1)
   .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
+  .option("--goals", "half an hour: the rows that have goals, beside them, with the rivals that they are held against")
   .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(terminals))
   .option("--ttyd <path>", "a ttyd 1.7.4 or later, to be measured too", programOf)
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
@@ -52,6 +55,7 @@ if (options.ttyd !== undefined) useTtyd(options.ttyd);
 const isAwake = options.awake && keepAwake();
 if (options.profile !== undefined) await showProfile(options.profile);
 else if (options.quick === true) await showQuick();
+else if (options.goals === true) await measureGoals();
 else await measureAll();
 exit(0);
 
@@ -76,23 +80,37 @@ async function measurePages(): Promise<void> {
 }
 
 async function measureTerminals(): Promise<void> {
-  const results = await runRounds({
-    rounds: options.rounds,
-    measures: MEASURES.filter(({ name }) => options.only.includes(name)),
-    subjects: SUBJECTS.filter(
-      (name) => options.subjects.includes(name) && (name !== "ttyd" || options.ttyd !== undefined),
-    ),
-    share: options.share,
-  });
+  const measures = MEASURES.filter(({ name }) => options.only.includes(name));
+  const plan = measures.map((measure) => ({ measure, subjects: SUBJECTS.filter(isAsked), share: options.share }));
+  const results = await runRounds({ rounds: options.rounds, plan });
   const table = makeTable(results);
   console.log(table);
   if (options.write && options.share === 1) writeTable(table);
 }
 
+/** A ttyd only where one is given. */
+function isAsked(name: SubjectName): boolean {
+  return options.subjects.includes(name) && (name !== "ttyd" || options.ttyd !== undefined);
+}
+
+async function measureGoals(): Promise<void> {
+  const untilMs = performance.now() + GOAL_MINUTES * 60_000;
+  const plan = GOAL_PLAN.filter(({ measure }) => options.only.includes(measure.name)).map((planned) => ({
+    ...planned,
+    subjects: planned.subjects.filter(isAsked),
+    share: planned.share * options.share,
+  }));
+  const results = await runRounds({ rounds: options.rounds, plan, untilMs });
+  const table = goalsTable(results, `${machine(roundsIn(results))}. What misses its goal is bold.`);
+  console.log(table);
+  const isWhole = options.share === 1 && plan.length === GOAL_PLAN.length;
+  if (options.write && isWhole) writeTable(table, "goals");
+}
+
 async function showQuick(): Promise<void> {
   const untilMs = performance.now() + QUICK_MS;
-  const what = { rounds: 1, measures: QUICK_MEASURES, subjects: QUICK_SUBJECTS, share: QUICK_SHARE, untilMs };
-  console.log(quickTable(await runRounds(what), readPage()));
+  const plan = QUICK_MEASURES.map((measure) => ({ measure, subjects: QUICK_SUBJECTS, share: QUICK_SHARE }));
+  console.log(quickTable(await runRounds({ rounds: 1, plan, untilMs }), readPage()));
 }
 
 async function showProfile(name: string): Promise<void> {
@@ -136,9 +154,9 @@ function namesOf(known: readonly string[]): (text: string) => readonly string[] 
 }
 
 /** How often, on what and when it was measured. */
-function machine(): string {
+function machine(count = `${options.rounds}`): string {
   const cpu = cpus();
-  const rounds = options.rounds === 1 ? "One round" : `Medians of ${options.rounds} rounds`;
+  const rounds = count === "1" ? "One round" : `Medians of ${count} rounds`;
   const awake = isAwake ? "kept awake" : "which may sleep";
   const date = new Date().toISOString().slice(0, 10);
   return `${rounds} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${awake}, loopback, ${date}`;

@@ -5,31 +5,40 @@ import type { Measure } from "./measures.ts";
 import { isMeasured, PEERS } from "./measures.ts";
 import { show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
+import { closeTerminals } from "./terminal.ts";
 
 /** A bridge compiles its way of a key in the first 1.5 s, which is no part of a measurement's subject. */
 const SETTLE_MS = 2_000;
+/** The longest measurement, over slow links, takes a third of it. */
+const LIMIT_MS = 300_000;
 
 /** Every value measured, by row and subject. */
 export type Results = Map<string, Map<SubjectName, number[]>>;
 
-export type RoundsOptions = {
-  readonly rounds: number;
-  readonly measures: readonly Measure[];
+export type Planned = {
+  readonly measure: Measure;
   readonly subjects: readonly SubjectName[];
   /** Of the full measurement, up to 1. */
   readonly share: number;
+  /** One that takes longer is given up, and the next goes on. */
+  readonly limitMs?: number;
+};
+
+export type RoundsOptions = {
+  readonly rounds: number;
+  readonly plan: readonly Planned[];
   /** No measurement begins after this time, as performance.now(). */
   readonly untilMs?: number;
 };
 
-export async function runRounds({ rounds, measures, subjects, share, untilMs }: RoundsOptions): Promise<Results> {
+export async function runRounds({ rounds, plan, untilMs }: RoundsOptions): Promise<Results> {
   const results: Results = new Map();
   for (let round = 0; round < rounds; round += 1) {
-    for (const measure of measures) {
-      for (const name of subjects) {
-        if (!isMeasured(measure, name)) continue;
+    for (const planned of plan) {
+      for (const name of planned.subjects) {
+        if (!isMeasured(planned.measure, name)) continue;
         if (untilMs !== undefined && performance.now() >= untilMs) return results;
-        const result = await measureOne(name, measure, share);
+        const result = await measureOne(name, planned);
         for (const [row, value] of Object.entries(result ?? {})) {
           const bySubject = results.get(row) ?? new Map<SubjectName, number[]>();
           results.set(row, bySubject);
@@ -42,16 +51,36 @@ export async function runRounds({ rounds, measures, subjects, share, untilMs }: 
   return results;
 }
 
-async function measureOne(name: SubjectName, measure: Measure, share: number) {
+async function measureOne(name: SubjectName, { measure, share, limitMs = LIMIT_MS }: Planned) {
   const subject = await startSubject(name).catch((error: unknown) => {
     if (!PEERS.includes(name)) throw error;
     console.error(`${name} is left out: ${error instanceof Error ? error.message : error}`);
   });
   if (subject === undefined) return undefined;
+  await pause(SETTLE_MS);
   try {
-    await pause(SETTLE_MS);
-    return await measure(subject, share);
+    return await inTime(measure(subject, share), limitMs);
+  } catch (error) {
+    // One of a run of half an hour and more: the others count.
+    console.error(`${name}: ${measure.name} is left out: ${error instanceof Error ? error.message : error}`);
+    return undefined;
   } finally {
+    closeTerminals();
     await subject.stop();
+  }
+}
+
+/** @throws {Error} If it does not end before, or what it throws. */
+export async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const ended = new AbortController();
+  const limit = pause(limitMs, undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`it did not end in ${limitMs / 1000} s`);
+  });
+  limit.catch(() => undefined); // It is ended where the work was in time.
+  work.catch(() => undefined); // Where it was not, what it says later is of no use.
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    ended.abort();
   }
 }

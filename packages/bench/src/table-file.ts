@@ -6,8 +6,8 @@ import { ROOT } from "../../local/src/paths.ts";
 
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 
-/** `bench`: the whole table. `page`: that of the page in the browser. */
-export type TableName = "bench" | "page";
+/** `bench`: the whole table. `goals`: the rows with goals. `page`: that of the page in the browser. */
+export type TableName = "bench" | "goals" | "page";
 
 /**
  * The page with this table in place of the one it has.

@@ -56,7 +56,25 @@ class Outlet {
   }
 }
 
-export function openTerminal(spec: TerminalSpec): Promise<Terminal> {
+/** Those that are open: a measurement may be given up in its middle. */
+const open = new Set<Terminal>();
+
+export async function openTerminal(spec: TerminalSpec): Promise<Terminal> {
+  const terminal = await openOf(spec);
+  const { close } = terminal;
+  terminal.close = () => {
+    if (open.delete(terminal)) close();
+  };
+  open.add(terminal);
+  return terminal;
+}
+
+/** Closes what a measurement has left open, so that it is no load for the next one. */
+export function closeTerminals(): void {
+  for (const terminal of open) terminal.close();
+}
+
+function openOf(spec: TerminalSpec): Promise<Terminal> {
   if (spec.kind === "ssh") return Promise.resolve(openSsh(spec));
   if (spec.kind === "ttyd") return openTtyd(spec);
   if (spec.kind === "mosh") return Promise.resolve(openMosh(spec));
@@ -148,7 +166,11 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
     );
     client.start();
     // One that is refused for now would be tried again for ever.
-    setTimeout(() => reject(new Error(`not attached after ${ATTACH_PATIENCE_MS} ms`)), ATTACH_PATIENCE_MS).unref();
+    setTimeout(() => {
+      if (client.state.phase === "attached") return;
+      client.leave();
+      reject(new Error(`not attached after ${ATTACH_PATIENCE_MS} ms`));
+    }, ATTACH_PATIENCE_MS).unref();
   });
 }
 

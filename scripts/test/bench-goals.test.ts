@@ -1,0 +1,70 @@
+// The benchmark's rows with goals: how each is held against its goal, and that one measurement can't stop the others.
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { WebSocketServer } from "ws";
+import { GOAL_PLAN, GOALS, goalsTable, roundsIn } from "../../packages/bench/src/goals.ts";
+import { isMeasured } from "../../packages/bench/src/measures.ts";
+import { inTime, type Results } from "../../packages/bench/src/rounds.ts";
+import { closeTerminals, openTerminal } from "../../packages/bench/src/terminal.ts";
+
+function resultsOf(rows: Record<string, Record<string, number[]>>): Results {
+  return new Map(Object.entries(rows).map(([row, values]) => [row, new Map(Object.entries(values))])) as Results;
+}
+
+test("a row stands beside its goal: times the best rival or floor, or itself; bold where it is missed", () => {
+  const results = resultsOf({
+    "echo idle p50, ms": { bridge: [0.3, 0.1, 0.2], path: [0.5], "path floor": [0.4], "node-pty": [0.2], ssh: [0.4] },
+    "output raw, MB/s": { bridge: [120], path: [80], ssh: [90], ttyd: [100] },
+    "memory for each of the next 100, KB": { bridge: [40], path: [400] },
+    "one session to 64, MB/s in all": { bridge: [50], "bridge floor": [100], path: [95], "path floor": [100] },
+  });
+  expect(goalsTable(results, "Here.").split("\n").slice(4)).toEqual([
+    "| echo idle p50, ms | to the best rival | 0.20 | 1.00 | ≤ 1.1 | 0.50 | **2.50** | ≤ 2.2 | - | 0.40 | - | 0.20 | 0.40 |",
+    "| output raw, MB/s | to the best rival | 120 | 1.20 | ≥ 1 | 80.0 | **0.80** | ≥ 0.9 | - | - | 100 | - | 90.0 |",
+    "| memory for each of the next 100, KB | itself | 40.0 |  | ≤ 50 | 400 | **400** | ≤ 240 | - | - | - | - | - |",
+    "| one session to 64, MB/s in all | to its floor | 50.0 | **0.50** | ≥ 1 | 95.0 | 0.95 | ≥ 0.9 | 100 | 100 | - | - | - |",
+  ]);
+});
+
+test("a row that was not measured misses no goal, and one that never came does", () => {
+  const results = resultsOf({
+    "^C in a flood p50, ms": { bridge: [Number.POSITIVE_INFINITY], "node-pty": [1] },
+  });
+  expect(goalsTable(results, "Here.").split("\n").at(-1)).toBe(
+    "| ^C in a flood p50, ms | to the best rival | never | **never** | ≤ 1.1 | - | - | ≤ 2 | - | - | - | 1.00 | - |",
+  );
+});
+
+test("a run that was cut short says how many rounds there are of each value", () => {
+  expect(roundsIn(resultsOf({ a: { bridge: [1, 2, 3], path: [1, 2] }, b: { bridge: [1, 2] } }))).toBe("2 to 3");
+  expect(roundsIn(resultsOf({ a: { bridge: [1, 2] }, b: { path: [1, 2] } }))).toBe("2");
+});
+
+test("whoever has a goal is measured, and so is what it is held against", () => {
+  const planned = new Set(
+    GOAL_PLAN.flatMap(({ measure, subjects }) => subjects.filter((name) => isMeasured(measure, name))),
+  );
+  expect([...planned].sort()).toEqual(["bridge", "bridge floor", "node-pty", "path", "path floor", "ssh", "ttyd"]);
+  expect(GOALS.filter(({ bridge, path }) => bridge === undefined && path === undefined)).toEqual([]);
+});
+
+test("a measurement that does not end is given up, and one that does gives its result", async () => {
+  await expect(inTime(new Promise(() => undefined), 1)).rejects.toThrow("it did not end in 0.001 s");
+  expect(await inTime(Promise.resolve(7), 60_000)).toBe(7);
+  await expect(inTime(Promise.reject(new Error("broken")), 60_000)).rejects.toThrow("broken");
+});
+
+test("what a measurement left open is closed before the next one", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  onTestFinished(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const connected = once(server, "connection");
+  await openTerminal({ kind: "floor", url: `http://127.0.0.1:${port}`, headers: {}, command: ["true"] });
+  const [socket] = await connected;
+  const closed = once(socket, "close");
+  closeTerminals();
+  await closed;
+  expect(server.clients.size).toBe(0);
+});
