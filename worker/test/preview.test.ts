@@ -2,6 +2,9 @@
 
 import { afterEach, expect, test, vi } from "vitest";
 import { AuthFault } from "../src/auth/fault.ts";
+import { identifiedBefore } from "../src/auth/identify.ts";
+import type { Identity } from "../src/auth/identity.ts";
+import { useAuthentication } from "../src/auth/way.ts";
 import { admit, type GateEnv } from "../src/preview/gate.ts";
 import {
   labelOf,
@@ -11,7 +14,9 @@ import {
   passCookieName,
   sealPreviewTicket,
 } from "../src/preview/pass.ts";
+import { portRefusal } from "../src/preview/ports.ts";
 import { type ProxyEnv, passOn } from "../src/preview/proxy.ts";
+import { previewRoutes } from "../src/preview/routes.ts";
 import { parsePreviewHost, requestedLabel } from "../src/preview/settings.ts";
 
 const SETTINGS = {
@@ -106,4 +111,30 @@ test("no container is started for a preview", async () => {
   const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
   const answer = await passOn(new Request(`${ends.origin}/`), env, PASS, "key", ends);
   expect([answer.status, await answer.json(), asked]).toMatchObject([503, { error: "asleep" }, ["isRunning"]]);
+});
+
+test.each<[number, Readonly<Record<string, string>>, string | undefined]>([
+  [5173, {}, undefined],
+  [8080, {}, "port_forbidden"],
+  [3000, {}, "port_forbidden"],
+  [3000, { BRIDGE_URL: "http://127.0.0.1:9000" }, undefined],
+  [9000, { BRIDGE_URL: "http://127.0.0.1:9000" }, "port_forbidden"],
+  [5173, { COMMAND_ALLOW: "bash" }, "cmd_forbidden"],
+  [5173, { COMMAND_ALLOW: "bash,tcp:5173" }, undefined],
+  [5173, { COMMAND_BLOCK: "tcp:*" }, "cmd_forbidden"],
+])("port %i is shown, or not, by %j", (port, env, error) => {
+  expect(portRefusal(env, port, false)?.error).toBe(error);
+});
+
+test("where no host is set up, the way there says how the port is reached instead", async () => {
+  const never = () => Promise.reject(new Error("nobody is asked"));
+  useAuthentication({ settings: () => SETTINGS, authenticate: never, verify: never });
+  const { tenant, subject } = PASS;
+  const scopes = new Set(["sandbox:connect", "sandbox:exec"]);
+  const identity: Identity = { ...tenant, subject, scopes, expiresAt: Date.now() / 1000 + 60 };
+  const request = new Request("https://sbx.example/preview/dev/5173/x");
+  identifiedBefore(request, { identity, source: "cookie", token: "t" });
+  const answer = await previewRoutes.fetch(request, {});
+  const instead = expect.stringContaining("sbx-stdio forward https://sbx.example --sandbox dev 5173");
+  expect([answer.status, await answer.json()]).toEqual([404, { error: "no_previews", message: instead }]);
 });
