@@ -377,8 +377,11 @@ describe("its end", () => {
     const socket = preview.socket("/");
     await once(socket, "open");
     const admin = await person({ org, scope: "sandbox:admin" });
+    const fromMs = performance.now();
     expect((await post(admin, "/api/revocations", { sub })).status).toBe(204);
     expect(await ended(socket)).toBe(4401);
+    // It was told: it would ask again only half a minute later.
+    expect(performance.now() - fromMs).toBeLessThan(15_000);
     await expect.poll(async () => (await preview.ask("/")).status).toBe(401);
     const records = await recordsAt(`${system.origin}/api/audit`, admin.token);
     expect(records.find(({ type }) => type === "preview")).toMatchObject({
