@@ -30,11 +30,17 @@ async function follow(tab: Tab, text: string): Promise<Page> {
     throw new Error(`Cannot find ${wanted}`);
   }, text);
   const opened = tab.page.context().waitForEvent("page");
-  await tab.page.mouse.move(box.x, box.y);
   await tab.page.keyboard.down("Control");
-  await tab.page.mouse.move(box.x + 1, box.y, { steps: 3 });
-  await tab.page.locator(".xterm-cursor-pointer, .sbx-link-hint, .xterm-underline-1").first().waitFor();
-  await tab.page.mouse.click(box.x + 1, box.y);
+  // The terminal looks for links where the pointer moves, once it has drawn what is there.
+  const link = tab.page.locator(".xterm-cursor-pointer, .xterm-underline-1");
+  let moves = 0;
+  const moved = async () => {
+    moves += 1;
+    await tab.page.mouse.move(box.x + (moves % 2) * 20, box.y);
+    return link.count();
+  };
+  await expect.poll(moved, { timeout: 30_000 }).toBeGreaterThan(0);
+  await tab.page.mouse.click(box.x, box.y);
   await tab.page.keyboard.up("Control");
   return opened;
 }
@@ -49,8 +55,10 @@ test("vite's link opens its page in an origin of its own, which has its socket, 
   writeFileSync(join(app, "main.js"), main("first"));
   const port = await anyFreePort();
   // Its own address alone, as it is by default.
-  await tab.run(`clear; cd app; NO_COLOR=1 ${process.execPath} ${VITE} --port ${port} --strictPort`);
-  await tab.find(new RegExp(`http://localhost:${port}/`));
+  await tab.run(
+    `clear; cd app; NO_COLOR=1 ${process.execPath} ${VITE} --port ${port} --strictPort --clearScreen false`,
+  );
+  await tab.find(/Network: use --host/);
 
   const page = await follow(tab, `http://localhost:${port}/`);
   const sockets: string[] = [];
