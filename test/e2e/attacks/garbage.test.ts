@@ -159,7 +159,7 @@ describe("the Worker serves the next client after one that sends", () => {
           return client.messages("hello")[0] ?? client.messages("bye")[0];
         });
         // Those that vanished keep their places for a while.
-        if (first.type === "bye") expect(first.code).toBe(1013);
+        if (first.type === "bye") expect(first).toMatchObject({ code: 1013 });
         else await send(client, garbageActions, how);
       },
     );
@@ -279,7 +279,8 @@ describe("after all of it", () => {
     expect(after.ids).toEqual(before.ids);
     const growth = after.bytes.map((bytes, i) => bytes - (before.bytes[i] ?? 0));
     console.log(`resident MiB of bridge and workerd: ${inMib(before.bytes)}; grown by ${inMib(growth)}`);
-    expect(Math.max(...growth)).toBeLessThan(300 * MIB);
+    // In a long search thousands of sessions live at the same time: those of clients that vanished, for a while.
+    expect(Math.max(...growth)).toBeLessThan(300 * MIB + Math.max(0, attaches - 1_000) * (MIB / 4));
   });
 
   test("nothing was thrown that nobody caught", () => {
