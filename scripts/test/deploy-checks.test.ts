@@ -28,6 +28,15 @@ test("complete settings have no problem, with another issuer's clients of any na
   expect(settingProblems({ ...GOOD, ...others })).toEqual([]);
 });
 
+test("no client is to be registered with the example's address", () => {
+  const example = { PUBLIC_ORIGIN: "https://sbx-stdio.example.workers.dev" };
+  const client = { OAUTH_CLIENT_ID: "sbx-stdio-web", OAUTH_AUDIENCE: "sbx-stdio-web" };
+  expect(settingProblems({ ...GOOD, ...example, ...client })).toEqual([
+    `PUBLIC_ORIGIN is still the example, ${example.PUBLIC_ORIGIN}: set it to where people will reach this Worker`,
+    "OAUTH_CLIENT_ID is still the example, sbx-stdio-web: set PUBLIC_ORIGIN, then this says how to register",
+  ]);
+});
+
 test.each([
   [{ PUBLIC_ORIGIN: "" }, /PUBLIC_ORIGIN is missing/],
   [{ PUBLIC_ORIGIN: "https://sbx-stdio.example.workers.dev" }, /PUBLIC_ORIGIN is still the example/],

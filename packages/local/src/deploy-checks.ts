@@ -55,8 +55,8 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
     const settings = readAuthSettings({ ...texts, SESSION_SECRET: ANY_SECRET });
     const { publicOrigin, issuer } = settings;
     if (texts.PREVIEW_HOST) parsePreviewHost(texts.PREVIEW_HOST, settings);
-    const { hostname, protocol } = new URL(publicOrigin);
-    if (hostname.endsWith(".example.workers.dev")) {
+    const { protocol } = new URL(publicOrigin);
+    if (isExample(publicOrigin)) {
       problems.push(
         `PUBLIC_ORIGIN is still the example, ${publicOrigin}: set it to where people will reach this Worker`,
       );
@@ -82,6 +82,8 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
   return problems;
 }
 
+const isExample = (origin: string): boolean => new URL(origin).hostname.endsWith(".example.workers.dev");
+
 /** At an issuer where anybody registers clients, names that nobody has registered may become a stranger's. */
 function clientProblems(
   { OAUTH_ISSUER = "", OAUTH_CLIENT_ID = "", OAUTH_AUDIENCE = "" }: Readonly<Record<string, string>>,
@@ -92,6 +94,11 @@ function clientProblems(
     .map((name) => name.trim())
     .filter((name) => EXAMPLE_AUDIENCE.includes(name));
   if (OAUTH_CLIENT_ID === EXAMPLE_CLIENT) {
+    // A client that is registered with the example's address could never be used.
+    if (isExample(publicOrigin))
+      return [
+        `OAUTH_CLIENT_ID is still the example, ${EXAMPLE_CLIENT}: set PUBLIC_ORIGIN, then this says how to register`,
+      ];
     const client = {
       ...{ client_name: "sbx-stdio", redirect_uris: [`${publicOrigin}/callback`], grant_types: ["authorization_code"] },
       ...{ response_types: ["code"], token_endpoint_auth_method: "none" },
