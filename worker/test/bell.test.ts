@@ -1,8 +1,8 @@
 // Who may call a session object: a bridge that shows its secret.
 import { env } from "cloudflare:test";
 import { afterEach, expect, test, vi } from "vitest";
-import { answerContainer, BELL_PATH, bellRoutes } from "../src/bridge/bell.ts";
 import type { Env } from "../src/env.ts";
+import { answerContainer, BELL_PATH, bellRoutes } from "../src/sandbox/bell.ts";
 import { containerToken } from "../src/sandbox/secret.ts";
 import { GREETED_SETTINGS } from "./stand-in-bridge.ts";
 

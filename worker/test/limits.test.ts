@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AuthFault } from "../src/auth/fault.ts";
 import { MAX_TOKEN_SECONDS } from "../src/auth/identity.ts";
-import { addressKey } from "../src/limits/address-object.ts";
+import { addressKey } from "../src/limits/address-key.ts";
 import { countAttempt } from "../src/limits/attempts.ts";
 import { CallCounter } from "../src/limits/call-counter.ts";
 import { idleMsOf, readLimits } from "../src/limits/limits.ts";

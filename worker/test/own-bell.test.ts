@@ -2,9 +2,9 @@
 import { env } from "cloudflare:test";
 import { Sandbox as SandboxOfTheSdk } from "@cloudflare/sandbox";
 import { expect, test } from "vitest";
-import { BELL_HOST } from "../src/bridge/bell.ts";
 import type { Env } from "../src/env.ts";
 import { createStdio } from "../src/library.ts";
+import { BELL_HOST } from "../src/sandbox/bell.ts";
 import { containerToken } from "../src/sandbox/secret.ts";
 
 test("H20a: answerCallsOf has the calls of a class's containers come to the Worker's sessions, and leaves its other hosts alone", async () => {

@@ -3,10 +3,10 @@ import { env } from "cloudflare:workers";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { afterEach, expect, test, vi } from "vitest";
 import { orderProcess } from "../src/bridge/order.ts";
-import type { BridgeQuestion } from "../src/bridge/question.ts";
 import { askBridge, attachBridge, isAwake } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
+import type { BridgeQuestion } from "../src/sandbox/question.ts";
 import { sdkContainers } from "../src/sandbox/sdk/access.ts";
 import { containerToken } from "../src/sandbox/secret.ts";
 

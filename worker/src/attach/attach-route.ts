@@ -12,11 +12,11 @@ import type { AuthEnv } from "../auth/settings.ts";
 import { readEntrySettings } from "../auth/way.ts";
 import { type EntryEnv, pass } from "../limits/entry-limits.ts";
 import { type Answering, refuseHttp, refuseUpgrade } from "../refusal.ts";
+import { roleRefusal } from "../session/admission.ts";
 import { terminalGate } from "../terminal/gate.ts";
 import { waitInLobby } from "../terminal/lobby.ts";
 import type { TerminalEnv } from "../terminal/settings.ts";
 import { readBasic, withToken } from "../terminal/ttyd-token.ts";
-import { roleRefusal } from "./admission.ts";
 import { type AttachRight, attachRight, completeQuery, type OtherSession, requireTarget } from "./attach-right.ts";
 import { requestOf } from "./attach-spec.ts";
 

@@ -1,7 +1,7 @@
 // The variables that concern the audit, read and checked in one place.
 
 import { AuthFault } from "../auth/fault.ts";
-import { parseDuration } from "../limits/duration.ts";
+import { parseDuration } from "../duration.ts";
 
 export interface AuditEnv {
   /** `content` (default): typed input on a terminal is kept. `lengths`: only how much. `off`: no record at all. */

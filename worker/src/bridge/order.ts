@@ -6,7 +6,7 @@ import { AuthFault } from "../auth/fault.ts";
 import { readText } from "../read-text.ts";
 import type { Refusal } from "../refusal.ts";
 import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
-import { readSaid } from "./said.ts";
+import { readSaid } from "../sandbox/said.ts";
 import { authorization, type BridgeEnv } from "./upstream.ts";
 
 export type OrderOutcome =

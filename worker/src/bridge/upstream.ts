@@ -5,9 +5,9 @@ import { AuthFault } from "../auth/fault.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
 import { BRIDGE_PORT, type ContainersEnv, containerOf } from "../sandbox/containers.ts";
+import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../sandbox/question.ts";
+import { readSaid } from "../sandbox/said.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
-import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
-import { readSaid } from "./said.ts";
 
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;

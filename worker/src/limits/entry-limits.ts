@@ -12,7 +12,7 @@ import type { AuthEnv } from "../auth/settings.ts";
 import type { Refusal } from "../refusal.ts";
 import { requestId } from "../request-id.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
-import { addressKey } from "./address-object.ts";
+import { addressKey } from "./address-key.ts";
 import type {
   AddressesEnv,
   Attempt,

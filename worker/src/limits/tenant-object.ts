@@ -8,6 +8,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Actor, Deed, Place } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { type AuditPage, AuditTrail } from "../audit/trail.ts";
+import { DelayedWrites } from "../delayed-writes.ts";
 import { type KeptKind, type KeptLayout, LayoutStore } from "../layouts/layout-store.ts";
 import { log } from "../log.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
@@ -20,7 +21,6 @@ import {
 import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
 import { attemptMs, countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
-import { DelayedWrites } from "./delayed-writes.ts";
 import type { AdmissionRequest, Attempt, PreviewUse, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
 import { type LimitEnv, readLimits } from "./limits.ts";
 import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "./revocation.ts";

@@ -2,7 +2,7 @@
 // stored some seconds later: a crash loses those, and Prometheus sees a counter that went back.
 
 import { DurableObject } from "cloudflare:workers";
-import { DelayedWrites } from "../limits/delayed-writes.ts";
+import { DelayedWrites } from "../delayed-writes.ts";
 import { Counts, type Sums } from "./counts.ts";
 import { renderMetrics } from "./prometheus.ts";
 import type { CounterCalls, Report } from "./report.ts";

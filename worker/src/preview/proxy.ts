@@ -12,12 +12,12 @@ import {
   PREVIEW_STATUS,
   type PreviewEnds,
 } from "sandbox-stdio/core";
-import { readSaid } from "../bridge/said.ts";
 import { authorization, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
 import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
+import { readSaid } from "../sandbox/said.ts";
 import { watchPass } from "./ending.ts";
 import { said } from "./pages.ts";
 import type { PreviewPass } from "./pass.ts";

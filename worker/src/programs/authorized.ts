@@ -11,7 +11,7 @@ import { requirePublicOrigin } from "../auth/origin.ts";
 import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import { readEntrySettings } from "../auth/way.ts";
-import { addressKey } from "../limits/address-object.ts";
+import { addressKey } from "../limits/address-key.ts";
 import { addressOf, type EntryEnv, type Pass, pass } from "../limits/entry-limits.ts";
 import type { Refusal } from "../refusal.ts";
 import { requestId } from "../request-id.ts";

@@ -1,20 +1,36 @@
 // Has the process of a session found or started, for programs that call (P1, P2).
 
+import type { ProcessWish, RelaySession } from "sandbox-stdio/core";
+import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
+import type { InnerHop } from "../bridge/inner-hop.ts";
 import { orderProcess } from "../bridge/order.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
+import type { Refusal } from "../refusal.ts";
 import { identityDigest, newRecord } from "../session/new-record.ts";
-import type { SessionKeeper } from "../session/session-keeper.ts";
 import { describeSession } from "../session/session-listing.ts";
 import type { SessionRecord, SessionStore } from "../session/session-store.ts";
 import { answerOf } from "./answer-of.ts";
 import { NEEDS_PASS, type ProgramAnswer, type ProgramCall, type ProgramProcess, refused } from "./call.ts";
+import type { Reached } from "./operations/reached.ts";
+
+/** What keeps the session's process: the session object's part that calls use. */
+export interface ProcessKeeper {
+  /** Undefined while nothing is attached, or nothing is known of a process. */
+  readonly session: RelaySession | undefined;
+  readonly hop: Pick<InnerHop, "client" | "isOpen">;
+  readonly reaching: { reach(): Promise<Reached | Refusal | undefined> };
+  /** A process has been started: it is the session's from here on. */
+  begin(record: SessionRecord, by: Pick<AttachSpec, "actor" | "pass">, asked: ProcessWish): SessionRecord;
+  /** Another process takes the name: nothing is kept of this one. */
+  discard(): void;
+}
 
 export interface StartPorts {
   readonly env: BridgeEnv & CommandEnv;
   readonly store: SessionStore;
-  readonly keeper: SessionKeeper;
+  readonly keeper: ProcessKeeper;
   /** Absent where no audit is kept. */
   readonly audit: SessionAudit | undefined;
 }

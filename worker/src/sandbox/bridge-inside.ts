@@ -1,13 +1,13 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
 import { PREVIEW_PATH } from "sandbox-stdio/core";
-import { BELL_HOST, BELL_PATH } from "../bridge/bell.ts";
-import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../bridge/question.ts";
 import type { LifeEnv } from "../life.ts";
 import { type LogEnv, log } from "../log.ts";
+import { BELL_HOST, BELL_PATH } from "./bell.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 import type { EgressEnv } from "./egress.ts";
 import type { HangWatch } from "./hang-watch.ts";
+import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
 import { type BridgeSecretEnv, containerToken } from "./secret.ts";
 
 /** The variables that a container's object reads, whichever way it is made. */

@@ -1,7 +1,7 @@
 // The way to a sandbox's container. There are two, a folder each: sdk/, the Sandbox SDK's, and native/, the platform's own.
 // The Worker's entry file chooses one, so that nothing of the other is bundled.
 
-import type { BridgeAnswer, BridgeQuestion } from "../bridge/question.ts";
+import type { BridgeAnswer, BridgeQuestion } from "./question.ts";
 
 /** The port of the bridge in its container. */
 export const BRIDGE_PORT = 8080;

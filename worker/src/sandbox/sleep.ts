@@ -1,8 +1,8 @@
 // When a container sleeps: SLEEP_AFTER after its last session is gone. Pure: both kinds of container object ask this.
 
 import { parseListings } from "sandbox-stdio/core";
-import type { BridgeAnswer } from "../bridge/question.ts";
 import { SLEEP_AFTER } from "./containers.ts";
+import type { BridgeAnswer } from "./question.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -1,7 +1,8 @@
 // What the API asks about a session and starts nothing: its description, and whether its process lives.
 
 import type { Asker } from "../attach/grant.ts";
-import { describeSession, participantsOf, type SessionListing } from "./session-listing.ts";
+import type { SessionListing } from "./session-calls.ts";
+import { describeSession, participantsOf } from "./session-listing.ts";
 import type { SessionEnv, SessionParts } from "./session-parts.ts";
 
 /** @param awake Wakes a parked session: its container may be gone, and attached clients are to hear of that. */

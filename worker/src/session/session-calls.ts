@@ -1,11 +1,57 @@
 // The calls of the other parts of the Worker to a session object, so that they need not import its class.
 
+import type { Participant } from "sandbox-stdio/core";
 import type { Asker } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
+import type { Role } from "../auth/ticket.ts";
 import type { Revocation } from "../limits/revocation.ts";
-import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
-import type { SessionListing } from "./session-listing.ts";
+
+/** The API's description of a session. */
+export type SessionListing = {
+  readonly session: string;
+  readonly incarnation: string;
+  readonly state: "running" | "exited" | "lost";
+  readonly tty: boolean;
+  readonly cmd: string;
+  readonly args: readonly string[];
+  readonly createdAt: string;
+  readonly cols?: number;
+  readonly rows?: number;
+  /** The title that the program gives its terminal. */
+  readonly title?: string;
+  readonly clients: number;
+  /** The clients that are attached. Absent if there are none. */
+  readonly participants?: readonly Participant[];
+  readonly offset: number;
+  /** When its last output came. Absent where there was none. */
+  readonly lastOutputAt?: string;
+  /** How far the asker has written by HTTP. */
+  readonly inputOffset: number;
+  readonly exit?: { readonly code: number; readonly signal?: string };
+};
+
+/** The API's listing of a share ticket. Not the ticket itself: it is told once, to its maker. */
+export type TicketListing = {
+  readonly id: string;
+  readonly role: Role;
+  readonly guests: boolean;
+  /** Those who may be here by it at one time. */
+  readonly maxClients: number;
+  /** The person that made it. */
+  readonly maker: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+};
+
+export type NewShareTicket = {
+  readonly id: string;
+  readonly role: Role;
+  readonly guests: boolean;
+  readonly maxClients: number;
+  readonly maker: string;
+  readonly expiresAtMs: number;
+};
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
 export interface SessionCalls extends Rpc.DurableObjectBranded {

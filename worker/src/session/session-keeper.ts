@@ -2,7 +2,6 @@
 // let go of, or lost. Knows nothing of the clients' WebSockets.
 
 import { CLOSE, type InnerHello, type ParkedSession, type ProcessWish, type RelaySession } from "sandbox-stdio/core";
-import { type Admission, attachableOf, PROCESS_LOST } from "../attach/admission.ts";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
@@ -13,7 +12,7 @@ import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
-import { AttentionCaller } from "../webhooks/attention-caller.ts";
+import { type Admission, attachableOf, PROCESS_LOST } from "./admission.ts";
 import {
   ASLEEP,
   askedRecord,
@@ -23,6 +22,7 @@ import {
   startParams,
   startRefusal,
 } from "./asked-process.ts";
+import { AttentionCaller } from "./attention-caller.ts";
 import { EndedProcess } from "./ended-process.ts";
 import { dismiss, HopNews, REPLACED } from "./hop-news.ts";
 import { LastLooks } from "./last-looks.ts";

@@ -2,31 +2,8 @@
 
 import { type KnownClient, knownOf, type Participant, parseListings, type RelaySession } from "sandbox-stdio/core";
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
+import type { SessionListing } from "./session-calls.ts";
 import type { SessionRecord } from "./session-store.ts";
-
-/** The API's description of a session. */
-export type SessionListing = {
-  readonly session: string;
-  readonly incarnation: string;
-  readonly state: "running" | "exited" | "lost";
-  readonly tty: boolean;
-  readonly cmd: string;
-  readonly args: readonly string[];
-  readonly createdAt: string;
-  readonly cols?: number;
-  readonly rows?: number;
-  /** The title that the program gives its terminal. */
-  readonly title?: string;
-  readonly clients: number;
-  /** The clients that are attached. Absent if there are none. */
-  readonly participants?: readonly Participant[];
-  readonly offset: number;
-  /** When its last output came. Absent where there was none. */
-  readonly lastOutputAt?: string;
-  /** How far the asker has written by HTTP. */
-  readonly inputOffset: number;
-  readonly exit?: { readonly code: number; readonly signal?: string };
-};
 
 /**
  * Asking never starts a container.

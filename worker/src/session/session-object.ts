@@ -12,10 +12,10 @@ import { log, useLogLevel } from "../log.ts";
 import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
-import type { NewShareTicket, TicketListing } from "../tickets/session-tickets.ts";
+
 import { describe, isAlive } from "./session-answers.ts";
-import type { SessionCalls } from "./session-calls.ts";
-import type { SessionListing } from "./session-listing.ts";
+import type { NewShareTicket, SessionCalls, SessionListing, TicketListing } from "./session-calls.ts";
+
 import { makeParts, type SessionEnv, type SessionParts } from "./session-parts.ts";
 import type { SessionRecord } from "./session-store.ts";
 

@@ -4,7 +4,7 @@
 import { CLOSE } from "sandbox-stdio/core";
 import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault } from "../auth/fault.ts";
-import { addressKey } from "../limits/address-object.ts";
+import { addressKey } from "../limits/address-key.ts";
 import { ADDRESS_FULL, addressOf } from "../limits/entry-limits.ts";
 import type { AddressesEnv } from "../limits/limit-calls.ts";
 import { type Answering, type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal.ts";

@@ -4,28 +4,7 @@
 import type { Party } from "sandbox-stdio/core";
 import type { Grant } from "../attach/grant.ts";
 import type { Role } from "../auth/ticket.ts";
-
-/** The API's listing of a share ticket. Not the ticket itself: it is told once, to its maker. */
-export type TicketListing = {
-  readonly id: string;
-  readonly role: Role;
-  readonly guests: boolean;
-  /** Those who may be here by it at one time. */
-  readonly maxClients: number;
-  /** The person that made it. */
-  readonly maker: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-};
-
-export type NewShareTicket = {
-  readonly id: string;
-  readonly role: Role;
-  readonly guests: boolean;
-  readonly maxClients: number;
-  readonly maker: string;
-  readonly expiresAtMs: number;
-};
+import type { NewShareTicket, TicketListing } from "../session/session-calls.ts";
 
 /** Share tickets that may be good at one time. */
 export const MAX_SHARE_TICKETS = 100;

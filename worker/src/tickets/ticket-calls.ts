@@ -3,8 +3,9 @@
 import type { Actor } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Lifetimes } from "../session/lifetimes.ts";
+import type { NewShareTicket, TicketListing } from "../session/session-calls.ts";
 import type { SessionStore } from "../session/session-store.ts";
-import type { NewShareTicket, SessionTickets, TicketListing } from "./session-tickets.ts";
+import type { SessionTickets } from "./session-tickets.ts";
 
 export interface TicketPorts {
   readonly store: SessionStore;

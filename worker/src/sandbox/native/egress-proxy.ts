@@ -2,8 +2,8 @@
 // All other traffic goes nowhere where there is such a restriction.
 
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";
 import { type PlacementEnv, placed } from "../../placement.ts";
+import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import { isAllowedHost } from "../egress.ts";
 
 export class EgressProxy extends WorkerEntrypoint<

@@ -3,10 +3,9 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { parseListings } from "sandbox-stdio/core";
-import { BELL_HOST } from "../../bridge/bell.ts";
-import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { type LifeEvent, noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
+import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,
   bridgeEnvironment,
@@ -19,6 +18,7 @@ import { endOf } from "../container-end.ts";
 import { BRIDGE_PORT, type SandboxObject } from "../containers.ts";
 import { readEgress } from "../egress.ts";
 import { HangWatch } from "../hang-watch.ts";
+import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
 import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
 import { PORT_HEADER } from "./access.ts";

@@ -2,10 +2,9 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
-import { answerContainer, BELL_HOST, type BellEnv } from "../../bridge/bell.ts";
-import type { BridgeAnswer, BridgeQuestion } from "../../bridge/question.ts";
 import { noteLife } from "../../life.ts";
 import { log, useLogLevel } from "../../log.ts";
+import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import {
   askBridgeInside,
   bridgeEnvironment,
@@ -18,6 +17,7 @@ import { endOf } from "../container-end.ts";
 import { BRIDGE_PORT, type SandboxObject, SLEEP_AFTER } from "../containers.ts";
 import { readEgress } from "../egress.ts";
 import { HangWatch } from "../hang-watch.ts";
+import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
 import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
 

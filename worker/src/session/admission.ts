@@ -1,11 +1,11 @@
 // Whether a client may attach to a session, by its claimed identity and the state of the session. Knows no sockets.
 
 import { CLOSE, commandWords, dialectNamed, LOST_REASON } from "sandbox-stdio/core";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import type { Grant } from "../attach/grant.ts";
+import type { ResumeSigner } from "../attach/resume.ts";
 import type { Refusal } from "../refusal.ts";
-import type { SessionRecord } from "../session/session-store.ts";
-import type { AttachSpec } from "./attach-spec.ts";
-import type { Grant } from "./grant.ts";
-import type { ResumeSigner } from "./resume.ts";
+import type { SessionRecord } from "./session-store.ts";
 
 /** A client that may attach: as itself again, or as a new one. */
 export type Admission = { readonly id: string; readonly isResume: boolean };

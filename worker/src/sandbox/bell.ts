@@ -3,8 +3,8 @@
 
 import { Hono } from "hono";
 import { readText } from "../read-text.ts";
-import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
+import { type BridgeSecretEnv, bridgeSecret, containerToken } from "./secret.ts";
 
 /** No name of the internet's: only a container asks for it, and its traffic to it comes to the Worker. */
 export const BELL_HOST = "bell.sbx-stdio.internal";

@@ -3,7 +3,7 @@
 import type { Attention } from "sandbox-stdio/programs";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { log } from "../log.ts";
-import type { SessionRecord } from "../session/session-store.ts";
+import type { SessionRecord } from "./session-store.ts";
 
 const ASK_AGAIN_MS = 60_000;
 
