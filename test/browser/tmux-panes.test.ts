@@ -103,7 +103,13 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await agree(tab, tmux);
   await press(/^Close this pane/);
   expect(order().length).toBe(4);
+  // The question is about its pane, wherever the focus goes meanwhile.
+  const closing = tmux.run("display-message", "-p", "#{pane_id}").trim();
+  await pane(tab, closing).locator("textarea").focus();
+  await page.getByRole("tab").first().click();
+  await agree(tab, tmux);
   await press("End its program");
+  await expect.poll(order).not.toContain(closing);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
 

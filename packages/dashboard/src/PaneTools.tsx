@@ -12,19 +12,25 @@ export type PaneToolsProps = {
   /** The pane or the window that is being dragged. */
   readonly dragged: string | undefined;
   readonly onDrag: (dragged: string | undefined) => void;
+  /** A question was answered: its buttons go, and would take the keyboard with them. */
+  readonly onDone: () => void;
 };
 
-export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) {
+export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneToolsProps) {
   const { panes: words } = useTexts();
   const { told, focus } = useSyncExternalStore(panes.subscribe, panes.getState);
-  /** The pane that is closed if it is said once more. */
-  const [closing, setClosing] = useState<string>();
+  /** The pane that was asked to be closed, which a person is asked about. */
+  const [asked, setClosing] = useState<string>();
   const [naming, setNaming] = useState<string>();
   if (told === undefined) return null;
   const next = focus === undefined ? undefined : nextPane(told, focus);
   const otherWindow = nextWindow(told);
   const isZoomed = told.windows.some(({ active, zoomed }) => active && zoomed);
-  const isClosing = closing !== undefined && closing === focus;
+  const closing = told.panes.some(({ id }) => id === asked) ? asked : undefined;
+  const answer = () => {
+    setClosing(undefined);
+    onDone();
+  };
   const onFocus = (order: (pane: string) => void) => () => {
     if (focus !== undefined) order(focus);
   };
@@ -82,16 +88,44 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag }: PaneToolsProps) 
       {next === undefined && !isZoomed
         ? null
         : button(words.zoom, (pane) => panes.act("zoom", pane), { "aria-pressed": isZoomed })}
-      {isClosing
-        ? button(
-            [words.closeNow, words.closeNow],
-            (pane) => {
-              setClosing(undefined);
-              panes.act("close", pane);
-            },
-            { className: "sbx-quiet sbx-tmux-closing", onBlur: () => setClosing(undefined) },
-          )
-        : button(words.close, setClosing)}
+      {closing === undefined ? (
+        button(words.close, setClosing)
+      ) : (
+        // It stays while the focus moves, by a click or by tmux: it names its pane, and ends that one.
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.
+        <span
+          className="sbx-tmux-question"
+          role="group"
+          aria-label={words.closing(closing)}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            event.preventDefault();
+            answer();
+          }}
+        >
+          <span>{words.closing(closing)}</span>
+          <button
+            type="button"
+            className="sbx-quiet sbx-tmux-closing"
+            disabled={!mayOrder}
+            ref={takeFocus}
+            onClick={() => {
+              panes.act("close", closing);
+              answer();
+            }}
+          >
+            {words.closeNow}
+          </button>
+          <button type="button" className="sbx-quiet" onClick={answer}>
+            {words.keep}
+          </button>
+        </span>
+      )}
     </div>
   );
+}
+
+/** Of an element that comes in the place of the one that was pressed. */
+function takeFocus(element: HTMLElement | null): void {
+  element?.focus();
 }

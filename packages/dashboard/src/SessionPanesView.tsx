@@ -109,7 +109,13 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   };
   return (
     <div className="sbx-tmux" onKeyDownCapture={onKey}>
-      <PaneTools panes={panes} mayOrder={live.connection.mayType} dragged={dragged} onDrag={setDragged} />
+      <PaneTools
+        panes={panes}
+        mayOrder={live.connection.mayType}
+        dragged={dragged}
+        onDrag={setDragged}
+        onDone={() => focused?.screen.focus()}
+      />
       <div className="sbx-tmux-ground" ref={ground}>
         <div className="sbx-tmux-window" style={place(0, 0, window?.cols ?? 0, window?.rows ?? 0)}>
           {told.panes

@@ -1,6 +1,7 @@
 // The line of tabs above the panes. The arrows lead along it, Enter shows one, with Shift they move it, Delete closes it; the mouse drags.
 
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from "react";
+import { flushSync } from "react-dom";
 import { type LayoutTab, type PaneId, paneIdOf, placesOf } from "./layout.ts";
 import type { SessionNames } from "./session-names.ts";
 import { useTexts } from "./texts-context.ts";
@@ -33,21 +34,23 @@ export function TabBar(props: TabBarProps) {
     const to = (index + tabs.length) % tabs.length;
     list.current?.querySelectorAll<HTMLElement>("[role=tab]")[to]?.focus();
   };
-  /** Once it is drawn: an element that is moved or goes loses the focus. */
-  const focusTabSoon = (index: number) => requestAnimationFrame(() => focusTab(index));
+  /** An element that is moved or goes loses the focus. A frame later would be too late for the next key. */
+  const focusTabAfter = (change: () => void, index: number) => {
+    flushSync(change);
+    focusTab(index);
+  };
   const onKey = (event: KeyboardEvent, index: number) => {
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const to = Math.max(0, Math.min(index + by, tabs.length - 1));
     if (event.shiftKey && by !== 0) {
-      props.onMove(index, to);
-      focusTabSoon(to);
+      focusTabAfter(() => props.onMove(index, to), to);
     } else if (by !== 0) focusTab(index + by);
     else if (event.key === "Home") focusTab(0);
     else if (event.key === "End") focusTab(tabs.length - 1);
     else if (event.key === "Delete") {
-      props.onClose(index);
-      if (tabs.length > 1) focusTabSoon(Math.min(index, tabs.length - 2));
+      if (tabs.length > 1) focusTabAfter(() => props.onClose(index), Math.min(index, tabs.length - 2));
+      else props.onClose(index);
     } else return;
     event.preventDefault();
   };

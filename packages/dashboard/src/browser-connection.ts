@@ -120,8 +120,15 @@ export class BrowserConnection {
 
   /** Comes back at once if it is waiting, and tries again if it was refused. */
   retryNow(): void {
-    if (this.state.phase === "ended" && !this.#isLeft) void this.#options.resumes?.claim().then((r) => this.#attach(r));
+    if (this.state.phase === "ended" && !this.#isLeft) void this.#attachAgain();
     else this.#client?.retryNow();
+  }
+
+  async #attachAgain(): Promise<void> {
+    const ended = this.#client;
+    const resume = await this.#options.resumes?.claim();
+    // Meanwhile it may have been asked for again, or left.
+    if (!this.#isLeft && this.#client === ended) this.#attach(resume);
   }
 
   /** Starts the session's command anew, under the same name, where its process has ended. */

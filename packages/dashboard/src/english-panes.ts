@@ -20,7 +20,9 @@ export const ENGLISH_PANES = {
     joinNext: ["⇥", "Take this pane to the next window"],
     breakOut: ["⇱", "A window of its own for this pane"],
     close: ["×", "Close this pane: its program ends"],
+    closing: (id: string) => `Pane ${id}:`,
     closeNow: "End its program",
+    keep: "Keep it",
     border: "Border: the arrow keys move it",
   } satisfies Record<string, string | readonly [on: string, said: string] | ((...of: never[]) => string)>,
 };

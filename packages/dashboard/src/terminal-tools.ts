@@ -75,8 +75,10 @@ export class TerminalTools {
     // xterm.js does not tell of a wheel's scrolling by onScroll.
     const element = terminal.element?.querySelector(".xterm-scrollable-element") ?? terminal.element;
     const looked = () => requestAnimationFrame(() => this.#scrolled());
-    for (const event of ["wheel", "pointerup", "keyup", "touchmove"])
+    for (const event of ["wheel", "pointerup", "touchmove"])
       element?.addEventListener(event, looked, { passive: true });
+    // Not in a frame: a browser would draw one for nothing, and the key's echo would wait for the next one.
+    element?.addEventListener("keyup", () => this.#scrolled());
   }
 
   /** The same object until something changes. */

@@ -202,3 +202,20 @@ describe("what is said to be noticed", () => {
     ]);
   });
 });
+
+test("a key asks for no frame of its own: its echo would wait for the one after that", async () => {
+  const page = await browser.attached("/?session=main&debug=1&renderer=dom");
+  const process = browser.server.process("main");
+  await page.type("a");
+  await expect.poll(() => process.typed).toBe("a");
+  await page.page.evaluate(() => {
+    const ask = window.requestAnimationFrame;
+    window.requestAnimationFrame = (callback) => {
+      document.body.dataset.frames = `${document.body.dataset.frames ?? ""}x`;
+      return ask(callback);
+    };
+  });
+  await page.page.keyboard.press("b");
+  await expect.poll(() => process.typed).toBe("ab");
+  expect(await page.page.locator("body").getAttribute("data-frames")).toBeNull();
+});

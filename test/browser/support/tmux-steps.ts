@@ -51,13 +51,12 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
     const ask = async () => {
       await pane(tab, here).locator("textarea").focus();
       await page.getByRole("button", { name: /^Close this pane/ }).press("Enter");
-      return sure.count();
     };
     return {
       words: `close ${here}`,
       do: async () => {
-        // After a cut the order that gives the pane the focus may be refused, and the question goes with the focus.
-        await expect.poll(ask).toBe(1);
+        // After a cut an answer may not have been taken, and its question is still there.
+        if ((await sure.count()) === 0) await ask();
         await sure.press("Enter");
       },
     };
