@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { configFolder } from "./config-folder.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The issuer of tokens, and our client id there. Absent: oauth.do's own. */
@@ -68,7 +69,7 @@ export function forgetLogins(env: Environment): Issuer[] {
 }
 
 export function configDirectory(env: Environment): string {
-  return path.join(env.XDG_CONFIG_HOME || path.join(env.HOME || os.homedir(), ".config"), "sbx-stdio");
+  return configFolder({ platform: process.platform, home: env.HOME || os.homedir(), env });
 }
 
 function writeLogins(env: Environment, logins: Logins): void {

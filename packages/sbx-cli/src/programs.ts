@@ -4,6 +4,7 @@
 import {
   type OutputEvent,
   type RunAnswer,
+  type RunRequest,
   type Sandbox,
   type SandboxSession,
   StdioError,
@@ -55,8 +56,7 @@ export async function runProgram(
   const stdin = readsInput ? { stdinBase64: (await whole(input)).toString("base64") } : {};
   const request = { ...command.request, ...stdin };
   if (isDetached) {
-    const { session, stdin: _, stdinBase64: __, waitMs: ___, maxBytes: ____, ...process } = request;
-    const made = await asking(() => (session === undefined ? at.create(process) : at.session(session).create(process)));
+    const made = await asking(() => startDetached(at, request));
     await printer.print(isJson ? json(made) : `${made.session}\n`);
     return printer.end();
   }
@@ -64,6 +64,13 @@ export async function runProgram(
   if (isJson) await printer.print(json(answer));
   else await printRun(printer, answer);
   return printer.end(runCode(answer));
+}
+
+/** A start alone takes no input: with some to give, it is a run that is not waited for. */
+function startDetached(at: Sandbox, request: RunRequest): Promise<{ session: string }> {
+  const { session, stdin, stdinBase64, waitMs: _, maxBytes: __, ...process } = request;
+  if (typeof stdin === "string" || stdinBase64 !== undefined) return at.run({ ...request, waitMs: 0 });
+  return session === undefined ? at.create(process) : at.session(session).create(process);
 }
 
 function runCode({ state, exit }: RunAnswer): number {

@@ -52,6 +52,8 @@ describe("http.md 11: verbs have the interface's words as options", () => {
       isDetached: false,
     });
     expect(parse(`run ${URL} --command ls --detach`)).toMatchObject({ request: { command: "ls" }, isDetached: true });
+    expect(parse(`run ${URL} --stdin-open -- cat`)).toMatchObject({ request: { cmd: "cat", stdin: null } });
+    expect(refusal(`run ${URL} --stdin-open --stdin a -- cat`)).toMatch(/^give one of --stdin/);
     expect(refusal(`run ${URL}`)).toMatch(/^run needs one command/);
     expect(refusal(`run ${URL} --command ls -- ls`)).toMatch(/^run needs one command/);
   });

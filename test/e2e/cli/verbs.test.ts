@@ -48,6 +48,21 @@ describe("run", () => {
       stdout: "ab\0ü",
     });
   });
+
+  test("leaves input open with --stdin-open; a detached run gets the input that is given", async () => {
+    const who = await person();
+    const read = async (session: string) => {
+      expect(await verb(who, "wait", ["--session", session, "--exit"])).toMatchObject({ code: 0, stderr: "" });
+      return (await verb(who, "read", ["--session", session])).stdout;
+    };
+    const open = await verb(who, "run", ["--stdin-open", "--wait", "0", "--session", "open", "--", "cat"]);
+    expect(open).toMatchObject({ code: 124, stdout: "" });
+    expect((await verb(who, "write", ["--session", "open", "--text", "late", "--eof"])).code).toBe(0);
+    expect(await read("open")).toBe("late");
+    const detached = await verb(who, "run", ["--detach", "--session", "given", "--stdin", "early", "--", "cat"]);
+    expect(detached).toEqual({ code: 0, stdout: "given\n", stderr: "" });
+    expect(await read("given")).toBe("early");
+  });
 });
 
 describe("read and write", () => {

@@ -31,6 +31,7 @@ type RunFlags = PlaceFlags &
     attempt?: string;
     stdin?: string;
     stdinBase64?: string;
+    stdinOpen?: boolean;
     maxBytes?: number;
     detach?: boolean;
     json?: boolean;
@@ -59,6 +60,7 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     .option("--attempt <id>", "what makes --ended replace repeatable")
     .option("--stdin <text>", "its input; - is standard input, read to its end")
     .option("--stdin-base64 <text>", "its input, as base64")
+    .option("--stdin-open", "leave its input open on pipes, for write; without any of these it is at its end")
     .option("--max-bytes <n>", "how much output at most (default: 65536)", readMaxBytes)
     .option("-d, --detach", "start it, print its name and leave it running");
   withJson(withWait(withIncarnation(command), "how long at most (default: 10s); then it goes on, and the code is 124"));
@@ -71,7 +73,10 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     if ((process.cmd === undefined) === (flags.command === undefined)) {
       throw usage("run needs one command: after --, with --cmd, or with --command");
     }
-    const { session = undefined, stdin, stdinBase64, maxBytes } = flags;
+    const { session = undefined, stdin, stdinBase64, stdinOpen, maxBytes } = flags;
+    if ([stdin, stdinBase64, stdinOpen].filter((one) => one !== undefined).length > 1) {
+      throw usage("give one of --stdin, --stdin-base64 and --stdin-open");
+    }
     const attempt = flags.attempt ?? (flags.ended === undefined ? undefined : crypto.randomUUID());
     done({
       kind: "run",
@@ -81,6 +86,7 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
         ...(session === undefined ? {} : { session }),
         ...(stdin === undefined || stdin === "-" ? {} : { stdin }),
         ...(stdinBase64 === undefined ? {} : { stdinBase64 }),
+        ...(stdinOpen === true ? { stdin: null } : {}),
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...waitOf(flags),
       },
