@@ -260,15 +260,15 @@ class RunningProcess implements ChildProcess {
 
   #quietLeftMs(): number {
     const lastByteAtMs = [...this.#outputs].map((output) => output.lastByteAtMs);
-    return Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + this.#lingerMs - performance.now());
+    return Math.max(0, Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + this.#lingerMs - performance.now()));
   }
 
   #checkQuiet(): void {
     this.#quietTimer = undefined;
-    if (!this.#isHeld && this.#quietLeftMs() <= 0) {
+    if (!this.#isHeld && this.#quietLeftMs() === 0) {
       // A last look: a busy loop may have run this timer before the reports of readable bytes.
       for (const output of this.#outputs) if (output.readSome()) poller().enqueue(output);
-      if (!this.#isHeld && this.#quietLeftMs() <= 0) {
+      if (!this.#isHeld && this.#quietLeftMs() === 0) {
         for (const output of this.#outputs) output.close();
         this.#outputs.clear();
       }
