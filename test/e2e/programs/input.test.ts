@@ -85,6 +85,7 @@ test("W1: one of the four, no control characters in a paste, no keys on pipes, 6
   expect(await error({ keys: ["C-c"] })).toEqual([400, "no_terminal"]);
   expect(await error({ paste: "\u001b[2J" })).toEqual([400, "bad_paste"]);
   expect(await error({ text: "x".repeat(65_537) })).toEqual([413, "input_too_long"]);
+  expect(await error({ text: "x".repeat(5_000_000) })).toEqual([413, "input_too_long"]);
   expect((await write(alice, name, { text: `${"x".repeat(65_535)}\n` })).body).toMatchObject({ from: 0, to: 65_536 });
   await client.until("all of it", () => client.bytes().length === 65_536);
 });

@@ -17,11 +17,17 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly answer: ProgramAnswer };
 
-export async function parseBody<S extends z.ZodType>(request: Request, schema: S): Promise<Parsed<z.output<S>>> {
+/** @param tooLong What a body has too much of where it is too long: a process's words (P1), or input (W1). */
+export async function parseBody<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  tooLong: "process" | "input" = "process",
+): Promise<Parsed<z.output<S>>> {
   const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
   if (body.kind === "cut") {
     if (body.reason === "too_slow") return bad(`the body did not come in ${BODY_PATIENCE_MS} ms`);
-    return fail(refused(422, "cmd_too_long", `the body is longer than ${MAX_BODY_BYTES} bytes`));
+    const [status, error] = tooLong === "input" ? ([413, "input_too_long"] as const) : ([422, "cmd_too_long"] as const);
+    return fail(refused(status, error, `the body is longer than ${MAX_BODY_BYTES} bytes`));
   }
   try {
     return check(schema, withIncarnation(JSON.parse(body.text === "" ? "{}" : body.text), request));

@@ -161,7 +161,7 @@ async function driven(c: AppContext, who: Authorized, operation: Drive, incarnat
 }
 programRoutes.post("/:sandbox/sessions/:session/input", async (c) => {
   const who = await enter(c, "sandbox:exec");
-  const body = await parseBody(c.req.raw, sessionSchemas.writeRequest);
+  const body = await parseBody(c.req.raw, sessionSchemas.writeRequest, "input");
   if (!body.ok) return respond(body.answer);
   const { incarnation, text, base64, keys, paste, ...rest } = body.value;
   const bytes = text === undefined ? base64 && atob(base64) : latin1Of(text);
