@@ -1,4 +1,4 @@
-// An agent in a sandbox, beside people: starts a server and waits for its line, runs tests, mends what fails, types at a shell, hands
+// An agent in a sandbox, beside people: starts a server and waits for its line, runs tests, mends what fails; types at a shell; hands
 // the keyboard to a person where a decision is theirs, and goes on when it comes back.
 //
 //   SBX_TOKEN=… node examples/agent/agent.ts https://sbx.example.com SANDBOX

@@ -25,7 +25,7 @@ const LOOK_MS = 20;
 export type Bridge = {
   readonly url: string;
   /**
-   * Says to all who are attached that there are so many seconds, starts nothing more, and resolves once no process runs and
+   * Says to all who are attached that there are so many seconds; starts nothing more; resolves once no process runs and
    * every exit was told to somebody, or the time is over. {@link Bridge.stop} is still to be called.
    */
   drain(seconds: number): Promise<void>;

@@ -14,8 +14,8 @@ const AWAKE = new Map([
 ]);
 
 /**
- * For as long as this process runs, unless it is killed with -9: then the setting stays. Loops of lowest priority would do it anywhere, but a core that runs one is not idle, and
- * the kernel does not move to it what waits behind something else.
+ * For as long as this process runs, unless it is killed with -9: then the setting stays. Loops of lowest priority would do it anywhere, but a core that runs one is not idle. The
+ * kernel does not move to it what waits behind something else.
  * @returns Whether it could: as root, in a guest that has the setting. Elsewhere cores seldom take long to wake.
  */
 export function keepAwake(): boolean {

@@ -1,5 +1,5 @@
-// The command line as scripts use it: how long a command takes that does nothing, on Node and compiled, beside ssh in the same run,
-// and how much memory it holds while it is attached.
+// The command line as scripts use it: how long a command takes that does nothing, on Node and compiled, beside ssh in the same run;
+// how much memory it holds while it is attached.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -33,7 +33,7 @@ export function planSession(session: string, random: Random, bytes: number, paus
       return {
         session,
         tty: true,
-        // A client that is alone paces its process either way, but no process waits for one of a live session that has not yet
+        // A client that is alone paces its process either way. But no process waits for one of a live session that has not yet
         // said a word: so it says one at the beginning.
         delivery: random.chance(0.5) ? "live" : "lossless",
         work: work({ outputBytes: length(), stderrShare: 0, input: "go", inputBytes: 1 }),

@@ -1,5 +1,5 @@
 // A person's choices for every page of theirs. Kept as JSON under one name in this browser, for who is logged in also by the server
-// (preferences-remote.ts), and taken elsewhere as the same JSON. A choice that can't be read counts as never made.
+// (preferences-remote.ts). Taken elsewhere as the same JSON. A choice that can't be read counts as never made.
 
 import type { PredictionMode } from "./echo-prediction.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "./theme-import.ts";

@@ -1,5 +1,5 @@
 // An xterm.js addon that puts a connection on a terminal: output is acknowledged when it has been drawn, sizes change
-// between the bytes between which they changed, and the emulator's own answers are sent only by the one client that is to
+// between the bytes between which they changed; the emulator's own answers are sent only by the one client that is to
 // answer. No React, no layout.
 
 import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";

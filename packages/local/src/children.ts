@@ -1,4 +1,4 @@
-// Long-running child processes: each in its own process group, its output in a log file, ended as a group, and ended
+// Long-running child processes: each in its own process group, its output in a log file; ended as a group, and ended
 // too when this process dies without a chance to (guard.ts). Knows nothing of the children's kinds.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

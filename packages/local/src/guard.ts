@@ -1,5 +1,5 @@
-// A process that outlives its parent by a moment: when the parent is gone, however it ended, it ends the process groups
-// that the parent had named on its standard input (`+PID` and `-PID`, a line each), and whatever carries the mark of the
+// A process that outlives its parent by a moment. When the parent has gone, it ends the process groups
+// that the parent had named on its standard input (`+PID` and `-PID`, a line each). It also ends whatever carries the mark of the
 // run, its argument. Run by children.ts, never imported.
 import { createInterface } from "node:readline";
 import { killMarked } from "./leftovers.ts";

@@ -34,7 +34,7 @@ export interface Issuer {
 
 /**
  * Starts an issuer. Anyone on this machine may sign in as anybody, so it binds 127.0.0.1 and answers only requests that
- * name it as their host (a page elsewhere that points its own name here gets nothing).
+ * name it as their host. A page elsewhere that points its own name here gets nothing.
  *
  * @throws {Error} With code EADDRINUSE if the port is taken.
  */

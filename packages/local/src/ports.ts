@@ -30,7 +30,7 @@ function canListen(port: number): Promise<boolean> {
 
 /** True when nothing uses `port`, on 127.0.0.1 or on ::1, and we may listen there. */
 export async function isPortFree(port: number): Promise<boolean> {
-  // Connecting as well: on macOS one can listen beside a server that listens on all addresses, and `localhost` is
+  // Connecting as well: on macOS one can listen beside a server that listens on all addresses; and `localhost` is
   // ::1 first to most browsers, so another program there would get our visitors.
   if ((await answers("127.0.0.1", port)) || (await answers("::1", port))) return false;
   return canListen(port);

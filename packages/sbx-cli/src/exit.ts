@@ -28,7 +28,7 @@ export function letGoOfLostTerminals(): void {
 }
 
 /**
- * Node's own `process.exit` waits for the threads that compile what has become hot, and one that has no room for its code
+ * Node's own `process.exit` waits for the threads that compile what has become hot. One that has no room for its code
  * waits for the main thread to collect garbage, which it never does again: after much work one exit in a hundred hangs
  * (https://github.com/nodejs/node/issues/54918). So it is collected here, which lets them all go on and leaves room. A short run
  * that holds little has made nothing hot and has room, so it is spared the time.

@@ -1,6 +1,6 @@
 // Standard output and standard error, written in the order in which it came, one write at a time. Knows nothing of sessions.
 //
-// Not process.stdout: its writes to a pipe or a terminal block the whole program until the reader has read, and a program
+// Not process.stdout: its writes to a pipe or a terminal block the whole program until the reader has read. A program
 // that is blocked answers no ping, sends no acknowledgement and hears no signal. Here a thread of the pool waits instead.
 
 import fs from "node:fs";

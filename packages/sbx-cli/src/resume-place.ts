@@ -56,7 +56,7 @@ export class ResumePlace {
   }
 
   /**
-   * Notes a start over HTTP before it is asked for, so that a run that is killed meanwhile is gone on with, and not begun again.
+   * Notes a start over HTTP before it is asked for: a run that is killed meanwhile is gone on with, and not begun again.
    * @returns The id that tells this start from others. @throws {CliError} If the file can't be written.
    */
   starting(session: string): string {

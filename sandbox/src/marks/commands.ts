@@ -98,7 +98,7 @@ export class Commands {
   }
 
   /**
-   * This shell prompts: its own command is over. If that was not taken as ended, a shell within it has died without a word, and
+   * This shell prompts: its own command is over. If that was not taken as ended, a shell within it has died without a word. Then
    * the mark D that was just taken for an end of that shell's command was this one's.
    */
   #prompted(shell: string): void {

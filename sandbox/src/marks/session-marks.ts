@@ -1,5 +1,5 @@
 // The marks of one session: scans its output as it is read, keeps the shell's commands, and tells of what has ended and what
-// wants attention, neither more often than anybody can want.
+// wants attention; neither more often than anybody can want.
 
 import { MAX_TITLE_BYTES } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";

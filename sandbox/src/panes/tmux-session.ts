@@ -7,8 +7,8 @@ import { startProcess } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";
 
 /**
- * The words that name a session's own tmux server. One for all of a sandbox would give each session the variables of the first,
- * and end under one that starts while the last one ends.
+ * The words that name a session's own tmux server. One for all of a sandbox would give each session the variables of the first.
+ * It would end under one that starts while the last one ends.
  */
 export function tmuxServer(sandbox: string, session: string): readonly string[] {
   return ["-L", `sbx-${createHash("sha256").update(`${sandbox} ${session}`).digest("hex").slice(0, 16)}`];

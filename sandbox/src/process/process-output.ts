@@ -13,7 +13,7 @@ export interface OutputSink {
   /** The first `length` bytes of the last reserve() are now output of `stream` (1 stdout, 2 stderr; a PTY has only 1). */
   commit(length: number, stream: 1 | 2): void;
   /**
-   * Committed bytes may go out. Called as soon as the kernel has no more for now, when the process is held, and on
+   * Committed bytes may go out. Called as soon as the kernel has no more for now, when the process is held; and on
    * the way each time another {@link FLUSH_BYTES} have come, so that under load frames are large.
    */
   flush(): void;

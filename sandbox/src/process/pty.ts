@@ -18,8 +18,8 @@ export type Pty = {
   master: number;
   input: number;
   /**
-   * The program's end. Held until the program has exited: while any slave is open the master can't report its end,
-   * so a program that closes all of its own for a while (`exec </dev/null >log 2>&1`) can still open /dev/tty later.
+   * The program's end. Held until the program has exited: while any slave is open the master can't report its end.
+   * So a program that closes all of its own for a while (`exec </dev/null >log 2>&1`) can still open /dev/tty later.
    */
   slave: number;
   slavePath: string;

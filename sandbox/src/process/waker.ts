@@ -35,7 +35,7 @@ export function createWaker(fd: number, onWake: () => void, kind?: WakerKind): W
 const ONE = new BigUint64Array([1n]);
 
 /**
- * An eventfd that Bun's own loop waits on. Bun takes it for a pollable file (it is not a regular one) and each read
+ * An eventfd that Bun's own loop waits on. Bun takes it for a pollable file (it is not a regular one); each read
  * of the stream gives the 8 bytes of its count.
  */
 class WakeEvent {

@@ -1,7 +1,6 @@
 // Draws all that an emulator keeps of a screen as output that gives a terminal of the same size the same screen: cells,
 // scrollback, both screens, cursor, attributes and modes. It begins with a full reset and asks the terminal nothing.
-// addon-serialize leaves out the saved cursor, tab stops, character sets, hyperlinks, the title and most modes, and its
-// wrapped rows are wrong where something was erased.
+// addon-serialize leaves out the saved cursor, tab stops, character sets, hyperlinks, the title and most modes. Its wrapped rows are wrong where something was erased.
 
 import type { Terminal } from "@xterm/headless";
 import { attributesOf, backgroundOf, currentAttributes, PLAIN, sgr, showsOnBlank } from "./attributes.ts";

@@ -9,7 +9,7 @@ export type ChainedRecord = {
   /** 1 for the first, each one more than the one before. */
   readonly seq: number;
   /**
-   * SHA-256, in hex, of the hash before it, a newline, and the record without its hash as JSON, its fields in order, with
+   * SHA-256, in hex, of the hash before it, a newline, and the record without its hash as JSON; its fields in order, with
    * their own SHA-256 in place of `text` and `base64`.
    */
   readonly hash: string;
@@ -35,8 +35,8 @@ export function chained<F extends object>(last: ChainPoint, fields: F): { seq: n
 }
 
 /**
- * Whether `records` follow one another from `from` on, which is {@link CHAIN_START}, or the anchor that is told where old
- * records were deleted, or the last record of an earlier page. That the newest are missing only shows against a head
+ * Whether `records` follow one another from `from` on, which is {@link CHAIN_START}; or the anchor that is told where old
+ * records were deleted; or the last record of an earlier page. That the newest are missing only shows against a head
  * that was noted before.
  */
 export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint = CHAIN_START): ChainVerdict {

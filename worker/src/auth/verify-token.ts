@@ -25,7 +25,7 @@ const ID_ORG_AI_ISSUERS = ["https://id.org.ai", "https://oauth.do", "https://aut
 
 /**
  * Verifies a token of either kind, anew on each call: a JWT by the issuer's keys, an opaque `at_…` by asking
- * the issuer (an answer is believed for up to 60 s, never past the expiry it names).
+ * the issuer. An answer is believed for up to 60 s, never past the expiry it names.
  * @throws {AuthFault} One of the 401s, `no_tenant` (403), `issuer_unreachable` or `misconfigured` (503).
  */
 export async function verifyToken(token: string, options: VerifyOptions): Promise<Identity> {

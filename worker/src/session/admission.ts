@@ -20,7 +20,7 @@ export function ticketRefusal(why: "used" | "revoked"): Refusal {
 }
 
 /**
- * The record that an attach is judged by. The rest of a lost process is there to be read (X7), unless its session is one of
+ * The record that an attach is judged by. The rest of a lost process is there to be read (X7): unless its session is one of
  * those that are forgotten at their end (D6).
  */
 export function attachableOf(record: SessionRecord | undefined, { query }: AttachSpec): SessionRecord | undefined {

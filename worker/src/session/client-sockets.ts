@@ -18,7 +18,7 @@ import type { Unheard, UnheardPool } from "./unheard.ts";
 const HIGH_WATER_BYTES = PLAIN_QUEUE_BYTES;
 /**
  * The runtime leaves the connection of a client that has never said anything open after a close of ours, until the client
- * gives up waiting. So such a client gets this long to say something, its first ping perhaps, or to close first, as the
+ * gives up waiting. So such a client gets this long to say something, its first ping perhaps; or to close first, as the
  * plain ones do at the exit.
  */
 const SILENT_CLIENT_CLOSE_MS = 1_000;

@@ -1,4 +1,4 @@
-// The object's alarm: wakes it to look at a process without clients, when its session is to end or be deleted, and when
+// The object's alarm: wakes it to look at a process without clients; when its session is to end or be deleted, and when
 // records are old enough to be.
 
 import { earliest } from "sandbox-stdio/core";

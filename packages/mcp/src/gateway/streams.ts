@@ -1,4 +1,4 @@
-// Which of a client's streams each message of the server belongs to, what is kept of them for a client that resumes, and when it is
+// Which of a client's streams each message of the server belongs to; what is kept of them for a client that resumes, and when it is
 // too much. Stream 0 is the client's GET; each POST with requests has one of its own. Messages are kept by a journal, whose owner
 // may die at any moment; connections read them from there, each at its own pace.
 

@@ -43,7 +43,7 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
 
 /**
  * A name for a person to read: a guest's own name never stands without the word that it is one. Participants
- * with the same name (they have none, since servers see to that) are told apart by a number, in the order in which they came.
+ * with the same name (they have none, since servers see to that) are told apart by a number: in the order in which they came.
  */
 export function nameOf(people: Participants, id: string, words = PARTICIPANT_WORDS): string {
   const participant = participantOf(people, id);

@@ -1,5 +1,5 @@
 // The Durable Object's end of the inner hop. It makes the bridge an upstream of the session: input goes there and stays
-// in the client's queue until it is confirmed, so that after a break all that is not confirmed is sent again.
+// in the client's queue until it is confirmed. So after a break all that is not confirmed is sent again.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
@@ -111,7 +111,7 @@ export class InnerClient implements Upstream, SnapshotSource {
 
   /**
    * The session is there, found again or made from this greeting: brings its log to where the bridge goes on, tells the
-   * bridge the attached clients, and sends again the input that the bridge has not confirmed.
+   * bridge the attached clients; sends again the input that the bridge has not confirmed.
    */
   ready(session: RelaySession, hello: InnerHello): void {
     const isContinued = this.#session === session;

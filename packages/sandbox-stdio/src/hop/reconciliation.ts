@@ -1,5 +1,5 @@
-// The steps when the inner hop is back: the session object and the bridge compare the log, the clients and the keyboard,
-// and the session object sends again all input that the bridge has not confirmed (H4, H5, H8).
+// The steps when the inner hop is back: the session object and the bridge compare the log, the clients and the keyboard.
+// The session object sends again all input that the bridge has not confirmed (H4, H5, H8).
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { ClientRecord } from "../session/client-record.ts";

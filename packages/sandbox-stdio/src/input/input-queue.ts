@@ -36,8 +36,8 @@ export class InputQueue {
   /**
    * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
    *   has said so ({@link takeUpTo}), since it must know the count before the client hears of it.
-   * @param taken Where this client's input goes on, `eof` the end of input that the other side already has, and `received`
-   *   the count of bytes that it has received, though not all of them are taken.
+   * @param taken Where this client's input goes on, `eof` the end of input that the other side already has; `received` the
+   *   count of bytes that it has received, though not all of them are taken.
    */
   constructor(hop: "process" | "relay", taken = 0, eof?: number, received = taken) {
     this.#hop = hop;

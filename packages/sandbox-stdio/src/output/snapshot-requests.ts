@@ -1,4 +1,4 @@
-// The readers that wait for a snapshot, and when one is asked for: all share one request, and requests are kept apart, so that
+// The readers that wait for a snapshot, and when one is asked for: all share one request. Requests are kept apart, so that
 // the process, which is held while one is made, is not held all the time. Knows nothing of how a snapshot is made.
 
 import { MAX_SNAPSHOT_BYTES, STREAM_SNAPSHOT } from "../wire/constants.ts";

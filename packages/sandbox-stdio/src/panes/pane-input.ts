@@ -1,5 +1,4 @@
-// The input of one pane, on its way to tmux: each byte is typed once, also when the control client is lost in between, since
-// tmux itself keeps the count of the bytes that it has taken.
+// The input of one pane, on its way to tmux: each byte is typed once, also when the control client is lost in between: tmux itself keeps the count of the bytes that it has taken.
 
 import { type CommandLine, type } from "./commands.ts";
 

@@ -1,4 +1,4 @@
-// The budget of *run* (U3): the first half and the last half of output that is too long, cut at line ends if one is near, and never
+// The budget of *run* (U3): the first half and the last half of output that is too long; cut at line ends if one is near, and never
 // inside a character.
 
 import type { OutputLog } from "../output/output-log.ts";

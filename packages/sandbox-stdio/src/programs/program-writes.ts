@@ -1,4 +1,4 @@
-// A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all, and remembers each
+// A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all. Remembers each
 // writer's last, so that the Durable Object may ask again over a new hop.
 
 import type { InputModes, WriteCommand, Written } from "../wire/write-messages.ts";

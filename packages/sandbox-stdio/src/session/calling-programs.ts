@@ -1,5 +1,5 @@
-// The programs that call a session: the client that each of them writes as, which of its writes are recorded and shown, and
-// the news for programs that read and wait by calls. Knows nothing of requests and answers.
+// The programs that call a session: the client that each of them writes as, which of its writes are recorded and shown; the
+// news for programs that read and wait by calls. Knows nothing of requests and answers.
 
 import type { OutputLog } from "../output/output-log.ts";
 import { typedText } from "../programs/typed-text.ts";

@@ -22,7 +22,7 @@ import type { Upstream } from "./session-types.ts";
 const INPUT_ACK_DELAY_MS = 20;
 /**
  * To a client at the far end of the inner hop so much is acknowledged at once: such a message costs its object as much as one
- * of input, and where that keeps a record, it stores input in pieces of this length.
+ * of input. Where that keeps a record, it stores input in pieces of this length.
  */
 const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 /** Pieces of one client's input that may wait: small ones are gathered, so that only a fault comes to so many. */

@@ -169,7 +169,7 @@ export abstract class SessionCore {
   }
 
   /**
-   * The connection ended in any other way: the client keeps its place for the grace, if it ever took part or `isSure`
+   * The connection ended in any other way: the client keeps its place for the grace. It does if it ever took part or `isSure`
    * that it is still there and only the way to it is broken.
    */
   vanish(client: ClientRecord, isSure = false): void {

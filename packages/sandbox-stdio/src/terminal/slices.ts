@@ -1,4 +1,4 @@
-// Cuts output for a terminal into pieces that it parses in a few milliseconds each, however much of it is text and however
+// Cuts output for a terminal into pieces that it parses in a few milliseconds each: however much of it is text and however
 // much is work. Other tasks get a turn in between.
 
 import { unfinishedBytes } from "../text/utf8-text.ts";
