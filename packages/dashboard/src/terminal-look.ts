@@ -35,6 +35,10 @@ export type Look = {
 
 const USUAL_CURSOR: CursorLook = { style: "block", blinks: true };
 
+/** While a person types, the cursor stands still: what blinks holds a browser to the display's clock, and an echo waits for it. */
+const TYPING = "sbx-typing";
+const STILL_MS = 1_000;
+
 export class TerminalLook {
   readonly #terminal: Terminal;
   readonly #prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -44,12 +48,15 @@ export class TerminalLook {
   /** Of xterm.js's character joiners; undefined: characters are drawn one by one. */
   #joiner: number | undefined;
   #scale = 1;
+  #typed: ReturnType<typeof setTimeout> | undefined;
 
   /** Dresses the terminal at once. */
   constructor(terminal: Terminal, look: Look) {
     this.#terminal = terminal;
     this.#look = look;
     this.#prefersDark.addEventListener("change", () => this.#apply(), { signal: this.#stopWatching.signal });
+    const listening = terminal.onData(() => this.#standStill());
+    this.#stopWatching.signal.addEventListener("abort", () => listening.dispose());
     this.#apply();
   }
 
@@ -76,6 +83,14 @@ export class TerminalLook {
 
   dispose(): void {
     this.#stopWatching.abort();
+    clearTimeout(this.#typed);
+  }
+
+  #standStill(): void {
+    const { classList } = this.#terminal.element ?? {};
+    classList?.add(TYPING);
+    clearTimeout(this.#typed);
+    this.#typed = setTimeout(() => classList?.remove(TYPING), STILL_MS);
   }
 
   #apply(): void {

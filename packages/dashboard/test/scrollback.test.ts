@@ -219,3 +219,13 @@ test("a key asks for no frame of its own: its echo would wait for the one after 
   await expect.poll(() => process.typed).toBe("ab");
   expect(await page.page.locator("body").getAttribute("data-frames")).toBeNull();
 });
+
+test("the cursor stands still while a person types, and blinks again: what blinks delays an echo by a frame", async () => {
+  const page = await browser.attached("/?session=main&debug=1&renderer=dom");
+  const blinking = () => page.page.evaluate(() => document.getAnimations().length);
+  await page.page.locator(".xterm-cursor-blink").waitFor();
+  await expect.poll(blinking).toBe(1);
+  await page.type("a");
+  await expect.poll(blinking).toBe(0);
+  await expect.poll(blinking).toBe(1);
+});
