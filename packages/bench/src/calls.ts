@@ -76,7 +76,7 @@ async function openWaits(spec: TerminalSpec): Promise<{ close(): Promise<void> }
       await ask(spec, "DELETE", `sessions/${session}`);
       for (const answer of await waits) {
         const body = await answer.text();
-        // One that has not caught up with the output when its session is ended is told: that there is none any more, or that its time is over.
+        // One that has not caught up with the output when its session is ended hears that there is none any more, or that its time is over.
         if (!/"outcome":"(?:exited|timeout)"|"error":"not_found"/.test(body))
           throw new Error(`a wait ended as ${body.trim()}`);
       }

@@ -28,7 +28,7 @@ function runAll(first: number, count: number, overrides: Partial<Plan> = {}): Ou
 }
 
 test(`whatever breaks, every byte comes once and in order, the exit last, and nothing is held for ever (${RUNS} runs from seed ${FIRST_SEED})`, {
-  timeout: 60_000 + RUNS * 50,
+  timeout: 60_000 + RUNS * 150,
 }, () => {
   const { faults, attaches, heldTurns, gapBytes, snapshots, approximations, virtualMs } = runAll(FIRST_SEED, RUNS);
   console.log(
@@ -52,7 +52,7 @@ function parkingPlan(seed: number): Partial<Plan> {
 }
 
 test(`H21: a Durable Object that is parked and evicted whenever it is quiet changes nothing for anybody (${RUNS} runs)`, {
-  timeout: 60_000 + RUNS * 100,
+  timeout: 60_000 + RUNS * 200,
 }, () => {
   let [parkings, evictions] = [0, 0];
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
@@ -121,7 +121,7 @@ function screenPlan(seed: number, overrides: Partial<Plan> = {}): Plan {
 }
 
 test("A9, O5, O7: on a PTY whoever goes on where bytes are missing gets a snapshot of that very place, or is told that there is none", {
-  timeout: 60_000 + RUNS * 100,
+  timeout: 60_000 + RUNS * 200,
 }, () => {
   let [snapshots, approximations] = [0, 0];
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
@@ -153,7 +153,7 @@ test.each(SCREEN_REGRESSIONS)("screen plan of seed %i: %s", (seed) => {
 });
 
 test("O7: where the bridge answers in time, no client ever goes on without a snapshot", {
-  timeout: 60_000 + RUNS * 50,
+  timeout: 60_000 + RUNS * 150,
 }, () => {
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS / 2; seed += 1) {
     const screen = { delayMs: 100, failing: 0, inexact: 0 };
