@@ -42,7 +42,7 @@ test("S1: the screen as text, with cursor, title, modes and scrollback, as it st
     cursor: { x: 7, y: 4, visible: true },
     alternate: false,
     title: "Titel",
-    modes: { bracketedPaste: true, applicationCursor: true, applicationKeypad: false, newLine: false, mouse: false },
+    modes: { bracketedPaste: true, applicationCursor: true, mouse: false },
     lines: ["5", "6", "7", "8", "rot é$"],
     scrollback: ["2", "3", "4"],
   });

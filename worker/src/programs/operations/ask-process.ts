@@ -39,15 +39,22 @@ export async function screen(
     const answer = refused(503, "no_screen_yet", "there is no screen yet: ask again");
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
-  const { runs: allRuns, ansi: drawing, scrollback: above, ...rest } = state;
+  const { runs: allRuns, ansi: drawing, scrollback: above, modes, ...rest } = state;
   const lines = Array.isArray(above) ? above.slice(Math.max(0, above.length - scrollback)) : [];
   const body = {
     ...rest,
+    modes: toldModes(modes),
     ...(scrollback > 0 ? { scrollback: lines } : {}),
     ...(runs && allRuns !== undefined ? { runs: allRuns } : {}),
     ...(ansi && drawing !== undefined ? { ansi: drawing } : {}),
   };
   return { status: 200, body };
+}
+
+/** Those of the contract: the bridge says more, for whoever encodes keys. */
+function toldModes(modes: unknown): Readonly<Record<string, unknown>> {
+  const { bracketedPaste, applicationCursor, mouse } = Object(modes) as Readonly<Record<string, unknown>>;
+  return { bracketedPaste, applicationCursor, mouse };
 }
 
 /** @param lostAtMs When the process was lost, if it was: what it ran ended with it, at the end of what was received. */
