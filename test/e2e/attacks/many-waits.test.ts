@@ -1,5 +1,5 @@
 // Programs that wait or read in numbers and amounts beyond the limits: those above are told, memory is bounded, neighbours are served.
-// Full size by SBX_LOAD: 10,000 waits, and 100 MB of output.
+// Full size by SBX_LOAD: 10,000 waits, and 100 MB of output, in a Worker that collects garbage at once.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect } from "../support/client.ts";
 import { namedInGroup, residentBytes } from "../support/processes.ts";
@@ -15,6 +15,7 @@ const BATCH = 100;
 const OUTPUT_BYTES = IS_FULL ? 100 * MB : 12 * MB;
 /** What may be added to the Worker's memory, far below what the waits or the output would take if they were kept. */
 const ROOM_BYTES = 500 * MB;
+const REFUSED_ROOM_BYTES = 100 * MB;
 /** No test may take the machine down: beyond this the Worker is ended. */
 const MOST_BYTES = 1_500 * MB;
 const WATCH_MS = 100;
@@ -59,8 +60,10 @@ test("R3: of many waits at once 256 stay, the others are 429 with Retry-After, a
     expect([Number(response.headers.get("Retry-After")) > 0, text.includes('"too_many_')]).toEqual([true, true]);
   };
   const waits: Promise<void>[] = [];
+  let halfBytes = 0;
   while (waits.length < WAITS) {
     // More at a time are a matter of this machine's cores.
+    if (waits.length === WAITS / 2) halfBytes = peakBytes;
     for (let i = 0; i < BATCH; i += 1) waits.push(ask(waits.length));
     neighbour.type(`echo ${waits.length}\n`);
     await neighbour.output(`echo ${waits.length}\n`);
@@ -73,6 +76,8 @@ test("R3: of many waits at once 256 stay, the others are 429 with Retry-After, a
   expect([...statuses.keys()].sort()).toEqual([200, 429]);
   expect(statuses.get(200)).toBeGreaterThan(0);
   expect(statuses.get(200)).toBeLessThanOrEqual(256);
+  // What is refused leaves nothing behind.
+  if (IS_FULL) expect(peakBytes - halfBytes).toBeLessThan(REFUSED_ROOM_BYTES);
   expect(peakBytes - startBytes).toBeLessThan(ROOM_BYTES);
 }, 600_000);
 
