@@ -44,7 +44,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   // At full size memory is compared with what is live: V8 does not see what its small objects hold of the runtime, and would let
   // a gigabyte of that wait for a collection. On the platform an object's limit of 128 MB asks for one.
-  if (process.env.SBX_LOAD === "full") process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--gc-global";
+  const { SBX_LOAD, FUZZ_SECONDS } = process.env;
+  if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--gc-global";
   let tokenSeconds = USUAL_TOKEN_SECONDS;
   const system = await startSystem({
     dir,
