@@ -53,12 +53,21 @@ async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Pro
   const tar = spawn("tar", ["cf", "-", "-C", folder, ...packed(name, names)], { stdio: ["pipe", "pipe", "inherit"] });
   give(tar, names);
   const far = remote(LAND + UNPACK, [to.path, name], true);
-  return carry(tar, far, new CopyProgress(bytesOf(here, names)), far);
+  const progress = new CopyProgress(bytesOf(here, names));
+  if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin);
+  tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
+  far.stdout?.resume();
+  far.stdin?.on("error", () => undefined); // Its end tells why.
+  return outcomeOf(far, exitOf(tar), progress);
 }
 
 // ---- Out ---------------------------------------------------------------------------------------------------------
 
-const SOURCE = `cd -- "$(dirname -- "$1")" || exit
+const SOURCE = `if [ ! -e "$1" ] && [ ! -L "$1" ]; then
+  printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$1" >&2
+  exit 1
+fi
+cd -- "$(dirname -- "$1")" || exit
 n=$(basename -- "$1")
 `;
 const PACK = 'exec tar cf - "./$n"';
@@ -70,18 +79,44 @@ async function copyOut({ from, to, isResumed }: CopyCommand, remote: Remote): Pr
   const target = path.resolve(to.path);
   const isInto = name === "." || to.path.endsWith("/") || fs.statSync(target, { throwIfNoEntry: false })?.isDirectory();
   const landing = isInto ? target : path.join(path.dirname(target), `.${path.basename(target)}.sbx-cp`);
-  fs.mkdirSync(landing, { recursive: true });
   const there = isResumed ? parseListing(await textOf(remote(SOURCE + LIST_ALL, [from.path], false))) : undefined;
   const names = there === undefined ? undefined : missing(there, listFolder(landing, name));
   const far = remote(SOURCE + (names === undefined ? PACK : PACK_SOME), [from.path], names !== undefined);
   give(far, names);
-  const near = spawn("tar", ["xf", "-", "-C", landing], { stdio: ["pipe", "inherit", "inherit"] });
-  const outcome = await carry(far, near, new CopyProgress(there && bytesOf(there, names)), far);
+  const progress = new CopyProgress(there && bytesOf(there, names));
+  const near = unpackFrom(far, () => {
+    fs.mkdirSync(landing, { recursive: true });
+    return spawn("tar", ["xf", "-", "-C", landing], { stdio: ["pipe", "inherit", "inherit"] });
+  });
+  far.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
+  const outcome = await outcomeOf(far, near, progress);
   if (!isInto && outcome.kind === "exit" && outcome.code === EXIT.ok) {
     fs.renameSync(path.join(landing, name), target);
     fs.rmdirSync(landing);
   }
   return outcome;
+}
+
+/** Starts the near tar with the first byte: where none comes, nothing is written here. @returns Its exit code. */
+function unpackFrom(far: ChildProcess, start: () => ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let isStarted = false;
+    far.stdout?.once("data", (first: Buffer) => {
+      isStarted = true;
+      try {
+        const tar = start();
+        exitOf(tar).then(resolve, reject);
+        tar.stdin?.on("error", () => undefined); // Its end tells why.
+        tar.stdin?.write(first);
+        if (tar.stdin !== null) far.stdout?.pipe(tar.stdin);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    far.once("close", () => {
+      if (!isStarted) resolve(EXIT.failed);
+    });
+  });
 }
 
 // ---- Both --------------------------------------------------------------------------------------------------------
@@ -98,18 +133,8 @@ function give(tar: ChildProcess, names: readonly string[] | undefined): void {
 }
 
 /** @param far The one of the two that is in the sandbox: its code counts first. */
-async function carry(
-  source: ChildProcess,
-  sink: ChildProcess,
-  progress: CopyProgress,
-  far: ChildProcess,
-): Promise<Outcome> {
-  const near = far === source ? sink : source;
-  if (source.stdout !== null && sink.stdin !== null) source.stdout.pipe(sink.stdin);
-  source.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
-  sink.stdout?.resume();
-  sink.stdin?.on("error", () => undefined); // Its end tells why.
-  const [farCode, nearCode] = await Promise.all([exitOf(far), exitOf(near)]);
+async function outcomeOf(far: ChildProcess, near: Promise<number>, progress: CopyProgress): Promise<Outcome> {
+  const [farCode, nearCode] = await Promise.all([exitOf(far), near]);
   progress.end();
   if (farCode !== EXIT.ok) return exitWith(farCode);
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);

@@ -1,7 +1,15 @@
-// What a copy that goes on leaves out, and what its line says.
-import { expect, test } from "vitest";
+// What a copy that goes on leaves out, what its line says, and what is said of a file that is not there.
+
+import { readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
 import { progressText } from "../src/copy-progress.ts";
+import { runCli, scratch } from "./fixture/cli.ts";
+import { startServer } from "./fixture/server.ts";
+
+// Each run starts several programs, on a machine that may be busy.
+vi.setConfig({ testTimeout: 90_000 });
 
 test("a file is left out where size and time are the same; folders and links never are", () => {
   const wanted = parseListing("5 100.25 ./a\0" + "6 100.0 ./b\nc\0" + "0 -1 ./folder\0" + "7 100 ./d\0");
@@ -14,4 +22,21 @@ test("progress says how much of how much, and how fast", () => {
   expect(progressText(1_500_000, 3_000_000, 1_000)).toBe("1.5 MB of 3.0 MB  50%  1.5 MB/s");
   expect(progressText(3_100_000, 3_000_000, 2_000)).toBe("3.0 MB of 3.0 MB  100%  1.6 MB/s");
   expect(progressText(999, undefined, 1_000)).toBe("999 B  999 B/s");
+});
+
+test("what is not in the sandbox is said in one line, and nothing is written here; a link to nothing is copied", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [there, here] = [scratch(), scratch()];
+  const missingWords = { code: 1, stdout: "", stderr: `sbx-stdio: no such file in the sandbox: ${there}/none/x\n` };
+  expect(await runCli(["cp", server.url, `:${there}/none/x`, here])).toEqual({ ...missingWords, signal: null });
+  expect(await runCli(["cp", server.url, `:${there}/none/x`, join(here, "new")])).toMatchObject(missingWords);
+  expect(readdirSync(here)).toEqual([]);
+  symlinkSync("nowhere", join(there, "link"));
+  writeFileSync(join(there, "-rf"), "words");
+  expect(await runCli(["cp", server.url, `:${there}/link`, here])).toMatchObject({ code: 0, stderr: "" });
+  expect(await runCli(["cp", server.url, `:${there}/-rf`, join(here, "new")])).toMatchObject({ code: 0, stderr: "" });
+  expect(readlinkSync(join(here, "link"))).toBe("nowhere");
+  expect(readFileSync(join(here, "new"), "utf8")).toBe("words");
+  expect(readdirSync(here).sort()).toEqual(["link", "new"]);
 });
