@@ -10,6 +10,8 @@ import { entriesOf, listEverywhere, listSessions } from "./sessions.ts";
 const WATCH_MS = 2_000;
 /** A look at many sandboxes costs a call for each, and calls are limited. */
 const CALL_MS = 250;
+/** Of a terminal that does not know its width. */
+const USUAL_COLUMNS = 80;
 /** Home, and clear to the end. */
 const REDRAW = "\x1b[H\x1b[J";
 
@@ -46,7 +48,9 @@ async function look({ endpoint, sandbox, isEverywhere, isJson, hasAll }: ListCom
   const everywhere = isEverywhere ? await listEverywhere(endpoint, token, hasAll ? sandbox : undefined) : undefined;
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };
-  const options = { hasAll, isEverywhere: everywhere !== undefined };
+  const { isTTY, columns } = process.stdout;
+  const width = isTTY ? { columns: columns || USUAL_COLUMNS } : {};
+  const options = { hasAll, isEverywhere: everywhere !== undefined, ...width };
   return {
     text: isJson ? `${safeJson(answer, 2)}\n` : sessionTable(answer, options),
     calls: 1 + (everywhere?.sandboxes ?? 0),

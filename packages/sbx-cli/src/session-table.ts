@@ -28,6 +28,8 @@ export type TableOptions = {
   /** Whether the sessions are of several sandboxes. */
   readonly isEverywhere: boolean;
   readonly nowMs?: number;
+  /** The terminal's width, to which commands are cut. Absent: they are whole. */
+  readonly columns?: number;
 };
 
 type Entry = Record<string, unknown>;
@@ -45,11 +47,14 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The list as lines of text. Fields that the server left out are empty. */
-export function sessionTable(answer: unknown, { hasAll, isEverywhere, nowMs = Date.now() }: TableOptions): string {
+export function sessionTable(answer: unknown, options: TableOptions): string {
+  const { hasAll, isEverywhere, nowMs = Date.now() } = options;
   const shown = hasAll ? entriesOf(answer) : runningOf(answer);
-  const columns: readonly Column[] = isEverywhere ? [["SANDBOX", ({ sandbox }) => text(sandbox)], ...COLUMNS] : COLUMNS;
-  const rows = shown.map((entry) => columns.map(([, cell]) => cell(entry, nowMs)));
-  return table([columns.map(([heading]) => heading), ...rows]);
+  const shownColumns: readonly Column[] = isEverywhere
+    ? [["SANDBOX", ({ sandbox }) => text(sandbox)], ...COLUMNS]
+    : COLUMNS;
+  const rows = shown.map((entry) => shownColumns.map(([, cell]) => cell(entry, nowMs)));
+  return table([shownColumns.map(([heading]) => heading), ...rows], options.columns);
 }
 
 function stateOf({ state, exit }: Entry): string {

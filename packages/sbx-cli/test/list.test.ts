@@ -138,3 +138,16 @@ test("the table names who is there, three at most, and says when the last output
   );
   expect(age("never", nowMs)).toBe("");
 });
+
+test("a command that is longer than the terminal is wide is cut, and whole in a pipe", () => {
+  const sessions = [running("a", { args: ["-c", "x".repeat(100)] }), running("b", { args: ["-l"] })];
+  const shown = (columns?: number) => {
+    const options = { hasAll: false, isEverywhere: false, ...(columns === undefined ? {} : { columns }) };
+    return sessionTable({ sessions }, options).split("\n").slice(1, 3);
+  };
+  const before = "a        running  pty                           ";
+  const start = `${before}bash -c x`;
+  expect(shown(70)).toEqual([`${start}${"x".repeat(69 - start.length)}…`, expect.stringMatching(/ bash -l$/)]);
+  expect(shown(20)[0]).toBe(`${before}bash -…`);
+  expect(shown()[0]).toBe(`${start}${"x".repeat(99)}`);
+});
