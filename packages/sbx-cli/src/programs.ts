@@ -14,7 +14,7 @@ import type { LogsCommand, Place, ProgramCommand, RunCommand, Since } from "./cl
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
 import { Printer } from "./print.ts";
-import { startFailureCode } from "./server-words.ts";
+import { plainReason, startFailureCode } from "./server-words.ts";
 import { cellText, table } from "./table.ts";
 
 /** Exit codes of these verbs, beside those that every command has. */
@@ -39,7 +39,7 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof StdioError)) throw error;
     const code = error.status === HTTP_BAD_REQUEST ? EXIT.usage : (startFailureCode(error.code) ?? EXIT.failed);
-    throw new CliError(error.message, code, { cause: error });
+    throw new CliError(plainReason(error.message), code, { cause: error });
   }
 }
 

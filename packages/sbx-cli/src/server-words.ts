@@ -11,17 +11,23 @@ type ErrorMessage = Extract<ServerMessage, { type: "error" }>;
  * @param resumeFile Where the place in it is kept; undefined where it is not.
  */
 export function refusalWords(
-  { code, reason }: Refused,
+  { code, reason: why }: Refused,
   server: string,
   hasTicket: boolean,
   session: string | undefined,
   resumeFile?: string,
 ): string {
+  const reason = plainReason(why);
   const isLost = code === CLOSE.notFound && reason.startsWith("process lost");
   const rest = session === undefined || isLost ? "" : `; session ${session} may still be running`;
   if (code !== CLOSE.unauthenticated) return `${reason}${rest}`;
   const again = resumeFile === undefined ? "" : `; once let in again, the same command goes on from ${resumeFile}`;
   return `${reason}${adviceFor(reason, server, hasTicket)}${rest}${again}`;
+}
+
+/** A reason without the code before its words, where the words say as much. */
+export function plainReason(reason: string): string {
+  return reason.replace(/^bad_cwd: /, "");
 }
 
 /** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */

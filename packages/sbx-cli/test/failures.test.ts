@@ -89,6 +89,15 @@ describe("why it failed is one line, and the code is 255", () => {
     expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("cmd_not_executable: /etc"), code: 126 });
   });
 
+  test("a directory that can't be entered: its words alone", async () => {
+    const reason = "bad_cwd: Cannot enter /nonexistent: no such file or directory";
+    const told = line("Cannot enter /nonexistent: no such file or directory");
+    server.onConnection = (connection) => connection.bye(4422, reason, "never");
+    expect(await runCli([server.url, "--cwd", "/nonexistent", "--", "pwd"])).toEqual(told);
+    server.refusal = { status: 422, body: JSON.stringify({ error: "bad_cwd", message: reason }) };
+    expect(await runCli([server.url, "--cwd", "/nonexistent", "--", "pwd"])).toEqual(told);
+  });
+
   test("a server that does not come back is given up, with a line that says so", async () => {
     const child = startCli([
       server.url,

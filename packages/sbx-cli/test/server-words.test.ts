@@ -1,8 +1,10 @@
 // What a person is told to do about a refusal.
 
+import { StdioError } from "sandbox-stdio/client";
 import { CLOSE } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { unreachableWords } from "../src/credentials.ts";
+import { asking } from "../src/programs.ts";
 import { refusalWords } from "../src/server-words.ts";
 
 const refused = (reason: string) =>
@@ -33,4 +35,10 @@ test("no answer from the issuer that nobody named: what to pass, and where to fi
   expect(unreachableWords(undefined, "https://usual.example", "no such host")).toBe(
     "cannot reach https://usual.example (no such host), the issuer where none is named; name your server's: --issuer URL --client-id ID (`npm start` prints both)",
   );
+});
+
+test("a directory that run can't enter: its words, without the code before them", async () => {
+  const reason = "bad_cwd: Cannot enter /x: no such file or directory";
+  const refusal = asking(() => Promise.reject(new StdioError("bad_cwd", reason, { status: 422 })));
+  await expect(refusal).rejects.toMatchObject({ message: reason.slice("bad_cwd: ".length), exitCode: 255 });
 });

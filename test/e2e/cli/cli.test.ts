@@ -181,7 +181,7 @@ describe("what goes wrong is told in one line, with 255", () => {
 
   test("a missing directory", async () => {
     expect(await runCli(await person(), ["--cwd", "/no/such", "--", "true"])).toEqual(
-      failed("bad_cwd: Cannot enter /no/such: no such file or directory"),
+      failed("Cannot enter /no/such: no such file or directory"),
     );
   });
 
