@@ -4,13 +4,15 @@ import { Command, CommanderError } from "commander";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./args/attach.ts";
 import { addExamples } from "./args/examples.ts";
 import { addMcpWords } from "./args/mcp.ts";
+import type { PlaceFlags } from "./args/place.ts";
 import { addPrograms } from "./args/programs.ts";
+import { refuseSecondValues } from "./args/readers.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
 import { addTools } from "./args/tools.ts";
 import type { CliCommand, Defaults } from "./cli-command.ts";
 import { isBare, readFirstWord, VERBS } from "./first-word.ts";
 import { usage } from "./outcome.ts";
-import { wordsAfterDashes } from "./process-args.ts";
+import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
 import { addSharing } from "./share-args.ts";
 
 export type { AttachWish, CliCommand } from "./cli-command.ts";
@@ -22,16 +24,25 @@ The exit code is that of the remote process (128 + N if signal N killed it; 126 
 usage; 255: no connection, refused, or failed here; 141: whoever read the output has gone.
 `;
 
+/** What is left out, for the context of this name; without one, for the current one. @throws {CliError} */
+export type ReadDefaults = (context?: string) => Defaults;
+
 /** @param argv Without the runtime's and the program's own names. @throws {CliError} With exit code 2. */
-export function parseArgs(argv: readonly string[], version: string, defaults: Defaults = {}): CliCommand {
+export function parseArgs(argv: readonly string[], version: string, usual: Defaults | ReadDefaults = {}): CliCommand {
   let result: CliCommand | undefined;
   let shown = "";
   const done = (command: CliCommand) => {
     result = command;
   };
-  const words = { afterDashes: undefined as readonly string[] | undefined, saysAttach: argv[0] === "attach" };
+  const words = { afterDashes: undefined as readonly string[] | undefined };
+  // Filled once --context has been read, before anything is done with it.
+  const defaults: Defaults = {};
   const program = describeProgram(version, words, defaults, done, mayNameVerb(argv));
-  for (const command of [program, ...program.commands]) {
+  program.hook("preAction", (_, command) => {
+    const { context } = { ...program.opts<PlaceFlags>(), ...command.opts<PlaceFlags>() };
+    if (hasPlace(command)) Object.assign(defaults, typeof usual === "function" ? usual(context) : usual);
+  });
+  for (const command of withInner(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => {
         shown += text;
@@ -44,7 +55,9 @@ export function parseArgs(argv: readonly string[], version: string, defaults: De
     const names = program.commands.map((command) => command.name());
     const read = readFirstWord(argv, names);
     const command = program.commands.find((one) => one.name() === read[0]) ?? program;
+    for (const one of new Set([program, ...withInner(command)])) refuseSecondValues(one);
     words.afterDashes = wordsAfterDashes(command, read);
+    if (TAKES_COMMAND.includes(command.name())) refuseMisplaced(command.name(), read.slice(1), words.afterDashes);
     const own = words.afterDashes === undefined ? read : read.slice(0, read.length - words.afterDashes.length - 1);
     program.parse(own, { from: "user" });
   } catch (error) {
@@ -61,6 +74,15 @@ export function parseArgs(argv: readonly string[], version: string, defaults: De
   if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
   return result;
 }
+
+/** Verbs behind which an address stands, or none. */
+const TAKES_COMMAND: readonly string[] = ["exec", "run"];
+
+function withInner(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withInner)];
+}
+
+const hasPlace = (command: Command) => command.options.some(({ long }) => long === "--context");
 
 /** Whether a verb may be among the words, or help is asked for, which names them all. */
 function mayNameVerb(argv: readonly string[]): boolean {
@@ -94,14 +116,23 @@ export function describeProgram(
   addExamples(program, "");
   program.addHelpText("after", KEYS_AND_CODES);
   if (!hasVerbs) return program;
+  addAttachOptions(program.command("attach [url] [command...]"))
+    .usage("[URL | NAME] [options] [-- COMMAND [ARGUMENT…]]")
+    .description("attach to a session, or start it: the same as without attach, but a session's name may stand alone")
+    .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
+      done(attachOf(url, rest, flags, { ...words, verb: "attach" }, defaults));
+    });
   addAttachOptions(program.command("exec [url] [command...]"))
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
     .description(
       "run a command with this terminal or pipeline attached: the same as without exec, but never a shell by mistake",
     )
     .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
-      if (words.afterDashes === undefined && flags.cmd === undefined) throw usage("exec needs a command, after --");
-      done(attachOf(url, rest, flags, words, defaults));
+      if (words.afterDashes === undefined && flags.cmd === undefined) {
+        if (url !== undefined) refuseMisplaced("exec", [url, ...rest], undefined, ["[options]"]);
+        if (rest.length === 0) throw usage("exec needs a command, after --");
+      }
+      done(attachOf(url, rest, flags, { ...words, verb: "exec" }, defaults));
     });
   addPrograms(program, words, defaults, done);
   addSessions(program, defaults, done);

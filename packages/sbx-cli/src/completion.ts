@@ -112,7 +112,7 @@ export function manualPage(program: Command, version: string): string {
 .SH NAME
 sbx-stdio \\- a terminal, or a pipeline, to a process in a sandbox
 .SH SYNOPSIS
-${roff(`sbx-stdio ${program.usage()}`.replace(/\s+/g, " "))}
+${synopsis(program)}
 .SH DESCRIPTION
 ${roff(program.description())}
 .SH OPTIONS
@@ -123,6 +123,12 @@ ${sections.join("\n")}
 That of the remote process, 128 + N if signal N killed it, 126 or 127 if it could not be started; 2: wrong usage; 255: no
 connection, refused, or failed here; 141: whoever read the output has gone; 124 of run and wait: not in time.
 `;
+}
+
+/** Each form on a line of its own. */
+function synopsis(program: Command): string {
+  const forms = `sbx-stdio ${program.usage()}`.split("\n");
+  return forms.map((form) => roff(form.trim())).join("\n.br\n");
 }
 
 function optionLines(options: readonly Option[]): string {

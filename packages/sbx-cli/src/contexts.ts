@@ -14,10 +14,13 @@ type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<
 const FOLDER_FILE = ".sbx.json";
 const FIELDS = ["server", "sandbox", "session", "tokenCommand"] as const;
 
-/** The defaults, unless an option says otherwise: the context, then the folder's file, then the environment. @throws {CliError} */
-export function readDefaults(env: Environment, folder: string): Defaults {
+/**
+ * The defaults, unless an option says otherwise: the context, then the folder's file, then the environment.
+ * @param chosen The context that an option names: that wins over all of them. @throws {CliError}
+ */
+export function readDefaults(env: Environment, folder: string, chosen?: string): Defaults {
   const { current, contexts } = readContexts(env);
-  const name = env.SBX_CONTEXT || current;
+  const name = chosen ?? (env.SBX_CONTEXT || current);
   const context = name === undefined ? {} : contexts[name];
   if (context === undefined) throw usage(`there is no context "${name}": see sbx-stdio context list`);
   // A command from a folder that anybody may have made would be run here.
@@ -28,8 +31,10 @@ export function readDefaults(env: Environment, folder: string): Defaults {
     session: env.SBX_SESSION,
     tokenCommand: env.SBX_TOKEN_COMMAND,
   });
-  const isServerFound = found.server !== undefined && given.server === undefined && found.server !== context.server;
-  return { ...context, ...found, ...given, ...(isServerFound ? { isServerFound } : {}) };
+  const isNamed = given.server !== undefined || (chosen !== undefined && context.server !== undefined);
+  const isServerFound = found.server !== undefined && !isNamed && found.server !== context.server;
+  const all = { ...context, ...found, ...given, ...(chosen === undefined ? {} : context) };
+  return { ...all, ...(isServerFound ? { isServerFound } : {}) };
 }
 
 /** @returns The text to print. @throws {CliError} */

@@ -1,5 +1,6 @@
 // Reads the first word of the command line: a command, `attach`, `help`, or the place to attach to. Knows no options.
 
+import { quote } from "sandbox-stdio/core";
 import { usage } from "./outcome.ts";
 
 /** Every verb, for a run that has none and need not describe them. */
@@ -12,19 +13,28 @@ const BARE = /^[A-Za-z][\w-]*$/;
 
 export const isBare = (word: string) => BARE.test(word);
 
+/** Whether a word can be no address, but a command: its name, or a path. */
+export const isCommand = (word: string) => isBare(word) || /^\.{0,2}\//.test(word);
+
 /**
- * The words as commander is to read them: `attach` may be said, as the other commands are, and `help COMMAND` is
- * `COMMAND --help`. @param commands The names of the commands. @throws {CliError}
+ * The words as commander is to read them: `help COMMAND` is `COMMAND --help`.
+ * @param commands The names of the commands. @throws {CliError}
  */
 export function readFirstWord(argv: readonly string[], commands: readonly string[]): string[] {
-  const [first = "", second = "attach"] = argv;
-  if (first === "attach") return argv.slice(1);
+  const [first = "", second] = argv;
   if (first === "help") {
-    if (second === "attach") return ["--help"];
+    if (second === undefined) return ["--help"];
     if (!commands.includes(second)) throw usage(`"${second}" is no command: see sbx-stdio --help`);
     return [second, "--help"];
   }
-  if (BARE.test(first) && !commands.includes(first)) {
+  if (isCommand(first) && !commands.includes(first)) {
+    // With an address or a command behind it, it is a verb that was not spelt well.
+    if (!argv.some((word) => word === "--" || /^[a-z]+:\/\//i.test(word))) {
+      const line = `sbx-stdio -- ${argv.map(quote).join(" ")}`;
+      throw usage(
+        `"${first}" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: ${line}`,
+      );
+    }
     throw usage(
       `"${first}" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help`,
     );

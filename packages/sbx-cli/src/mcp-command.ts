@@ -6,7 +6,8 @@ import { mcpServer, type ToolHost } from "@sbx/mcp";
 import { Command, CommanderError } from "commander";
 import { addMcpWords } from "./args/mcp.ts";
 import { type PlaceFlags, placeOf } from "./args/place.ts";
-import type { Defaults } from "./cli-command.ts";
+import { refuseSecondValues } from "./args/readers.ts";
+import type { ReadDefaults } from "./args.ts";
 import { readDefaults } from "./contexts.ts";
 import { tokenSource } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -23,7 +24,7 @@ type McpWish = {
 
 /** @param argv The words after "mcp". @throws {CliError} */
 export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
-  const wish = readWish(argv, readDefaults(env, process.cwd()));
+  const wish = readWish(argv, (context) => readDefaults(env, process.cwd(), context));
   if (typeof wish === "string") {
     process.stdout.write(wish);
     return exitWith(EXIT.ok);
@@ -53,7 +54,7 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
 }
 
 /** @returns Text, where that was asked for. */
-function readWish(argv: readonly string[], defaults: Defaults): McpWish | string {
+function readWish(argv: readonly string[], read: ReadDefaults): McpWish | string {
   let wish: McpWish | undefined;
   let shown = "";
   const command = addMcpWords(new Command("sbx-stdio mcp"))
@@ -64,11 +65,14 @@ function readWish(argv: readonly string[], defaults: Defaults): McpWish | string
       },
       writeErr: () => undefined,
     })
-    .action((url: string | undefined, { sandbox = defaults.sandbox, ...flags }: PlaceFlags) => {
+    .action((url: string | undefined, flags: PlaceFlags) => {
+      const defaults = read(flags.context);
+      const { sandbox = defaults.sandbox } = flags;
       // Which sandbox is left open where nothing says it: each call does then.
       const { endpoint, token, tokenCommand } = placeOf(url, flags, defaults);
       wish = { endpoint, sandbox, token, tokenCommand };
     });
+  refuseSecondValues(command);
   try {
     command.parse(argv, { from: "user" });
   } catch (error) {

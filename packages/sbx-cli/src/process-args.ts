@@ -1,6 +1,8 @@
 // The command that is to run, as the command line gives it: with --cmd and --arg, or after `--`.
 
 import type { Command } from "commander";
+import { quote } from "sandbox-stdio/core";
+import { isCommand } from "./first-word.ts";
 import { usage } from "./outcome.ts";
 
 /**
@@ -11,10 +13,11 @@ export function readProcess(
   afterDashes: readonly string[] | undefined,
   words: readonly string[],
   flags: { readonly cmd?: string; readonly arg?: readonly string[] },
+  verb?: string,
 ): { cmd: string | undefined; args: readonly string[] } {
   const stray = words[0];
   if (afterDashes === undefined) {
-    if (stray !== undefined) throw usage(`put -- before the command: sbx-stdio URL [options] -- ${words.join(" ")}`);
+    if (stray !== undefined) throw usage(`put -- before the command: ${typed(verb, "URL [options] --", ...words)}`);
   } else {
     if (stray !== undefined) throw usage(`"${stray}" stands where only options may: put it after the --`);
     if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
@@ -28,12 +31,27 @@ export function readProcess(
   return { cmd: flags.cmd, args: flags.arg ?? [] };
 }
 
+/** Refuses a command that stands where the address would. @param words From there on. @throws {CliError} */
+export function refuseMisplaced(
+  verb: string | undefined,
+  words: readonly string[],
+  afterDashes: readonly string[] | undefined,
+  between: readonly string[] = [],
+): void {
+  const isGiven = afterDashes !== undefined || words.some((word) => /^--(cmd|command)(=|$)/.test(word));
+  if (isGiven || !isCommand(words[0] ?? "")) return;
+  throw usage(`a command for the sandbox stands after --: ${typed(verb, ...between, "--", ...words.map(quote))}`);
+}
+
+const typed = (verb: string | undefined, ...words: readonly string[]) =>
+  ["sbx-stdio", ...(verb === undefined ? [] : [verb]), ...words].join(" ");
+
 /** The words behind the first `--` that is not itself the value of an option; commander does not tell. */
 export function wordsAfterDashes(command: Command, argv: readonly string[]): readonly string[] | undefined {
   for (let i = 0; i < argv.length; i += 1) {
     const word = argv[i];
     if (word === "--") return argv.slice(i + 1);
-    if (command.options.some((option) => option.required && option.long === word)) i += 1;
+    if (command.options.some((option) => option.required && (option.long === word || option.short === word))) i += 1;
   }
   return undefined;
 }

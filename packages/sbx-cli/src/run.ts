@@ -24,7 +24,12 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
   checkArguments(argv);
   if (isVersionAsked(argv)) return print(versionText(true));
   if (argv[0] === "mcp") return (await import("./mcp-command.ts")).mcp(argv.slice(1), env);
-  const command = parseArgs(argv, VERSION, readDefaults(env, process.cwd()));
+  let ownEnv = env;
+  const command = parseArgs(argv, VERSION, (context) => {
+    // A copy starts this program again: it is to find the same context.
+    if (context !== undefined) ownEnv = { ...env, SBX_CONTEXT: context };
+    return readDefaults(env, process.cwd(), context);
+  });
   const token = (place: Place) => tokenSource(place, env).token;
   switch (command.kind) {
     case "attach": {
@@ -61,7 +66,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     case "sessions":
       return (await import("./list-command.ts")).list(command, token(command));
     case "cp":
-      return (await import("./copy.ts")).copy(command, env);
+      return (await import("./copy.ts")).copy(command, ownEnv);
     case "forward":
       return (await import("./forward.ts")).forward(command, env);
     case "ssh-proxy":

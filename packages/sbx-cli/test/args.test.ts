@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type CliCommand, parseArgs } from "../src/args.ts";
 import { readEndpoint } from "../src/endpoint.ts";
+import { VERBS } from "../src/first-word.ts";
 import { CliError } from "../src/outcome.ts";
 
 const URL = "https://h.example";
@@ -86,6 +87,26 @@ describe("attaching", () => {
     });
   }
 
+  test("letters that docker and kubectl have mean the same here", () => {
+    const long = wishOf(URL, "--env", "A=1", "--cwd", "/w", "--tty", "--verbose", "--", "sh");
+    expect(wishOf("exec", URL, "-it", "-e", "A=1", "-w", "/w", "-v", "--", "sh")).toEqual(long);
+    expect(wishOf(URL, "-ti", "-eA=1", "-w/w", "-v", "--", "sh")).toEqual(long);
+    expect(wishOf(URL, "-i", "-t", "-w", "--", "-v", "-e", "A=1", "--", "sh").cwd).toBe("--");
+  });
+
+  test("a value that is given twice, the same each time, is one; what is repeatable adds up", () => {
+    expect(wishOf(URL, "--session", "a", "--session", "a").session).toBe("a");
+    expect(wishOf(URL, "--env", "A=1", "-e", "B=2").env).toEqual([
+      ["A", "1"],
+      ["B", "2"],
+    ]);
+  });
+
+  test("attach takes a session whose name is that of a verb", () => {
+    const command = parseArgs(["attach", "ls"], "1", { server: URL });
+    expect(command).toMatchObject({ kind: "attach", wish: { session: "ls" } });
+  });
+
   test("--no-tty is told apart from saying nothing", () => {
     expect([wishOf(URL).tty, wishOf(URL, "--tty").tty, wishOf(URL, "--no-tty").tty]).toEqual([undefined, true, false]);
   });
@@ -103,6 +124,40 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
       '"foo" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help',
     ],
     [["help", "foo"], '"foo" is no command: see sbx-stdio --help'],
+    [
+      ["foo", URL, "--", "ls"],
+      '"foo" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help',
+    ],
+    [
+      ["echo", "a b"],
+      `"echo" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: sbx-stdio -- echo 'a b'`,
+    ],
+    [["run", "echo", "hi"], "a command for the sandbox stands after --: sbx-stdio run -- echo hi"],
+    [["run", "ls", "-l"], "a command for the sandbox stands after --: sbx-stdio run -- ls -l"],
+    [["run", "host", "--cmd", "ls"], '"host" is no address: it must begin with https://, http://, wss:// or ws://'],
+    [["exec", "./x", "hi"], "a command for the sandbox stands after --: sbx-stdio exec -- ./x hi"],
+    [["run", URL, "echo", "hi"], "put -- before the command: sbx-stdio run URL [options] -- echo hi"],
+    [
+      ["run", "--session", "s", "echo", "hi"],
+      "a command for the sandbox stands after --: sbx-stdio run [options] -- echo hi",
+    ],
+    [["exec", "-it", "bash"], "a command for the sandbox stands after --: sbx-stdio exec [options] -- bash"],
+    [[URL, "--session", "a", "--session", "b"], "option '--session <name>' is given twice: it takes one value"],
+    [["logs", URL, "-n", "1", "--tail", "2"], "option '-n, --tail <lines>' is given twice: it takes one value"],
+    [
+      ["context", "set", "dev"],
+      "context set needs what it is to keep: an address, --sandbox, --session or --token-command (to use a context: context use dev)",
+    ],
+    [["context", "set"], "missing required argument 'name'"],
+    [
+      ["context", "set", "dev", "--sandbox", "a", "--sandbox", "b"],
+      "option '--sandbox <id>' is given twice: it takes one value",
+    ],
+    [[URL, "-i", "-n"], "give -i or -n, not both"],
+    [
+      ["run", URL, "-it", "--", "sh"],
+      "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it",
+    ],
     [["h.example", "ls"], '"h.example" is no address: it must begin with https://, http://, wss:// or ws://'],
     [[URL, "npm", "test"], "put -- before the command: sbx-stdio URL [options] -- npm test"],
     [[URL, "npm", "--", "test"], '"npm" stands where only options may: put it after the --'],
@@ -114,7 +169,7 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
     [[URL, "--cmd", ""], "--cmd must not be empty"],
     [[URL, "--frobnicate"], "unknown option '--frobnicate'"],
     [[URL, "--sesion", "a"], "unknown option '--sesion' (Did you mean --session?)"],
-    [[URL, "--env", "1A=2"], "option '--env <name=value>' argument '1A=2' is invalid. It must be NAME=VALUE"],
+    [[URL, "--env", "1A=2"], "option '-e, --env <name=value>' argument '1A=2' is invalid. It must be NAME=VALUE"],
     [[URL, "--role", "boss"], "option '--role <role>' argument 'boss' is invalid. Allowed choices are driver, viewer"],
     [
       [URL, "--keep", "-1"],
@@ -191,14 +246,23 @@ describe("other commands", () => {
     });
   });
 
+  test("--help lists every verb, attach and man among them", () => {
+    const { text } = parseArgs(["--help"], "1") as { text: string };
+    const listed = [...text.matchAll(/^ {2}([a-z][a-z-]+) .*/gm)].map(([, name]) => name);
+    expect(listed).toEqual(expect.arrayContaining([...VERBS]));
+  });
+
   test("help, with the name of a command or without, is its --help", () => {
     expect(parseArgs(["help", "share"], "1")).toMatchObject({
       kind: "show",
       text: expect.stringMatching(/^Usage: sbx-stdio share /),
     });
     expect(parseArgs(["help", "share"], "1")).toEqual(parseArgs(["share", "--help"], "1"));
-    for (const words of [["help"], ["help", "attach"]])
-      expect(parseArgs(words, "1")).toEqual(parseArgs(["--help"], "1"));
+    expect(parseArgs(["help"], "1")).toEqual(parseArgs(["--help"], "1"));
+    expect(parseArgs(["help", "attach"], "1")).toMatchObject({
+      kind: "show",
+      text: expect.stringMatching(/^Usage: sbx-stdio attach \[URL \| NAME\]/),
+    });
   });
 });
 

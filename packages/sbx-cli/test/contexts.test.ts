@@ -33,6 +33,18 @@ describe("contexts", () => {
     expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["other"]);
   });
 
+  test("--context wins over what else is said of the place; one that is not there is wrong usage", async () => {
+    const env = cleanEnv({ SBX_URL: "http://127.0.0.1:1", SBX_SANDBOX: "other", SBX_CONTEXT: "gone" });
+    await runCli(["context", "set", "work", server.url, "--sandbox", "dev"], "", env);
+    expect((await runCli(["--context", "work", "--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
+    expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
+    // It starts this program again, which is to find the same context.
+    const copied = await runCli(["cp", "--context", "work", ":/none", scratch()], "", env);
+    expect(copied.stderr).toBe("sbx-stdio: no such file in the sandbox: /none\n");
+    const missing = { code: 2, stderr: 'sbx-stdio: there is no context "none": see sbx-stdio context list\n' };
+    for (const verb of ["ls", "mcp"]) expect(await runCli([verb, "--context", "none"], "", env)).toMatchObject(missing);
+  });
+
   test("the folder's file gives an address, to which no token goes that was not made for it", async () => {
     const folder = scratch();
     writeFileSync(
@@ -77,6 +89,9 @@ describe("what is made from the description", () => {
   test("the manual page names every command and option of the help", async () => {
     const { stdout: page } = await runCli(["man"]);
     for (const word of ["attach", "sbx\\-stdio", ".SS wait", "\\-\\-resume\\-file"]) expect(page).toContain(word);
+    expect(page).toContain(
+      ".SH SYNOPSIS\nsbx\\-stdio [URL] [options] [\\-\\- COMMAND [ARGUMENT…]]\n.br\nsbx\\-stdio COMMAND [URL] [options]\n",
+    );
   });
 
   test("--version --json says which protocol it speaks", async () => {

@@ -133,6 +133,46 @@ describe("what is left out comes from the context", () => {
   });
 });
 
+describe("--context", () => {
+  const contexts: Record<string, Defaults> = {
+    "": { server: URL, sandbox: "usual", session: "s" },
+    work: { server: "https://work.example", sandbox: "dev", session: "w" },
+  };
+  const read = (words: string) => parseArgs(words.split(" "), "1", (name = "") => contexts[name] ?? {});
+  const work = { endpoint: { httpBase: "https://work.example" }, sandbox: "dev" };
+
+  test("chooses what is left out, of every verb that has a place", () => {
+    for (const words of [
+      "ls",
+      "kill",
+      "logs",
+      "run -- ls",
+      "share",
+      "signal HUP",
+      "cp a :b",
+      "forward 80",
+      "ssh-proxy",
+    ]) {
+      const [verb, ...rest] = words.split(" ");
+      expect(read([verb, "--context", "work", ...rest].join(" "))).toMatchObject(work);
+    }
+    for (const words of ["--context work", "attach --context work", "exec --context work -- ls"]) {
+      expect(read(words)).toMatchObject({ wish: work });
+    }
+    expect(read("--context work ls")).toMatchObject(work);
+    expect(read("kill --context work")).toMatchObject({ session: "w" });
+    expect(read("kill")).toMatchObject({ sandbox: "usual", session: "s" });
+    expect(read("ssh-config --context work")).toMatchObject({
+      words: ["sbx-stdio", "ssh-proxy", "https://work.example", "--sandbox", "dev", "--context", "work"],
+    });
+  });
+
+  test("is no option where it stands as a value, or after --", () => {
+    expect(read("run --cmd echo --arg --context --arg work")).toMatchObject({ sandbox: "usual" });
+    expect(read("run -- echo --context work")).toMatchObject({ sandbox: "usual" });
+  });
+});
+
 describe("switches", () => {
   test("-t, -T, -n, -q, --linger, --keep-keys and --escape", () => {
     expect(parse(`-t ${URL}`)).toMatchObject({ wish: { tty: true } });
@@ -160,6 +200,12 @@ describe("switches", () => {
     expect(() => parse("kill h.example/attach", { ...defaults, session: "s" })).toThrow("is no address");
     expect(() => parse("kill web --session other", defaults)).toThrow('"web" is no address');
     expect(() => parse("kill web")).toThrow("which server?");
+  });
+
+  test("run and logs have the letters of docker and kubectl; forward has -v", () => {
+    expect(parse(`run ${URL} -d -e A=1 -w /w -- ls`)).toMatchObject({ request: { env: { A: "1" }, cwd: "/w" } });
+    expect(parse(`logs ${URL} --session s -n 20`)).toMatchObject({ kind: "logs", tail: 20 });
+    expect(parse(`forward ${URL} -v 80`)).toMatchObject({ isVerbose: true });
   });
 
   test("exec needs a command", () => {
@@ -226,7 +272,7 @@ describe("forward, logs and attach", () => {
   test("the list of verbs is that of the description, so that a run without one need not describe them", () => {
     const program = describeProgram("1", { afterDashes: undefined }, {}, () => undefined);
     const described = program.commands.map((command) => command.name());
-    expect([...VERBS].sort()).toEqual(["attach", ...described].sort());
+    expect([...VERBS].sort()).toEqual([...described].sort());
     expect(parse(`--sandbox dev ${URL} -- ls`)).toMatchObject({ kind: "attach", wish: { sandbox: "dev", cmd: "ls" } });
   });
 });

@@ -32,6 +32,7 @@ export type AttachFlags = PlaceFlags & {
   input?: boolean;
   keepKeys?: boolean;
   escape?: EscapeChoice;
+  interactive?: boolean;
 };
 
 type EscapeChoice = "both" | "control" | "tilde" | "none";
@@ -39,8 +40,8 @@ type EscapeChoice = "both" | "control" | "tilde" | "none";
 /** How the command line was split: the words behind `--` are the command's. */
 export type Words = {
   readonly afterDashes: readonly string[] | undefined;
-  /** Whether `attach` was said. */
-  readonly saysAttach?: boolean;
+  /** The verb that was said, if any. */
+  readonly verb?: "attach" | "exec";
 };
 
 export function addAttachOptions(command: Command): Command {
@@ -48,10 +49,11 @@ export function addAttachOptions(command: Command): Command {
     .option("--session <name>", "the session: attached to if it runs, else started under this name", readName)
     .option("--cmd <command>", "the command, instead of -- (default: bash)")
     .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
-    .option("--env <name=value>", "a variable of the command's environment, repeatable", collectEnv)
-    .option("--cwd <directory>", "where the command starts")
+    .option("-e, --env <name=value>", "a variable of the command's environment, repeatable", collectEnv)
+    .option("-w, --cwd <directory>", "where the command starts")
     .option("-t, --tty", "a PTY (default: where standard input and output are both terminals)")
     .option("-T, --no-tty", "three pipes")
+    .option("-i, --interactive", "send standard input: what happens anyway, so that -it may be said")
     .option("-n, --no-input", "leave standard input alone: the command gets none")
     .option("--name <text>", "what others on the session see you as")
     .addOption(new Option("--role <role>", "a viewer only reads").choices(["driver", "viewer"]))
@@ -81,7 +83,7 @@ export function addAttachOptions(command: Command): Command {
     )
     .option("--status", "say who comes, goes and types, here and in the terminal's title")
     .option("-q, --quiet", "say nothing but what ends the run")
-    .option("--verbose", "say on standard error what goes on");
+    .option("-v, --verbose", "say on standard error what goes on");
 }
 
 /** @throws {CliError} */
@@ -89,13 +91,15 @@ export function attachOf(
   word: string | undefined,
   words: readonly string[],
   flags: AttachFlags,
-  { afterDashes, saysAttach = false }: Words,
+  { afterDashes, verb }: Words,
   defaults: Defaults,
 ): CliCommand {
+  const saysAttach = verb === "attach";
+  if (flags.interactive === true && flags.input === false) throw usage("give -i or -n, not both");
   const { url, session } = saysAttach ? nameOrAddress(word, flags) : { url: word, session: flags.session };
   const link = url === undefined ? undefined : readShareLink(url);
   const endpoint = endpointOf(link?.address ?? url, defaults);
-  const { cmd, args } = readProcess(afterDashes, words, flags);
+  const { cmd, args } = readProcess(afterDashes, words, flags, verb);
   const tickets = [link?.ticket, flags.ticket, flags.ticketFile].filter((one) => one !== undefined);
   if (link !== undefined && session !== undefined) throw usage("the link says which session: leave out --session");
   if (tickets.length > 1) throw usage("two tickets: give the link, --ticket or --ticket-file");

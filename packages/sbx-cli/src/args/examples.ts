@@ -12,9 +12,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "tar c src | sbx-stdio https://host --sandbox dev -- tar xC /workspace",
     "sbx-stdio context set work https://host --sandbox dev   # then: sbx-stdio -- npm test",
   ],
+  attach: [
+    "sbx-stdio attach https://host --sandbox dev --session build",
+    "sbx-stdio attach web                                # where a context knows the server",
+    "sbx-stdio attach --context work                     # asks which",
+  ],
   exec: [
     "sbx-stdio exec https://host --sandbox dev -- npm test",
-    "sbx-stdio exec https://host --tty -- vim README.md",
+    "sbx-stdio exec https://host -it -e EDITOR=vim -w /workspace -- bash",
     "sbx-stdio exec https://host -- tar xz -C /workspace < src.tar.gz",
   ],
   run: [
@@ -45,7 +50,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ls: ["sbx-stdio ls https://host", "sbx-stdio ls https://host --sandbox dev --all --watch"],
   sessions: ["sbx-stdio sessions https://host --sandbox dev --json"],
   logs: [
-    "sbx-stdio logs https://host --session web --tail 20 -f",
+    "sbx-stdio logs https://host --session web -n 20 -f",
     "sbx-stdio logs https://host --session web --since 10m",
     "sbx-stdio logs web                                  # where a context knows the server",
   ],
@@ -82,6 +87,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio completion fish > ~/.config/fish/completions/sbx-stdio.fish",
   ],
   mcp: ["claude mcp add sandbox -- sbx-stdio mcp https://host --sandbox dev   # for Claude Code"],
+  man: ["sbx-stdio man > sbx-stdio.1   # then: man -l ./sbx-stdio.1"],
   version: ["sbx-stdio version --json"],
 };
 

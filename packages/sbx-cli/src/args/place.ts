@@ -7,6 +7,7 @@ import { usage } from "../outcome.ts";
 import { readName } from "./readers.ts";
 
 export type PlaceFlags = {
+  readonly context?: string;
   readonly sandbox?: string;
   readonly session?: string;
   readonly token?: string;
@@ -17,6 +18,7 @@ const TOKEN = "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)"
 
 export function addPlace(command: Command): Command {
   return command
+    .option("--context <name>", "the context that missing words come from (default: SBX_CONTEXT, or the current one)")
     .option("--sandbox <id>", "the sandbox (default: default)", readName)
     .option("--token <token>", TOKEN)
     .option("--token-command <line>", "a shell's line that prints the access token");

@@ -7,7 +7,7 @@ import type { Defaults, SessionPlace } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
 import type { Words } from "./attach.ts";
 import { addSessionPlace, isAddress, type PlaceFlags, sessionPlaceOf } from "./place.ts";
-import { readDuration, readWhole } from "./readers.ts";
+import { collectKeys, readDuration, readWhole } from "./readers.ts";
 import { addRun } from "./run.ts";
 import {
   type Done,
@@ -121,12 +121,6 @@ function addWrite(program: Command, defaults: Defaults, done: Done): void {
       isJson: flags.json === true,
     });
   });
-}
-
-function collectKeys(value: string, before: string[] | undefined): string[] {
-  // One name may itself be a comma.
-  const names = value === "," || value === " " ? [value] : value.split(/[\s,]+/).filter((name) => name !== "");
-  return [...(before ?? []), ...names];
 }
 
 type WaitFlags = PlaceFlags & {

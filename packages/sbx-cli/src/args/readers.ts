@@ -1,6 +1,6 @@
 // Values of options, read and checked. Each throws what commander turns into a line about the option.
 
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { isName, MAX_KEEP_SECONDS, MAX_LINGER_SECONDS } from "sandbox-stdio/core";
 import { usage } from "../outcome.ts";
 
@@ -12,6 +12,26 @@ export function collectEnv(value: string, before: [string, string][] | undefined
   const at = value.indexOf("=");
   if (!/^[A-Za-z_][A-Za-z0-9_]*=/.test(value)) throw new InvalidArgumentError("It must be NAME=VALUE");
   return [...(before ?? []), [value.slice(0, at), value.slice(at + 1)]];
+}
+
+export function collectKeys(value: string, before: string[] | undefined): string[] {
+  // One name may itself be a comma.
+  const names = value === "," || value === " " ? [value] : value.split(/[\s,]+/).filter((name) => name !== "");
+  return [...(before ?? []), ...names];
+}
+
+const COLLECTORS: readonly unknown[] = [collect, collectEnv, collectKeys];
+
+/** Has the command refuse an option that takes one value and is given another besides: the first would be lost without a word. */
+export function refuseSecondValues(command: Command): void {
+  for (const option of command.options) {
+    if (!option.required || COLLECTORS.includes(option.parseArg)) continue;
+    let first: string | undefined;
+    command.on(`option:${option.name()}`, (value: string) => {
+      first ??= value;
+      if (value !== first) throw usage(`option '${option.flags}' is given twice: it takes one value`);
+    });
+  }
 }
 
 export function readName(value: string): string {

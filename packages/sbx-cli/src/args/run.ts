@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { ProcessFields } from "sandbox-stdio/client";
 import type { Defaults } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
-import { readProcess } from "../process-args.ts";
+import { readProcess, refuseMisplaced } from "../process-args.ts";
 import type { Words } from "./attach.ts";
 import { addPlace, type PlaceFlags, placeOf } from "./place.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
@@ -34,19 +34,24 @@ type RunFlags = PlaceFlags &
     stdinOpen?: boolean;
     maxBytes?: number;
     detach?: boolean;
+    interactive?: boolean;
     json?: boolean;
   };
 
+const NO_INTERACTION =
+  "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it";
+
 export function addRun(program: Command, words: Words, defaults: Defaults, done: Done): void {
-  const command = addPlace(program.command("run [url]"))
+  const command = addPlace(program.command("run [url] [command...]"))
+    .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
     .description("run a command and print its output; its exit code is ours")
     .option("--session <name>", "a name: the same call again finds the same process", readName)
     .option("--cmd <command>", "the command, instead of --")
     .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
     .option("--args <argument>", "the same", collect)
     .option("--command <line>", "one line for bash -lc, instead of a command")
-    .option("--env <name=value>", "a variable of its environment, repeatable", collectEnv)
-    .option("--cwd <directory>", "where it starts")
+    .option("-e, --env <name=value>", "a variable of its environment, repeatable", collectEnv)
+    .option("-w, --cwd <directory>", "where it starts")
     .option("-t, --tty", "on a PTY (default: pipes)")
     .option("-T, --no-tty", "on pipes")
     .option("--cols <n>", "columns of the PTY", readWhole(1, 1_000))
@@ -62,14 +67,20 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     .option("--stdin-base64 <text>", "its input, as base64")
     .option("--stdin-open", "leave its input open on pipes, for write; without any of these it is at its end")
     .option("--max-bytes <n>", "how much output at most (default: 65536)", readMaxBytes)
-    .option("-d, --detach", "start it, print its name and leave it running");
+    .option("-d, --detach", "start it, print its name and leave it running")
+    // Only so that what is meant can be said.
+    .addOption(new Option("-i, --interactive").hideHelp());
   withJson(withWait(withIncarnation(command), "how long at most (default: 10s); then it goes on, and the code is 124"));
-  command.action((url: string | undefined, flags: RunFlags) => {
+  command.action((url: string | undefined, rest: readonly string[], flags: RunFlags) => {
+    if (flags.interactive === true) throw usage(NO_INTERACTION);
+    if (flags.cmd === undefined && flags.command === undefined && url !== undefined)
+      refuseMisplaced("run", [url, ...rest], words.afterDashes, ["[options]"]);
     const args = [...(flags.arg ?? []), ...(flags.args ?? [])];
-    const process = readProcess(words.afterDashes, [], {
+    const given = {
       ...(flags.cmd === undefined ? {} : { cmd: flags.cmd }),
       ...(args.length > 0 ? { arg: args } : {}),
-    });
+    };
+    const process = readProcess(words.afterDashes, rest, given, "run");
     if ((process.cmd === undefined) === (flags.command === undefined)) {
       throw usage("run needs one command: after --, with --cmd, or with --command");
     }

@@ -30,7 +30,7 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     .usage("[URL | NAME] [options]")
     .description("print what a session has put out so far; never starts or stops anything")
     .option("-f, --follow", "go on as output comes, until the process has ended")
-    .option("--tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
+    .option("-n, --tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
     .option("--since <time-or-offset>", "what came since 10m, 2h or 2026-11-23T10:00; or from this byte on", readSince)
     .action((url: string | undefined, flags: PlaceFlags & { follow?: boolean; tail?: number; since?: Since }) => {
       const { follow = false, tail, since } = flags;

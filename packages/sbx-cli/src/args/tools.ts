@@ -33,7 +33,7 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
     .addArgument(new Argument("<shell>").choices(SHELLS))
     .action((shell: Shell) => done({ kind: "show", text: completionFor(shell, program) }));
   program
-    .command("man", { hidden: true })
+    .command("man")
     .description("print the manual page, in man's own language")
     .action(() => done({ kind: "show", text: manualPage(program, version) }));
   program
@@ -50,7 +50,7 @@ function addForward(program: Command, defaults: Defaults, done: Done): void {
     .usage("[URL] [options] [[ADDRESS:]LOCAL:]PORT")
     .description("listen here, and pass each connection on to a TCP port of the sandbox; cuts do not end it")
     .option("--json", "say where it listens as JSON")
-    .option("--verbose", "say on standard error what goes on")
+    .option("-v, --verbose", "say on standard error what goes on")
     .action((given: readonly string[], { json = false, verbose = false, ...flags }: ForwardFlags) => {
       const [url, ports] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
       const [first, ...more] = ports;
@@ -87,6 +87,7 @@ function addContext(program: Command, done: Done): void {
     .action((name: string, url: string | undefined, flags: PlaceFlags) => {
       const { sandbox, session, tokenCommand } = flags;
       const server = url === undefined ? undefined : readEndpoint(url).httpBase;
+      if (![server, sandbox, session, tokenCommand].some(Boolean)) throw usage(nothingToKeep(name));
       done({ kind: "context", action: { do: "set", name, context: { server, sandbox, session, tokenCommand } } });
     });
   for (const action of ["use", "remove"] as const) {
@@ -96,6 +97,9 @@ function addContext(program: Command, done: Done): void {
       .action((name: string) => done({ kind: "context", action: { do: action, name } }));
   }
 }
+
+const nothingToKeep = (name: string) =>
+  `context set needs what it is to keep: an address, --sandbox, --session or --token-command (to use a context: context use ${name})`;
 
 function addSsh(program: Command, words: Words, defaults: Defaults, done: Done): void {
   addPlace(program.command("ssh-proxy [url]"))
@@ -112,7 +116,9 @@ function addSsh(program: Command, words: Words, defaults: Defaults, done: Done):
     .option("--host <alias>", "what ssh is to call it (default: the sandbox)")
     .action((url: string | undefined, flags: PlaceFlags & { host?: string }) => {
       const { endpoint, sandbox } = placeOf(url, flags, defaults);
+      const { context } = flags;
       const proxy = ["sbx-stdio", "ssh-proxy", endpoint.httpBase, "--sandbox", sandbox];
+      if (context !== undefined) proxy.push("--context", context);
       done({ kind: "ssh-config", words: proxy, host: flags.host ?? sandbox });
     });
 }
