@@ -52,7 +52,10 @@ type Said = { readonly status: number; readonly error: string; readonly retryAft
 async function ask(realm: Realm, route: string): Promise<Said> {
   const [declared = "", path = ""] = route.split(" ");
   const method = declared === "ALL" ? "POST" : declared;
-  const filled = path.replaceAll(/:(sandbox|id|project)\b/g, "dev").replaceAll(/:\w+/g, "main");
+  const filled = path
+    .replaceAll(/:(sandbox|id|project)\b/g, "dev")
+    .replaceAll(":port", "5173")
+    .replaceAll(/:\w+/g, "main");
   const query =
     path === "/sandbox/terminal" ? "sessionId=dev:main" : path === "/ws/terminal" ? "id=dev" : "sandbox=dev";
   const token = await realm.sign({ scope: "sandbox:admin" });
@@ -67,6 +70,7 @@ async function ask(realm: Realm, route: string): Promise<Said> {
     ...realm.env,
     TERMINAL_UPSTREAM: "",
     PROJECT_SERVICE_URL: realm.issuer,
+    PREVIEW_HOST: "*.preview.example",
   };
   const response = await askWorker(`${filled}${isApi ? "" : `?${query}`}`, init, bindings);
   const { webSocket } = response;
