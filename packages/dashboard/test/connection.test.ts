@@ -200,19 +200,25 @@ describe("a cut", () => {
     await expect.poll(() => browser.server.process("main").typed).toBe("back");
   });
 
-  test("by another connection in its place is final, until the person takes it back onto a clean screen", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print("once\r\n");
-    await page.shows("once");
-    for (const connection of process.connections) connection.bye(4409, "replaced by a newer connection", "never");
-    await page.state("refused");
-    await page.page.getByRole("alert").getByText("Replaced by a newer connection.").waitFor();
-    await page.button("Retry now");
-    await page.state("attached");
-    await page.shows("once");
-    expect((await page.rows()).filter((row) => row !== "")).toEqual(["once"]);
-  });
+  test.each([
+    ["our page", "/?sandbox=dev&session=main&renderer=dom"],
+    ["somebody else's page, which keeps no place over a reload", "/component.html"],
+  ])(
+    "by another connection in its place is final, until the person takes it back onto a clean screen: on %s",
+    async (_name, path) => {
+      const page = await browser.attached(path);
+      const process = browser.server.process("main", "dev");
+      process.print("once\r\n");
+      await page.shows("once");
+      for (const connection of process.connections) connection.bye(4409, "replaced by a newer connection", "never");
+      await page.state("refused");
+      await page.page.getByRole("alert").getByText("Replaced by a newer connection.").waitFor();
+      await page.button("Retry now");
+      await page.state("attached");
+      await page.shows("once");
+      expect((await page.rows()).filter((row) => row !== "")).toEqual(["once"]);
+    },
+  );
 });
 
 describe("the beginning and the end", () => {
