@@ -39,6 +39,7 @@ export function parseArgs(argv: readonly string[], version: string, usual: Defau
   const defaults: Defaults = {};
   const program = describeProgram(version, words, defaults, done, mayNameVerb(argv));
   program.hook("preAction", (_, command) => {
+    if (command !== program) refuseBefore(program, command);
     const { context } = { ...program.opts<PlaceFlags>(), ...command.opts<PlaceFlags>() };
     if (hasPlace(command)) Object.assign(defaults, typeof usual === "function" ? usual(context) : usual);
   });
@@ -73,6 +74,17 @@ export function parseArgs(argv: readonly string[], version: string, usual: Defau
   }
   if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
   return result;
+}
+
+/** An option before a verb would count for attaching alone. @throws {CliError} */
+function refuseBefore(program: Command, command: Command): void {
+  for (const option of program.options) {
+    const name = option.attributeName();
+    if (name === "context" || program.getOptionValueSource(name) !== "cli") continue;
+    if (option.negate !== (program.getOptionValue(name) === false)) continue;
+    const verb = command.name();
+    throw usage(`${option.long} stands after the verb: sbx-stdio ${verb} ${option.long}${option.required ? " …" : ""}`);
+  }
 }
 
 /** Verbs behind which an address stands, or none. */

@@ -179,6 +179,8 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
       [URL, "--sandbox", "a/b"],
       "option '--sandbox <id>' argument 'a/b' is invalid. It must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash",
     ],
+    [["--sandbox", "dev", "ls", URL], "--sandbox stands after the verb: sbx-stdio ls --sandbox …"],
+    [["--no-tty", "exec", URL, "--", "ls"], "--no-tty stands after the verb: sbx-stdio exec --no-tty"],
     [["kill", URL], "required option '--session <name>' not specified"],
     [["sessions"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
   ];
