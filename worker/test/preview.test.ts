@@ -102,15 +102,16 @@ test("a pass opens its own preview alone, and one that has ended only says where
 });
 
 test("no container is started for a preview", async () => {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const isRunning = () => {
-    asked.push("isRunning");
+    calls.push("isRunning");
     return false;
   };
   const env = { Sandbox: { getByName: () => ({ isRunning }) } } as unknown as ProxyEnv; // All that may be asked of it.
   const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
-  const answer = await passOn(new Request(`${ends.origin}/`), env, PASS, "key", ends);
-  expect([answer.status, await answer.json(), asked]).toMatchObject([503, { error: "asleep" }, ["isRunning"]]);
+  const asked = { request: new Request(`${ends.origin}/`), pass: PASS, sandboxKey: "key", ends };
+  const answer = await passOn(asked, env);
+  expect([answer.status, await answer.json(), calls]).toMatchObject([503, { error: "asleep" }, ["isRunning"]]);
 });
 
 test.each<[number, Readonly<Record<string, string>>, string | undefined]>([

@@ -20,7 +20,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
   const { panes: words } = useTexts();
   const { told, focus } = useSyncExternalStore(panes.subscribe, panes.getState);
   /** The pane that was asked to be closed, which a person is asked about. */
-  const [asked, setClosing] = useState<string>();
+  const [asked, setAsked] = useState<string>();
   const [naming, setNaming] = useState<string>();
   if (told === undefined) return null;
   const next = focus === undefined ? undefined : nextPane(told, focus);
@@ -28,7 +28,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
   const isZoomed = told.windows.some(({ active, zoomed }) => active && zoomed);
   const closing = told.panes.some(({ id }) => id === asked) ? asked : undefined;
   const answer = () => {
-    setClosing(undefined);
+    setAsked(undefined);
     onDone();
   };
   const onFocus = (order: (pane: string) => void) => () => {
@@ -89,7 +89,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
         ? null
         : button(words.zoom, (pane) => panes.act("zoom", pane), { "aria-pressed": isZoomed })}
       {closing === undefined ? (
-        button(words.close, setClosing)
+        button(words.close, setAsked)
       ) : (
         // It stays while the focus moves, by a click or by tmux: it names its pane, and ends that one.
         // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.

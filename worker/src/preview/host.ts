@@ -1,4 +1,4 @@
-// Everything that is asked of a preview's host. No route of ours is there: what is not the entrance goes to the sandbox's server.
+// Everything that is asked of a preview's host. No route of ours is there: all but the entrance goes to the sandbox's server.
 
 import { logRefused } from "../audit/worker-log.ts";
 import { AuthFault, logFault, refusal } from "../auth/fault.ts";
@@ -46,7 +46,7 @@ async function answer(request: Request, env: HostEnv, previews: PreviewSettings,
   const refused = portRefusal(env, pass.port, pass.isAdmin);
   if (refused !== undefined) return said(request, 403, refused.error, "Not shown", refused.message);
   const ends = { origin, port: pass.port, cookie: passCookieName(settings) };
-  return passOn(request, env, pass, admission.sandboxKey, ends);
+  return passOn({ request, pass, sandboxKey: admission.sandboxKey, ends }, env);
 }
 
 /** Back to where the login counts, which leads here again. */

@@ -36,13 +36,16 @@ const NO_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 const open = new Map<string, number>();
 
-export async function passOn(
-  request: Request,
-  env: ProxyEnv,
-  pass: PreviewPass,
-  sandboxKey: string,
-  ends: PreviewEnds,
-): Promise<Response> {
+/** A browser's request that was let in, and where it goes. */
+export type PreviewRequest = {
+  readonly request: Request;
+  readonly pass: PreviewPass;
+  readonly sandboxKey: string;
+  readonly ends: PreviewEnds;
+};
+
+export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Response> {
+  const { request, pass, sandboxKey } = asked;
   if (Number(request.headers.get("Content-Length") ?? 0) > MAX_BODY_BYTES) {
     return said(request, 413, "too_long", "Too long", `A request has at most ${MAX_BODY_BYTES / MIB} MiB here.`);
   }
@@ -60,14 +63,14 @@ export async function passOn(
     else open.delete(pass.id);
   };
   try {
-    const answer = await asked(request, env, pass, sandboxKey, ends);
+    const answer = await askBridge(asked, env);
     if (answer.webSocket !== null) {
       return joinSockets(answer, (end) => watchPass(env, pass, end), done);
     }
     const status = Number(answer.headers.get(PREVIEW_STATUS) ?? 0);
-    if (status >= 200 && status <= 599) return toBrowser(request, answer, status, env, pass, ends, done);
+    if (status >= 200 && status <= 599) return toBrowser(asked, answer, status, env, done);
     done();
-    return await refused(request, answer, pass);
+    return await refused(asked, answer);
   } catch (error) {
     done();
     log.warn("no way to a preview's server:", error);
@@ -75,13 +78,7 @@ export async function passOn(
   }
 }
 
-async function asked(
-  request: Request,
-  env: ProxyEnv,
-  pass: PreviewPass,
-  sandboxKey: string,
-  ends: PreviewEnds,
-): Promise<Response> {
+async function askBridge({ request, pass, sandboxKey, ends }: PreviewRequest, env: ProxyEnv): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const { method, body } = request;
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
@@ -120,12 +117,10 @@ function bounded(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
 }
 
 function toBrowser(
-  { method }: Request,
+  { request, pass, ends }: PreviewRequest,
   answer: Response,
   status: number,
   env: ProxyEnv,
-  pass: PreviewPass,
-  ends: PreviewEnds,
   done: () => void,
 ): Response {
   const theirs = [...answer.headers].flatMap(([name, value]): HeaderList => {
@@ -136,7 +131,7 @@ function toBrowser(
   for (const cookie of cookiesToBrowser(answer.headers.getSetCookie(), ends)) headers.append("Set-Cookie", cookie);
   // As the server has encoded it: nothing here reads it.
   const init = { status, headers, encodeBody: "manual" } as const;
-  if (answer.body === null || method === "HEAD" || NO_BODY.has(status)) {
+  if (answer.body === null || request.method === "HEAD" || NO_BODY.has(status)) {
     done();
     return new Response(null, init);
   }
@@ -158,7 +153,8 @@ function toBrowser(
 }
 
 /** The bridge's own words, or those of what stands before it. */
-async function refused(request: Request, answer: Response, { port, sandbox }: PreviewPass): Promise<Response> {
+async function refused({ request, pass }: PreviewRequest, answer: Response): Promise<Response> {
+  const { port, sandbox } = pass;
   const { text } = await readText(answer, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
   const { error } = readSaid(text);
   const where = `port ${port} of the sandbox ${sandbox}`;

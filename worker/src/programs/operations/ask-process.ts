@@ -51,7 +51,7 @@ export async function screen(
   return { status: 200, body };
 }
 
-/** Those of the contract: the bridge says more, for whoever encodes keys. */
+/** Those of the contract. The bridge tells more: the encoder of keys needs them. */
 function toldModes(modes: unknown): Readonly<Record<string, unknown>> {
   const { bracketedPaste, applicationCursor, mouse } = Object(modes) as Readonly<Record<string, unknown>>;
   return { bracketedPaste, applicationCursor, mouse };
