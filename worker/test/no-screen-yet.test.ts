@@ -43,7 +43,8 @@ test("S1: a screen that is told just within two seconds is the answer, and no ti
   const { hop, answer } = silentHop();
   const answered = screen(REACHED, ASKED, hop, NOTHING_KEPT);
   await vi.advanceTimersByTimeAsync(1_999);
-  answer({ lines: ["here"], offset: 4 });
-  expect(await answered).toEqual({ status: 200, body: { lines: ["here"], offset: 4 } });
+  const modes = { bracketedPaste: true, applicationCursor: false, mouse: false };
+  answer({ lines: ["here"], offset: 4, modes: { ...modes, applicationKeypad: true } });
+  expect(await answered).toEqual({ status: 200, body: { lines: ["here"], offset: 4, modes } });
   expect(vi.getTimerCount()).toBe(0);
 });
