@@ -8,6 +8,7 @@ import {
   type ClientSocketEvents,
   type ClientState,
   followParticipants,
+  type KeptInput,
   mayType,
   type Participants,
   PUT_ASIDE_CODE,
@@ -102,7 +103,7 @@ export class BrowserConnection {
     if (this.#isLeft) return;
     const resume = await this.#options.resumes?.claim();
     if (this.#isLeft) return;
-    this.#attach(resume);
+    this.#attach(resume, resume === undefined ? undefined : this.#options.resumes?.takeInput());
     const options = { signal: this.#stopWatching.signal };
     window.addEventListener("online", () => this.#hurry(), options);
     // Else no side would notice before a ping goes unanswered.
@@ -128,12 +129,13 @@ export class BrowserConnection {
     const ended = this.#client;
     const resume = await this.#options.resumes?.claim();
     // Meanwhile it may have been asked for again, or left.
-    if (!this.#isLeft && this.#client === ended) this.#attach(resume);
+    if (this.#isLeft || this.#client !== ended) return;
+    this.#attach(resume, resume === undefined ? undefined : this.#options.resumes?.takeInput());
   }
 
   /** Starts the session's command anew, under the same name, where its process has ended. */
   startAgain(): void {
-    if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, true);
+    if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, undefined, true);
   }
 
   /** Leaves the session, which lives on. Nothing is reported afterwards. */
@@ -201,16 +203,19 @@ export class BrowserConnection {
 
   #putAside(): void {
     this.#socket?.close(PUT_ASIDE_CODE);
-    this.#client?.suspend();
+    if (this.state.phase !== "ended") this.#options.resumes?.keepInput(this.#client?.suspend());
   }
 
-  /** @param isStart Whether a process that has ended makes way for a new one. */
-  #attach(resume: string | undefined, isStart = false): void {
+  /**
+   * @param input Of the life before: what the session turns out to have of it is not sent again.
+   * @param isStart Whether a process that has ended makes way for a new one.
+   */
+  #attach(resume: string | undefined, input?: KeptInput, isStart = false): void {
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
     const { isSecret } = this;
     const { session, url, size, words = ENGLISH.connection } = this.#options;
     const client = new StdioClient(
-      { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume }) },
+      { session, bornAtMs: Date.now(), keptInput: input, ...(resume === undefined ? {} : { resume }) },
       {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
@@ -254,8 +259,10 @@ export class BrowserConnection {
       // After an exit the place is given up with the closing; a reloaded page reads the ended session anew.
       if (end.kind === "exit" || isPlaceGone) resumes?.forget();
       if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
+        const unsent = this.#client?.suspend();
         this.#each((listener) => listener.startedOver?.(end.reason));
-        this.#attach(undefined, true);
+        if (unsent !== undefined) this.#events.discarded(unsent.bytes ?? new Uint8Array(unsent.length));
+        this.#attach(undefined, undefined, true);
         return;
       }
     }

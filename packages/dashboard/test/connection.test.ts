@@ -73,6 +73,79 @@ describe("a reload", () => {
     expect(await page.data("state")).toBe("attached");
   });
 
+  test("R6b: sends what was typed before it and got lost, once it is connected, and what is typed meanwhile is counted", async () => {
+    const page = await browser.attached();
+    const { server } = browser;
+    const process = server.process("main");
+    await page.type("ab");
+    await expect.poll(() => process.typed).toBe("ab");
+    server.isDeaf = true;
+    await page.type("cd");
+    await expect.poll(() => server.unheard).toBe(2);
+    server.isReachable = false;
+    for (let round = 0; round < 2; round += 1) {
+      await page.page.reload();
+      await page.state("waiting");
+    }
+    await page.type("xyz");
+    await page.waitForData("unsent-keys", 3);
+    server.isDeaf = false;
+    server.isReachable = true;
+    await expect.poll(() => process.typed).toBe("abcd");
+    expect([server.attaches.at(-1)?.get("stdin"), await page.data("unsent-keys")]).toEqual(["2", "3"]);
+    await page.page.keyboard.press("Enter");
+    await page.type("e");
+    await expect.poll(() => process.typed).toMatch(/^abcd\r?e$/);
+  });
+
+  test("R6b: doubles nothing of what was typed before it and was taken without the page's knowing", async () => {
+    const page = await browser.attached();
+    const { server } = browser;
+    const process = server.process("main");
+    server.losesAcks = true;
+    await page.type("ab");
+    await expect.poll(() => process.typed).toBe("ab");
+    await page.page.reload();
+    await page.state("attached");
+    await page.type("c");
+    await expect.poll(() => process.typed).toBe("abc");
+    expect(server.attaches[1]?.get("stdin")).toBe("0");
+  });
+
+  test("R6b: says how much was typed before it and never sent, where the session is gone", async () => {
+    const page = await browser.attached();
+    const { server } = browser;
+    server.isDeaf = true;
+    await page.type("abc");
+    await expect.poll(() => server.unheard).toBe(3);
+    server.isDeaf = false;
+    server.processes.clear();
+    await page.page.reload();
+    await page.state("attached");
+    await page.waitForData("unsent-keys", 3);
+    expect(server.process("main").typed).toBe("");
+  });
+
+  test("R6b: keeps nothing of secret input but its length, and says how much of it was not sent", async () => {
+    const page = await browser.attached();
+    const { server } = browser;
+    await page.button("Secret input");
+    await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
+    server.isDeaf = true;
+    await page.type("hunter2");
+    await expect.poll(() => server.unheard).toBe(7);
+    const body = '<link rel="icon" href="data:,">';
+    await page.page.route("**/elsewhere", (route) => route.fulfill({ contentType: "text/html", body }));
+    await page.page.goto(`${server.url}/elsewhere`);
+    const kept = await page.page.evaluate(() => sessionStorage.getItem("sbx.input.u-1.default.main"));
+    expect(JSON.parse(kept ?? "")).toEqual({ resume: "client-1", offset: 0, length: 7 });
+    server.isDeaf = false;
+    await page.page.goBack();
+    await page.state("attached");
+    await page.waitForData("unsent-keys", 7);
+    expect(server.process("main").typed).toBe("");
+  });
+
   test("leaves no credential and no place in any address", async () => {
     const page = await browser.attached("/?session=main&renderer=dom&token=secret&resume=client-9&offset=7");
     const query = browser.server.attaches[0];

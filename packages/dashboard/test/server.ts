@@ -117,6 +117,12 @@ export class PageServer {
   user: string | undefined = "Ada Lovelace";
   /** Whether `/attach` is answered. Where not, its connections are torn down, as by a dead network. */
   isReachable = true;
+  /** Whether what clients send is lost on its way. */
+  isDeaf = false;
+  /** Whether acknowledgements of input are. */
+  losesAcks = false;
+  /** Bytes of input that were lost so. */
+  unheard = 0;
   /** What the next attaches are refused with. */
   refusal: { code: number; reason: string; retry: Retry } | undefined;
   /** Announced before `hello`, which then waits for {@link startContainer}. */
@@ -285,16 +291,20 @@ export class PageServer {
     const connection = new ServerConnection(
       STDIO,
       {
-        send: (frame) => webSocket.send(frame),
+        send: (frame) => {
+          const isAck = typeof frame === "string" && frame.includes('"stdin_ack"');
+          if (!isAck || !this.losesAcks) webSocket.send(frame);
+        },
         close: (code, reason) => webSocket.close(code, reason),
         isWritable: () => true,
       },
       performance.now(),
       { auth: (token) => this.tokens.push(token) },
     );
-    webSocket.on("message", (message: Buffer, isBinary) =>
-      connection.receive(isBinary ? Uint8Array.from(message) : message.toString(), performance.now()),
-    );
+    webSocket.on("message", (message: Buffer, isBinary) => {
+      if (this.isDeaf) this.unheard += isBinary ? message.length : 0;
+      else connection.receive(isBinary ? Uint8Array.from(message) : message.toString(), performance.now());
+    });
     webSocket.on("close", (code) => {
       this.#sockets.delete(webSocket);
       this.closes.push(code);
@@ -335,6 +345,7 @@ export class PageServer {
       acknowledges: true,
       ...(query.size === undefined ? {} : { size: query.size }),
       ...(query.offset === undefined ? {} : { offset: query.offset }),
+      ...(query.stdin === undefined ? {} : { stdin: query.stdin }),
       isResume: query.resume !== undefined,
       resume: id,
     });

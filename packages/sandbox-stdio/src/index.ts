@@ -8,6 +8,7 @@ export type {
   ClientSocket,
   ClientSocketEvents,
   ClientState,
+  KeptInput,
 } from "./client/client-types.ts";
 export { InputSender } from "./client/input-sender.ts";
 export {

@@ -103,6 +103,7 @@ describe("the client's side", () => {
   function harness(options: Partial<ClientOptions> = {}) {
     const queries: string[] = [];
     const sent: (string | Uint8Array)[] = [];
+    const discarded: number[] = [];
     let events: { open(): void; text(text: string): void; closed(code: number, detail: string): void } | undefined;
     let retry: (() => void) | undefined;
     const ignore = () => undefined;
@@ -121,7 +122,7 @@ describe("the client's side", () => {
         now: () => 0,
         random: () => 0,
       },
-      SILENT,
+      { ...SILENT, discarded: (keys) => void discarded.push(keys.length) },
     );
     client.start();
     const { peer } = join(rig().session, "a");
@@ -129,6 +130,7 @@ describe("the client's side", () => {
       client,
       queries,
       sent,
+      discarded,
       greet: (stdin: number) => events?.text(JSON.stringify({ ...peer.hello, stdin })),
       say: (message: object) => events?.text(JSON.stringify(message)),
       cut: () => {
@@ -165,6 +167,52 @@ describe("the client's side", () => {
     expect(harness({ resume: "r", offset: 7, repeatsInput: false }).queries).toEqual([
       "session=s&resume=r&offset=7&stdin=new&attempt=0000000.1",
     ]);
+  });
+
+  test("R6b: what one life kept the next sends, but for what the session turns out to have", () => {
+    const first = harness();
+    first.greet(0);
+    first.client.write(bytes("abcdef"));
+    first.say({ type: "stdin_ack", offset: 2 });
+    const keptInput = first.client.suspend();
+    expect(keptInput).toEqual({ offset: 2, length: 4, bytes: bytes("cdef") });
+    const second = harness({ resume: "r", keptInput });
+    // Put aside before it is greeted, it keeps the same.
+    expect(second.client.suspend()).toEqual(keptInput);
+    const third = harness({ resume: "r", keptInput });
+    expect(third.queries).toEqual(["session=s&resume=r&stdin=2&attempt=0000000.1"]);
+    third.greet(4);
+    third.client.write(bytes("g"));
+    expect(third.sent.map((frame) => (typeof frame === "string" ? frame : text(frame)))).toEqual(["ef", "g"]);
+    third.say({ type: "stdin_ack", offset: 7 });
+    expect([third.client.suspend(), third.discarded]).toEqual([undefined, []]);
+  });
+
+  test("R6b: keys that woke a session, and were never numbered, are sent by the next life behind what was received", () => {
+    const keptInput = { offset: undefined, length: 2, bytes: bytes("ab") };
+    const { queries, greet, sent } = harness({ resume: "r", keptInput });
+    expect(queries).toEqual(["session=s&resume=r&stdin=new&attempt=0000000.1"]);
+    greet(7);
+    expect(sent.map((frame) => (typeof frame === "string" ? frame : text(frame)))).toEqual(["ab"]);
+  });
+
+  test("R6b: secret input is kept by its length alone; as much of it as the session does not have is told", () => {
+    const first = harness();
+    first.greet(3);
+    first.client.setSecret(true);
+    first.client.write(bytes("secret"));
+    const keptInput = first.client.suspend();
+    expect(keptInput).toEqual({ offset: 3, length: 6 });
+    const second = harness({ resume: "r", keptInput });
+    expect(second.queries).toEqual(["session=s&resume=r&stdin=new&attempt=0000000.1"]);
+    expect(second.client.suspend()).toEqual(keptInput);
+    const third = harness({ resume: "r", keptInput });
+    third.greet(5);
+    expect([third.discarded, third.sent]).toEqual([[4], []]);
+    expect(third.client.suspend()).toBe(undefined);
+    const taken = harness({ resume: "r", keptInput });
+    taken.greet(9);
+    expect(taken.discarded).toEqual([]);
   });
 
   test("R7: a life that repeats its input leaves out what an earlier one turns out to have brought through", () => {

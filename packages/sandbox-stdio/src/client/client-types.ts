@@ -91,6 +91,16 @@ export interface ClientEvents {
   inputDrained(): void;
 }
 
+/** Input that was written and is not acknowledged when a life of a client ends. */
+export type KeptInput = {
+  /** Where it starts; undefined: it was never numbered, for nothing of it was sent. */
+  readonly offset: number | undefined;
+  /** In bytes. */
+  readonly length: number;
+  /** Absent where they can't be kept: then what the session turns out not to have of them is told as discarded. */
+  readonly bytes?: Uint8Array;
+};
+
 export type ClientOptions = {
   /** The session's name. Our clients always name it, so that a repeated attach never starts a second process. */
   readonly session: string;
@@ -104,6 +114,8 @@ export type ClientOptions = {
    * that is read again). Else its input is new, and comes after input that still waits. Default: whether `offset` is given.
    */
   readonly repeatsInput?: boolean;
+  /** From an earlier life that does not repeat its input: see `StdioClient.suspend`. It is sent as after any break. */
+  readonly keptInput?: KeptInput | undefined;
   /** Whether keys that are typed while the connection is down are sent when it is back. Else they are discarded (I4). */
   readonly keepsKeys?: boolean;
   /** Failed attempts before the first `hello` after which it gives up. */

@@ -8,7 +8,7 @@ import { type Bye, type ClientMessage, type Hello, parseServerMessage } from "..
 import { decodeFrame } from "../wire/frames.ts";
 import { Attempts } from "./attempts.ts";
 import { ClientConnection } from "./client-connection.ts";
-import type { ClientEnd, ClientEvents, ClientOptions, ClientPorts, ClientState } from "./client-types.ts";
+import type { ClientEnd, ClientEvents, ClientOptions, ClientPorts, ClientState, KeptInput } from "./client-types.ts";
 import { InputDelivery } from "./input-delivery.ts";
 import { OutputReceiver } from "./output-receiver.ts";
 import { TypedInput } from "./typed-input.ts";
@@ -42,7 +42,7 @@ export class StdioClient {
     this.#session = options.session;
     this.#resume = options.resume;
     this.#attempts = new Attempts(options, () => ports.random());
-    this.#input = new InputDelivery(options.repeatsInput ?? options.offset !== undefined, {
+    this.#input = new InputDelivery(options.repeatsInput ?? options.offset !== undefined, options.keptInput, {
       events,
       isAttached: () => this.#state.phase === "attached",
       send: (frame) => this.#connection.send(frame),
@@ -103,14 +103,17 @@ export class StdioClient {
     this.#end({ kind: "left" });
   }
 
-  /** Stops without leaving: the session keeps this client's place, for a later life to take up from its resume point. */
-  suspend(): void {
-    if (this.#state.phase === "ended") return;
-    this.#connection.abort();
-    this.#end({ kind: "left" });
+  /**
+   * Stops without leaving: the session keeps this client's place, for a later life to take up from its resume point.
+   * @returns Input that is not acknowledged ({@link ClientOptions}), if there is any: a copy, without the bytes if they are secret.
+   */
+  suspend(): KeptInput | undefined {
+    if (this.#state.phase !== "ended") {
+      this.#connection.abort();
+      this.#end({ kind: "left" });
+    }
+    return this.#input.kept;
   }
-
-  // ---- Input ---------------------------------------------------------------------------------------------------
 
   /**
    * Input that must arrive: kept until it is acknowledged, sent again after a break. Keeps a view of `bytes`, which must stay
@@ -178,8 +181,6 @@ export class StdioClient {
     return this.#control(message);
   }
 
-  // ---- Output --------------------------------------------------------------------------------------------------
-
   /** Every output byte before `end` has been dealt with: drawn, or written. */
   dealtWith(end: number): void {
     this.#output.dealtWith(end);
@@ -197,8 +198,6 @@ export class StdioClient {
   nextAnswerChange(offset: number): number {
     return this.#answerers?.nextChange(offset) ?? Number.POSITIVE_INFINITY;
   }
-
-  // ---- Connection ----------------------------------------------------------------------------------------------
 
   #connect(): void {
     this.#cancelRetry();

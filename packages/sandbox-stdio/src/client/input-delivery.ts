@@ -3,7 +3,7 @@
 
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { ClientMessage, Hello, ServerMessage } from "../wire/control.ts";
-import type { ClientEvents } from "./client-types.ts";
+import type { ClientEvents, KeptInput } from "./client-types.ts";
 import { InputSender } from "./input-sender.ts";
 import { followParticipants, mayType, type Participants, participantsOf } from "./participants.ts";
 import { Secrecy } from "./secrecy.ts";
@@ -35,17 +35,34 @@ export class InputDelivery {
   /** The participants, and the holder of the keyboard. */
   #people: Participants | undefined;
 
-  /** @param isRepeated @see ClientOptions.repeatsInput */
-  constructor(isRepeated: boolean, ports: InputDeliveryPorts) {
+  /** Input of an earlier life, without its bytes: what of it is missing is told. */
+  #forgotten: KeptInput | undefined;
+
+  /**
+   * @param isRepeated @see ClientOptions.repeatsInput
+   * @param kept @see ClientOptions.keptInput
+   */
+  constructor(isRepeated: boolean, kept: KeptInput | undefined, ports: InputDeliveryPorts) {
     this.#ports = ports;
     this.#isRepeated = isRepeated;
     this.#sender = new InputSender(isRepeated);
+    if (kept?.bytes === undefined) this.#forgotten = kept;
+    else this.#sender.restore(kept);
     this.#secrecy = new Secrecy((on) => ports.control({ type: "secret", on }));
   }
 
   /** Bytes that are written and not yet taken by the process. */
   get unackedBytes(): number {
     return this.#sender.length;
+  }
+
+  /** @see StdioClient.suspend */
+  get kept(): KeptInput | undefined {
+    const kept = this.#sender.kept;
+    if (this.#forgotten === undefined && (kept === undefined || !this.isSecretHeld)) return kept;
+    // One count for both: nothing of what was written since was sent before the greeting, which tells of the earlier.
+    const { offset, length } = this.#forgotten ?? { offset: kept?.offset, length: 0 };
+    return { offset, length: length + (kept?.length ?? 0) };
   }
 
   get hasRoom(): boolean {
@@ -104,8 +121,17 @@ export class InputDelivery {
     const isFirst = !this.#sender.isAnchored;
     this.#people = participantsOf(hello);
     this.#sender.rewind(hello.stdin);
+    this.#tellForgotten(hello.stdin);
     if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
     this.#isEofRefused = false;
+  }
+
+  #tellForgotten(settled: number): void {
+    if (this.#forgotten === undefined) return;
+    const { offset = settled, length } = this.#forgotten;
+    this.#forgotten = undefined;
+    const missing = Math.max(0, offset + length - Math.max(offset, settled));
+    if (missing > 0) this.#ports.events.discarded(new Uint8Array(missing));
   }
 
   /** The client is attached: sends the waiting input. */

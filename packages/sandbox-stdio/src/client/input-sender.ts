@@ -1,6 +1,7 @@
 // A client's own input, numbered: unacknowledged bytes are kept and sent again after a break.
 
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
+import type { KeptInput } from "./client-types.ts";
 
 /** Smaller pieces that wait are put together into one frame: a message costs the same at any size. */
 const GATHER_BELOW_BYTES = 16 * 1024;
@@ -25,6 +26,24 @@ export class InputSender {
    */
   constructor(isRepeated = false) {
     this.#isRepeated = isRepeated;
+  }
+
+  /** Goes on with the input of an earlier life. To be called before anything else. Keeps a view of its bytes. */
+  restore({ offset, bytes }: KeptInput): void {
+    if (offset !== undefined) this.rewind(offset);
+    if (bytes !== undefined) this.write(bytes);
+  }
+
+  /** What a later life needs to go on with this input: undefined where nothing is kept. */
+  get kept(): KeptInput | undefined {
+    if (this.length === 0) return undefined;
+    const bytes = new Uint8Array(this.length);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    return { offset: this.#isAnchored ? this.#acked : undefined, length: bytes.length, bytes };
   }
 
   /** Whether a greeting has said where this input is numbered from. Until then the first byte written counts as 0. */
