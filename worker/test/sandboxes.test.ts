@@ -12,7 +12,8 @@ async function admit(realm: Realm, sandbox: string): Promise<string> {
   const sessionKey = crypto.randomUUID();
   const grant = { persons: [], tokenIds: [] };
   const untilMs = Date.now() + 60_000;
-  const asked = { attempt: { user: "alice" }, grant, sessionKey, untilMs, sandboxKey: `key of ${sandbox}`, sandbox };
+  const sandboxKey = `key of ${sandbox}`;
+  const asked = { attempt: { user: "alice" }, connection: "c", grant, sessionKey, untilMs, sandboxKey, sandbox };
   expect(await home.admit(asked)).toEqual({ kind: "admitted" });
   return sessionKey;
 }

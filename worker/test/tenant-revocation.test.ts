@@ -36,9 +36,10 @@ function withTenant(fails: (key: string, time: number) => boolean, run: (at: Run
   });
 }
 
-const admit = (tenant: TenantObject, sessionKey: string) =>
+const admit = (tenant: TenantObject, sessionKey: string, connection = "c") =>
   tenant.admit({
     ...{
+      connection,
       attempt: { user: sessionKey },
       grant: { persons: [], tokenIds: [] },
       sessionKey,
@@ -88,5 +89,23 @@ test("T6a: sessions that ended over an hour ago are not woken for a revocation",
       await admit(tenant, "s2");
       await tenant.revoke({ kind: "jti", value: "b" }, BY);
       expect(told.slice(3).sort()).toEqual(["s1", "s2"]);
+    },
+  ));
+
+test("T6a: nor those that end at once after the only connection of theirs, however many", () =>
+  withTenant(
+    () => false,
+    async ({ tenant, told }) => {
+      const nowMs = Date.now();
+      const clock = vi.spyOn(Date, "now").mockReturnValue(nowMs);
+      for (const key of keys(100)) {
+        await admit(tenant, key, `first ${key}`);
+        if (key === "s1") await admit(tenant, key, "the next process's, which is on its way");
+        tenant.ended(key, `first ${key}`);
+      }
+      clock.mockReturnValue(nowMs + HOUR_MS + 90_000);
+      await admit(tenant, "s2");
+      await tenant.revoke({ kind: "jti", value: "a" }, BY);
+      expect([...told].sort()).toEqual(["s1", "s2"]);
     },
   ));

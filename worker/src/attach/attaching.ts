@@ -233,7 +233,8 @@ export class Attaching {
     const { record } = store;
     // The tenant has kept a place for a process that did not come to be, or has ended before.
     const hasProcess = record !== undefined && record.exit === undefined;
-    if (who.mayCreate && !hasProcess && this.#underWay === 0) waitUntil(keeper.processEnded(pass.homeKey));
+    const { homeKey, connection: startedBy } = pass;
+    if (who.mayCreate && !hasProcess && this.#underWay === 0) waitUntil(keeper.processEnded({ homeKey, startedBy }));
     changed();
   }
 }

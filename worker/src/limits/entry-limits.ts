@@ -82,14 +82,14 @@ export async function pass(
   const isAnswered = typeof question !== "function";
   const [hasPlace, first] = await Promise.all([
     places.take({ id: connection, sessionKey: asked.sessionKey, kind: asked.kind }),
-    isAnswered ? admitted(entry, true) : attempted(entry),
+    isAnswered ? admitted(entry, connection, true) : attempted(entry),
   ]);
   if (!hasPlace) return ADDRESS_FULL;
   let isIn = false;
   try {
     if ("code" in first) return first;
     const said = isAnswered ? question : await answered(question, entry);
-    const admission = isAnswered ? first : await admitted(entry, false);
+    const admission = isAnswered ? first : await admitted(entry, connection, false);
     if ("code" in admission) return admission;
     isIn = true;
     const { homeKey, ownKey, uncounted } = entry;
@@ -145,10 +145,11 @@ async function attempted({ home, own, grant, attempt }: Entry): Promise<Admissio
 /** Takes the session's place. @param counts Whether the attempt is still to be counted. */
 async function admitted(
   { home, own, grant, attempt, uncounted, asked }: Entry,
+  connection: string,
   counts: boolean,
 ): Promise<Admission | Refusal> {
   const { sessionKey, sandboxKey, sandbox } = asked;
-  const visit = { sessionKey, untilMs: grant.expiresAtMs, ...(counts ? { attempt } : {}) };
+  const visit = { connection, sessionKey, untilMs: grant.expiresAtMs, ...(counts ? { attempt } : {}) };
   const mayBeMade = grant.mayCreate && uncounted === undefined;
   return admissionOf(
     await Promise.all([

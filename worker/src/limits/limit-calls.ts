@@ -19,6 +19,8 @@ export type AdmissionRequest = {
   /** Absent if it was counted before. */
   readonly attempt?: Attempt["attempt"];
   readonly grant: RevocableGrant;
+  /** The connection's, or call's, id. */
+  readonly connection: string;
   /** The session's name as a Durable Object, to be told of revocations, and until when. */
   readonly sessionKey: string;
   readonly untilMs: number;
@@ -59,8 +61,8 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   sandboxes(): string[];
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
   renew(grant: RevocableGrant, sessionKey: string, untilMs: number): boolean;
-  /** A session has ended, or was not made after all. */
-  ended(sessionKey: string): void;
+  /** A session has ended, or was not made after all. @param startedBy The connection that made it, or would have. */
+  ended(sessionKey: string, startedBy?: string): void;
   /** Revokes a user, a token or a login, and has every session end what rests on it. */
   revoke(what: Omit<Revocation, "atMs">, by: Actor): Promise<void>;
   /** Resolves with true once something of this is revoked, with false after so long. */

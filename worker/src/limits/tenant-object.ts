@@ -19,6 +19,7 @@ import {
   type WebhookState,
 } from "../webhooks/attention-webhook.ts";
 import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
+import { Arrivals } from "./arrivals.ts";
 import { attemptMs, countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import type { AdmissionRequest, Attempt, PreviewUse, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
@@ -36,8 +37,6 @@ const TOLD_AT_ONCE = 100;
 const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** The news of an end comes so late at most: by then the next process of that name may have begun. */
-const LATE_END_MS = 10_000;
 
 type TenantEnv = AuditEnv & LimitEnv & SessionsEnv & WebhookEnv;
 
@@ -50,8 +49,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   readonly #live = new Map<string, LiveSession>();
   /** Sessions with connections that rest on this tenant's tokens, and until when they may. */
   readonly #visited = new Map<string, number>();
-  /** When somebody came to each of them last. */
-  readonly #cameAtMs = new Map<string, number>();
+  readonly #arrivals = new Arrivals();
   readonly #revocations = new Map<string, Revocation>();
   /** All but revocations: lost with a crash, a count is a little low, until its session is attached to again. */
   readonly #writes: DelayedWrites;
@@ -94,13 +92,15 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   }
 
   /** Whether the client may attach; counts the attempt if that was not done, and takes a place for the session if there is one. */
-  async admit({ attempt, grant, sessionKey, sandboxKey, sandbox, untilMs }: AdmissionRequest): Promise<TenantAnswer> {
+  async admit(request: AdmissionRequest): Promise<TenantAnswer> {
+    const { attempt, grant, sessionKey, sandboxKey, sandbox } = request;
     const now = Date.now();
     if (attempt !== undefined) {
       const answer = this.attempted({ attempt, grant });
       if (answer.kind !== "admitted") return answer;
     } else if (this.#isRevoked(grant, now)) return { kind: "revoked" };
-    this.#visit(sessionKey, untilMs);
+    this.#arrivals.came(sessionKey, request.connection, now);
+    this.#visit(sessionKey, request.untilMs);
     if (sandboxKey === undefined || this.#live.has(sessionKey)) return { kind: "admitted" };
     if (this.#fullness(sandboxKey) !== undefined) await this.#forgetEnded(sandboxKey);
     const noRoom = this.#fullness(sandboxKey);
@@ -130,11 +130,12 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   }
 
   /** A session has ended, or was not made after all. */
-  ended(sessionKey: string): void {
+  ended(sessionKey: string, startedBy?: string): void {
     if (this.#live.delete(sessionKey)) this.#writes.delete(`live:${sessionKey}`);
     // A connection may read on for a while. Revocations need not wake all that a busy tenant has made in a day.
-    const untilMs = Date.now() + HOUR_MS;
-    if (Date.now() < (this.#cameAtMs.get(sessionKey) ?? 0) + LATE_END_MS) return;
+    const now = Date.now();
+    const untilMs = now + HOUR_MS;
+    if (this.#arrivals.mayHaveBegunAgain(sessionKey, startedBy, now)) return;
     if ((this.#visited.get(sessionKey) ?? 0) <= untilMs) return;
     this.#visited.set(sessionKey, untilMs);
     this.#writes.put(`visited:${sessionKey}`, untilMs);
@@ -262,7 +263,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     for (const [key, until] of this.#visited) {
       if (until > nowMs) continue;
       this.#visited.delete(key);
-      this.#cameAtMs.delete(key);
+      this.#arrivals.forget(key);
       this.#writes.delete(`visited:${key}`);
     }
   }
@@ -296,7 +297,6 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   }
 
   #visit(sessionKey: string, untilMs: number): void {
-    this.#cameAtMs.set(sessionKey, Date.now());
     // In whole hours: most attaches then change nothing.
     const until = Math.ceil(untilMs / HOUR_MS) * HOUR_MS;
     if (until <= (this.#visited.get(sessionKey) ?? 0)) return;

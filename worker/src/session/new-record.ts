@@ -19,7 +19,7 @@ type Told = {
 
 /** The owner and the name of the session. */
 type Origin = Pick<AttachSpec, "sandboxKey" | "session" | "isTransient"> & {
-  readonly pass: Pick<AttachSpec["pass"], "homeKey">;
+  readonly pass: Pick<AttachSpec["pass"], "homeKey" | "connection">;
 };
 
 export function newRecord(
@@ -33,6 +33,7 @@ export function newRecord(
   const { incarnation, tty, mode, delivery, cmd, createdAt, creator } = told;
   return {
     homeKey: pass.homeKey,
+    startedBy: pass.connection,
     sandboxKey,
     facts: { sandbox, session, incarnation, tty, mode, delivery },
     cmd,

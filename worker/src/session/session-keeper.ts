@@ -160,7 +160,7 @@ export class SessionKeeper {
     if (record === undefined || !this.#ended.store(record, session, nowMs)) return false;
     const { exit, log } = session;
     noteSession(env, "session.exited", record, { code: exit?.code ?? 0, bytes: log.endOffset });
-    waitUntil(this.processEnded(record.homeKey));
+    waitUntil(this.processEnded(record));
     this.hop.release();
     return true;
   }
@@ -215,13 +215,13 @@ export class SessionKeeper {
       noteSession(this.#ports.env, "session.exited", record, more);
     }
     this.#drop({ code: CLOSE.notFound, error: "not_found", message: "the session was ended" });
-    await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record.homeKey)]);
+    await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record)]);
   }
 
   /** Another may have the process's place among the tenant's. */
-  async processEnded(homeKey: string | undefined): Promise<void> {
+  async processEnded({ homeKey, startedBy }: Pick<SessionRecord, "homeKey" | "startedBy">): Promise<void> {
     if (homeKey === undefined) return;
-    await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey);
+    await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey, startedBy);
   }
 
   // ---- Making one ------------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ export class SessionKeeper {
     if (record !== undefined) {
       const { offset } = storeLost(store, this.looks, record, this.#session, Date.now());
       noteSession(this.#ports.env, "session.lost", record, { bytes: offset });
-      waitUntil(this.processEnded(record.homeKey));
+      waitUntil(this.processEnded(record));
     }
     this.hop.release();
     const session = this.#session;

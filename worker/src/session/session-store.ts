@@ -15,6 +15,8 @@ import { dropGateway } from "../mcp/gateway-store.ts";
 export type SessionRecord = {
   /** The tenant whose session it is: its object's name. Absent in what an earlier version stored. */
   readonly homeKey?: string;
+  /** The connection, or call, that had it started. Absent in what an earlier version stored. */
+  readonly startedBy?: string;
   readonly sandboxKey: string;
   readonly facts: SessionFacts;
   readonly cmd: readonly string[];

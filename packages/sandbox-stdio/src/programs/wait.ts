@@ -5,8 +5,9 @@ import type { OutputLog } from "../output/output-log.ts";
 import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { Gap } from "./output-range.ts";
-import { PatternMachine, type PatternProgram } from "./pattern.ts";
+import type { PatternProgram } from "./pattern.ts";
 import { plainTextOf } from "./plain-text.ts";
+import { ScreenSearch } from "./screen-search.ts";
 import { OutputSearch, resumeAt, type SearchMatch } from "./search.ts";
 import { WORK_PAUSE_MS, WorkShare } from "./work-share.ts";
 
@@ -75,7 +76,7 @@ export class Wait {
   readonly #share: WorkShare;
   #idleSinceMs: number;
   #seenEnd: number;
-  #screen: { readonly machine: PatternMachine; readonly text: string; readonly offset: number; at: number } | undefined;
+  #screen: ScreenSearch | undefined;
   /** The end of waiting has come, and output before it is still to be searched. */
   #ending: Ending | undefined;
   #isBehind = false;
@@ -184,9 +185,9 @@ export class Wait {
 
   /** The screen as drawn at `offset`, one string per row; told at first, and when it has changed. */
   screen(rows: readonly string[], offset: number): void {
-    if (this.until.kind !== "screen" || this.#result !== undefined) return;
-    const machine = new PatternMachine(this.until.program, "find", 0);
-    this.#screen = { machine, text: rows.join("\n"), offset, at: 0 };
+    // What has been found, and lacks its groups alone, counts whatever is drawn since.
+    if (this.until.kind !== "screen" || this.#result !== undefined || this.#screen?.isFound === true) return;
+    this.#screen = new ScreenSearch(this.until.program, rows, offset);
     this.work();
   }
 
@@ -198,18 +199,11 @@ export class Wait {
 
   #searchScreen(allowance: { left: number }): boolean {
     const screen = this.#screen;
-    if (screen === undefined || this.until.kind !== "screen") return false;
-    const { machine, text, offset } = screen;
-    const before = machine.work;
-    screen.at = machine.feed(text, screen.at, text.length, allowance.left);
-    allowance.left -= machine.work - before;
-    if (screen.at < text.length && !machine.isDecided) return true;
+    const match = screen?.advance(allowance);
+    if (screen === undefined || match === "more") return match === "more";
     this.#screen = undefined;
-    const found = machine.matchHere(machine.isDecided ? text.codePointAt(screen.at) : undefined);
-    if (found === undefined) return false;
-    const start = found.slots[0] ?? 0;
-    const groups = screenGroups(this.until.program, text, start, found.end);
-    this.#meet({ match: { from: offset, to: offset, text: text.slice(start, found.end), groups }, offset });
+    const { offset } = screen;
+    if (match !== undefined) this.#meet({ match: { from: offset, to: offset, ...match }, offset });
     return false;
   }
 
@@ -238,18 +232,6 @@ export class Wait {
     const gap = this.#search?.missed;
     return gap === undefined ? {} : { gap };
   }
-}
-
-function screenGroups(program: PatternProgram, text: string, start: number, end: number): (string | null)[] {
-  if (program.groups === 0) return [];
-  const machine = new PatternMachine(program, "capture", start, start === 0 ? -1 : text.charCodeAt(start - 1));
-  machine.feed(text, start, end, Number.MAX_SAFE_INTEGER);
-  const slots = machine.matchHere(text.codePointAt(end))?.slots ?? [];
-  return Array.from({ length: program.groups }, (_, i) => {
-    const from = slots[2 * i + 2] ?? -1;
-    const to = slots[2 * i + 3] ?? -1;
-    return from < 0 || to < 0 ? null : text.slice(from, to);
-  });
 }
 
 /** The last `maxBytes` bytes before the log's end, as plain text and in whole characters (T3). */
