@@ -39,6 +39,14 @@ export class Gathering {
     this.#inputAtMs = Date.now();
   }
 
+  /** Output has come, the echo of the last input perhaps: what is due is stored right behind it, before the next key. */
+  answered(): void {
+    const nowMs = Date.now();
+    if (this.#timer === undefined || this.#dueMs > nowMs) return;
+    this.#inputAtMs = 0;
+    this.#lookAt(nowMs, nowMs);
+  }
+
   /** The remaining events wait from now on: not for their own time alone, so that little is stored right after something else. */
   again(): void {
     const nowMs = Date.now();

@@ -66,6 +66,19 @@ test("a person's keys are stored 400 ms after the first, but not while one of th
     await audit.flush();
   }));
 
+test("keys whose time has come are stored right behind the next output, and not behind output before that", () =>
+  withAudit(async (audit, batches) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    for (let at = 0; at < 80; at += 1) {
+      audit.input(PERSON, at, at, KEY, "typed");
+      vi.advanceTimersByTime(5);
+      audit.gathering.answered();
+      vi.advanceTimersByTime(0);
+      expect(batches()).toEqual(at < 79 ? [] : [[80]]);
+    }
+    await audit.flush();
+  }));
+
 test.each<[string, (audit: SessionAudit) => unknown, number, (number | undefined)[]]>([
   ["the exit", (audit) => audit.note({ type: "exit", code: 0 }), 0, [1, undefined]],
   [
