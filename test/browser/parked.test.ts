@@ -1,5 +1,6 @@
 // A session that is parked again and again, its object taken out of memory each time, with a page, a command line and a plain client
-// at it: each of them types, the process writes by itself, and both hops break. PARKED_ROUNDS=100 has it done a hundred times.
+// at it: each of them types, the process writes by itself, and both hops break, fall silent and come late. PARKED_ROUNDS=100 has it
+// done a hundred times.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -75,7 +76,7 @@ const toldTo = (client: TestClient): string[] =>
   client.received.flatMap((one) => (one.kind === "control" && !SILENT.test(one.text) ? [one.text] : []));
 
 test(
-  `H21, H21a: page, command line and plain client through ${ROUNDS} evictions, with typing, output and cuts between: nothing lost, doubled or said`,
+  `H21, H21a: page, command line and plain client through ${ROUNDS} evictions, with typing, output, cuts, silence and a killed Worker between: nothing lost, doubled or said`,
   async () => {
     const token = await system.mintToken({ sub: "alice", org: "local", expires: 7_200 });
     const who: Person = { sub: "alice", org: "local", token };
@@ -124,32 +125,69 @@ test(
     expected.pop();
     await allHave("ready");
 
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await evict();
-      const news = () => [...told, "|", ...toldTo(plain), "|", heard.stderr];
-      const said = news();
-      // Each way of coming back meets an inner hop that breaks at once, now and then.
-      const isInnerCut = round % 7 === 3;
-      const by = round % 4;
-      if (by === 0) await tab.run(`page ${round}`);
-      else if (by === 1) line.stdin.write(`line ${round}\n`);
-      else if (by === 2) plain.type(`plain ${round}\n`);
-      else await writeFile(fifo, `news ${round}\n`);
-      if (isInnerCut) inner.cut();
-      await allHave(by === 3 ? `news ${round}` : `got ${["page", "line", "plain"][by]} ${round}`);
-      // A hop that breaks is said, and mended.
-      if (!isInnerCut) expect(news()).toEqual(said);
-      if (round % 5 !== 4) continue;
-      await evict();
+    const news = () => [...told, "|", ...toldTo(plain), "|", heard.stderr];
+    const hellos = () => told.filter((text) => text.includes('"type":"hello"')).length;
+    /** Breaks every client's connection. Each comes back where it was. */
+    const breakOff = async (how: () => void | Promise<void>) => {
       before = plainText();
       const resume = String((await plain.hello()).resume);
-      const hellos = () => told.filter((text) => text.includes('"type":"hello"')).length;
       const helloCount = hellos();
-      outer.cut();
+      await how();
       await plain.closed;
       plain = await attachPlain({ resume, offset: Buffer.byteLength(before) });
       await until("the page's return", () => hellos() > helloCount, ROUND_MS);
       await tab.state("attached");
+    };
+    const types = [
+      (text: string) => tab.run(text),
+      (text: string) => void line.stdin.write(`${text}\n`),
+      (text: string) => plain.type(`${text}\n`),
+      (text: string) => writeFile(fifo, `${text}\n`),
+    ];
+    const names = ["got page", "got line", "got plain", "news"];
+    const isInLog = async (row: string) => {
+      const address = `${system.origin}/api/sandboxes/${sandbox}/sessions/${session}/output?format=plain&tail=4096`;
+      return (await (await fetch(address, { headers })).text()).includes(row);
+    };
+
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await evict();
+      const said = news();
+      const by = round % types.length;
+      const row = `${names[by]} ${round}`;
+      const type = async () => types[by]?.(row.replace("got ", ""));
+      switch (round % 5) {
+        case 0: // The clients' network is silent while the process writes, and what they type comes late.
+          outer.freeze();
+          await type();
+          if (by !== 3) {
+            expected.push(`frozen ${round}`);
+            await writeFile(fifo, `frozen ${round}\n`);
+          }
+          await until("the output in silence", () => isInLog(by === 3 ? row : `frozen ${round}`), ROUND_MS);
+          outer.thaw();
+          break;
+        case 1: // The bridge is slow to answer the object that wakes.
+          inner.hold();
+          await type();
+          if (by !== 3) await until("the knock", () => inner.heldCount > 0, ROUND_MS);
+          inner.release();
+          break;
+        case 2: // The Worker is killed while the session is parked.
+          await breakOff(() => system.restartWorker());
+          await type();
+          break;
+        case 3: // The object's way to the bridge breaks as it wakes.
+          await type();
+          inner.cut();
+          break;
+        default: // The clients' network breaks while the session is parked.
+          await breakOff(() => outer.cut());
+          await type();
+      }
+      await allHave(row);
+      // A hop that breaks is said, and mended; silence, late news and evictions are not.
+      if (round % 5 < 2) expect(news()).toEqual(said);
     }
     line.kill();
     plain.drop();

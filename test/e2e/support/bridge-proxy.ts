@@ -1,5 +1,5 @@
 // Stands between the Worker and the bridge: passes every byte on, keeps the first of what the Worker sends on each
-// connection, can cut all connections, and can let new ones wait. Knows no HTTP.
+// connection, can cut all connections, can let new ones wait, and can hold back what is said on those that there are. Knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { joinSockets } from "../../../packages/local/src/joined-sockets.ts";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
@@ -61,10 +61,25 @@ export class BridgeProxy {
     this.#held ??= [];
   }
 
+  /** New connections that wait now. */
+  get heldCount(): number {
+    return this.#held?.length ?? 0;
+  }
+
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const pass of held) pass();
+  }
+
+  /** Nothing comes through any more, and nothing says so: a network that is silent. */
+  freeze(): void {
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** What was said meanwhile comes through, late. */
+  thaw(): void {
+    for (const socket of this.#sockets) socket.resume();
   }
 
   close(): Promise<void> {
