@@ -61,6 +61,36 @@ test("a pane that is closed leaves its session, and its room to the other", asyn
   expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running", clients: 0 });
 });
 
+/** The terminals in the page's memory that something still holds. */
+async function liveTerminals({ page }: Tab): Promise<number> {
+  const devTools = await page.context().newCDPSession(page);
+  try {
+    const expression = "Object.getPrototypeOf(window.sbx.terminal)";
+    const { result } = await devTools.send("Runtime.evaluate", { expression });
+    // Collects what nothing holds first.
+    const { objects } = await devTools.send("Runtime.queryObjects", { prototypeObjectId: result.objectId ?? "" });
+    const { result: properties } = await devTools.send("Runtime.getProperties", {
+      objectId: objects.objectId ?? "",
+      ownProperties: true,
+    });
+    return properties.filter(({ name }) => /^\d+$/.test(name)).length;
+  } finally {
+    await devTools.detach();
+  }
+}
+
+test("panes that are closed are let go of, with their terminals and scrollback", async () => {
+  const { tab } = await alone(browser);
+  for (let round = 0; round < 3; round += 1) {
+    await tab.page.keyboard.press("Control+Shift+D");
+    await focused(tab, 2);
+    await tab.page.keyboard.press("Control+Shift+X");
+    await expect.poll(() => seen(tab)).toEqual(["one"]);
+    await hasFocus(tab, "one");
+  }
+  await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(2);
+});
+
 test("dividers move by the mouse and by keys, and the process is told its size", async () => {
   const { tab } = await alone(browser);
   await tab.page.keyboard.press("Control+Shift+D");

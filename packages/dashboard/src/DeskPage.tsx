@@ -62,6 +62,16 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     if (!isCovered && !isAtControlOf(focusId)) focusTerminal();
   }, [focusTerminal, focusId, shown, isCovered, onDebug, state.address.isDebug]);
 
+  // A pane that is closed is let go of, with its terminal and scrollback.
+  useEffect(() => {
+    const openIds = new Set(allPlaces(layout).map(paneIdOf));
+    for (const id of sessions.current.keys()) if (!openIds.has(id)) sessions.current.delete(id);
+    setTitles((before) => {
+      const kept = Object.entries(before).filter(([id]) => openIds.has(id));
+      return kept.length === Object.keys(before).length ? before : Object.fromEntries(kept);
+    });
+  }, [layout]);
+
   useEffect(() => {
     if (isListed) void desk.askNames();
   }, [desk, isListed]);

@@ -49,6 +49,14 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   const [lives, setLives] = useState<ReadonlyMap<string, TerminalSession>>(new Map());
   const [dragged, setDragged] = useState<string>();
   const onLive = useCallback((id: string, one: TerminalSession) => setLives((all) => new Map(all).set(id, one)), []);
+  // A pane that is gone is let go of, with its terminal and scrollback.
+  useEffect(() => {
+    const ids = new Set(told?.panes.map(({ id }) => id));
+    setLives((all) => {
+      const kept = [...all].filter(([id]) => ids.has(id));
+      return kept.length === all.size ? all : new Map(kept);
+    });
+  }, [told]);
   // A viewer makes no session, and so opens no pane.
   const role = client.phase === "attached" ? client.hello.you.role : undefined;
   const [isDriver, setDriver] = useState(false);
