@@ -23,6 +23,8 @@ export type SessionMessage =
   | { readonly kind: "draw"; readonly id: number }
   /** Asks for the screen, as {@link readScreen} puts it. Answered by `shown`, in order. */
   | { readonly kind: "show"; readonly id: number; readonly wish: ScreenWish }
+  /** The emulator is not needed for now: `open` comes before anything else. */
+  | { readonly kind: "rest"; readonly id: number }
   /** At once: earlier messages are dropped. */
   | { readonly kind: "close"; readonly id: number };
 

@@ -5,14 +5,24 @@ import type { ScreenState, ScreenWish } from "./read-screen.ts";
 
 type Reader = { readonly wish: ScreenWish; readonly resolve: (state?: ScreenState) => void };
 
+/** Whoever reads again sooner than this reads often. */
+const OFTEN_MS = 2_000;
+
 export class ScreenWaiters {
   #drawing:
     | { readonly promise: Promise<Snapshot | undefined>; readonly resolve: (snapshot?: Snapshot) => void }
     | undefined;
   #readers: Reader[] = [];
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #isReadOften = false;
 
   get isDrawingWanted(): boolean {
     return this.#drawing !== undefined;
+  }
+
+  /** Whether nobody waits, and nobody is likely to ask again in a moment. */
+  get isQuiet(): boolean {
+    return this.#drawing === undefined && this.#readers.length === 0 && !this.#isReadOften;
   }
 
   /** The wishes still to be answered, oldest first. */
@@ -30,6 +40,9 @@ export class ScreenWaiters {
   }
 
   waitForState(wish: ScreenWish): Promise<ScreenState | undefined> {
+    const nowMs = performance.now();
+    this.#isReadOften = nowMs - this.#readAtMs < OFTEN_MS;
+    this.#readAtMs = nowMs;
     return new Promise((resolve) => {
       this.#readers.push({ wish, resolve });
     });

@@ -1,6 +1,5 @@
-// The screen of one PTY session: an emulator, in the screens' worker, that reads the session's output log behind. It is
-// handed bytes when little happens, when it falls behind and when its screen is wanted; what comes too fast for it, it
-// skips. Costs the process nothing but the share of a processor that parsing takes.
+// The screen of one PTY session: an emulator, in the screens' worker, that is handed the output log's bytes when little happens,
+// when it falls behind and when its screen is wanted; what comes too fast for it, it skips.
 
 import type { OutputLog, Snapshot } from "sandbox-stdio/core";
 import { log } from "../log.ts";
@@ -14,6 +13,8 @@ import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.
 const KIB = 1024;
 /** A complete log of at most this is replayed instead. */
 export const REPLAY_BYTES = 64 * KIB;
+/** A screen can rest without its emulator if a log of this length is complete: it is parsed again in a moment. */
+const REST_BYTES = 8 * KIB;
 /** Parsed at once: a few milliseconds, since other sessions wait for it. */
 const BATCH_BYTES = 64 * KIB;
 /** The emulator may be this far behind before it is handed anything, unless nothing else happens. */
@@ -41,8 +42,9 @@ export class SessionScreen implements ScreenClient {
   onParsed: (answers: readonly Answer[], offset: number) => void = () => undefined;
   readonly #log: OutputLog;
   readonly #workers: ScreenWorkers;
-  /** The emulator's; undefined: there is none. */
+  /** The worker's name for it; undefined: it knows of none. */
   #id: number | undefined;
+  #hasEmulator = false;
   /** Handed over up to here. */
   #sent = 0;
   /** The ends of the pieces that were handed over and are not parsed yet. */
@@ -83,15 +85,15 @@ export class SessionScreen implements ScreenClient {
    * meanwhile. Undefined: there is none, the log's bytes are all there is to show.
    */
   snapshot(): Promise<Snapshot | undefined> {
-    if (this.#isClosed || this.#losses >= MAX_LOSSES || this.#isReplayable) return Promise.resolve(undefined);
-    return this.#waiters.waitForDrawing(() => this.#requestDrawing());
+    if (this.#isClosed || this.#losses >= MAX_LOSSES || this.#isShort(REPLAY_BYTES)) return Promise.resolve(undefined);
+    return this.#waiters.waitForDrawing(() => this.#ask({ kind: "draw" }));
   }
 
   /** The screen at the log's end now, or the last place before it outside a sequence. Undefined: it is given up. */
   read(wish: ScreenWish): Promise<ScreenState | undefined> {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return Promise.resolve(undefined);
     const state = this.#waiters.waitForState(wish);
-    this.#requestShow(wish);
+    this.#ask({ kind: "show", wish });
     return state;
   }
 
@@ -131,6 +133,7 @@ export class SessionScreen implements ScreenClient {
       case "shown":
         this.#losses = 0;
         this.#waiters.shown(message.state);
+        this.#rest();
         return;
       case "failed":
         log.warn(`A screen is drawn anew: ${message.reason}`);
@@ -148,8 +151,8 @@ export class SessionScreen implements ScreenClient {
     if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
     this.#nextLook = 0;
     const { isDrawingWanted, wishes } = this.#waiters;
-    if (isDrawingWanted) this.#requestDrawing();
-    for (const wish of wishes) this.#requestShow(wish);
+    if (isDrawingWanted) this.#ask({ kind: "draw" });
+    for (const wish of wishes) this.#ask({ kind: "show", wish });
     if (!isDrawingWanted && wishes.length === 0) this.#look(this.#log.endOffset);
   }
 
@@ -178,9 +181,9 @@ export class SessionScreen implements ScreenClient {
 
   // ---- How far to parse ----------------------------------------------------------------------------------------
 
-  /** A terminal that is sent the whole log needs no snapshot. */
-  get #isReplayable(): boolean {
-    return this.#log.startOffset === 0 && this.#log.endOffset <= REPLAY_BYTES;
+  /** Whether the log is complete, and no longer than this. */
+  #isShort(bytes: number): boolean {
+    return this.#log.startOffset === 0 && this.#log.endOffset <= bytes;
   }
 
   #look(end: number): void {
@@ -199,14 +202,13 @@ export class SessionScreen implements ScreenClient {
     this.#schedule();
   }
 
-  /** When to look again. */
   #schedule(): void {
     this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : this.#usualLagBytes);
   }
 
   /** A snapshot can have the emulator made as well. */
   get #usualLagBytes(): number {
-    return this.#id === undefined ? MAX_CATCH_UP_BYTES : LAG_BYTES;
+    return this.#hasEmulator ? LAG_BYTES : MAX_CATCH_UP_BYTES;
   }
 
   /** Parsing takes half of a processor at most, but for snapshots: the process and its bridge need it. */
@@ -236,7 +238,7 @@ export class SessionScreen implements ScreenClient {
   #tick(): void {
     this.#tickTimer = undefined;
     // A reader that stalls is to cost no memory: the worker with a first emulator takes 20 MB. It can wait for more output.
-    if (this.isHeld && this.#id === undefined) return;
+    if (this.isHeld && !this.#hasEmulator) return;
     const end = this.#log.endOffset;
     const grown = end - this.#endAtTick;
     if (this.#scanner !== undefined) {
@@ -270,7 +272,7 @@ export class SessionScreen implements ScreenClient {
     const isOneSize = mark === undefined || mark.offset > offset;
     const content: FloodContent = isLineStart && isOneSize ? scanner.content : "sequences";
     const skip = { ...this.#log.sizeAt(offset), offset, state: scanner.state, content };
-    if (this.#id === undefined) this.#open();
+    if (!this.#hasEmulator) this.#open();
     if (this.#id !== undefined) this.#workers.send({ kind: "skip", id: this.#id, skip });
     this.#sent = offset;
     this.#scanner = undefined;
@@ -281,8 +283,9 @@ export class SessionScreen implements ScreenClient {
   // ---- Handing over --------------------------------------------------------------------------------------------
 
   #open(): void {
-    const id = this.#workers.attach(this);
+    const id = this.#id ?? this.#workers.attach(this);
     this.#id = id;
+    this.#hasEmulator = true;
     const offset = this.#sent;
     const isExact = offset === 0 && this.#log.startOffset === 0;
     this.#workers.send({ kind: "open", id, size: this.#log.sizeAt(offset), offset, isExact });
@@ -290,7 +293,7 @@ export class SessionScreen implements ScreenClient {
 
   /** Hands over the next bytes before `end`: one batch, of one size. */
   #write(end: number): void {
-    if (this.#id === undefined) this.#open();
+    if (!this.#hasEmulator) this.#open();
     if (this.#id === undefined) return;
     const from = this.#sent;
     const mark = this.#log.markFrom(from + 1);
@@ -302,15 +305,9 @@ export class SessionScreen implements ScreenClient {
     this.#workers.send({ kind: "write", id: this.#id, size: this.#log.sizeAt(from), bytes }, [bytes.buffer]);
   }
 
-  #requestDrawing(): void {
+  #ask(question: { readonly kind: "draw" } | { readonly kind: "show"; readonly wish: ScreenWish }): void {
     this.#handOverAll();
-    if (this.#id !== undefined) this.#workers.send({ kind: "draw", id: this.#id });
-    this.#schedule();
-  }
-
-  #requestShow(wish: ScreenWish): void {
-    this.#handOverAll();
-    if (this.#id !== undefined) this.#workers.send({ kind: "show", id: this.#id, wish });
+    if (this.#id !== undefined) this.#workers.send({ ...question, id: this.#id });
     this.#schedule();
   }
 
@@ -324,9 +321,21 @@ export class SessionScreen implements ScreenClient {
     this.#write(end);
   }
 
+  /** Gives up an emulator that a look has cost: idle, it takes 150 KB, a hundred times as much as its log. */
+  #rest(): void {
+    const isBusy = this.#isCatchingUp || this.#inFlight.length > 0 || this.#dueTo > this.#parsed;
+    if (this.#id === undefined || isBusy || !this.#waiters.isQuiet || !this.#isShort(REST_BYTES)) return;
+    this.#workers.send({ kind: "rest", id: this.#id });
+    this.#hasEmulator = false;
+    this.#sent = 0;
+    this.#dueTo = 0;
+    this.#schedule();
+  }
+
   #forget(): void {
     if (this.#id !== undefined) this.#workers.detach(this.#id);
     this.#id = undefined;
+    this.#hasEmulator = false;
     this.#inFlight.length = 0;
     this.#scanner = undefined;
     this.#isCatchingUp = false;

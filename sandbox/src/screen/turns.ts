@@ -101,6 +101,10 @@ export class Turns {
       case "show":
         if (seat.emulator !== undefined) this.#say({ kind: "shown", id, state: seat.emulator.show(message.wish) });
         return true;
+      case "rest":
+        seat.emulator?.dispose();
+        seat.emulator = undefined;
+        return true;
       case "close":
         return true;
     }

@@ -55,6 +55,7 @@ class Output {
 const outputs: Output[] = [];
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   for (const output of outputs.splice(0)) output.screen.close();
 });
 
@@ -247,6 +248,40 @@ test("queries are answered with the place where they end: at once where that is 
     "22 \x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
     "26 \x1b[0n",
   ]);
+});
+
+test("whoever reads a short log's screen now and then leaves no emulator behind, and is shown what one would have held", async () => {
+  const output = new Output();
+  const answers = answersOf(output);
+  const kinds: string[] = [];
+  const send = ScreenWorkers.prototype.send;
+  vi.spyOn(ScreenWorkers.prototype, "send").mockImplementation(function (this: ScreenWorkers, message, transfer) {
+    kinds.push(message.kind);
+    send.call(this, message, transfer);
+  });
+  const clock = vi.spyOn(performance, "now");
+  const read = async (nowMs: number) => {
+    clock.mockReturnValue(nowMs);
+    const state = await output.screen.read({ scrollback: 10, runs: false, ansi: false });
+    return state?.lines.filter((line) => line !== "").join("\n");
+  };
+  output.write("one\x1b[6n\r\n");
+  const first = await read(0);
+  expect(first).toContain("one");
+  expect(kinds.splice(0)).toEqual(["open", "write", "write", "show", "rest"]);
+  output.write("two\x1b[5n");
+  expect(await read(2_000)).toContain("one\ntwo");
+  expect(kinds.splice(0)).toEqual(["open", "write", "write", "show", "rest"]);
+  // Of one who reads often it stays, and goes on.
+  output.write(" three");
+  expect(await read(2_001)).toContain("one\ntwo three");
+  expect(await read(2_002)).toContain("one\ntwo three");
+  expect(kinds.splice(0)).toEqual(["open", "write", "write", "show", "write", "show"]);
+  // Of a longer log too.
+  output.write("\r\nline".repeat(2_000));
+  expect(await read(9_000)).toContain("line\nline");
+  expect(kinds).toEqual(["write", "write", "show"]);
+  expect(answers).toEqual(["7 \x1b[1;4R", "16 \x1b[0n"]);
 });
 
 test("after its worker has died a screen is drawn from the log again, and nothing is answered twice", async () => {
