@@ -403,12 +403,19 @@ describe("who is known after a break of the inner hop", () => {
     expect(again.client.input.taken).toBe(11);
   });
 
-  test("H7: a plain client is not waited for after a restart, since it can't come back as itself", () => {
-    const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
-    join(hop.session, "a", { acknowledges: false, delivery: "live" });
-    hop.flush();
-    const next = hop.restarted().connect().flush();
-    expect([next.session.presentCount, next.bridge.session.presentCount]).toEqual([0, 0]);
+  test("H7a: a plain client is not waited for after a restart, but it may resume, after each of them", () => {
+    let hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+    const plain = { acknowledges: false, delivery: "live" } as const;
+    join(hop.session, "a", plain);
+    for (let restarts = 0; restarts < 3; restarts += 1) {
+      hop.flush();
+      hop = hop.restarted().connect().flush();
+      expect([hop.session.presentCount, hop.bridge.session.presentCount]).toEqual([0, 0]);
+      // Its way breaks once more before it comes.
+      hop.cut().connect().flush();
+      const { peer } = join(hop.session, "a", { ...plain, isResume: true });
+      expect(peer.hello.you.id).toBe("a");
+    }
   });
 
   test("H7: a keyboard that was given back is free after a restart too, until somebody asks for it", () => {

@@ -40,13 +40,12 @@ function compareClients(session: RelaySession, hello: InnerHello, { say, isConti
   for (const id of hello.gone ?? []) session.noteGone(id);
   for (const known of hello.clients) {
     const client = session.client(known.id);
-    // A client that can't come back has nothing to be kept for, nor one that left while the session slept.
-    const hasLeft = client === undefined && (isContinued || known.acknowledges === false || session.gone.has(known.id));
+    const hasLeft = client === undefined && (isContinued || session.gone.has(known.id));
+    // Hardly any of these comes back by itself: its place is given up at once, and it may resume all the same.
+    const isAbsent = client === undefined ? known.acknowledges === false : client.presence.phase === "absent";
     if (hasLeft) say({ type: "detach", client: known.id, how: "left" });
-    else session.restore(known);
-    if (client?.presence.phase === "absent" && !known.isAbsent) {
-      say({ type: "detach", client: known.id, how: "vanished" });
-    }
+    else session.restore(isAbsent ? { ...known, isAbsent } : known);
+    if (!hasLeft && isAbsent && !known.isAbsent) say({ type: "detach", client: known.id, how: "vanished" });
   }
 }
 
