@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { GOAL_PLAN, GOALS, goalsTable, roundsIn } from "../../packages/bench/src/goals.ts";
+import { GOAL_PLAN, GOALS, goalsTable, roundsIn, speedTable } from "../../packages/bench/src/goals.ts";
 import { isMeasured } from "../../packages/bench/src/measures.ts";
 import { inTime, type Results } from "../../packages/bench/src/rounds.ts";
 import { closeTerminals, openTerminal } from "../../packages/bench/src/terminal.ts";
@@ -34,6 +34,18 @@ test("a row that was not measured misses no goal, and one that never came does",
   expect(goalsTable(results, "Here.").split("\n").at(-1)).toBe(
     "| ^C in a flood p50, ms | to the best rival | never | **never** | ≤ 1.1 | - | - | ≤ 2 | - | - | - | 1.00 | - |",
   );
+});
+
+test("the README's table has a few rows with no goal, floor or ratio in it", () => {
+  const results = resultsOf({
+    "echo idle p50, ms": { bridge: [0.3, 0.1, 0.2], path: [0.5], "path floor": [0.4], "node-pty": [0.2], ssh: [0.4] },
+    "CPU of 100 idle sessions, % of a core": { path: [0.4] },
+  });
+  const lines = speedTable(results, "2026-11-26, rounds: 3").split("\n");
+  expect(lines[0]).toBe("| 2026-11-26, rounds: 3 | bridge | whole path | ttyd | node-pty + ws | OpenSSH |");
+  expect(lines.filter((line) => /echo idle p50|CPU/.test(line))).toEqual([
+    "| echo idle p50, ms | 0.20 | 0.50 | - | 0.20 | 0.40 |",
+  ]);
 });
 
 test("a run that was cut short says how many rounds there are of each value", () => {

@@ -88,6 +88,23 @@ export function goalsTable(results: Results, heading: string): string {
   return [heading, "", line(COLUMNS), `|${rule.join("|")}|`, ...rows].join("\n");
 }
 
+const SPEED_ROWS = [
+  ...["connect to prompt, ms", "echo idle p50, ms", "echo idle p99, ms"],
+  ...["output raw, MB/s", "output cooked, MB/s", "input, MB/s"],
+];
+const SPEED_COLUMNS: readonly SubjectName[] = ["bridge", "path", ...RIVALS];
+
+/** The rows that people know, as short as the README wants them. @param when The rounds and the day, for the corner. */
+export function speedTable(results: Results, when: string): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const value = (row: string, name: SubjectName) => show(median(results.get(row)?.get(name) ?? []));
+  return [
+    line([when, "bridge", "whole path", "ttyd", "node-pty + ws", "OpenSSH"]),
+    `|---|${"---:|".repeat(SPEED_COLUMNS.length)}`,
+    ...SPEED_ROWS.map((row) => line([row, ...SPEED_COLUMNS.map((name) => value(row, name))])),
+  ].join("\n");
+}
+
 function cellsOf(goal: Goal, results: Results): string[] {
   const { row, of, better } = goal;
   const value = (name: SubjectName) => median(results.get(row)?.get(name) ?? []);

@@ -5,7 +5,7 @@ import { cpus } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { exit } from "../../sbx-cli/src/exit.ts";
 import { keepAwake } from "./awake.ts";
-import { GOAL_MINUTES, GOAL_PLAN, goalsTable, roundsIn } from "./goals.ts";
+import { GOAL_MINUTES, GOAL_PLAN, goalsTable, roundsIn, speedTable } from "./goals.ts";
 import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures.ts";
 import { median, show } from "./numbers.ts";
 import type { PageRow } from "./page/measure.ts";
@@ -104,7 +104,9 @@ async function measureGoals(): Promise<void> {
   const table = goalsTable(results, `${machine(roundsIn(results))}. What misses its goal is bold.`);
   console.log(table);
   const isWhole = options.share === 1 && plan.length === GOAL_PLAN.length;
-  if (options.write && isWhole) writeTable(table, "goals");
+  if (!options.write || !isWhole) return;
+  writeTable(table, "goals");
+  writeTable(speedTable(results, `${today()}, rounds: ${roundsIn(results)}`), "speed");
 }
 
 async function showQuick(): Promise<void> {
@@ -153,13 +155,16 @@ function namesOf(known: readonly string[]): (text: string) => readonly string[] 
   };
 }
 
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
 /** How often, on what and when it was measured. */
 function machine(count = `${options.rounds}`): string {
   const cpu = cpus();
   const rounds = count === "1" ? "One round" : `Medians of ${count} rounds`;
   const awake = isAwake ? "kept awake" : "which may sleep";
-  const date = new Date().toISOString().slice(0, 10);
-  return `${rounds} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${awake}, loopback, ${date}`;
+  return `${rounds} on ${cpu.length} cores (${cpu[0]?.model.trim()}), ${awake}, loopback, ${today()}`;
 }
 
 function makeTable(results: Results): string {
