@@ -149,10 +149,10 @@ async function textOf(child: ChildProcess): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** How this program is started again: a compiled one is its own runtime. */
+/** How this program is started again: a compiled one is its own runtime, others get the same options (bin/sbx-stdio.js). */
 function ownWords(): string[] {
   const script = process.argv[1];
-  return script === undefined || script.startsWith("/$bunfs/") ? [] : [script];
+  return script === undefined || script.startsWith("/$bunfs/") ? [] : [...process.execArgv, script];
 }
 
 function exitOf(child: ChildProcess): Promise<number> {

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
 import { cleanEnv, collect, scratch } from "./fixture/cli.ts";
+import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
@@ -42,4 +43,14 @@ test("a refusal is told as by the other build, with the server's own words", asy
   const result = await run([server.url, "--", "nope"], "");
   server.refusal = undefined;
   expect(result).toEqual({ code: 127, signal: null, stdout: "", stderr: "sbx-stdio: cmd_not_found: nope\n" });
+});
+
+test("neither runs nor believes what the current folder's files say", async () => {
+  const { folder, ran } = hostileFolder();
+  const env = cleanEnv();
+  const child = spawn(binary, ["--", "true"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  const { code, stderr } = await collect(child);
+  expect(stderr).toMatch(/^sbx-stdio: which server\?/);
+  expect(code).toBe(2);
+  expect(ran()).toBe(false);
 });
