@@ -1,6 +1,8 @@
 // The way to session objects that have gone: the address that is called, and whether anybody is there. That is found out by a call for
 // nobody, since what passes a container's calls on may not be there yet, or not at all.
 
+import { request as openRequest } from "node:http";
+import { request as openSecureRequest } from "node:https";
 import { log } from "./log.ts";
 
 /** The address of the call, and the token that is shown there. */
@@ -29,21 +31,29 @@ export class BellLine {
     return this.#isOpen;
   }
 
-  /** @returns The status of the answer. @throws {Error} If there is none. */
-  async call(
-    whom: { readonly session: string; readonly incarnation: string } | Record<string, never>,
-  ): Promise<number> {
+  /**
+   * Not by fetch(): that takes a proxy from the environment, which would get the secret. Nor does this follow a redirect.
+   * @returns The status of the answer. @throws {Error} If there is none.
+   */
+  call(whom: { readonly session: string; readonly incarnation: string } | Record<string, never>): Promise<number> {
     const { url, token } = this.#settings;
-    const response = await fetch(url, {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const asked = (url.startsWith("https:") ? openSecureRequest : openRequest)(url, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify(whom),
-      // A redirect would carry the secret to another address.
-      redirect: "error",
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      agent: false,
     });
-    await response.arrayBuffer();
-    return response.status;
+    const timer = setTimeout(() => {
+      reject(new Error("no answer in time"));
+      asked.destroy();
+    }, PATIENCE_MS);
+    asked.once("response", (answer) => {
+      answer.once("end", () => resolve(answer.statusCode ?? 0)).once("error", reject);
+      answer.resume();
+    });
+    asked.once("error", reject);
+    asked.end(JSON.stringify(whom));
+    return promise.finally(() => clearTimeout(timer));
   }
 
   async #try(pauseMs: number): Promise<void> {

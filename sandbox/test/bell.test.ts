@@ -76,3 +76,21 @@ test("H20a: a bridge whose calls nobody answers says of none, and says so once t
   early.close();
   late.close();
 }, 60_000);
+
+test("the call goes to its address also where the environment names a proxy, which would get the secret", async () => {
+  const proxy = `http://127.0.0.1:${answers.port}`;
+  const script = `
+    import { BellLine } from "./src/bell-line.ts";
+    const own = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(null, { status: 204 }) });
+    const line = new BellLine({ url: "http://127.0.0.1:" + own.port + "/bell", token: "t" }, () => undefined);
+    console.log(await line.call({ session: "s", incarnation: "i" }));
+    process.exit();
+  `;
+  const env = { ...process.env, HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: "", no_proxy: "" };
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    cwd: join(import.meta.dirname, ".."),
+    env,
+    stdout: "pipe",
+  });
+  expect([await new Response(child.stdout).text(), asked]).toEqual(["204\n", []]);
+}, 60_000);

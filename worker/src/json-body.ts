@@ -1,7 +1,7 @@
 // The JSON object that a request to the API brings.
 
 import { AuthFault } from "./auth/fault.ts";
-import { readText } from "./read-text.ts";
+import { REST_BYTES, readText } from "./read-text.ts";
 
 const MAX_BODY_BYTES = 16 * 1024;
 const BODY_PATIENCE_MS = 10_000;
@@ -10,7 +10,7 @@ export type JsonBody = Readonly<Record<string, unknown>>;
 
 /** @throws {AuthFault} `bad_request` for anything but a JSON object of at most 16 KiB. */
 export async function jsonBody(request: Request): Promise<JsonBody> {
-  const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
+  const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS, REST_BYTES);
   if (body.kind === "cut") {
     const isLong = body.reason === "too_long";
     throw new AuthFault(

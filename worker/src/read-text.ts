@@ -6,13 +6,21 @@ export type BodyText =
   | { readonly kind: "cut"; readonly text: string; readonly reason: "too_long" | "too_slow" };
 
 /**
+ * Of a request that is too long, so much more is read and dropped before the answer. Many clients look for an answer only when they
+ * have sent everything, and would find a broken connection.
+ */
+export const REST_BYTES = 32 * 1024 * 1024;
+
+/**
  * Reads a body to its end, to `maxBytes`, or until `patienceMs` have passed; then lets go of the rest.
+ * @param restBytes Of a body that is too long, at most so much more is dropped first.
  * @throws {unknown} Where the connection breaks.
  */
 export async function readText(
   { body }: Pick<Response, "body">,
   maxBytes: number,
   patienceMs: number,
+  restBytes = 0,
 ): Promise<BodyText> {
   if (body === null) return { kind: "whole", text: "" };
   const reader = (body as ReadableStream<Uint8Array>).getReader();
@@ -27,11 +35,13 @@ export async function readText(
   try {
     while (true) {
       const next = await Promise.race([reader.read(), isLate]);
+      const isTooLong = left < 0;
+      if (isTooLong && (next === "late" || next.done)) return { kind: "cut", text, reason: "too_long" };
       if (next === "late") return { kind: "cut", text, reason: "too_slow" };
       if (next.done) return { kind: "whole", text: text + decoder.decode() };
-      text += decoder.decode(next.value.subarray(0, left), { stream: true });
+      if (!isTooLong) text += decoder.decode(next.value.subarray(0, left), { stream: true });
       left -= next.value.length;
-      if (left < 0) return { kind: "cut", text, reason: "too_long" };
+      if (left + restBytes < 0) return { kind: "cut", text, reason: "too_long" };
     }
   } finally {
     clearTimeout(timer);

@@ -93,7 +93,12 @@ export class Attachment {
     this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines }, wish.isQuiet);
     this.#report = new ConnectionReport(this.#notices, processClock);
     const ask = wish.ticket === undefined ? token.token : optionalToken(token);
-    this.#connector = new Connector({ attachUrl: wish.endpoint.attachUrl, token: ask, ticket: wish.ticket });
+    this.#connector = new Connector({
+      attachUrl: wish.endpoint.attachUrl,
+      token: ask,
+      ticket: wish.ticket,
+      stage: (words) => this.#report.stage(words),
+    });
     const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
     this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;

@@ -3,14 +3,16 @@
 
 import type { ClientState } from "sandbox-stdio/core";
 import type { Notices } from "./notices.ts";
+import { NextWord, PATIENCE_MS, spanWords } from "./patience.ts";
 
 export type ReportClock = {
+  /** In ms, from the start of this program. */
   now(): number;
   setTimer(ms: number, callback: () => void): () => void;
 };
 
-/** A person waits no longer without a word. */
-const PATIENCE_MS = 2_000;
+/** A program that has taken longer to start than this was held up by its own machine. */
+const SLOW_START_MS = 1_000;
 
 export class ConnectionReport {
   readonly #notices: Notices;
@@ -18,22 +20,35 @@ export class ConnectionReport {
   #isAttached = false;
   #lostAtMs: number | undefined;
   #hasToldStart = false;
+  /** When this wait began. The first one began with the program. */
+  #sinceMs = 0;
+  readonly #startMs: number;
+  #stage = "waiting for the server's answer";
+  #next: NextWord | undefined;
   #state: ClientState | undefined;
   /** Why the last attempt came to nothing. */
   #reason: string | undefined;
   #cancelPatience: (() => void) | undefined;
-  /** The last words while waiting: they are not said twice. */
-  #told: string | undefined;
 
   constructor(notices: Notices, clock: ReportClock) {
     this.#notices = notices;
     this.#clock = clock;
+    this.#startMs = clock.now();
+  }
+
+  /** What a connection that is being made waits for now, in words. */
+  stage(words: string): void {
+    this.#stage = words;
   }
 
   state(state: ClientState): void {
     this.#state = state;
     if (state.phase === "attached" || state.phase === "ended") this.#waited();
-    else this.#wait();
+    else {
+      // A wait goes on from attempt to attempt.
+      if (this.#isAttached && this.#next === undefined) this.#sinceMs = this.#clock.now();
+      this.#wait();
+    }
     switch (state.phase) {
       case "connecting":
         if (state.attempt > 0) this.#notices.detail(`connecting, attempt ${state.attempt + 1}`);
@@ -41,6 +56,7 @@ export class ConnectionReport {
       case "starting":
         if (!this.#hasToldStart) this.#notices.say("the sandbox is starting");
         this.#hasToldStart = true;
+        this.#next?.said("the sandbox is still starting false", this.#clock.now());
         return;
       case "attached": {
         const { hello } = state;
@@ -82,30 +98,48 @@ export class ConnectionReport {
   }
 
   #wait(): void {
-    this.#cancelPatience ??= this.#clock.setTimer(PATIENCE_MS, () => {
-      this.#cancelPatience = undefined;
+    if (this.#next === undefined) {
+      this.#next = new NextWord(this.#sinceMs);
+      this.#setTimer(this.#next.firstInMs(this.#clock.now()));
+    }
+  }
+
+  #setTimer(ms: number): void {
+    this.#cancelPatience = this.#clock.setTimer(ms, () => {
       this.#tell();
-      if (this.#state?.phase !== "attached" && this.#state?.phase !== "ended") this.#wait();
+      this.#setTimer(PATIENCE_MS);
     });
   }
 
   #waited(): void {
     this.#cancelPatience?.();
     this.#cancelPatience = undefined;
-    this.#told = undefined;
+    this.#next = undefined;
   }
 
-  /** The cause of the wait: said anew if it changes, or begins to last much longer. */
+  /** The cause of the wait and its length: said anew if the cause changes, or the wait lasts much longer. */
   #tell(): void {
     const state = this.#state;
-    if (state === undefined || state.phase === "starting") return;
-    const why = this.#reason === undefined ? "" : ` (${this.#reason})`;
-    const leftMs = state.phase === "waiting" && state.retryAtMs !== undefined ? state.retryAtMs - this.#clock.now() : 0;
+    if (state === undefined || this.#next === undefined) return;
+    const nowMs = this.#clock.now();
+    const leftMs = state.phase === "waiting" && state.retryAtMs !== undefined ? state.retryAtMs - nowMs : 0;
     const isLong = leftMs > PATIENCE_MS;
-    const key = `${why} ${isLong}`;
-    if (key === this.#told) return;
-    this.#told = key;
-    const when = isLong ? `trying again in ${Math.ceil(leftMs / 1000)} s` : "trying again";
-    this.#notices.say(this.#reason === undefined ? "waiting for the server's answer" : `not connected${why}: ${when}`);
+    const cause = this.#cause(state, isLong);
+    if (!this.#next.isDue(`${cause} ${isLong}`, nowMs)) return;
+    const when = isLong ? `: trying again in ${Math.ceil(leftMs / 1000)} s` : ` (${this.#span(nowMs)})`;
+    this.#notices.say(`${cause}${when}`);
+  }
+
+  #cause(state: ClientState, isLong: boolean): string {
+    if (state.phase === "starting") return "the sandbox is still starting";
+    if (this.#reason === undefined) return this.#stage;
+    const reason = `not connected (${this.#reason})`;
+    return isLong ? reason : `${reason}: trying again, ${this.#stage}`;
+  }
+
+  #span(nowMs: number): string {
+    const span = `${spanWords(nowMs - this.#sinceMs)} so far`;
+    const isSlow = this.#sinceMs === 0 && this.#startMs >= SLOW_START_MS;
+    return isSlow ? `${span}; ${spanWords(this.#startMs)} of it to start on this machine, which is busy` : span;
   }
 }

@@ -13,7 +13,8 @@ const TIMEOUT_MS = 10_000;
 /** A token's times are believed to the minute. */
 const MAX_SKEW_MS = 60_000;
 
-type Step = readonly [name: string, advice: string, run: () => Promise<string>];
+/** A step that could not be looked at: undefined, which is neither good nor a fault. */
+type Step = readonly [name: string, advice: string, run: () => Promise<string | undefined>];
 
 /** @returns 0 where every step is good, else 255. */
 export async function diagnose(place: Place, source: TokenSource): Promise<Outcome> {
@@ -68,7 +69,10 @@ export async function diagnose(place: Place, source: TokenSource): Promise<Outco
   ];
   for (const [name, advice, step] of steps) {
     try {
-      await printer.print(`ok    ${name.padEnd(10)} ${oneLine(await step())}\n`);
+      const found = await step();
+      if (found === undefined)
+        await printer.print(`-     ${name.padEnd(10)} not told: the server does not say its time\n`);
+      else await printer.print(`ok    ${name.padEnd(10)} ${oneLine(found)}\n`);
     } catch (error) {
       await printer.print(`FAIL  ${name.padEnd(10)} ${oneLine(reasonOf(error))}\n      ${advice}\n`);
       return printer.end(EXIT.failed);
@@ -84,8 +88,8 @@ async function lookUp(hostname: string): Promise<string> {
   return `${bare} is ${address}`;
 }
 
-function clock(date: string | null): string {
-  if (date === null) return "the server does not say its time";
+function clock(date: string | null): string | undefined {
+  if (date === null) return undefined;
   const skewMs = Date.now() - Date.parse(date);
   if (Math.abs(skewMs) > MAX_SKEW_MS)
     throw new Error(`this clock differs from the server's by ${Math.round(skewMs / 1000)} s`);

@@ -54,3 +54,8 @@ export async function print(text: string): Promise<Outcome> {
 export function aside(line: string): void {
   fs.writeSync(STDERR, `sbx-stdio: ${line}\n`);
 }
+
+/** A line that only a person has use for: a pipe gets none. */
+export function asideToPerson(line: string): void {
+  if (process.stderr.isTTY) aside(line);
+}

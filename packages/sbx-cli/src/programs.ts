@@ -12,8 +12,9 @@ import {
 } from "sandbox-stdio/client";
 import type { LogsCommand, Place, ProgramCommand, RunCommand, Since } from "./cli-command.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
+import { patiently } from "./patience.ts";
 import { safeJson } from "./plain-text.ts";
-import { Printer } from "./print.ts";
+import { asideToPerson, Printer } from "./print.ts";
 import { plainReason, startFailureCode } from "./server-words.ts";
 import { cellText, table } from "./table.ts";
 
@@ -30,6 +31,11 @@ const HTTP_BAD_REQUEST = 400;
 
 export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>): Sandbox {
   return sandbox(endpoint.httpBase, { sandbox: name, token });
+}
+
+/** As {@link asking}, where the answer should come at once. */
+export function askingSoon<T>(work: () => Promise<T>): Promise<T> {
+  return asking(() => patiently("waiting for the server's answer", work(), asideToPerson));
 }
 
 /** Does work that asks the server over HTTP. @throws {CliError} With the exit code that a failure has. */
@@ -56,7 +62,7 @@ export async function runProgram(
   const stdin = readsInput ? { stdinBase64: (await whole(input)).toString("base64") } : {};
   const request = { ...command.request, ...stdin };
   if (isDetached) {
-    const made = await asking(() => startDetached(at, request));
+    const made = await askingSoon(() => startDetached(at, request));
     await printer.print(isJson ? json(made) : `${made.session}\n`);
     return printer.end();
   }
@@ -120,7 +126,7 @@ export async function runProgramVerb(
       return printer.end(VERB_EXIT[answer.outcome]);
     }
     case "screen": {
-      const answer = await asking(() => session.screen(command.query));
+      const answer = await askingSoon(() => session.screen(command.query));
       const ansi = typeof answer.ansi === "string" ? answer.ansi : undefined;
       const isText = command.query.format === undefined || command.query.format === "text";
       const rows = [...(answer.scrollback ?? []), ...(answer.lines ?? [])].map(
@@ -131,7 +137,7 @@ export async function runProgramVerb(
       break;
     }
     case "commands": {
-      const answer = await asking(() => session.commands(only({ incarnation: command.incarnation })));
+      const answer = await askingSoon(() => session.commands(only({ incarnation: command.incarnation })));
       const list = answer.commands.map((one) => [
         cellText(one.startedAt).replace(/\.\d+Z$/, "Z"),
         one.endedAt === undefined ? "runs" : cellText(one.exit ?? ""),
@@ -143,7 +149,7 @@ export async function runProgramVerb(
     }
     case "signal": {
       const { signal, writer, incarnation } = command;
-      await asking(() => session.signal({ signal, ...only({ writer, incarnation }) }));
+      await askingSoon(() => session.signal({ signal, ...only({ writer, incarnation }) }));
       if (command.isJson) await printer.print("{}\n");
     }
   }

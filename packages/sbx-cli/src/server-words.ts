@@ -25,9 +25,12 @@ export function refusalWords(
   return `${reason}${adviceFor(reason, server, hasTicket)}${rest}${again}`;
 }
 
-/** A reason without the code before its words, where the words say as much. */
+/** A reason as a shell would put it: without the code before its words, which is for programs. */
 export function plainReason(reason: string): string {
-  return reason.replace(/^bad_cwd: /, "");
+  const missing = /^cmd_not_found: (?:Cannot find )?(.*)$/s.exec(reason)?.[1];
+  if (missing !== undefined) return `${missing}: command not found`;
+  const refused = /^cmd_not_executable: (?:Cannot execute )?(.*)$/s.exec(reason)?.[1];
+  return refused ?? reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
 }
 
 /** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */

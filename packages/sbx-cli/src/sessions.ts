@@ -3,6 +3,8 @@
 import { isRecord } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
+import { patiently } from "./patience.ts";
+import { asideToPerson } from "./print.ts";
 import { describeFailure, messageOf } from "./socket.ts";
 
 const TIMEOUT_MS = 20_000;
@@ -70,7 +72,7 @@ export async function ask(
 ): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(`${endpoint.httpBase}${path}`, {
+    const answer = fetch(`${endpoint.httpBase}${path}`, {
       method,
       headers: {
         Authorization: `Bearer ${token}`,
@@ -80,6 +82,7 @@ export async function ask(
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    response = await patiently(`waiting for ${new URL(endpoint.origin).host} to answer`, answer, asideToPerson);
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const host = new URL(endpoint.origin).host;

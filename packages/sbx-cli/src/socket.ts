@@ -2,6 +2,7 @@
 // a close code and a phrase. Knows nothing of the messages on them.
 
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { isIP, type Socket } from "node:net";
 import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
 import WebSocket from "ws";
 import { CliError } from "./outcome.ts";
@@ -23,6 +24,8 @@ export type ConnectorOptions = {
   /** Asked before each connection; undefined: none is sent. @throws {CliError} */
   readonly token: () => Promise<string | undefined>;
   readonly ticket?: string | undefined;
+  /** Told what the connection that is being made waits for now, in words. */
+  readonly stage?: (words: string) => void;
 };
 
 /** Makes connections, and knows when all of them are gone. */
@@ -38,12 +41,14 @@ export class Connector {
 
   connect(params: readonly (readonly [string, string])[], events: ClientSocketEvents): ClientSocket {
     const connection = new Connection(events);
+    const stage = this.#options.stage ?? (() => undefined);
+    stage("waiting for an access token");
     this.#options.token().then(
       (token) => {
         if (connection.isOver) return;
         const url = new URL(this.#options.attachUrl);
         for (const [name, value] of params) url.searchParams.append(name, value);
-        const socket = dial(url, token, this.#options.ticket);
+        const socket = dial(url, token, this.#options.ticket, stage);
         this.#track(socket);
         connection.run(socket, url.host);
       },
@@ -79,8 +84,14 @@ export class Connector {
 }
 
 /** Both in headers: addresses are logged. */
-function dial(url: URL, token: string | undefined, ticket: string | undefined): WebSocket {
-  return new WebSocket(url, [OUTER_PROTOCOL], {
+function dial(
+  url: URL,
+  token: string | undefined,
+  ticket: string | undefined,
+  stage: (words: string) => void,
+): WebSocket {
+  stage(`connecting to ${url.host}`);
+  const socket = new WebSocket(url, [OUTER_PROTOCOL], {
     headers: {
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       ...(ticket === undefined ? {} : { "X-Stdio-Ticket": ticket }),
@@ -88,7 +99,22 @@ function dial(url: URL, token: string | undefined, ticket: string | undefined): 
     perMessageDeflate: false,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: MAX_MESSAGE_BYTES,
+    finishRequest: (request) => {
+      request.once("socket", (connection) => followStages(connection, url, stage));
+      request.end();
+    },
   });
+  socket.once("open", () => stage(`${url.host} has let us in: waiting for the session`));
+  return socket;
+}
+
+/** What a connection waits for that is not there yet: its name, the network, TLS, an answer. */
+function followStages(socket: Socket, { hostname, host, protocol }: URL, stage: (words: string) => void): void {
+  if (isIP(hostname.replace(/^\[|\]$/g, "")) === 0) stage(`looking up the name ${hostname}`);
+  socket.once("lookup", () => stage(`connecting to ${host}`));
+  const answer = `connected to ${host}: waiting for its answer`;
+  socket.once("connect", () => stage(protocol === "wss:" ? `connected to ${host}: waiting for TLS` : answer));
+  socket.once("secureConnect", () => stage(answer));
 }
 
 class Connection implements ClientSocket {

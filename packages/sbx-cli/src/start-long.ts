@@ -2,7 +2,7 @@
 
 import type { CreateRequest } from "sandbox-stdio/client";
 import type { AttachWish } from "./cli-command.ts";
-import { asking, sandboxOf } from "./programs.ts";
+import { askingSoon, sandboxOf } from "./programs.ts";
 
 /**
  * Starts the process, unless that has happened.
@@ -32,6 +32,6 @@ export async function startLong(
     ...(keep === undefined ? {} : { keepSeconds: keep }),
     ...(linger === undefined ? {} : { lingerSeconds: linger }),
   };
-  await asking(() => sandboxOf(wish, token).session(session).create(request));
+  await askingSoon(() => sandboxOf(wish, token).session(session).create(request));
   return { ...wish, cmd: undefined, args: [], env: [], cwd: undefined, tty };
 }

@@ -42,7 +42,7 @@ test("a refusal is told as by the other build, with the server's own words", asy
   server.refusal = { status: 422, body: '{"error":"cmd_not_found","message":"cmd_not_found: nope"}' };
   const result = await run([server.url, "--", "nope"], "");
   server.refusal = undefined;
-  expect(result).toEqual({ code: 127, signal: null, stdout: "", stderr: "sbx-stdio: cmd_not_found: nope\n" });
+  expect(result).toEqual({ code: 127, signal: null, stdout: "", stderr: "sbx-stdio: nope: command not found\n" });
 });
 
 test("neither runs nor believes what the current folder's files say", async () => {

@@ -1,15 +1,17 @@
 // What a person is told while something is waited for: always a line after 2 s, with why and how long.
 
+import type { Hello } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { ConnectionReport } from "../src/connection-report.ts";
 import { Notices } from "../src/notices.ts";
 import { Output } from "../src/output.ts";
+import { patiently } from "../src/patience.ts";
 
-function harness() {
+function harness(startMs = 0) {
   const said: string[] = [];
   const output = new Output({ written: () => undefined, broken: () => undefined });
   output.push = (_fd, bytes) => void said.push(new TextDecoder().decode(bytes).trim());
-  let now = 0;
+  let now = startMs;
   const timers = new Set<{ atMs: number; callback: () => void }>();
   const report = new ConnectionReport(new Notices(false, { kind: "stream", output }), {
     now: () => now,
@@ -26,14 +28,75 @@ function harness() {
   return { report, said, wait };
 }
 
-test("an answer that does not come is spoken of after 2 s, once", () => {
+test("an answer that does not come is spoken of after 2 s, and again after four times as long", () => {
   const { report, said, wait } = harness();
   report.state({ phase: "connecting", attempt: 0 });
   wait(1_999);
   expect(said).toEqual([]);
   wait(1);
   wait(2_000);
-  expect(said).toEqual(["sbx-stdio: waiting for the server's answer"]);
+  expect(said).toEqual(["sbx-stdio: waiting for the server's answer (2 s so far)"]);
+  wait(2_000);
+  expect(said).toHaveLength(1);
+  wait(2_000);
+  expect(said.slice(1)).toEqual(["sbx-stdio: waiting for the server's answer (8 s so far)"]);
+});
+
+test("each thing that a connection waits for is told with how long it has been, and when it changes", () => {
+  const { report, said, wait } = harness();
+  report.state({ phase: "connecting", attempt: 0 });
+  report.stage("looking up the name example.com");
+  wait(2_000);
+  report.stage("connecting to example.com");
+  wait(2_000);
+  report.state({ phase: "starting" });
+  wait(2_000);
+  wait(18_000);
+  expect(said).toEqual([
+    "sbx-stdio: looking up the name example.com (2 s so far)",
+    "sbx-stdio: connecting to example.com (4 s so far)",
+    "sbx-stdio: the sandbox is starting",
+    "sbx-stdio: the sandbox is still starting (24 s so far)",
+  ]);
+});
+
+test("a machine that was slow to start this program counts as waiting, and is named", () => {
+  const { report, said, wait } = harness(6_000);
+  report.state({ phase: "connecting", attempt: 0 });
+  wait(499);
+  expect(said).toEqual([]);
+  wait(1);
+  const span = "7 s so far; 6 s of it to start on this machine, which is busy";
+  expect(said).toEqual([`sbx-stdio: waiting for the server's answer (${span})`]);
+});
+
+test("a wait of an outage is counted from its beginning, not from the program's", () => {
+  const { report, said, wait } = harness();
+  const hello = { session: "s", sandbox: "d", tty: false } as Hello;
+  report.state({ phase: "attached", hello, isResumed: false });
+  wait(60_000);
+  report.state({ phase: "waiting", retryAtMs: 60_100, reason: "the connection broke", attempt: 0 });
+  wait(100);
+  report.state({ phase: "connecting", attempt: 1 });
+  report.stage("connecting to example.com");
+  wait(1_900);
+  expect(said).toEqual([
+    "sbx-stdio: connection lost (the connection broke), reconnecting…",
+    "sbx-stdio: not connected (the connection broke): trying again, connecting to example.com (2 s so far)",
+  ]);
+});
+
+test("an answer over HTTP that does not come is spoken of too, and one that comes in time is not", async () => {
+  const said: string[] = [];
+  let answer: (value: number) => void = () => undefined;
+  const work = new Promise<number>((resolve) => {
+    answer = resolve;
+  });
+  // The answer comes once the wait has been told.
+  const value = await patiently("waiting for example.com", work, (line) => answer(said.push(line)));
+  await patiently("never said", Promise.resolve(), (line) => said.push(line));
+  expect(said).toEqual([expect.stringMatching(/^waiting for example\.com \(\d+ s so far\)$/)]);
+  expect(value).toBe(1);
 });
 
 test("a refusal that asks to come back later is told with why and how long", () => {

@@ -62,7 +62,12 @@ describe("why it failed is one line, and the code is 255", () => {
   const refusals: [number, string, Record<string, string>, string][] = [
     [403, '{"error":"forbidden","message":"not your sandbox"}', {}, "not your sandbox"],
     [404, "<html>no such page</html>", {}, "the server answered HTTP 404 Refused"],
-    [422, '{"error":"cmd_not_found","message":"cmd_not_found: nope\\u001b[2J\\nx"}', {}, "cmd_not_found: nope [2J x"],
+    [
+      422,
+      '{"error":"cmd_not_found","message":"cmd_not_found: nope\\u001b[2J\\nx"}',
+      {},
+      "nope [2J x: command not found",
+    ],
     [503, '{"error":"unavailable","message":"come back later"}', {}, "come back later"],
     [
       301,
@@ -77,16 +82,17 @@ describe("why it failed is one line, and the code is 255", () => {
       expect(await runCli([server.url, "--", "true"])).toEqual({
         ...line(text),
         // As a shell says of a command that it can't find.
-        code: text.startsWith("cmd_not_found") ? 127 : 255,
+        code: text.endsWith("command not found") ? 127 : 255,
       });
     });
   }
 
   test("a refusal after the upgrade", async () => {
     server.onConnection = (connection) => connection.bye(4422, "cmd_not_found: nope", "never");
-    expect(await runCli([server.url, "--", "nope"])).toEqual({ ...line("cmd_not_found: nope"), code: 127 });
-    server.onConnection = (connection) => connection.bye(4422, "cmd_not_executable: /etc", "never");
-    expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("cmd_not_executable: /etc"), code: 126 });
+    expect(await runCli([server.url, "--", "nope"])).toEqual({ ...line("nope: command not found"), code: 127 });
+    server.onConnection = (connection) =>
+      connection.bye(4422, "cmd_not_executable: Cannot execute /etc: is a directory", "never");
+    expect(await runCli([server.url, "--", "/etc"])).toEqual({ ...line("/etc: is a directory"), code: 126 });
   });
 
   test("a directory that can't be entered: its words alone", async () => {

@@ -175,7 +175,7 @@ describe("what goes wrong is told in one line, with 255", () => {
   });
 
   test("an unknown command", async () => {
-    const notFound = { ...failed("cmd_not_found: Cannot find no-such-program"), code: 127 };
+    const notFound = { ...failed("no-such-program: command not found"), code: 127 };
     expect(await runCli(await person(), ["--", "no-such-program"])).toEqual(notFound);
   });
 

@@ -1,8 +1,10 @@
 // *write*: input by calls, counted once for each writer, beside people who type.
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
-import { api, fresh, type Person, person } from "../support/system.ts";
+import { api, fresh, type Person, person, system } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
@@ -88,6 +90,20 @@ test("W1: one of the four, no control characters in a paste, no keys on pipes, 6
   expect(await error({ text: "x".repeat(5_000_000) })).toEqual([413, "input_too_long"]);
   expect((await write(alice, name, { text: `${"x".repeat(65_535)}\n` })).body).toMatchObject({ from: 0, to: 65_536 });
   await client.until("all of it", () => client.bytes().length === 65_536);
+});
+
+test("a client that sends all of 20 MB before it looks for an answer finds it, and no broken connection", async () => {
+  const who = await person();
+  const body = JSON.stringify({ text: "x".repeat(20_000_000) });
+  const headers = { Authorization: `Bearer ${who.token}`, "Content-Length": body.length };
+  const asked = request(`${system.origin}/api/sandboxes/default/sessions/none/input`, { method: "POST", headers });
+  let isSent = false;
+  asked.end(body, () => {
+    isSent = true;
+  });
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  expect([isSent, answer.statusCode]).toEqual([true, 413]);
+  answer.resume();
 });
 
 test("W2: a process that does not read: 202 with what was taken, and not without end", async () => {

@@ -13,7 +13,7 @@ import { type ProgramAnswer, refused } from "../programs/call.ts";
 import { checkSessionName } from "../programs/parse.ts";
 import { respond } from "../programs/respond.ts";
 import { at, type ProgramsEnv, programRoutes } from "../programs/routes.ts";
-import { readText } from "../read-text.ts";
+import { REST_BYTES, readText } from "../read-text.ts";
 import { caller, innerRequest, refuseWithMetadata } from "./caller.ts";
 import { type GatewayAsk, gatewayRequest } from "./gateway-call.ts";
 
@@ -60,7 +60,7 @@ async function posted(
   if (!/^application\/json\b/i.test(c.req.header("Content-Type") ?? "")) {
     return respond(refused(415, "bad_request", "the body is to be application/json"));
   }
-  const text = await readText(c.req.raw, MAX_MESSAGE_BYTES, BODY_PATIENCE_MS);
+  const text = await readText(c.req.raw, MAX_MESSAGE_BYTES, BODY_PATIENCE_MS, REST_BYTES);
   if (text.kind === "cut") return respond(refused(413, "input_too_long", "a message may have 4 MiB"));
   const body = readBody(text.text);
   if (!body.ok) return rpcError(400, body.code, body.message);

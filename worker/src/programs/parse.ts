@@ -4,7 +4,7 @@ import type { processSchemas } from "@sbx/api";
 import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "sandbox-stdio/core";
 import { MAX_WORD_BYTES } from "sandbox-stdio/programs";
 import type { z } from "zod";
-import { readText } from "../read-text.ts";
+import { REST_BYTES, readText } from "../read-text.ts";
 import { type ProgramAnswer, type ProgramProcess, refused } from "./call.ts";
 
 /** Bytes of a body: a process of 1 MiB, escaped. */
@@ -23,7 +23,7 @@ export async function parseBody<S extends z.ZodType>(
   schema: S,
   tooLong: "process" | "input" = "process",
 ): Promise<Parsed<z.output<S>>> {
-  const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
+  const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS, REST_BYTES);
   if (body.kind === "cut") {
     if (body.reason === "too_slow") return bad(`the body did not come in ${BODY_PATIENCE_MS} ms`);
     const [status, error] = tooLong === "input" ? ([413, "input_too_long"] as const) : ([422, "cmd_too_long"] as const);
