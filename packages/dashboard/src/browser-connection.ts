@@ -1,11 +1,10 @@
-// The browser's socket and clocks around the protocol's client, and its one second chance: a place kept from before the
-// reload that is gone is given up for a new one. Knows no terminal and no React.
+// The protocol's client on a page: over reloads, refusals and the page's coming back, with its place and its input, and its
+// one second chance: a place kept from before the reload that is gone is given up for a new one. Knows no terminal and no React.
 
 import {
   CLOSE,
   type ClientEvents,
   type ClientSocket,
-  type ClientSocketEvents,
   type ClientState,
   followParticipants,
   type KeptInput,
@@ -17,6 +16,7 @@ import {
   StdioClient,
 } from "sandbox-stdio/core";
 import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
+import { openSocket, refuseAtOnce, setTimer } from "./browser-ports.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import { ENGLISH, type Texts } from "./texts.ts";
 
@@ -61,6 +61,10 @@ export class BrowserConnection {
   #isSecondChance = false;
   readonly #stopWatching = new AbortController();
   #socket: ClientSocket | undefined;
+  /** The proof of the place in the session: for pages that remember none over a reload. */
+  #place: string | undefined;
+  /** What the client that has ended could not bring through: the next one sends it at the same place, or it is told. */
+  #input: KeptInput | undefined;
   /** Gives up the connection that there is, which is known to be gone. */
   #drop: (reason: string) => void = () => undefined;
 
@@ -103,7 +107,8 @@ export class BrowserConnection {
     if (this.#isLeft) return;
     const resume = await this.#options.resumes?.claim();
     if (this.#isLeft) return;
-    this.#attach(resume, resume === undefined ? undefined : this.#options.resumes?.takeInput());
+    this.#takeInput(resume);
+    this.#attach(resume);
     const options = { signal: this.#stopWatching.signal };
     window.addEventListener("online", () => this.#hurry(), options);
     // Else no side would notice before a ping goes unanswered.
@@ -127,15 +132,23 @@ export class BrowserConnection {
 
   async #attachAgain(): Promise<void> {
     const ended = this.#client;
-    const resume = await this.#options.resumes?.claim();
+    const { resumes } = this.#options;
+    const resume = resumes === undefined ? this.#place : await resumes.claim();
     // Meanwhile it may have been asked for again, or left.
     if (this.#isLeft || this.#client !== ended) return;
-    this.#attach(resume, resume === undefined ? undefined : this.#options.resumes?.takeInput());
+    this.#takeInput(resume);
+    this.#attach(resume);
+  }
+
+  /** Input is remembered with the place only: where that could not be claimed, another tab has both. */
+  #takeInput(resume: string | undefined): void {
+    const remembered = resume === undefined ? undefined : this.#options.resumes?.takeInput();
+    this.#input ??= remembered;
   }
 
   /** Starts the session's command anew, under the same name, where its process has ended. */
   startAgain(): void {
-    if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, undefined, true);
+    if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, true);
   }
 
   /** Leaves the session, which lives on. Nothing is reported afterwards. */
@@ -203,19 +216,23 @@ export class BrowserConnection {
 
   #putAside(): void {
     this.#socket?.close(PUT_ASIDE_CODE);
-    if (this.state.phase !== "ended") this.#options.resumes?.keepInput(this.#client?.suspend());
+    if (this.state.phase !== "ended") this.#input = this.#client?.suspend();
+    const { resumes } = this.#options;
+    if (resumes === undefined || this.#input === undefined) return;
+    resumes.keepInput(this.#input);
+    // Another load of this page may take it: only one of them has it.
+    this.#input = undefined;
   }
 
-  /**
-   * @param input Of the life before: what the session turns out to have of it is not sent again.
-   * @param isStart Whether a process that has ended makes way for a new one.
-   */
-  #attach(resume: string | undefined, input?: KeptInput, isStart = false): void {
+  /** @param isStart Whether a process that has ended makes way for a new one. */
+  #attach(resume: string | undefined, isStart = false): void {
+    const keptInput = resume === undefined ? undefined : this.#input;
+    if (resume !== undefined) this.#input = undefined;
     if (this.#client !== undefined) this.#each((listener) => listener.reset?.());
     const { isSecret } = this;
     const { session, url, size, words = ENGLISH.connection } = this.#options;
     const client = new StdioClient(
-      { session, bornAtMs: Date.now(), keptInput: input, ...(resume === undefined ? {} : { resume }) },
+      { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume, keptInput }) },
       {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
@@ -245,24 +262,36 @@ export class BrowserConnection {
     client.setSecret(isSecret);
     if (this.#size !== undefined) client.resize(this.#size.cols, this.#size.rows);
     client.start();
+    this.#tellInput();
+  }
+
+  /** In a new place nobody knows what of it was taken. */
+  #tellInput(): void {
+    const input = this.#input;
+    this.#input = undefined;
+    if (input !== undefined) this.#events.discarded(input.bytes ?? new Uint8Array(input.length));
   }
 
   #stateChanged(state: ClientState): void {
     const { resumes } = this.#options;
     if (state.phase === "attached") {
       resumes?.keep(state.hello.resume);
+      this.#place = state.hello.resume;
       this.#people = participantsOf(state.hello);
     }
     if (state.phase === "ended") {
       const { end } = state;
       const isPlaceGone = end.kind === "refused" && end.code === CLOSE.notFound;
       // After an exit the place is given up with the closing; a reloaded page reads the ended session anew.
-      if (end.kind === "exit" || isPlaceGone) resumes?.forget();
+      if (end.kind === "exit" || isPlaceGone) {
+        resumes?.forget();
+        this.#place = undefined;
+      }
+      if (end.kind === "refused") this.#input = this.#client?.suspend();
+      if (isPlaceGone) this.#tellInput();
       if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
-        const unsent = this.#client?.suspend();
         this.#each((listener) => listener.startedOver?.(end.reason));
-        if (unsent !== undefined) this.#events.discarded(unsent.bytes ?? new Uint8Array(unsent.length));
-        this.#attach(undefined, undefined, true);
+        this.#attach(undefined, true);
         return;
       }
     }
@@ -293,56 +322,4 @@ export class BrowserConnection {
   #hurry(): void {
     if (this.state.phase === "waiting" && this.state.retryAtMs !== undefined) this.#client?.retryNow();
   }
-}
-
-function openSocket(url: string, protocols: string[], events: ClientSocketEvents, unreachable: string): ClientSocket {
-  const socket = new WebSocket(url, protocols);
-  let isOpen = false;
-  socket.binaryType = "arraybuffer";
-  socket.onopen = () => {
-    isOpen = true;
-    events.open();
-  };
-  socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
-    if (typeof data === "string") events.text(data);
-    else events.binary(new Uint8Array(data));
-  };
-  socket.onclose = ({ code, reason }) => {
-    // A browser doesn't tell a page why an upgrade failed: the server may have refused it, or there was no server.
-    events.closed(code, reason || (isOpen ? "" : unreachable));
-  };
-  return {
-    send: (message) => socket.send(message as string | Uint8Array<ArrayBuffer>),
-    // A page may close with 1000 and with codes of its own only.
-    close: (code) => socket.close(code === CLOSE.normal || code >= 3000 ? code : undefined),
-    // Closing without a code is what a page can do: 1005 at the other end, which is "vanished", not "left".
-    abort: () => socket.close(),
-  };
-}
-
-/** For what would fail before there is a socket: no attempt is worth repeating. */
-function refuseAtOnce(events: ClientSocketEvents, reason: string): ClientSocket {
-  queueMicrotask(() => events.closed(CLOSE.badRequest, reason));
-  const nothing = (): void => undefined;
-  return { send: nothing, close: nothing, abort: nothing };
-}
-
-/**
- * A timer whose callback runs in a task of its own. In a hidden page Chrome lets chains of timers fire only once a
- * minute, which would miss the pings and look like a lost connection; a message between breaks the chain.
- */
-function setTimer(ms: number, callback: () => void): () => void {
-  let isCancelled = false;
-  const timer = setTimeout(() => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      if (!isCancelled) callback();
-    };
-    port2.postMessage(undefined);
-  }, ms);
-  return () => {
-    isCancelled = true;
-    clearTimeout(timer);
-  };
 }

@@ -49,7 +49,10 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
   return {
     async claim() {
       const resume = storage?.getItem(name) ?? undefined;
-      return resume !== undefined && (await hold(resume)) ? resume : undefined;
+      if (resume !== undefined && (await hold(resume))) return resume;
+      // The tab that has the place has the input, too.
+      storage?.removeItem(inputName);
+      return undefined;
     },
     keep(resume) {
       storage?.setItem(name, resume);

@@ -236,6 +236,16 @@ describe("the client's side", () => {
     cut();
     greet(6);
     expect(client.state).toMatchObject({ phase: "ended", end: { kind: "refused", code: 4409 } });
+    // Nobody knows whose bytes were taken: the next life tells its own as not sent, and doubles nothing.
+    const keptInput = client.suspend();
+    const next = harness({ resume: "r", keptInput });
+    next.greet(6);
+    expect([keptInput, next.queries, next.discarded, next.sent]).toEqual([
+      { offset: undefined, length: 2 },
+      ["session=s&resume=r&stdin=new&attempt=0000000.1"],
+      [2],
+      [],
+    ]);
   });
 
   test("I9: an end of input that was refused is told again when a driver has left", () => {

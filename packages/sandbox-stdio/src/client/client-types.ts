@@ -93,7 +93,7 @@ export interface ClientEvents {
 
 /** Input that was written and is not acknowledged when a life of a client ends. */
 export type KeptInput = {
-  /** Where it starts; undefined: it was never numbered, for nothing of it was sent. */
+  /** Where it starts; undefined: nothing of it was sent, or other input has its numbers. */
   readonly offset: number | undefined;
   /** In bytes. */
   readonly length: number;

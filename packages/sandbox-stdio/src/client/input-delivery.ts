@@ -37,6 +37,8 @@ export class InputDelivery {
 
   /** Input of an earlier life, without its bytes: what of it is missing is told. */
   #forgotten: KeptInput | undefined;
+  /** @see isOvertaken */
+  #isOvertaken = false;
 
   /**
    * @param isRepeated @see ClientOptions.repeatsInput
@@ -59,6 +61,7 @@ export class InputDelivery {
   /** @see StdioClient.suspend */
   get kept(): KeptInput | undefined {
     const kept = this.#sender.kept;
+    if (kept !== undefined && this.#isOvertaken) return { offset: undefined, length: kept.length };
     if (this.#forgotten === undefined && (kept === undefined || !this.isSecretHeld)) return kept;
     // One count for both: nothing of what was written since was sent before the greeting, which tells of the earlier.
     const { offset, length } = this.#forgotten ?? { offset: kept?.offset, length: 0 };
@@ -113,7 +116,8 @@ export class InputDelivery {
   /** Whether the session has taken input here that this client never wrote, in the place of input that it still keeps. */
   isOvertaken(hello: Hello): boolean {
     const isAhead = hello.stdin > this.#sender.end && this.#sender.length > 0;
-    return isAhead && this.#sender.isAnchored && !this.#isRepeated;
+    this.#isOvertaken = isAhead && this.#sender.isAnchored && !this.#isRepeated;
+    return this.#isOvertaken;
   }
 
   /** Goes on as the greeting says; nothing is sent before {@link resume}. */
