@@ -20,6 +20,8 @@ export interface ResumeStore {
 
 /** How long a tab that is just being reloaded may take to let go of its lock. */
 const LOCK_WAIT_MS = 500;
+/** With input beside the place it is given longer: in vain the input would be given up, too. */
+const INPUT_LOCK_WAIT_MS = 5_000;
 /** Longer input is not remembered, but its length is: browsers give a page about 5 MB, of which a pane has a part. */
 const MAX_KEPT_BYTES = 512 * 1024;
 
@@ -34,12 +36,12 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
   let held: string | undefined;
   let release = (): void => undefined;
 
-  async function hold(resume: string): Promise<boolean> {
+  async function hold(resume: string, waitMs = LOCK_WAIT_MS): Promise<boolean> {
     if (resume === held) return true;
     release();
     held = resume;
     if (locks === undefined) return true;
-    const unlock = await lock(locks, `sbx.resume.${resume}`);
+    const unlock = await lock(locks, `sbx.resume.${resume}`, waitMs);
     if (unlock === undefined) held = undefined;
     else if (held === resume) release = unlock;
     else unlock();
@@ -49,7 +51,8 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
   return {
     async claim() {
       const resume = storage?.getItem(name) ?? undefined;
-      if (resume !== undefined && (await hold(resume))) return resume;
+      const waitMs = storage?.getItem(inputName) == null ? LOCK_WAIT_MS : INPUT_LOCK_WAIT_MS;
+      if (resume !== undefined && (await hold(resume, waitMs))) return resume;
       // The tab that has the place has the input, too.
       storage?.removeItem(inputName);
       return undefined;
@@ -100,10 +103,10 @@ function inputOf(held: string, text: string): KeptInput | undefined {
 }
 
 /** @returns How to let go of it; undefined where another page holds it. */
-function lock(locks: LockManager, name: string): Promise<(() => void) | undefined> {
+function lock(locks: LockManager, name: string, waitMs: number): Promise<(() => void) | undefined> {
   return new Promise((resolve) => {
     const giveUp = new AbortController();
-    const timer = setTimeout(() => giveUp.abort(), LOCK_WAIT_MS);
+    const timer = setTimeout(() => giveUp.abort(), waitMs);
     const holding = locks.request(name, { signal: giveUp.signal }, () => {
       clearTimeout(timer);
       return new Promise<void>((release) => resolve(release));

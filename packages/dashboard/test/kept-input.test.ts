@@ -109,23 +109,6 @@ describe("a reload", () => {
     await expect.poll(() => process.typed).toBe("abcd");
     expect(await page.data("unsent-keys")).toBe("0");
   });
-
-  test("R6b: of a duplicated tab sends nothing of what the first one keeps, and keeps no copy of it", async () => {
-    const page = await browser.attached(OURS);
-    const name = "sbx.input.u-1.dev.main";
-    await page.page.evaluate(
-      ([key = "", value = ""]) => sessionStorage.setItem(key, value),
-      [name, JSON.stringify({ resume: "client-1", offset: 0, length: 2, base64: "Y2Q=" })],
-    );
-    const popup = page.page.context().waitForEvent("page");
-    await page.page.evaluate(() => window.open(location.href));
-    const copy = browser.adopt(await popup);
-    await copy.state("attached");
-    expect(await copy.page.evaluate((key) => sessionStorage.getItem(key), name)).toBe(null);
-    await copy.type("x");
-    await expect.poll(() => browser.server.process("main", "dev").typed).toBe("x");
-    expect(await copy.data("unsent-keys")).toBe("0");
-  });
 });
 
 describe.each([
