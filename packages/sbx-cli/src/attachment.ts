@@ -93,12 +93,9 @@ export class Attachment {
     this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines }, wish.isQuiet);
     this.#report = new ConnectionReport(this.#notices, processClock);
     const ask = wish.ticket === undefined ? token.token : optionalToken(token);
-    this.#connector = new Connector({
-      attachUrl: wish.endpoint.attachUrl,
-      token: ask,
-      ticket: wish.ticket,
-      stage: (words) => this.#report.stage(words),
-    });
+    const { attachUrl } = wish.endpoint;
+    const stage = this.#report.stage.bind(this.#report);
+    this.#connector = new Connector({ attachUrl, token: ask, ticket: wish.ticket, stage });
     const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
     this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;
