@@ -6,6 +6,9 @@ import type { Sequence } from "sandbox-stdio/core";
 /** The parts of a CSI: private marker, parameters, intermediates, final byte. */
 const CSI_PARTS = /^([<-?]?)([\d;:]*)([ -/]*)([@-~])$/;
 
+/** Application keypad. */
+const KEYPAD = 66;
+
 /** Private modes that would trouble a shell, and whether they are on in an untouched terminal. */
 const PRIVATE_MODES: ReadonlyMap<number, boolean> = new Map([
   [1, false], // cursor keys send application codes
@@ -14,7 +17,7 @@ const PRIVATE_MODES: ReadonlyMap<number, boolean> = new Map([
   [7, true], // wrap at the right edge
   [9, false], // mouse …
   [25, true], // cursor is visible
-  [66, false], // application keypad
+  [KEYPAD, false],
   [1000, false],
   [1001, false],
   [1002, false],
@@ -70,7 +73,10 @@ export class TerminalModes {
   /** The sequence that undoes everything that is still on: empty for a terminal that is as it was found. */
   resetSequence(): string {
     let reset = "";
-    for (const mode of this.#private) reset += `\x1b[?${mode}${PRIVATE_MODES.get(mode) ? "h" : "l"}`;
+    for (const mode of this.#private) {
+      // Not every terminal that knows the keypad's sequence knows its mode: tmux doesn't.
+      reset += mode === KEYPAD ? "\x1b>" : `\x1b[?${mode}${PRIVATE_MODES.get(mode) ? "h" : "l"}`;
+    }
     // Setting a region moves the cursor; the alternate screen brings its own back, so this comes before it.
     if (this.#hasRegion) reset += "\x1b7\x1b[r\x1b8";
     if (this.#kittyPushes > 0) reset += `\x1b[<${this.#kittyPushes}u`;
@@ -85,8 +91,8 @@ export class TerminalModes {
 
   #escape(text: string): void {
     if (text === "c") this.#clear();
-    else if (text === "=") this.#private.add(66);
-    else if (text === ">") this.#private.delete(66);
+    else if (text === "=") this.#private.add(KEYPAD);
+    else if (text === ">") this.#private.delete(KEYPAD);
     else if (text.startsWith("(")) this.#hasCharset = text !== "(B";
   }
 

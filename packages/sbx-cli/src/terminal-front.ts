@@ -112,11 +112,11 @@ export class TerminalFront implements Front {
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
     this.#receivedTo = end;
     this.#live ??= this.#parts.client.hello?.live;
-    this.#draw(this.#screen.draw(bytes, end - bytes.length, this.#live));
+    this.#draw(() => this.#screen.draw(bytes, end - bytes.length, this.#live));
   }
 
   snapshot(bytes: Uint8Array, offset: number): void {
-    this.#draw(this.#screen.redraw(bytes, offset));
+    this.#draw(() => this.#screen.redraw(bytes, offset));
   }
 
   gap(): void {
@@ -162,8 +162,12 @@ export class TerminalFront implements Front {
     this.#terminal.leave();
   }
 
-  #draw({ parts, end }: Drawing): void {
+  #draw(read: () => Drawing): void {
     const { client, output } = this.#parts;
+    const isOpen = this.#screen.isBetweenSequences;
+    const { parts, end } = read();
+    // In the middle of a sequence there is no place for ours: a title that comes in two frames stays.
+    if (isOpen && this.#screen.modes.title !== "") output.push(STDOUT, Buffer.from(this.#title.keep()));
     for (const part of parts) output.push(STDOUT, part);
     output.push(STDOUT, new Uint8Array(0), end);
     this.#title.follow();

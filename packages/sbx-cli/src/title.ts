@@ -1,4 +1,4 @@
-// The terminal's title, while it says who is here: beside what the program calls itself, and given back afterwards.
+// The terminal's title: what the program calls itself, and beside it who is here; given back afterwards.
 
 import { oneLine } from "./plain-text.ts";
 
@@ -10,7 +10,8 @@ export class TerminalTitle {
   readonly #draw: (text: string) => void;
   readonly #programTitle: () => string;
   #text: string | undefined;
-  #isPushed = false;
+  /** Whether the title that was found is kept by the terminal. */
+  #isKept = false;
   #drawn = "";
 
   /** @param draw Puts text on the terminal, if it may be put there now. @param programTitle The program's own title. */
@@ -23,12 +24,19 @@ export class TerminalTitle {
   set(text: string | undefined): void {
     this.#text = text;
     if (text !== undefined) this.follow(true);
-    else if (this.#isPushed) {
-      this.#isPushed = false;
-      // The title from before, and then the one that the program has made of it since.
+    else if (this.#isKept) {
+      // The title from before, or the one that the program has made of it since.
       const own = oneLine(this.#programTitle());
-      this.#draw(own === "" ? POP : `${POP}\x1b]2;${own}\x07`);
+      if (own === "") this.#isKept = false;
+      this.#draw(own === "" ? POP : `\x1b]2;${own}\x07`);
     }
+  }
+
+  /** @returns What is to be drawn before the first title. */
+  keep(): string {
+    if (this.#isKept) return "";
+    this.#isKept = true;
+    return PUSH;
   }
 
   /** Output was drawn: the program may have changed the title. */
@@ -37,13 +45,11 @@ export class TerminalTitle {
     const own = oneLine(this.#programTitle());
     if (!hasChanged && own === this.#drawn) return;
     this.#drawn = own;
-    const push = this.#isPushed ? "" : PUSH;
-    this.#isPushed = true;
-    this.#draw(`${push}\x1b]2;${oneLine(this.#text)}${own === "" ? "" : ` · ${own}`}\x07`);
+    this.#draw(`${this.keep()}\x1b]2;${oneLine(this.#text)}${own === "" ? "" : ` · ${own}`}\x07`);
   }
 
   /** The sequence that puts back the title that was found. */
   resetSequence(): string {
-    return this.#isPushed ? POP : "";
+    return this.#isKept ? POP : "";
   }
 }

@@ -117,7 +117,7 @@ describe("giving the terminal back", () => {
     ["mouse and focus", "\x1b[?1002;1006;1004h", "\x1b[?1002l\x1b[?1006l\x1b[?1004l"],
     ["a hidden cursor", "\x1b[?25l", "\x1b[?25h"],
     ["no wrapping", "\x1b[?7l", "\x1b[?7h"],
-    ["application keys", "\x1b[?1h\x1b=", "\x1b[?1l\x1b[?66l"],
+    ["application keys", "\x1b[?1h\x1b=", "\x1b[?1l\x1b>"],
     [
       "the alternate screen, after all else",
       "\x1b[?1049h\x1b[?1000h\x1b[2;5r",
