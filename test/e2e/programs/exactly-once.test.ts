@@ -34,3 +34,17 @@ test.each([1, 7])(
   },
   240_000,
 );
+
+test("a session that is ended under the suite is what its run fails with, and no process", async () => {
+  const { token } = await person({ scope: "sandbox:connect sandbox:exec" });
+  const sandbox = fresh("once");
+  const url = new URL(system.origin);
+  const suite = new Suite({ url, tokens: [token], writes: 400, programs: 2, seed: 1, cutChance: 0, sandbox });
+  const disturb = async (_: string, id: string, session: string) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    await fetch(new URL(`/api/sandboxes/${id}/sessions/${session}`, url), { method: "DELETE", headers });
+  };
+  const running = suite.run({ names: ["ends"], everyMs: 50, disturb });
+  await expect(running).rejects.toThrow("The output can't be read: 404");
+  await suite.close();
+}, 60_000);

@@ -14,7 +14,8 @@ before, during and after their answers, repeats them, and checks every byte, eve
   --sandbox ID   the sandbox that it works in (default: a fresh one); it needs sh, stty and cat
   --help         this text
 
-SBX_TOKEN may hold several tokens, separated by commas: calls are shared among them, since a person's are limited.
+SBX_TOKEN may hold several tokens, separated by commas, of people who share sandboxes: calls are shared among them, since a
+person's are limited.
 Ends with 0 if all is well, 1 if anything was lost, doubled, out of order, missed, early or not true, 2 for a usage error.
 `;
 

@@ -64,6 +64,8 @@ export class Suite {
       throw new Error(`The session was not made: ${JSON.stringify(made)}`);
     this.#incarnation = String(made.body.incarnation);
     const reading = this.#readOn();
+    // Looked at when it is awaited.
+    reading.catch(() => undefined);
     const terminal = new PersonsTerminal({
       attachUrl: new URL("/attach", url),
       token: tokens[0],
@@ -76,11 +78,13 @@ export class Suite {
     await terminal.start();
     const disturbing = disturbance === undefined ? undefined : this.#disturb(disturbance);
     const share = (i: number) => Math.floor(writes / programs) + (i < writes % programs ? 1 : 0);
-    await Promise.all([
+    const typed = Promise.all([
       ...Array.from({ length: programs }, (_, i) => this.#program(`p${i}`, share(i))),
       this.#person(terminal, Math.ceil(writes / programs)),
       this.#waits.controls(Math.ceil(writes / 20), new Random(seed, "controls")),
     ]);
+    // What fails first is what is told: the end of the session fails the others, and close() brings that about.
+    await Promise.race([typed, reading.then(() => typed)]);
     this.#isOver = true;
     await disturbing;
     await this.#finish(reading, terminal);
