@@ -5,9 +5,8 @@ import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-
 import { AuthFault } from "../auth/fault.ts";
 import { readText } from "../read-text.ts";
 import type { Refusal } from "../refusal.ts";
-import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { authorization, type BridgeEnv } from "./upstream.ts";
+import { authorization, type BridgeEnv, fetchBridge } from "./upstream.ts";
 
 export type OrderOutcome =
   | { readonly ok: true; readonly started: Started }
@@ -32,14 +31,9 @@ export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: St
       method: "POST",
       headers: { Authorization: await authorization(env, sandboxKey), "Content-Type": "application/json" },
       body: orderBody(order),
-      // A redirect would carry the secret to another address.
-      redirect: "manual",
       signal: given.signal,
     } as const;
-    const response = env.BRIDGE_URL
-      ? await fetch(`${env.BRIDGE_URL}${path}`, init)
-      : await containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, init), BRIDGE_PORT);
-    return await outcomeOf(response);
+    return await outcomeOf(await fetchBridge(env, sandboxKey, path, init));
   } catch (error) {
     if (error instanceof AuthFault) throw error;
     console.error("no way to the bridge:", error);

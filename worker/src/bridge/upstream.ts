@@ -54,7 +54,6 @@ export async function attachBridge(
 ): Promise<AttachOutcome> {
   const query = new URLSearchParams(params.map(([name, value]) => [name, value]));
   query.set("sandbox", sandboxKey);
-  let response: Response;
   try {
     const headers = {
       Upgrade: "websocket",
@@ -62,17 +61,27 @@ export async function attachBridge(
       Authorization: await authorization(env, sandboxKey),
     };
     const path = `/attach?${query}`;
-    // A redirect would carry the secret to another address.
-    const init = { headers, redirect: "manual", ...(signal === undefined ? {} : { signal }) } as const;
-    if (env.BRIDGE_URL) response = await fetch(`${env.BRIDGE_URL}${path}`, init);
-    else if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
-    else response = await containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, init), BRIDGE_PORT);
-    return await outcomeOf(response);
+    if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
+    return await outcomeOf(
+      await fetchBridge(env, sandboxKey, path, { headers, ...(signal === undefined ? {} : { signal }) }),
+    );
   } catch (error) {
     if (error instanceof AuthFault) return { kind: "refused", status: 500, error: error.code, message: error.message };
     log.error("no way to the bridge:", error);
     return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
+}
+
+/** A request to the bridge, whose container starts if it sleeps. A redirect would carry the secret to another address: none counts. */
+export async function fetchBridge(
+  env: BridgeEnv,
+  sandboxKey: string,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  const asked: RequestInit = { ...init, redirect: "manual" };
+  if (env.BRIDGE_URL) return fetch(`${env.BRIDGE_URL}${path}`, asked);
+  return containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, asked), BRIDGE_PORT);
 }
 
 /** Asks the bridge something else. @returns undefined where none answers in time: asking never starts a container. */

@@ -12,11 +12,10 @@ import {
   PREVIEW_STATUS,
   type PreviewEnds,
 } from "sandbox-stdio/core";
-import { authorization, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import { authorization, type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
-import { BRIDGE_PORT, containerOf } from "../sandbox/containers.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { watchPass } from "./ending.ts";
 import { said } from "./pages.ts";
@@ -93,13 +92,10 @@ async function askBridge({ request, pass, sandboxKey, ends }: PreviewRequest, en
   const init: RequestInit = {
     method: body === null ? "GET" : "POST",
     headers,
-    redirect: "manual",
     ...(body === null ? {} : { body: bounded(body) }),
     ...(isUpgrade ? {} : { signal: request.signal }),
   };
-  const path = `${PREVIEW_PATH}?${new URLSearchParams(query)}`;
-  if (env.BRIDGE_URL) return fetch(`${env.BRIDGE_URL}${path}`, init);
-  return containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, init), BRIDGE_PORT);
+  return fetchBridge(env, sandboxKey, `${PREVIEW_PATH}?${new URLSearchParams(query)}`, init);
 }
 
 /** A body may come without saying how long it is. */
