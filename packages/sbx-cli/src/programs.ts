@@ -45,8 +45,13 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof StdioError)) throw error;
     const code = error.status === HTTP_BAD_REQUEST ? EXIT.usage : (startFailureCode(error.code) ?? EXIT.failed);
-    throw new CliError(plainReason(error.message), code, { cause: error });
+    throw new CliError(plainReason(withCode(error)), code, { cause: error });
   }
+}
+
+/** Not every answer has the code before its words, which are then put as those with it are. */
+function withCode({ code, message }: StdioError): string {
+  return startFailureCode(code) === undefined || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
 // ---- run ---------------------------------------------------------------------------------------------------------

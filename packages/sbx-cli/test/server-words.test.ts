@@ -42,3 +42,12 @@ test("a directory that run can't enter: its words, without the code before them"
   const refusal = asking(() => Promise.reject(new StdioError("bad_cwd", reason, { status: 422 })));
   await expect(refusal).rejects.toMatchObject({ message: reason.slice("bad_cwd: ".length), exitCode: 255 });
 });
+
+test.each([
+  ["cmd_not_found", "Cannot find nope", "nope: command not found", 127],
+  ["cmd_not_found", "cmd_not_found: Cannot find nope", "nope: command not found", 127],
+  ["cmd_not_executable", "Cannot execute /etc: is a directory", "/etc: is a directory", 126],
+])("run says %s as a shell does, of the words %j", async (error, words, message, exitCode) => {
+  const refusal = asking(() => Promise.reject(new StdioError(error, words, { status: 422 })));
+  await expect(refusal).rejects.toMatchObject({ message, exitCode });
+});
