@@ -62,6 +62,10 @@ test("a cookie passes that is for the server's own origin, and is not ours", () 
     "__Host-sbx_preview=v.x; Path=/",
     "__host-SBX_preview=",
     "=d",
+    // A browser sends these without the first equals sign: under our name.
+    "=__Host-sbx_preview=v.x",
+    " = __Host-sbx_preview=v.x; Path=/",
+    "__Host-sbx_preview",
   ];
   expect(cookiesToBrowser(given, ENDS)).toEqual(["a=1", "=d"]);
 });

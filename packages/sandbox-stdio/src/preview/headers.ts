@@ -63,7 +63,9 @@ export function headersToBrowser(headers: HeaderList, ends: PreviewEnds): Header
 export function cookiesToBrowser(cookies: readonly string[], { cookie: ours }: PreviewEnds): string[] {
   return cookies.filter((text) => {
     const [pair = "", ...attributes] = text.split(";");
-    const name = pair.slice(0, Math.max(0, pair.indexOf("="))).trim();
+    // Without a name, `=x=y` comes back as `x=y`: what counts is how a browser sends it.
+    const sent = pair.trim().replace(/^=\s*/, "");
+    const name = sent.split("=", 1)[0]?.trim() ?? "";
     const isWide = attributes.some((attribute) => /^\s*domain\s*(=|$)/i.test(attribute));
     return !isWide && name.toLowerCase() !== ours.toLowerCase();
   });
