@@ -69,13 +69,16 @@ export type Action =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "binary"; readonly bytes: Uint8Array };
 
+/** `FUZZ_FRAMES=N` sends up to so many, evenly spread: an attach costs far more than a frame. */
+const deep = Number(process.env.FUZZ_FRAMES ?? 0);
+
 export const actions = (types: readonly string[]) =>
   fc.array(
     fc.oneof(
       text(types).map((said): Action => ({ kind: "text", text: said })),
       binary.map((bytes): Action => ({ kind: "binary", bytes })),
     ),
-    { maxLength: 25 },
+    deep > 0 ? { maxLength: deep, size: "max" } : { maxLength: 25 },
   );
 export const ending = fc.constantFrom("drop", "leave", "4000", "wait");
 
