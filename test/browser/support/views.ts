@@ -16,6 +16,17 @@ const shellOf =
     return tab;
   };
 
+const panesOf =
+  (browser: Fixture) =>
+  async (look: Look): Promise<Tab> => {
+    const profile = await browser.member(look);
+    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`);
+    await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
+    await tab.page.getByRole("button", { name: /one below$/ }).click();
+    await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
+    return tab;
+  };
+
 const dialog = (tab: Tab) => tab.page.getByRole("dialog").waitFor();
 
 /** Opens the list, with the page's own session chosen. */
@@ -34,6 +45,7 @@ async function inList(tab: Tab): Promise<Tab> {
 /** Each view of the page, by what it is. */
 export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) => Promise<Tab>>> => {
   const shell = shellOf(browser);
+  const panes = panesOf(browser);
   return {
     "a first visit": async (look) => {
       const tab = await browser.open(await browser.profile(look), `/?sandbox=${fresh("axe")}`);
@@ -97,13 +109,11 @@ export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) 
       await focused(tab, 2);
       return tab;
     },
-    "panes of a session": async (look) => {
-      const profile = await browser.member(look);
-      const address = `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`;
-      const tab = await browser.open(profile, address);
-      await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
-      await tab.page.getByRole("button", { name: /one below$/ }).click();
-      await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
+    "panes of a session": panes,
+    "a pane that is to end": async (look) => {
+      const tab = await panes(look);
+      await tab.page.getByRole("button", { name: "Close this pane: its program ends" }).click();
+      await tab.page.getByRole("button", { name: "End its program" }).waitFor();
       return tab;
     },
     "an exit": async (look) => {
