@@ -1,8 +1,7 @@
 // `sbx-stdio mcp`: the server's tools as an MCP server over standard input and output, with this command line's login.
 
 import process from "node:process";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { mcpServer, type ToolHost } from "@sbx/mcp";
+import type { ToolHost } from "@sbx/mcp";
 import { Command, CommanderError } from "commander";
 import { addMcpWords } from "./args/mcp.ts";
 import { type PlaceFlags, placeOf } from "./args/place.ts";
@@ -44,10 +43,11 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
         signal,
       }),
   };
+  const { serveTools } = await import("./mcp-server.ts");
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve).once("close", resolve);
   });
-  const server = serveStdio(() => mcpServer(host, VERSION));
+  const server = serveTools(host, VERSION);
   await ended;
   await server.close();
   return exitWith(EXIT.ok);

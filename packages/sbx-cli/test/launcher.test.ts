@@ -17,7 +17,7 @@ function launch(words: readonly string[], cwd: string): unknown {
   const place = scratch();
   for (const folder of ["bin", "dist", "path"]) mkdirSync(join(place, folder));
   copyFileSync(SCRIPT, join(place, "bin/sbx-stdio.js"));
-  writeFileSync(join(place, "package.json"), '{"type":"module"}');
+  writeFileSync(join(place, "package.json"), '{"type":"commonjs"}');
   const told =
     "JSON.stringify({ words: process.argv.slice(2), server: process.env.SBX_URL ?? null, options: process.execArgv.length })";
   writeFileSync(join(place, "dist/sbx-stdio.js"), `console.log(${told});`);

@@ -1,7 +1,7 @@
-// Builds the page (packages/dashboard/dist), the command line (packages/sbx-cli/dist/sbx-stdio.js, and chunks beside it) and the
+// Builds the page (packages/dashboard/dist), the command line (packages/sbx-cli/dist/sbx-stdio.js) and the
 // bridge for a container. Starts nothing that stays.
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { childEnv } from "../env.ts";
 import { BIN, ROOT } from "../paths.ts";
@@ -25,9 +25,8 @@ export async function buildBridge(): Promise<void> {
   await runTool("build the bridge", join(BIN, "bun"), args, { cwd: join(ROOT, "sandbox") });
 }
 
-// Some dependencies are CommonJS and call require(), which an ES module doesn't have.
-const REQUIRE =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+// One dependency asks for its own place, which CommonJS names otherwise.
+const OWN_URL = 'const __ownUrl = require("node:url").pathToFileURL(__filename).href;';
 
 /** Node's TLS takes 14 ms of work to load, and ws loads it at its start: so it comes with the first connection that needs it. */
 const LAZY_TLS: Plugin = {
@@ -43,32 +42,47 @@ const LAZY_TLS: Plugin = {
   },
 };
 
-/** Bundles the command line: code that a run does not need is in chunks that it does not read. @throws {BuildError} */
+/** Hundreds of KB that one verb needs: a file of its own. It shares no code with the others that knows its own classes. */
+const APART = "mcp-server";
+const LEAVE_APART: Plugin = {
+  name: "apart",
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^\\./${APART}\\.ts$`) }, () => ({ path: `./${APART}.js`, external: true }));
+  },
+};
+
+/**
+ * Bundles the command line into one CommonJS file, beside `package.json` that says so: each module's file costs Node a millisecond, and ES
+ * modules more than that. @throws {BuildError}
+ */
 export async function buildCli(): Promise<void> {
   const cli = join(ROOT, "packages/sbx-cli");
-  try {
-    const { metafile } = await build({
+  const bundle = (name: string, source: string, plugins: Plugin[]) =>
+    build({
       absWorkingDir: cli,
-      entryPoints: { "sbx-stdio": "src/main.ts" },
+      entryPoints: { [name]: source },
       outdir: "dist",
-      chunkNames: "chunks/[name]-[hash]",
-      splitting: true,
-      metafile: true,
       bundle: true,
       platform: "node",
-      format: "esm",
+      format: "cjs",
       target: "node20",
-      banner: { js: REQUIRE },
-      plugins: [LAZY_TLS],
+      define: { "import.meta.url": "__ownUrl" },
+      banner: { js: OWN_URL },
+      plugins,
+      minifyWhitespace: true,
+      minifySyntax: true,
       alias: { bufferutil: join(cli, "src/mask.ts") },
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
       external: ["utf-8-validate", "keytar", "cloudflare:workers"],
       logLevel: "silent",
       legalComments: "none",
     });
-    const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
-    const chunks = join(cli, "dist/chunks");
-    for (const name of readdirSync(chunks)) if (!made.has(name)) rmSync(join(chunks, name));
+  try {
+    await bundle("sbx-stdio", "src/main.ts", [LAZY_TLS, LEAVE_APART]);
+    await bundle(APART, `src/${APART}.ts`, []);
+    writeFileSync(join(cli, "dist/package.json"), '{"type":"commonjs"}\n');
+    // Of an older build.
+    rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });
   } catch (error) {
     throw new BuildError(`Cannot build the command line: ${error instanceof Error ? error.message : error}`);
   } finally {

@@ -119,26 +119,26 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
   mkdirSync(staging, { recursive: true });
-  for (const file of ["dist/sbx-stdio.js", "dist/chunks", "bin/sbx-stdio.js"]) {
-    cpSync(join(home, file), join(staging, file), { recursive: true });
+  for (const file of ["dist/sbx-stdio.js", "dist/mcp-server.js", "bin/sbx-stdio.js"]) {
+    cpSync(join(home, file), join(staging, file));
   }
   chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
-  mkdirSync(join(staging, "man"));
-  const manual = await runTool("print the manual page", process.execPath, ["bin/sbx-stdio.js", "man"], {
-    cwd: staging,
-  });
-  writeFileSync(join(staging, "man/sbx-stdio.1"), manual);
   writeJson(join(staging, "package.json"), {
     name: "sbx-stdio",
     version: own.version,
     description: own.description,
     license: own.license,
-    type: "module",
+    type: "commonjs",
     bin: { "sbx-stdio": "bin/sbx-stdio.js" },
     man: ["man/sbx-stdio.1"],
     engines: { node: ">=20" },
     files: ["dist", "bin", "man"],
   });
+  mkdirSync(join(staging, "man"));
+  const manual = await runTool("print the manual page", process.execPath, ["bin/sbx-stdio.js", "man"], {
+    cwd: staging,
+  });
+  writeFileSync(join(staging, "man/sbx-stdio.1"), manual);
   copyDocuments(home, staging, ["README.md"]);
   return pack(staging, outDir);
 }
