@@ -31,6 +31,7 @@ export class ProxiedConnection {
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Directions in which not even the end is passed on. */
   #silenced: readonly Direction[] = [];
+  #planned: Break | undefined;
   #isBroken = false;
   #isOver = false;
 
@@ -56,6 +57,20 @@ export class ProxiedConnection {
     return { up: this.#up?.forwarded ?? 0, down: this.#down?.forwarded ?? 0 };
   }
 
+  /** Whether its break has begun. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Breaks it so, if it has not been broken yet: bytes and age count from now. */
+  breakFromNow(planned: Break): void {
+    const lane = planned.direction === "up" ? this.#up : this.#down;
+    if (lane === undefined || this.#isBroken) return;
+    this.#planned = planned;
+    lane.stopAt(lane.forwarded + planned.bytes);
+    this.#in(planned.orAfterMs, () => this.#break(planned));
+  }
+
   destroy(): void {
     this.#client.resetAndDestroy();
     this.#upstream.resetAndDestroy();
@@ -65,15 +80,10 @@ export class ProxiedConnection {
   #begin(head: Uint8Array): void {
     if (this.#isOver || this.#client.destroyed) return;
     const { plan, random } = this.#ports;
-    const plannedBreak = plan.break;
-    const onStop = () => plannedBreak !== undefined && this.#break(plannedBreak);
+    const onStop = () => this.#planned !== undefined && this.#break(this.#planned);
     this.#up = new Lane(this.#client, this.#upstream, plan.up, random, onStop);
     this.#down = new Lane(this.#upstream, this.#client, plan.down, random, onStop);
-    if (plannedBreak !== undefined) {
-      const lane = plannedBreak.direction === "up" ? this.#up : this.#down;
-      lane.stopAt(plannedBreak.bytes);
-      this.#in(plannedBreak.orAfterMs, () => this.#break(plannedBreak));
-    }
+    if (plan.break !== undefined) this.breakFromNow(plan.break);
     this.#up.inject(head);
     this.#client.resume();
   }

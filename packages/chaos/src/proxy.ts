@@ -3,7 +3,7 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { Random } from "../../local/src/random.ts";
-import type { BreakKind, ConnectionPlan } from "./faults.ts";
+import type { Break, BreakKind, ConnectionPlan } from "./faults.ts";
 import { ProxiedConnection } from "./proxied-connection.ts";
 
 export type ProxyOptions = {
@@ -63,6 +63,16 @@ export class ChaosProxy {
       sum.down += connection.bytes.down;
     }
     return sum;
+  }
+
+  /** Breaks so each connection that there is and that has not been broken yet: bytes and age count from now. */
+  breakFromNow(planned: Break): void {
+    for (const connection of this.#connections) connection.breakFromNow(planned);
+  }
+
+  /** Ends what is left of broken connections, as a system does that gives up half-open ones. */
+  endBroken(): void {
+    for (const connection of [...this.#connections]) if (connection.isBroken) connection.destroy();
   }
 
   /** Ends all connections and listens no more. */

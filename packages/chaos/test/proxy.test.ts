@@ -62,6 +62,28 @@ test("a connection on which nothing is said any more is broken when it is old en
   expect(one.state).toBe("reset");
 });
 
+test("a connection that is there is broken on order, after so many bytes from then on; what is left of it ends on order", async () => {
+  const { client, server, proxy } = await loopback([], {}, echo);
+  const one = await client();
+  one.socket.write("before");
+  const other = await server(0);
+  await one.until(() => one.text === "before");
+  proxy.breakFromNow(breakAt("silent-down", "down", 4).break);
+  const later = await client();
+  one.socket.write("12345678");
+  await other.until(() => other.text === "before12345678");
+  await one.until(() => one.text === "before1234");
+  // It came after the order.
+  later.socket.write("another");
+  await later.until(() => later.text === "another");
+  expect([one.text, one.state]).toEqual(["before1234", "open"]);
+  proxy.endBroken();
+  await one.until(() => one.state !== "open");
+  later.socket.write("!");
+  await later.until(() => later.text === "another!");
+  expect([one.state, later.state, proxy.connectionCount]).toEqual(["reset", "open", 1]);
+});
+
 test("silent: nothing passes any more, not even the end, and nobody is told", async () => {
   const { client, server, proxy } = await loopback([breakAt("silent", "up", 10)]);
   const one = await client();
