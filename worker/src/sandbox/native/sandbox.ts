@@ -86,10 +86,11 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
     const failure = await this.#ready(container);
     if (failure !== undefined) return cannotStart(failure);
+    const isRepeatable = mayStart(request);
     try {
-      return await withinPatience(request, port.fetch(request.clone()));
+      return await withinPatience(request, port.fetch(isRepeatable ? request.clone() : request));
     } catch (error) {
-      if (!NOT_LISTENING.test(String(error)) || !mayStart(request)) throw error;
+      if (!NOT_LISTENING.test(String(error)) || !isRepeatable) throw error;
       // Nothing has reached it. It has ended just now, which the runtime does not say at once.
       const again = await this.#up(container);
       return again === undefined ? withinPatience(request, port.fetch(request)) : cannotStart(again);
