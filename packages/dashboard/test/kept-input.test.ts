@@ -109,6 +109,29 @@ describe("a reload", () => {
     await expect.poll(() => process.typed).toBe("abcd");
     expect(await page.data("unsent-keys")).toBe("0");
   });
+
+  test.each([
+    ["sends the rest of a paste that fits into the browser's memory", 400 * 1024, 0],
+    ["counts the rest of a paste that does not", 600 * 1024, 600 * 1024],
+  ])("R6b: %s", async (_name, length, unsent) => {
+    const page = await browser.attached(`${OURS}&debug=1`);
+    const { server } = browser;
+    const process = server.process("main", "dev");
+    server.isDeaf = true;
+    await page.page.evaluate(
+      (count) => Reflect.get(window, "sbx").terminal.input("0123456789abcdef".repeat(count / 16)),
+      length,
+    );
+    await expect.poll(() => server.unheard).toBe(256 * 1024);
+    server.isDeaf = false;
+    await page.page.reload();
+    await page.state("attached");
+    await page.waitForData("unsent-keys", unsent);
+    await expect.poll(() => process.typedBytes.length, { timeout: 10_000 }).toBe(length - unsent);
+    expect(process.typed).toBe("0123456789abcdef".repeat((length - unsent) / 16));
+    await page.type("x");
+    await expect.poll(() => process.typedBytes.length).toBe(length - unsent + 1);
+  });
 });
 
 describe.each([

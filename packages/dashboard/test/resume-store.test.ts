@@ -7,11 +7,14 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A tab that remembers a place, whose lock another page holds until `release`. */
-function tab(input: string | undefined) {
+function tab(input: string | undefined, quota = Number.POSITIVE_INFINITY) {
   const items = new Map([["sbx.resume.k", "r"], ...(input === undefined ? [] : [["sbx.input.k", input] as const])]);
   const storage: Pick<Storage, "getItem" | "setItem" | "removeItem"> = {
     getItem: (name) => items.get(name) ?? null,
-    setItem: (name, value) => void items.set(name, value),
+    setItem: (name, value) => {
+      if (value.length > quota) throw new DOMException("full", "QuotaExceededError");
+      items.set(name, value);
+    },
     removeItem: (name) => void items.delete(name),
   };
   let release = (): void => undefined;
@@ -48,4 +51,13 @@ test("without input a tab that was duplicated waits half a second for its place"
   const claimed = store.claim();
   await vi.advanceTimersByTimeAsync(500);
   expect(await claimed).toBe(undefined);
+});
+
+test("R6b: input that does not fit into what other panes have left of the storage is remembered by its length", async () => {
+  const { store, release } = tab(undefined, 100);
+  const claimed = store.claim();
+  release();
+  await claimed;
+  store.keepInput({ offset: 3, length: 90, bytes: new Uint8Array(90) });
+  expect(store.takeInput()).toEqual({ offset: 3, length: 90 });
 });
