@@ -2,7 +2,7 @@
 // platform's Bun is fetched by Bun itself, once.
 import { join } from "node:path";
 import { BIN, ROOT } from "../paths.ts";
-import { runTool } from "./tool.ts";
+import { NO_FOLDER, runTool } from "./tool.ts";
 
 export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64"] as const;
 export type Platform = (typeof PLATFORMS)[number];
@@ -10,9 +10,6 @@ export type Platform = (typeof PLATFORMS)[number];
 const CLI = join(ROOT, "packages/sbx-cli");
 /** Optional natives, and a module that only exists in a Worker: tried at run time, done without. */
 const EXTERNAL = ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers"];
-
-/** Anybody may have made the current folder: a bunfig.toml there can name code to run, and .env the server to talk to. */
-const NO_FOLDER = ["--no-compile-autoload-bunfig", "--no-compile-autoload-dotenv"];
 
 /** Less is read at the start: code of verbs that are not used stays apart. Names are kept, for an internal error's lines. */
 const SMALL = ["--format=esm", "--splitting", "--minify-whitespace", "--minify-syntax"];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { childEnv } from "../env.ts";
 import { BIN, ROOT } from "../paths.ts";
-import { BuildError, runTool } from "./tool.ts";
+import { BuildError, NO_FOLDER, runTool } from "./tool.ts";
 
 /** Builds the page with vite. @throws {BuildError} */
 export async function buildPage(signal?: AbortSignal): Promise<void> {
@@ -21,7 +21,7 @@ export async function buildPage(signal?: AbortSignal): Promise<void> {
 export async function buildBridge(): Promise<void> {
   // A worker of a compiled program must be an entry point of its own.
   const sources = ["stdio-ws.ts", "src/screen/worker.ts"];
-  const args = ["build", "--compile", "--target=bun-linux-x64", "--outfile", "dist/stdio-ws", ...sources];
+  const args = ["build", "--compile", ...NO_FOLDER, "--target=bun-linux-x64", "--outfile", "dist/stdio-ws", ...sources];
   await runTool("build the bridge", join(BIN, "bun"), args, { cwd: join(ROOT, "sandbox") });
 }
 

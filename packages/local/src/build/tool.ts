@@ -2,6 +2,9 @@
 import { spawn } from "node:child_process";
 import { childEnv } from "../env.ts";
 
+/** Of programs with Bun in them. Anybody may have made the current folder: a bunfig.toml there can name code, and .env settings. */
+export const NO_FOLDER = ["--no-compile-autoload-bunfig", "--no-compile-autoload-dotenv"] as const;
+
 /** A build failed; the message says which, and holds the tool's own output. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
