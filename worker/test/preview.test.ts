@@ -1,5 +1,6 @@
 // The hosts of previews, and what opens one: without a server behind them.
 
+import { MIB } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { AuthFault } from "../src/auth/fault.ts";
 import { identifiedBefore } from "../src/auth/identify.ts";
@@ -18,6 +19,8 @@ import { portRefusal } from "../src/preview/ports.ts";
 import { type ProxyEnv, passOn } from "../src/preview/proxy.ts";
 import { previewRoutes } from "../src/preview/routes.ts";
 import { parsePreviewHost, requestedLabel } from "../src/preview/settings.ts";
+import { joinSockets } from "../src/preview/sockets.ts";
+import { UnheardPool } from "../src/session/unheard.ts";
 
 const SETTINGS = {
   issuer: "https://id.example",
@@ -112,6 +115,35 @@ test("no container is started for a preview", async () => {
   const asked = { request: new Request(`${ends.origin}/`), pass: PASS, sandboxKey: "key", ends };
   const answer = await passOn(asked, env);
   expect([answer.status, await answer.json(), calls]).toMatchObject([503, { error: "asleep" }, ["isRunning"]]);
+});
+
+test("a WebSocket whose browser is not known to read is closed after so many bytes, if the runtime tells no queue", async () => {
+  const pair = new WebSocketPair();
+  const done = vi.fn();
+  const { webSocket } = joinSockets(
+    // As a bridge's answer: an upgrade.
+    new Response(null, { status: 101, webSocket: pair[0] }),
+    () => () => undefined,
+    done,
+    new UnheardPool(MIB),
+  );
+  const [server, browser] = [pair[1], webSocket];
+  if (browser === null) throw new Error("there is no WebSocket");
+  server.accept();
+  browser.accept();
+  let got = 0;
+  const closed = new Promise<number>((resolve) => browser.addEventListener("close", ({ code }) => resolve(code)));
+  const heard = new Promise<void>((resolve) => server.addEventListener("message", () => resolve()));
+  browser.addEventListener("message", ({ data }) => {
+    got += (data as ArrayBuffer).byteLength;
+    if (got === MIB) browser.send("I read");
+  });
+  server.send(new Uint8Array(MIB));
+  await heard;
+  // Its own MiB, and one of the pool.
+  for (let i = 0; i < 4; i += 1) server.send(new Uint8Array(MIB));
+  expect(await closed).toBe(1008);
+  expect([got / MIB, done.mock.calls.length]).toEqual([3, 1]);
 });
 
 test.each<[number, Readonly<Record<string, string>>, string | undefined]>([

@@ -14,15 +14,16 @@ import {
 } from "sandbox-stdio/core";
 import { authorization, type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
+import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { watchPass } from "./ending.ts";
 import { said } from "./pages.ts";
 import type { PreviewPass } from "./pass.ts";
-import { joinSockets } from "./sockets.ts";
+import { joinSockets, unheardPool } from "./sockets.ts";
 
-export type ProxyEnv = BridgeEnv & TenantsEnv;
+export type ProxyEnv = BridgeEnv & LimitEnv & TenantsEnv;
 
 const MAX_BODY_BYTES = 100 * MIB;
 /** Of one browser, as one Worker counts them: a page asks for six at a time, or a hundred where it speaks HTTP/2. */
@@ -64,7 +65,8 @@ export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Resp
   try {
     const answer = await askBridge(asked, env);
     if (answer.webSocket !== null) {
-      return joinSockets(answer, (end) => watchPass(env, pass, end), done);
+      const pool = unheardPool(readLimits(env).unheardBytes);
+      return joinSockets(answer, (end) => watchPass(env, pass, end), done, pool);
     }
     const status = Number(answer.headers.get(PREVIEW_STATUS) ?? 0);
     if (status >= 200 && status <= 599) return toBrowser(asked, answer, status, env, done);
