@@ -103,7 +103,7 @@ describe("the keyboard of an exclusive session", () => {
     expect(await whoIsHere(ann)).toEqual(["Ann, you", "Bob, has the keyboard"]);
     await bob.type("b");
     await bob.button("Release");
-    await keyboardSays(ann, "The keyboard is free");
+    await Promise.all([ann, bob].map((page) => keyboardSays(page, "The keyboard is free")));
     await bob.type("x");
     await tells(bob, "Read only: The keyboard is free");
     await ann.button("Take it");
