@@ -5,7 +5,7 @@ import { PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { log } from "./log.ts";
 import { refuse } from "./refusals.ts";
 
-/** A development server compiles before it answers for the first time. */
+/** A development server compiles before it answers for the first time. Counted from the last byte that it was sent. */
 const PATIENCE_MS = 60_000;
 /** Of an answer, where its reader is slower than the server. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -24,30 +24,46 @@ export type ServerCall = {
 export function answered(request: Request, { host, port, path, method, headers }: ServerCall): Promise<Response> {
   const { promise, resolve } = Promise.withResolvers<Response>();
   const asked = openRequest({ host, port, path, method, headers: Object.fromEntries(headers), agent: false });
-  const timer = setTimeout(() => {
-    resolve(refuse(422, "timeout", `what listens on port ${port} has not answered within ${PATIENCE_MS / 1000} s`));
-    asked.destroy();
-  }, PATIENCE_MS);
-  asked.once("response", (answer) => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isSettled = false;
+  const wait = () => {
     clearTimeout(timer);
+    if (isSettled) return;
+    timer = setTimeout(() => {
+      resolve(refuse(422, "timeout", `what listens on port ${port} has not answered within ${PATIENCE_MS / 1000} s`));
+      asked.destroy();
+    }, PATIENCE_MS);
+  };
+  const settled = () => {
+    isSettled = true;
+    clearTimeout(timer);
+  };
+  wait();
+  asked.once("response", (answer) => {
+    settled();
     resolve(toResponse(answer, asked, method));
   });
   asked.once("error", (error) => {
-    clearTimeout(timer);
+    settled();
     log.debug("a server that is looked at has failed:", error);
     resolve(refuse(422, "bad_answer", `what listens on port ${port} does not answer in HTTP`));
   });
   request.signal.addEventListener("abort", () => asked.destroy());
-  void sendBody(request.body, asked).catch(() => asked.destroy());
+  void sendBody(request.body, asked, wait).catch(() => asked.destroy());
   return promise;
 }
 
-async function sendBody(body: ReadableStream<Uint8Array> | null, asked: ClientRequest): Promise<void> {
+async function sendBody(
+  body: ReadableStream<Uint8Array> | null,
+  asked: ClientRequest,
+  sent: () => void,
+): Promise<void> {
   if (body !== null) {
     for await (const chunk of body) {
       if (asked.destroyed) return;
       if (!asked.write(chunk))
         await new Promise<void>((resolve) => asked.once("drain", resolve).once("close", resolve));
+      sent();
     }
   }
   asked.end();

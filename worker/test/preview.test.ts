@@ -117,6 +117,44 @@ test("no container is started for a preview", async () => {
   expect([answer.status, await answer.json(), calls]).toMatchObject([503, { error: "asleep" }, ["isRunning"]]);
 });
 
+test("a browser has at most 256 requests open, those counted that still ask whether the sandbox is awake", async () => {
+  let tell: (isRunning: boolean) => void = () => undefined;
+  const answered = new Promise<boolean>((resolve) => {
+    tell = resolve;
+  });
+  const env = { Sandbox: { getByName: () => ({ isRunning: () => answered }) } } as unknown as ProxyEnv;
+  const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
+  const ask = () =>
+    passOn({ request: new Request(`${ends.origin}/`), pass: { ...PASS, id: "many" }, sandboxKey: "key", ends }, env);
+  const first = Array.from({ length: 256 }, ask);
+  expect((await ask()).status).toBe(429);
+  tell(false);
+  expect(new Set((await Promise.all(first)).map(({ status }) => status))).toEqual(new Set([503]));
+  expect((await ask()).status).toBe(503);
+});
+
+test("a body of 100 MiB that does not say how long it is ends with 413", async () => {
+  const drink = async (_url: unknown, init?: RequestInit) => new Response(await new Response(init?.body).arrayBuffer());
+  const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(drink as typeof fetch);
+  try {
+    let left = 101;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        left -= 1;
+        if (left < 0) controller.close();
+        else controller.enqueue(new Uint8Array(MIB));
+      },
+    });
+    const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
+    const request = new Request(`${ends.origin}/`, { method: "POST", body });
+    const env = { BRIDGE_URL: "http://127.0.0.1:9", STDIO_TOKEN: "s".repeat(32) } as unknown as ProxyEnv;
+    const answer = await passOn({ request, pass: PASS, sandboxKey: "key", ends }, env);
+    expect([answer.status, await answer.json()]).toMatchObject([413, { error: "too_long" }]);
+  } finally {
+    fetched.mockRestore();
+  }
+});
+
 test("a WebSocket whose browser is not known to read is closed after so many bytes, if the runtime tells no queue", async () => {
   const pair = new WebSocketPair();
   const done = vi.fn();

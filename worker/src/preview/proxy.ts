@@ -46,24 +46,29 @@ export type PreviewRequest = {
 
 export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Response> {
   const { request, pass, sandboxKey } = asked;
-  if (Number(request.headers.get("Content-Length") ?? 0) > MAX_BODY_BYTES) {
-    return said(request, 413, "too_long", "Too long", `A request has at most ${MAX_BODY_BYTES / MIB} MiB here.`);
-  }
+  const tooLong = () =>
+    said(request, 413, "too_long", "Too long", `A request has at most ${MAX_BODY_BYTES / MIB} MiB here.`);
+  if (Number(request.headers.get("Content-Length") ?? 0) > MAX_BODY_BYTES) return tooLong();
   if ((open.get(pass.id) ?? 0) >= MAX_OPEN) {
     return said(request, 429, "too_many", "Too many", `A preview has at most ${MAX_OPEN} requests open.`);
   }
-  if (!(await isAwake(env, sandboxKey))) {
-    const text = `Nothing runs in the sandbox ${pass.sandbox}: open a session there, and start the server.`;
-    return said(request, 503, "asleep", "The sandbox is asleep", text);
-  }
+  // Before anything is waited for, or others would come in meanwhile.
   open.set(pass.id, (open.get(pass.id) ?? 0) + 1);
   const done = () => {
     const left = (open.get(pass.id) ?? 1) - 1;
     if (left > 0) open.set(pass.id, left);
     else open.delete(pass.id);
   };
+  let isTooLong = false;
   try {
-    const answer = await askBridge(asked, env);
+    if (!(await isAwake(env, sandboxKey))) {
+      done();
+      const text = `Nothing runs in the sandbox ${pass.sandbox}: open a session there, and start the server.`;
+      return said(request, 503, "asleep", "The sandbox is asleep", text);
+    }
+    const answer = await askBridge(asked, env, () => {
+      isTooLong = true;
+    });
     if (answer.webSocket !== null) {
       const pool = unheardPool(readLimits(env).unheardBytes);
       return joinSockets(answer, (end) => watchPass(env, pass, end), done, pool);
@@ -74,12 +79,17 @@ export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Resp
     return await refused(asked, answer);
   } catch (error) {
     done();
+    if (isTooLong) return tooLong();
     log.warn("no way to a preview's server:", error);
     return said(request, 503, "unavailable", "The sandbox can't be reached", "Try again in a moment.");
   }
 }
 
-async function askBridge({ request, pass, sandboxKey, ends }: PreviewRequest, env: ProxyEnv): Promise<Response> {
+async function askBridge(
+  { request, pass, sandboxKey, ends }: PreviewRequest,
+  env: ProxyEnv,
+  tooLong: () => void,
+): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const { method, body } = request;
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
@@ -94,21 +104,24 @@ async function askBridge({ request, pass, sandboxKey, ends }: PreviewRequest, en
   const init: RequestInit = {
     method: body === null ? "GET" : "POST",
     headers,
-    ...(body === null ? {} : { body: bounded(body) }),
+    ...(body === null ? {} : { body: bounded(body, tooLong) }),
     ...(isUpgrade ? {} : { signal: request.signal }),
   };
   return fetchBridge(env, sandboxKey, `${PREVIEW_PATH}?${new URLSearchParams(query)}`, init);
 }
 
-/** A body may come without saying how long it is. */
-function bounded(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+/** A body may come without saying how long it is. @param tooLong Called before it fails. */
+function bounded(body: ReadableStream<Uint8Array>, tooLong: () => void): ReadableStream<Uint8Array> {
   let bytes = 0;
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         bytes += chunk.byteLength;
-        if (bytes > MAX_BODY_BYTES) controller.error(new Error("a preview's request is too long"));
-        else controller.enqueue(chunk);
+        if (bytes <= MAX_BODY_BYTES) controller.enqueue(chunk);
+        else {
+          tooLong();
+          controller.error(new Error("a preview's request is too long"));
+        }
       },
     }),
   );
