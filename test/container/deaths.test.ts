@@ -167,7 +167,8 @@ test("an image that can't start is started three times; then all are told why, a
   const [sub, org] = [fresh("person"), fresh("org")];
   const who = { sub, org, token: await mint({ sub, org }) };
   const options = { server: broken.origin.replace(/^http/, "ws") };
-  const reason = "container_failed: the container ended 3 times while it started, with exit code 3: its program ended";
+  const words = "the container ended 3 times while it started, with exit code 3: its program ended";
+  const reason = `container_failed: ${words}`;
   const from = performance.now();
   const { bye, code } = await refusedSocket(who, { session: fresh("s"), cmd: "cat" }, options);
   console.log(`image that can't start: ${Math.round(performance.now() - from)} ms until the client was told`);
@@ -176,5 +177,5 @@ test("an image that can't start is started three times; then all are told why, a
   const plain = await refusedHttp(who, { session: fresh("s"), cmd: "cat" }, options);
   expect([plain.status, plain.body]).toEqual([422, expect.stringContaining("with exit code 3")]);
   expect(performance.now() - again).toBeLessThan(3_000);
-  expect(await lineEnd(who, fresh("s"), broken.origin)).toEqual({ code: 255, said: `sbx-stdio: ${reason}` });
+  expect(await lineEnd(who, fresh("s"), broken.origin)).toEqual({ code: 255, said: `sbx-stdio: ${words}` });
 });
