@@ -265,7 +265,7 @@ export class BrowserConnection {
     this.#tellInput();
   }
 
-  /** In a new place nobody knows what of it was taken. */
+  /** A new place does not tell how much of it was taken: all of it is said to be unsent. */
   #tellInput(): void {
     const input = this.#input;
     this.#input = undefined;

@@ -1,5 +1,5 @@
-// The MCP server of the tools, with its schemas. The build makes a file of its own of it: it is larger than all the rest. So nothing of
-// this command line that knows its own classes may be imported here.
+// The MCP server of the tools, with its schemas. It is larger than all the rest, so the build puts it into a separate file. Such a file
+// has copies of the classes that it imports: modules of the command line that compare classes may not be imported here.
 
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { mcpServer, type ToolHost } from "@sbx/mcp";

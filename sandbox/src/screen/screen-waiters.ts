@@ -5,7 +5,7 @@ import type { ScreenState, ScreenWish } from "./read-screen.ts";
 
 type Reader = { readonly wish: ScreenWish; readonly resolve: (state?: ScreenState) => void };
 
-/** Whoever reads again sooner than this reads often. */
+/** A screen that is read again sooner than this is read often. */
 const OFTEN_MS = 2_000;
 
 export class ScreenWaiters {
@@ -20,7 +20,7 @@ export class ScreenWaiters {
     return this.#drawing !== undefined;
   }
 
-  /** Whether nobody waits, and nobody is likely to ask again in a moment. */
+  /** Whether no question waits, and none is likely to come in a moment. */
   get isQuiet(): boolean {
     return this.#drawing === undefined && this.#readers.length === 0 && !this.#isReadOften;
   }

@@ -64,7 +64,9 @@ export class SessionAudit implements InputRecorder {
   /** How far refused input goes whose record waits in its run: counted as stored without it, since none of it is kept. */
   readonly #refusedEnds = new Map<string, number>();
   #writing: Promise<void> | undefined;
-  readonly gathering = new Gathering(() => this.#write());
+  readonly #gathering = new Gathering(() => this.#write());
+  /** @see Gathering.answered */
+  readonly answered = (): void => this.#gathering.answered();
 
   constructor(ports: SessionAuditPorts) {
     this.#ports = ports;
@@ -185,7 +187,7 @@ export class SessionAudit implements InputRecorder {
     const isTyping = client.acknowledges && !client.isProgram && !isSecret && this.#ports.isTty();
     this.#gather(id, start, fresh, fate, isTyping ? TYPING_GATHER_MS : GATHER_MS);
     // A program's call is answered when its input is stored.
-    if (client.isProgram) this.gathering.wait(0);
+    if (client.isProgram) this.#gathering.wait(0);
     if (client.isProgram || this.#pendingBytes >= GATHER_BYTES) this.#write();
   }
 
@@ -210,7 +212,7 @@ export class SessionAudit implements InputRecorder {
       const who = { ...this.#place, ...this.#actors.get(id) };
       this.#add({ time: now(), batch, who }, gatherMs, MAX_GATHER_MS);
     }
-    this.gathering.heard();
+    this.#gathering.heard();
   }
 
   #whose(client: string): { time: string; client: string } & Partial<Actor> & Partial<Place> {
@@ -238,7 +240,7 @@ export class SessionAudit implements InputRecorder {
 
   /** Whether everything is stored, and nothing waits for more. */
   get isIdle(): boolean {
-    return !this.#hasMore && !this.gathering.isWaiting && (this.#writing ?? this.#refusalTimer) === undefined;
+    return !this.#hasMore && !this.#gathering.isWaiting && (this.#writing ?? this.#refusalTimer) === undefined;
   }
 
   get #hasMore(): boolean {
@@ -247,10 +249,10 @@ export class SessionAudit implements InputRecorder {
 
   #inputRefused(client: string, offset: number, length: number, at: { readonly pane?: string } = {}): void {
     const isNow = this.#refused({ ...this.#whose(client), type: "input", ...at, offset, length, refused: true });
-    this.gathering.heard();
+    this.#gathering.heard();
     if (isNow || at.pane !== undefined) return;
     this.#refusedEnds.set(client, offset + length);
-    this.gathering.wait(GATHER_MS, MAX_GATHER_MS);
+    this.#gathering.wait(GATHER_MS, MAX_GATHER_MS);
   }
 
   /** @returns Whether it goes on record now, and not with others. */
@@ -274,7 +276,7 @@ export class SessionAudit implements InputRecorder {
   /** @see Gathering.wait */
   #add(pending: Pending, gatherMs: number, withinMs = gatherMs): void {
     this.#pending.push(pending);
-    this.gathering.wait(gatherMs, withinMs);
+    this.#gathering.wait(gatherMs, withinMs);
   }
 
   /** Clients are told of the end once their input is stored (I10): that does not wait for more. */
@@ -286,7 +288,7 @@ export class SessionAudit implements InputRecorder {
   /** One batch at a time: events that come meanwhile are the next one. */
   #write(): void {
     if (this.#writing !== undefined || !this.#hasMore) return;
-    this.gathering.clear();
+    this.#gathering.clear();
     const { events, inputEnds } = finished(this.#pending);
     for (const [id, end] of this.#refusedEnds) inputEnds.set(id, Math.max(inputEnds.get(id) ?? 0, end));
     this.#refusedEnds.clear();
@@ -308,8 +310,8 @@ export class SessionAudit implements InputRecorder {
         for (const [id, end] of inputEnds) this.#positions.noteStored(id, end);
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
-        if (this.#pendingBytes >= GATHER_BYTES || this.gathering.isLate) this.#write();
-        else if (this.#hasMore) this.gathering.again();
+        if (this.#pendingBytes >= GATHER_BYTES || this.#gathering.isLate) this.#write();
+        else if (this.#hasMore) this.#gathering.again();
       })
       .catch((error: unknown) => this.#ports.failed(error));
   }

@@ -126,7 +126,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   /** As `#changed`, but asks no other part: a flood has thousands of frames a second. */
   #outputCame(): void {
     const { session, looks } = this.#parts.keeper;
-    this.#parts.audit?.gathering.answered();
+    this.#parts.audit?.answered();
     // Output ends no session. With nobody attached, it may bring the screen that was waited for.
     if (session === undefined || !session.isAttended) this.#changed();
     else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs(session)]));

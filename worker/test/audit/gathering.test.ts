@@ -72,7 +72,7 @@ test("keys whose time has come are stored right behind the next output, and not 
     for (let at = 0; at < 80; at += 1) {
       audit.input(PERSON, at, at, KEY, "typed");
       vi.advanceTimersByTime(5);
-      audit.gathering.answered();
+      audit.answered();
       vi.advanceTimersByTime(0);
       expect(batches()).toEqual(at < 79 ? [] : [[80]]);
     }

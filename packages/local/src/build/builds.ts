@@ -42,7 +42,7 @@ const LAZY_TLS: Plugin = {
   },
 };
 
-/** Hundreds of KB that one verb needs: a file of its own. It shares no code with the others that knows its own classes. */
+/** Hundreds of KB that one verb needs: a separate file. Code that compares classes can't be shared with it: it would have copies. */
 const APART = "mcp-server";
 const LEAVE_APART: Plugin = {
   name: "apart",
