@@ -1,11 +1,12 @@
 // The words of the command line, read into one of a few commands. Prints nothing, ends nothing, knows no environment.
 
-import { Command, CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./args/attach.ts";
 import { addExamples } from "./args/examples.ts";
 import { addMcpWords } from "./args/mcp.ts";
 import type { PlaceFlags } from "./args/place.ts";
 import { addPrograms } from "./args/programs.ts";
+import { QuickCommand } from "./args/quick-command.ts";
 import { refuseSecondValues } from "./args/readers.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
 import { addTools } from "./args/tools.ts";
@@ -113,7 +114,7 @@ export function describeProgram(
   done: (command: CliCommand) => void,
   hasVerbs = true,
 ): Command {
-  const program = new Command("sbx-stdio")
+  const program = new QuickCommand("sbx-stdio")
     .description("Attaches this terminal, or a pipeline, to a process in a sandbox.")
     .version(version, "-V, --version")
     .helpCommand(false)

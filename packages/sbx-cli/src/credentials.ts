@@ -173,7 +173,7 @@ function issuerOf(wish: Issuer & { endpoint: Endpoint | undefined }, env: Enviro
 }
 
 async function unreachable({ issuer }: Issuer, why: Error): Promise<string> {
-  const usual = issuer === undefined ? (await import("oauth.do/node")).getConfig().apiUrl : undefined;
+  const usual = issuer === undefined ? (await import("./oauth.ts")).getConfig().apiUrl : undefined;
   return unreachableWords(issuer, usual ?? "", networkPhrase(why));
 }
 
@@ -207,8 +207,8 @@ export async function logout(env: Environment, endpoint?: Endpoint): Promise<voi
 
 // ---- oauth.do --------------------------------------------------------------------------------------------------
 
-async function oauth(issuer: Issuer): Promise<typeof import("oauth.do/node")> {
-  const module = await import("oauth.do/node");
+async function oauth(issuer: Issuer): Promise<typeof import("./oauth.ts")> {
+  const module = await import("./oauth.ts");
   const clientId = issuer.clientId ?? (issuer.issuer === undefined ? undefined : OWN_CLIENT_ID);
   module.configure({
     ...(issuer.issuer === undefined ? {} : { apiUrl: issuer.issuer }),
@@ -219,7 +219,7 @@ async function oauth(issuer: Issuer): Promise<typeof import("oauth.do/node")> {
 
 /** oauth.do's own place for its own issuer, shared with other programs; a file for each other one. */
 async function openStorage(env: Environment, issuer: Issuer): Promise<TokenStorage> {
-  const { createSecureStorage, getConfig, SecureFileTokenStorage } = await import("oauth.do/node");
+  const { createSecureStorage, getConfig, SecureFileTokenStorage } = await import("./oauth.ts");
   if (issuer.issuer === undefined) return createSecureStorage(getConfig().storagePath);
   const { host, pathname } = new URL(issuer.issuer);
   const name = `${host}${pathname}`.replace(/\/+$/, "").replace(/[^A-Za-z0-9.-]/g, "_");

@@ -1,6 +1,8 @@
 // Waiting is spoken of: after two seconds, and again when it has lasted four times as long or waits for something else. Pure, but
 // for `patiently`, which sets a timer.
 
+import { processClock } from "./clock.ts";
+
 /** A person waits no longer without a word. */
 export const PATIENCE_MS = 2_000;
 /** An answer that is about to come is not spoken of, also where the program itself was slow to start. */
@@ -38,11 +40,11 @@ export class NextWord {
 
 /** Waits for the work, and says after two seconds what is waited for, and how long so far. */
 export async function patiently<T>(words: string, work: Promise<T>, say: (line: string) => void): Promise<T> {
-  const sinceMs = performance.now();
+  const sinceMs = processClock.now();
   const next = new NextWord(sinceMs);
   let timer: NodeJS.Timeout | undefined;
   const tell = (): void => {
-    const nowMs = performance.now();
+    const nowMs = processClock.now();
     if (next.isDue(words, nowMs)) say(`${words} (${spanWords(nowMs - sinceMs)} so far)`);
     timer = setTimeout(tell, PATIENCE_MS);
   };

@@ -1,6 +1,7 @@
 // Builds the page (packages/dashboard/dist), the command line (packages/sbx-cli/dist/sbx-stdio.js) and the
 // bridge for a container. Starts nothing that stays.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { childEnv } from "../env.ts";
@@ -28,26 +29,42 @@ export async function buildBridge(): Promise<void> {
 // One dependency asks for its own place, which CommonJS names otherwise.
 const OWN_URL = 'const __ownUrl = require("node:url").pathToFileURL(__filename).href;';
 
-/** Node's TLS takes 14 ms of work to load, and ws loads it at its start: so it comes with the first connection that needs it. */
-const LAZY_TLS: Plugin = {
-  name: "lazy-tls",
+/** Most runs use none of these, and Node takes long to load them, TLS alone 14 ms of work: so they come at their first use. */
+const RARE = /^(node:)?(child_process|https|timers\/promises|tls|v8|vm|zlib)$/;
+
+const load = createRequire(import.meta.url);
+/** A function can't be inherited from, and `process` must be itself: it has listeners. */
+const isPlain = (builtin: string) => typeof load(builtin) === "object" && !/^(node:)?process$/.test(builtin);
+
+/**
+ * What a module of Node is, to those who import it: an object that inherits from it. esbuild would copy each of its properties, once for
+ * each file that imports it.
+ */
+const BUILTINS: Plugin = {
+  name: "builtins",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(https|tls)$/ }, ({ path, importer }) =>
-      /[\\/]node_modules[\\/]ws[\\/]/.test(importer) ? { path, namespace: "lazy" } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({
-      contents: `module.exports = new Proxy({}, { get: (_, name) => require("node:${path}")[name] });`,
-    }));
-    onResolve({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /./ }, ({ path, kind, namespace }) => {
+      if (namespace === "builtin") return { path, external: true };
+      const isOurs = kind === "import-statement" || (kind === "require-call" && RARE.test(path));
+      return isOurs && isBuiltin(path) && isPlain(path) ? { path, namespace: "builtin" } : undefined;
+    });
+    onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => {
+      const builtin = `require(${JSON.stringify(path)})`;
+      const parent = RARE.test(path) ? `new Proxy({}, { get: (_, name) => ${builtin}[name] })` : builtin;
+      return { contents: `module.exports = Object.create(${parent});` };
+    });
   },
 };
 
-/** Hundreds of KB that one verb needs: a separate file. Code that compares classes can't be shared with it: it would have copies. */
-const APART = "mcp-server";
+/** What few runs need: separate files. Code that compares classes can't be shared with them: they would have copies. */
+const APART = ["mcp-server", "oauth"];
 const LEAVE_APART: Plugin = {
   name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`^\\./${APART}\\.ts$`) }, () => ({ path: `./${APART}.js`, external: true }));
+    onResolve({ filter: new RegExp(`^\\./(${APART.join("|")})\\.ts$`) }, ({ path }) => ({
+      path: path.replace(/ts$/, "js"),
+      external: true,
+    }));
   },
 };
 
@@ -71,15 +88,16 @@ export async function buildCli(): Promise<void> {
       plugins,
       minifyWhitespace: true,
       minifySyntax: true,
-      alias: { bufferutil: join(cli, "src/mask.ts") },
+      // Of ws the client alone.
+      alias: { bufferutil: join(cli, "src/mask.ts"), ws: join(ROOT, "node_modules/ws/lib/websocket.js") },
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
       external: ["utf-8-validate", "keytar", "cloudflare:workers"],
       logLevel: "silent",
       legalComments: "none",
     });
   try {
-    await bundle("sbx-stdio", "src/main.ts", [LAZY_TLS, LEAVE_APART]);
-    await bundle(APART, `src/${APART}.ts`, []);
+    await bundle("sbx-stdio", "src/main.ts", [BUILTINS, LEAVE_APART]);
+    for (const name of APART) await bundle(name, `src/${name}.ts`, [BUILTINS]);
     writeFileSync(join(cli, "dist/package.json"), '{"type":"commonjs"}\n');
     // Of an older build.
     rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });

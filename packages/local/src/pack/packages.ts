@@ -119,7 +119,7 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
   mkdirSync(staging, { recursive: true });
-  for (const file of ["dist/sbx-stdio.js", "dist/mcp-server.js", "bin/sbx-stdio.js"]) {
+  for (const file of ["dist/sbx-stdio.js", "dist/mcp-server.js", "dist/oauth.js", "bin/sbx-stdio.js"]) {
     cpSync(join(home, file), join(staging, file));
   }
   chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
