@@ -1,6 +1,7 @@
 // Tabs and panes, each a session: by mouse and keys, kept for the person, on every device.
 import { afterEach, expect, test } from "vitest";
 import { setUpBrowser } from "./support/fixture.ts";
+import { liveTerminals } from "./support/memory.ts";
 import { alone, drag, focused, forgetTabs, hasFocus, keptOf, newTab, pane, seen, typed } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
 
@@ -60,24 +61,6 @@ test("a pane that is closed leaves its session, and its room to the other", asyn
   const path = `${new URL(tab.page.url()).origin}/api/sandboxes/${sandbox}/sessions/${second}`;
   expect(await (await profile.request.get(path)).json()).toMatchObject({ state: "running", clients: 0 });
 });
-
-/** The terminals in the page's memory that something still holds. */
-async function liveTerminals({ page }: Tab): Promise<number> {
-  const devTools = await page.context().newCDPSession(page);
-  try {
-    const expression = "Object.getPrototypeOf(window.sbx.terminal)";
-    const { result } = await devTools.send("Runtime.evaluate", { expression });
-    // Collects what nothing holds first.
-    const { objects } = await devTools.send("Runtime.queryObjects", { prototypeObjectId: result.objectId ?? "" });
-    const { result: properties } = await devTools.send("Runtime.getProperties", {
-      objectId: objects.objectId ?? "",
-      ownProperties: true,
-    });
-    return properties.filter(({ name }) => /^\d+$/.test(name)).length;
-  } finally {
-    await devTools.detach();
-  }
-}
 
 test("panes that are closed are let go of, with their terminals and scrollback", async () => {
   const { tab } = await alone(browser);

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { Random } from "../../packages/local/src/random.ts";
 import { setUpBrowser } from "./support/fixture.ts";
+import { liveTerminals } from "./support/memory.ts";
 import { agree, inPane, pane, paned, rowsOf, seenPanes, shows } from "./support/tmux-panes.ts";
 import { nextStep } from "./support/tmux-steps.ts";
 
@@ -54,6 +55,8 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press(/to the right$/);
   await expect.poll(order).toEqual(["%0", "%1"]);
   await agree(tab, tmux);
+  // A button that was pressed keeps no keyboard: what it has made is typed into.
+  await inPane(tab, "%1", "");
   await press(/below$/);
   await expect.poll(order).toEqual(["%0", "%1", "%2"]);
   await agree(tab, tmux);
@@ -98,6 +101,8 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await page.getByRole("tab").first().click();
   await agree(tab, tmux);
   expect((await seenPanes(tab)).length).toBe(2);
+  const chosen = tmux.run("display-message", "-p", "#{pane_id}").trim();
+  await inPane(tab, chosen, "");
   await press("New window");
   await expect.poll(() => page.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
@@ -181,6 +186,19 @@ test("the scrollback of each pane comes back with a reload, and the layout with 
   await shows(tab, "%0", /^other-42$/);
 });
 
+test("panes that are closed are let go of, with their terminals and scrollback", async () => {
+  const { tab, tmux } = await paned(browser);
+  for (let round = 1; round <= 3; round += 1) {
+    tmux.run("split-window", "-h", "-t", "%0", "sh");
+    await agree(tab, tmux);
+    await inPane(tab, `%${round}`, "exit");
+    await agree(tab, tmux);
+    await pane(tab, `%${round}`).waitFor({ state: "detached" });
+  }
+  // The session's own, that of the pane, and at most the newest of the others.
+  await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(3);
+});
+
 test("the bar of keys on a touch screen is for the pane with the focus: keys, Ctrl that stays, and what is selected there", async () => {
   const { tab, tmux } = await paned(browser, { viewport: { width: 420, height: 700 }, hasTouch: true, isMobile: true });
   tmux.run("split-window", "-v", "-t", "%0", "sh");
@@ -220,10 +238,20 @@ test(`${STEPS} steps of splitting, resizing, closing and reconnecting, from eith
   tmux.run("set-option", "-g", "default-command", "echo this is $TMUX_PANE; exec cat");
   tmux.run("respawn-pane", "-k", "-t", "%0");
   let cuts = 0;
+  const steps: string[] = [];
+  const asSteps = (cause: unknown) => {
+    const last = steps.slice(-5).join(", then ");
+    return new Error(`Failed at step ${steps.length} of seed ${SEED}: ${last}`, { cause });
+  };
   for (let step = 0; step < STEPS; step += 1) {
     const { words, isCut, do: carryOut } = await nextStep(page, random, browser.link);
-    await carryOut();
-    await agree(tab, tmux, `step ${step} of seed ${SEED}: ${words}`);
+    steps.push(words);
+    try {
+      await carryOut();
+      await agree(tab, tmux, words);
+    } catch (error) {
+      throw asSteps(error);
+    }
     if (isCut === true) cuts += 1;
   }
   expect(cuts).toBeGreaterThan(STEPS / 30);

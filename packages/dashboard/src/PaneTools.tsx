@@ -12,7 +12,7 @@ export type PaneToolsProps = {
   /** The pane or the window that is being dragged. */
   readonly dragged: string | undefined;
   readonly onDrag: (dragged: string | undefined) => void;
-  /** A question was answered: its buttons go, and would take the keyboard with them. */
+  /** A button was pressed, or a question answered: the keyboard is the terminal's again. */
   readonly onDone: () => void;
 };
 
@@ -31,17 +31,21 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
     setAsked(undefined);
     onDone();
   };
-  const onFocus = (order: (pane: string) => void) => () => {
-    if (focus !== undefined) order(focus);
+  const onFocus = (act: (pane: string) => void) => () => {
+    if (focus !== undefined) act(focus);
   };
-  const button = ([sign, said]: readonly [string, string], order: (pane: string) => void, more = {}) => (
+  const ordering = (order: (pane: string) => void) => (pane: string) => {
+    order(pane);
+    onDone();
+  };
+  const button = ([sign, said]: readonly [string, string], act: (pane: string) => void, more = {}) => (
     <button
       type="button"
       className="sbx-quiet"
       aria-label={said}
       title={said}
       disabled={!mayOrder}
-      onClick={onFocus(order)}
+      onClick={onFocus(act)}
       {...more}
     >
       {sign}
@@ -57,6 +61,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
         onDrag={onDrag}
         naming={naming}
         onNaming={setNaming}
+        onDone={onDone}
       />
       <button
         type="button"
@@ -64,30 +69,57 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
         aria-label={words.newWindow}
         title={words.newWindow}
         disabled={!mayOrder}
-        onClick={() => panes.newWindow()}
+        onClick={() => {
+          panes.newWindow();
+          onDone();
+        }}
       >
         +
       </button>
       {button(words.renameWindow, () => setNaming(told.windows.find(({ active }) => active)?.id))}
       <span className="sbx-tmux-room" />
-      {button(words.splitRight, (pane) => panes.split(pane, "right"))}
-      {button(words.splitBelow, (pane) => panes.split(pane, "below"))}
+      {button(
+        words.splitRight,
+        ordering((pane) => panes.split(pane, "right")),
+      )}
+      {button(
+        words.splitBelow,
+        ordering((pane) => panes.split(pane, "below")),
+      )}
       {next === undefined && otherWindow === undefined
         ? null
-        : button(words.move, (pane) => next !== undefined && panes.swap(pane, next.id), {
-            draggable: mayOrder,
-            onDragStart: (event: DragEvent) => {
-              event.dataTransfer.effectAllowed = "move";
-              event.dataTransfer.setData("text/plain", focus ?? "");
-              onDrag(focus);
+        : button(
+            words.move,
+            ordering((pane) => next !== undefined && panes.swap(pane, next.id)),
+            {
+              draggable: mayOrder,
+              onDragStart: (event: DragEvent) => {
+                event.dataTransfer.effectAllowed = "move";
+                event.dataTransfer.setData("text/plain", focus ?? "");
+                onDrag(focus);
+              },
+              onDragEnd: () => onDrag(undefined),
             },
-            onDragEnd: () => onDrag(undefined),
-          })}
-      {otherWindow === undefined ? null : button(words.joinNext, (pane) => panes.joinWindow(pane, otherWindow.id))}
-      {next === undefined ? null : button(words.breakOut, (pane) => panes.act("break", pane))}
+          )}
+      {otherWindow === undefined
+        ? null
+        : button(
+            words.joinNext,
+            ordering((pane) => panes.joinWindow(pane, otherWindow.id)),
+          )}
+      {next === undefined
+        ? null
+        : button(
+            words.breakOut,
+            ordering((pane) => panes.act("break", pane)),
+          )}
       {next === undefined && !isZoomed
         ? null
-        : button(words.zoom, (pane) => panes.act("zoom", pane), { "aria-pressed": isZoomed })}
+        : button(
+            words.zoom,
+            ordering((pane) => panes.act("zoom", pane)),
+            { "aria-pressed": isZoomed },
+          )}
       {closing === undefined ? (
         button(words.close, setAsked)
       ) : (

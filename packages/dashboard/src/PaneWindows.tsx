@@ -17,10 +17,12 @@ export type PaneWindowsProps = {
   /** The window that is being named. */
   readonly naming: string | undefined;
   readonly onNaming: (window: string | undefined) => void;
+  /** A window was chosen: the keyboard is the terminal's again. */
+  readonly onDone: () => void;
 };
 
 export function PaneWindows(props: PaneWindowsProps) {
-  const { panes, windows, mayOrder, dragged, onDrag, naming, onNaming } = props;
+  const { panes, windows, mayOrder, dragged, onDrag, naming, onNaming, onDone } = props;
   const { panes: words } = useTexts();
   const list = useRef<HTMLDivElement>(null);
   const focusTab = (window: string | undefined) => {
@@ -78,7 +80,10 @@ export function PaneWindows(props: PaneWindowsProps) {
             data-window={id}
             disabled={!mayOrder && !active}
             draggable={mayOrder}
-            onClick={() => panes.show(id)}
+            onClick={() => {
+              panes.show(id);
+              onDone();
+            }}
             onKeyDown={(event) => onKey(event, index)}
             onDragStart={(event) => {
               event.dataTransfer.effectAllowed = "move";

@@ -67,6 +67,7 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   const isDrawn = isDriver && view !== undefined && view.panes.length > 0;
 
   const focused = focus === undefined ? undefined : lives.get(focus);
+  const isFocusSeen = view?.panes.some(({ pane }) => pane.id === focus) ?? false;
   useEffect(() => {
     if (!isDrawn) return;
     live.screen.standIn = {
@@ -83,16 +84,22 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
     onStandIn(isDrawn ? focused : undefined);
     return () => onStandIn(undefined);
   }, [isDrawn, focused, onStandIn]);
-  // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal.
+  // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal. A pane of another window
+  // takes it once that is seen.
   useEffect(() => {
     const { activeElement } = document;
     const root = ground.current;
-    if (!isDrawn || root === null || root.closest("[inert]") !== null) return;
+    if (!isDrawn || !isFocusSeen || root === null || root.closest("[inert]") !== null) return;
     const isHere = root.contains(activeElement) && activeElement?.closest(".xterm") !== null;
     // The terminal behind keeps the focus until the browser has noticed that it is not seen any more.
     const isNowhere = activeElement === null || activeElement === document.body;
     if (isHere || isNowhere || activeElement === live.screen.terminal.textarea) focused?.screen.focus();
-  }, [isDrawn, focused, live]);
+  }, [isDrawn, isFocusSeen, focused, live]);
+  const takeKeyboard = () => {
+    const { activeElement } = document;
+    if (panes.getState().focus === focus) focused?.screen.focus();
+    else if (activeElement instanceof HTMLElement) activeElement.blur();
+  };
 
   const { scheme, theme, font, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts } = whole;
   const scale = cell?.scale ?? 1;
@@ -122,7 +129,7 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
         mayOrder={live.connection.mayType}
         dragged={dragged}
         onDrag={setDragged}
-        onDone={() => focused?.screen.focus()}
+        onDone={takeKeyboard}
       />
       <div className="sbx-tmux-ground" ref={ground}>
         <div className="sbx-tmux-window" style={place(0, 0, window?.cols ?? 0, window?.rows ?? 0)}>

@@ -31,13 +31,21 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   const any = random.pick(all);
   const isOutside = random.chance(0.4);
   const outside = (...words: string[]): Step => ({ words: words.join(" "), do: () => tmux.try(...words) });
+  /** @returns false if the pane is gone: an earlier order to close it was followed only now. */
+  const goTo = async () => {
+    const fields = pane(tab, here).locator("textarea");
+    return fields.evaluateAll((all) => {
+      all[0]?.focus();
+      return all.length > 0;
+    });
+  };
   /** Presses a button with the keyboard, after going to a pane: whatever stands over it. */
-  const button = (name: RegExp, more?: () => Promise<void>): Step => ({
+  const button = (name: RegExp): Step => ({
     words: `${name} at ${here}`,
     do: async () => {
-      await pane(tab, here).locator("textarea").focus();
-      await page.getByRole("button", { name }).press("Enter");
-      await more?.();
+      // With the last other pane some of the buttons go.
+      const pressed = page.getByRole("button", { name });
+      if ((await goTo()) && (await pressed.count()) > 0) await pressed.press("Enter");
     },
   });
   const roll = random.int(0, 99);
@@ -48,15 +56,14 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   if (roll < 50) {
     if (isOutside) return outside("kill-pane", "-t", any);
     const sure = page.getByRole("button", { name: "End its program" });
-    const ask = async () => {
-      await pane(tab, here).locator("textarea").focus();
-      await page.getByRole("button", { name: /^Close this pane/ }).press("Enter");
-    };
     return {
       words: `close ${here}`,
       do: async () => {
         // After a cut an answer may not have been taken, and its question is still there.
-        if ((await sure.count()) === 0) await ask();
+        if ((await sure.count()) === 0) {
+          if (!(await goTo())) return;
+          await page.getByRole("button", { name: /^Close this pane/ }).press("Enter");
+        }
         await sure.press("Enter");
       },
     };
