@@ -1,31 +1,10 @@
 // A connection that breaks under the page, and a flood: nothing is lost, and the person stays in command.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cutInnerHop, restartWorker } from "../e2e/support/system.ts";
+import { COUNT, counts, expectAllLines } from "./support/counting.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import type { Tab } from "./support/tab.ts";
 
 const browser = setUpBrowser();
-
-/** Prints numbered lines, from 1, until the file "enough" is there, and then how many they were. */
-const COUNT = 'clear; i=0; until [ -e enough ]; do echo "line $((i+=1))"; sleep 0.01; done; echo "of $i"';
-
-/** Waits until so many have been counted, or more: on a busy machine one line can go by between two looks. */
-async function counts(tab: Tab, least: number): Promise<void> {
-  while (Number((await tab.find(/^line (\d+)$/))[1]) < least);
-}
-
-/** Lets the count end, and expects every line of it exactly once, in order. */
-async function expectAllLines(tab: Tab, directory: string): Promise<void> {
-  writeFileSync(join(directory, "enough"), "");
-  const count = Number((await tab.find(/^of (\d+)$/))[1]);
-  await tab.prompt();
-  const numbered = Array.from({ length: count }, (_, i) => `line ${i + 1}`);
-  // The scrollback's first line may be the end of what was there before.
-  const lines = await tab.lines();
-  expect(lines.slice(lines.indexOf("line 1"))).toEqual([...numbered, `of ${count}`, "$"]);
-}
 
 test("a cut connection is said in words, keys typed meanwhile are counted and not sent, and it comes back with every line", async () => {
   const { tab, directory } = await browser.shell();

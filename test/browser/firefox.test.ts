@@ -1,11 +1,22 @@
 // The main flows in Debian's Firefox, over WebDriver BiDi: another engine has another focus, clipboard, and other keys of its own.
+import { readFileSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { BrowserContext } from "playwright-core";
 import { expect, test } from "vitest";
+import { dropFiles } from "../../packages/dashboard/test/browser.ts";
+import { system } from "../e2e/support/system.ts";
+import { COUNT, counts, expectAllLines } from "./support/counting.ts";
 import { launchFirefox } from "./support/firefox.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { alone, focused, forgetTabs, hasFocus, typed } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
+import { agree, inPane, pane, paned, shows } from "./support/tmux-panes.ts";
+import { followVite } from "./support/vite-preview.ts";
 
 const browser = setUpBrowser(launchFirefox);
+
+const FOREST = JSON.stringify({ colors: { "terminal.background": "#663300", "editor.background": "#663300" } });
 
 const hasKeyboard = (tab: Tab) => tab.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
 
@@ -32,7 +43,11 @@ test("a shell is typed into, follows the window's size, and comes back with its 
   const [, rows, cols] = await tab.find(/^size (\d+) (\d+)$/);
   expect([rows, cols]).toEqual([await tab.data("rows"), await tab.data("cols")]);
   await tab.prompt();
+  await tab.run("seq 1 300");
+  await tab.shows("300");
+  await tab.prompt();
   const lines = await tab.lines();
+  expect(lines).toContain("1");
   await tab.page.reload();
   await tab.state("attached");
   await tab.prompt();
@@ -41,17 +56,25 @@ test("a shell is typed into, follows the window's size, and comes back with its 
   await tab.shows(`still ${pid}`);
 });
 
-test("a browser that says that it is offline gives its connection up, and comes back with every line", async () => {
-  const { tab } = await browser.shell();
-  await tab.run('clear; i=0; while [ $i -lt 40 ]; do i=$((i + 1)); echo "line $i"; sleep 0.05; done; echo all');
-  await tab.shows("line 5");
-  await tab.page.evaluate(() => window.dispatchEvent(new Event("offline")));
-  await tab.waitForData("resumes", 1);
-  await tab.shows("all");
-  await tab.prompt();
-  expect(await tab.lines()).toEqual([...Array.from({ length: 40 }, (_, i) => `line ${i + 1}`), "all", "$"]);
+test("over a cut, and while offline, what is typed is counted and not sent, and each line of output comes once", async () => {
+  const { tab, directory } = await browser.shell();
+  await tab.run(COUNT);
+  await counts(tab, 30);
+  browser.link.cut();
+  await tab.says(/^Connection lost: back in \d+ s$/);
+  await tab.type("rm x\n");
+  await tab.page.getByText("5 keys typed while disconnected: not sent").waitFor();
+  browser.link.mend();
+  await tab.says("Resumed, nothing was lost");
+  await tab.page.context().setOffline(true);
+  await tab.says("Offline: goes on when the network is back");
+  await tab.page.context().setOffline(false);
+  await tab.waitForData("resumes", 2);
+  expect(await tab.data("missed-bytes")).toBe("0");
+  await expectAllLines(tab, directory);
   await tab.run("echo back $((40 + 2))");
   await tab.shows("back 42");
+  expect(await tab.data("unsent-keys")).toBe("0");
 });
 
 test("a paste of several lines asks, and whatever is answered the keyboard is the terminal's again", async () => {
@@ -131,4 +154,121 @@ test("after an exit Enter starts again under the same name", async () => {
   await tab.shell();
   await tab.run("echo again $((40 + 2))");
   await tab.shows("again 42");
+});
+
+test("vite's link opens its page in an origin of its own, which has its socket, and sees nothing of ours", () =>
+  followVite(browser));
+
+test("panes of tmux are divided from either side, typed into apart, and come back with a reload", async () => {
+  const { tab, tmux } = await paned(browser);
+  await tab.page.getByRole("button", { name: /to the right$/ }).click();
+  await pane(tab, "%1").waitFor();
+  await agree(tab, tmux);
+  tmux.run("split-window", "-v", "-t", "%1", "sh");
+  await agree(tab, tmux);
+  await inPane(tab, "%2", "echo in-$((40+2))");
+  await shows(tab, "%2", /^in-42$/);
+  await tab.page.keyboard.press("Alt+Shift+ArrowLeft");
+  await inPane(tab, "%0", "seq 2001 2100");
+  await shows(tab, "%0", /^2100$/);
+  await tab.page.reload();
+  await agree(tab, tmux);
+  await shows(tab, "%2", /^in-42$/);
+  await pane(tab, "%0").click();
+  for (let i = 0; i < 6; i += 1) await tab.page.keyboard.press("Shift+PageUp");
+  await shows(tab, "%0", /^2001$/);
+  tmux.run("kill-pane", "-t", "%1");
+  await agree(tab, tmux);
+});
+
+test("the scrollback is searched, a command is gone back to by its mark, and its output is copied", async () => {
+  const { tab } = await browser.shell();
+  const { keyboard } = tab.page;
+  await tab.run("seq 1 300; echo result; false");
+  await tab.shows("result");
+  await tab.prompt();
+  await keyboard.press("Control+Shift+F");
+  await tab.page.getByRole("textbox", { name: "Find" }).waitFor();
+  await keyboard.type("29");
+  // 29, 129, 229, 290 to 299, and the last of them is the first that is found.
+  await tab.page.locator(".sbx-found").filter({ hasText: "13 of 13" }).waitFor();
+  await keyboard.press("Escape");
+  await hasKeyboard(tab);
+  const mark = tab.page.locator('.sbx-command-mark[data-state="bad"]');
+  const title = () => mark.evaluateAll((marks) => marks.map((one) => one.getAttribute("title")));
+  await keyboard.press("Control+Shift+ArrowUp");
+  await expect.poll(title).toEqual(["Exit 1: click to copy its output"]);
+  await keyboard.press("Control+Shift+Y");
+  await tab.page.getByText("Copied 301 lines of output").waitFor();
+  await keyboard.press("Control+Shift+End");
+  await tab.run("clear; stty -echo; echo ready; head -n 301 | tail -n 1");
+  await tab.shows("ready");
+  await keyboard.press("Control+Shift+V");
+  await tab.page.getByRole("button", { name: "Paste 301 lines" }).click();
+  await keyboard.press("Enter");
+  await tab.shows("result");
+});
+
+/** Other tests are about the same person: none finds what this one has chosen. */
+async function forgetSettings(profile: BrowserContext): Promise<void> {
+  const headers = { Origin: system.origin };
+  const answer = await profile.request.put(`${system.origin}/api/preferences`, { headers, data: { preferences: {} } });
+  expect(answer.status()).toBe(200);
+}
+
+test("a theme, and that keys are shown before their echo, are chosen by keys and files, and kept over a reload", async () => {
+  const { tab } = await browser.shell();
+  const { page } = tab;
+  const paper = () => page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
+  try {
+    await page.keyboard.press("Control+Shift+Comma");
+    await page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
+    await expect.poll(paper).toBe("rgb(0, 0, 0)");
+    const theme = { name: "Forest.json", mimeType: "text/plain", buffer: Buffer.from(FOREST) };
+    await page.getByLabel("Import a theme…").setInputFiles(theme);
+    await expect.poll(paper).toBe("rgb(102, 51, 0)");
+    await page.getByRole("combobox", { name: "Show keys before" }).selectOption("always");
+    await page.keyboard.press("Escape");
+    await page.reload();
+    await tab.prompt();
+    expect(await paper()).toBe("rgb(102, 51, 0)");
+    // What is shown too early is seen for a moment only.
+    await page.locator(".sbx-echo").evaluate((layer) => {
+      new MutationObserver(() => {
+        if (layer.textContent !== "") layer.setAttribute("data-seen", layer.textContent);
+      }).observe(layer, { childList: true, subtree: true, characterData: true });
+    });
+    await tab.type("e");
+    await tab.shows("$ e");
+    browser.link.hold();
+    await tab.type("c");
+    await page.locator('.sbx-echo[data-seen="c"]').waitFor({ state: "attached" });
+    expect(await tab.rows()).toContain("$ e");
+    browser.link.mend();
+    await tab.shows("$ ec");
+    await expect.poll(() => page.locator(".sbx-echo").textContent()).toBe("");
+  } finally {
+    await forgetSettings(page.context());
+  }
+});
+
+test("files that are dropped are uploaded and their paths typed; sbx-download asks, and saves over a cut", async () => {
+  const { tab, directory } = await browser.shell();
+  await dropFiles(tab, { "it's.txt": "hello" });
+  await tab.find(/^\$ '.*it'\\''s\.txt'$/);
+  expect(readFileSync(join(directory, "it's.txt"), "utf8")).toBe("hello");
+  await tab.page.keyboard.press("Control+U");
+  await tab.prompt();
+  const content = "0123456789abcdef".repeat(750_000);
+  writeFileSync(join(directory, "big file.bin"), content);
+  await tab.run("sbx-download 'big file.bin'");
+  const saved = tab.page.waitForEvent("download");
+  await tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save it" }).click();
+  await tab.page.getByText(/ of 12,000,000 bytes/).waitFor();
+  browser.link.cut();
+  await tab.state("waiting");
+  browser.link.mend();
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe("big file.bin");
+  expect((await readFile(await download.path(), "utf8")) === content).toBe(true);
 });

@@ -71,6 +71,9 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
 }
 
+/** As a browser itself reports a connection that fails, or that its page leaves: some tests are about that. */
+const ABOUT_SOCKETS = /WebSocket|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\//;
+
 const isConflict = (text: string) => text.includes("409");
 const isLayout = (url: string) => url.endsWith("/api/layout");
 
@@ -81,11 +84,13 @@ export class TerminalPage {
 
   constructor(page: Page) {
     this.page = page;
-    page.on("pageerror", (error) => this.problems.push(`error: ${error.message}`));
+    page.on("pageerror", ({ message }) => {
+      if (!ABOUT_SOCKETS.test(message)) this.problems.push(`error: ${message}`);
+    });
     page.on("console", (message) => {
-      // The browser itself reports connections that fail, which some tests are about, and that another page was faster with a layout.
+      // The browser also reports that another page was faster with a layout.
       const isUsual =
-        message.text().includes("WebSocket") || (isConflict(message.text()) && isLayout(message.location().url));
+        ABOUT_SOCKETS.test(message.text()) || (isConflict(message.text()) && isLayout(message.location().url));
       if (message.type() === "error" && !isUsual) this.problems.push(message.text());
     });
   }
@@ -135,4 +140,15 @@ export class TerminalPage {
     await this.page.locator(".xterm-helper-textarea").focus();
     await this.page.keyboard.type(text);
   }
+}
+
+/** Lets go of files over the terminal. @param files Their texts, by name. */
+export async function dropFiles({ page }: TerminalPage, files: Readonly<Record<string, string>>): Promise<void> {
+  await page.locator(".xterm-screen").evaluate((screen, files) => {
+    const dataTransfer = new DataTransfer();
+    for (const [name, text] of Object.entries(files)) dataTransfer.items.add(new File([text], name));
+    for (const type of ["dragover", "drop"]) {
+      screen.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+  }, files);
 }

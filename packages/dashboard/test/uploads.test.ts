@@ -1,21 +1,11 @@
 // Files that are dropped or pasted: into a session of their own, over breaks, and their paths at the cursor. The sandbox's side is played.
 
 import { describe, expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
+import { dropFiles } from "./browser.ts";
 import { useBrowser } from "./fixture.ts";
 import type { PlayedProcess } from "./server.ts";
 
 const browser = useBrowser("--disable-gpu");
-
-/** Lets go of files over the terminal. */
-const drop = (page: TerminalPage, files: Record<string, string>) =>
-  page.page.locator(".xterm-screen").evaluate((screen, files) => {
-    const dataTransfer = new DataTransfer();
-    for (const [name, text] of Object.entries(files)) dataTransfer.items.add(new File([text], name));
-    for (const type of ["dragover", "drop"]) {
-      screen.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
-    }
-  }, files);
 
 async function receiver(): Promise<PlayedProcess> {
   const found = () => [...browser.server.processes.entries()].find(([name]) => name.includes("/upload-"))?.[1];
@@ -33,7 +23,7 @@ describe("files that are dropped", () => {
     const shell = browser.server.process("main");
     shell.print("\x1b]633;P;Cwd=/work/a\\x3bb\x07there\r\n");
     await page.shows("there");
-    await drop(page, { "it's.txt": "hello" });
+    await dropFiles(page, { "it's.txt": "hello" });
     const process = await receiver();
     await isWhole(process);
     expect(process.typed).toContain("hello");
@@ -46,7 +36,7 @@ describe("files that are dropped", () => {
 
   test("arrive once, whatever breaks on the way", async () => {
     const page = await browser.attached();
-    await drop(page, { big: `<${"x".repeat(3_000_000)}>` });
+    await dropFiles(page, { big: `<${"x".repeat(3_000_000)}>` });
     const process = await receiver();
     for (const length of [100_000, 1_000_000, 2_000_000]) {
       await expect.poll(() => process.typedBytes.length).toBeGreaterThan(length);
@@ -58,7 +48,7 @@ describe("files that are dropped", () => {
 
   test("that the sandbox does not take are told, and nothing is typed", async () => {
     const page = await browser.attached();
-    await drop(page, { a: "a" });
+    await dropFiles(page, { a: "a" });
     const process = await receiver();
     await isWhole(process);
     process.exit({ code: 1 });
@@ -71,7 +61,7 @@ describe("files that are dropped", () => {
     const page = await browser.attached("/?session=main&renderer=dom&name=Ann");
     await page.button("Release");
     await page.waitForData("read-only", "true");
-    await drop(page, { a: "a" });
+    await dropFiles(page, { a: "a" });
     await page.state("attached");
     expect([...browser.server.processes.keys()]).toEqual(["default/main"]);
   });

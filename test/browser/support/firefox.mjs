@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Debian's Firefox, as Playwright launches it, with a proxy before its WebDriver BiDi: Playwright asks for colours and the like with
-// commands that this Firefox does not have. They are answered here as done; everything else is passed on as it is.
+// commands that this Firefox does not have. They are answered here as done. Downloads get the name without which Playwright
+// overlooks them. Everything else is passed on as it is.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
@@ -8,12 +9,21 @@ import WebSocket, { WebSocketServer } from "ws";
 
 /** Commands that Firefox ESR has not; what they ask for matters to no test. */
 const MISSING = new Set(["emulation.setMediaFeaturesOverride"]);
+const DOWNLOADS = ["browsingContext.downloadWillBegin", "browsingContext.downloadEnd"];
 const LISTENING = /^(.*WebDriver BiDi listening on )(ws:\/\/\S+)$/;
 
 const [, , ...args] = process.argv;
 const firefox = spawn(process.env.FIREFOX_PATH ?? "firefox-esr", args, { stdio: ["ignore", "inherit", "pipe"] });
 firefox.on("exit", (code) => process.exit(code ?? 1));
 process.on("SIGTERM", () => firefox.kill());
+
+/** The page's downloads differ in the address of what is saved. */
+function withName(text) {
+  if (!DOWNLOADS.some((event) => text.includes(event))) return text;
+  const message = JSON.parse(text);
+  if (DOWNLOADS.includes(message.method)) message.params.download ??= message.params.url;
+  return JSON.stringify(message);
+}
 
 /** @returns The address of a server that leads to `target`. */
 async function proxyTo(target) {
@@ -29,7 +39,7 @@ async function proxyTo(target) {
         far.send(String(data));
       }
     });
-    far.on("message", (data) => near.send(String(data)));
+    far.on("message", (data) => near.send(withName(String(data))));
     near.on("close", () => far.close());
     far.on("close", () => near.close());
     far.on("error", () => near.close());

@@ -6,8 +6,11 @@ import { findFirefox } from "../../../packages/local/src/chromium.ts";
 /** Between Playwright and Firefox: see there. */
 const PROXY = fileURLToPath(new URL("firefox.mjs", import.meta.url));
 
-/** @throws {Error} Naming what is missing: these tests are never skipped. */
-export function launchFirefox(): Promise<Browser> {
+/**
+ * @param from A port of this machine, which pages name. @param to The port that Firefox connects to in its place.
+ * @throws {Error} Naming what is missing: these tests are never skipped.
+ */
+export function launchFirefox(from: number, to: number): Promise<Browser> {
   const path = findFirefox();
   if (path === undefined) {
     throw new Error('Cannot find Firefox: not in PATH; set FIREFOX_PATH, or install Debian\'s package "firefox-esr"');
@@ -24,6 +27,7 @@ export function launchFirefox(): Promise<Browser> {
       "browser.safebrowsing.blockedURIs.enabled": false,
       "datareporting.policy.dataSubmissionEnabled": false,
       "extensions.update.enabled": false,
+      "network.socket.forcePort": `${from}=${to}`,
       "network.captive-portal-service.enabled": false,
       "network.connectivity-service.enabled": false,
       "services.settings.server": "data:,",

@@ -53,8 +53,13 @@ export function directoryOf(sandbox: string): string {
   return join(system.sandboxesDir, found);
 }
 
-/** @param start Starts the browser. Default: Chromium, which alone can be led through the link. */
-export function setUpBrowser(start: (...args: string[]) => Promise<Browser> = launch): Fixture {
+/** Starts a browser that connects to port `to` where a page asks for `localhost` at port `from`. */
+export type StartBrowser = (from: number, to: number) => Promise<Browser>;
+
+const startChromium: StartBrowser = (from, to) => launch(`--host-resolver-rules=MAP localhost:${from} 127.0.0.1:${to}`);
+
+/** @param start Default: starts Chromium. */
+export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
   let browser: Browser | undefined;
   let link: Link | undefined;
   let state: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined;
@@ -62,10 +67,10 @@ export function setUpBrowser(start: (...args: string[]) => Promise<Browser> = la
   let tabs: Tab[] = [];
 
   beforeAll(async () => {
-    const { port } = new URL(system.origin);
-    link = await Link.to(Number(port));
+    const port = Number(new URL(system.origin).port);
+    link = await Link.to(port);
     // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
-    browser = await start(`--host-resolver-rules=MAP localhost:${port} 127.0.0.1:${link.port}`);
+    browser = await start(port, link.port);
     const profile = await fixture.profile();
     const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
     await logIn(tab, "alice");

@@ -37,6 +37,12 @@ export class Link {
 
   mend(): void {
     this.#isCut = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  /** Passes nothing on, of the connections that there are, until it is mended. */
+  hold(): void {
+    for (const socket of this.#sockets) socket.pause();
   }
 
   close(): Promise<void> {
