@@ -128,7 +128,8 @@ test("the list finds a session by keys; divided panes are typed into apart, and 
     await tab.find(/[$#]$/);
     await typed(tab, "PS1='$ '; clear; echo second $((40 + 2))", "second 42");
     // Firefox keeps Ctrl+Shift+P to itself.
-    await tab.page.getByRole("button", { name: "Sessions" }).first().click();
+    await tab.page.keyboard.press("Control+Shift+K");
+    await tab.page.getByRole("dialog").waitFor();
     await tab.page.keyboard.type("one");
     const option = tab.page.getByRole("option", { selected: true }).filter({ hasText: "/ one" });
     await option.waitFor();

@@ -1,11 +1,13 @@
 // Hours of work in short: a person types all the time, while connections are cut, the page is loaded anew, and logins run out.
-// What the shell's program reads is what was typed, less what the page said it discarded. `TYPING_SECONDS=600` is the whole.
+// What the shell's program reads is what was typed, less what the page said it discarded. `TYPING_SECONDS=600` is the whole,
+// `TYPING_BROWSER=firefox` another browser.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../../packages/local/src/random.ts";
 import { fresh, setTokenSeconds } from "../e2e/support/system.ts";
 import { until } from "../e2e/support/wait.ts";
+import { launchFirefox } from "./support/firefox.ts";
 import { directoryOf, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 
@@ -13,7 +15,7 @@ const SECONDS = Number(process.env.TYPING_SECONDS ?? 25);
 const SEED = Number(process.env.TYPING_SEED ?? 1);
 const TOKEN_SECONDS = SECONDS < 120 ? 10 : 60;
 
-const browser = setUpBrowser();
+const browser = setUpBrowser(process.env.TYPING_BROWSER === "firefox" ? launchFirefox : undefined);
 beforeAll(() => setTokenSeconds(TOKEN_SECONDS));
 afterAll(() => setTokenSeconds(3600));
 
@@ -40,13 +42,16 @@ async function listen(tab: Tab): Promise<Said> {
   });
   await tab.page.addInitScript(() => {
     let before = 0;
-    new MutationObserver(() => {
+    const observer = new MutationObserver(() => {
       const { unsentKeys = "0", state = "" } = document.querySelector<HTMLElement>(".sbx-terminal")?.dataset ?? {};
       const now = Number(unsentKeys);
       // The count starts again with the first key that is sent.
       Reflect.get(window, "sbxSaid")(now >= before ? now - before : now, state);
       before = now;
-    }).observe(document, { subtree: true, childList: true, attributeFilter: ["data-unsent-keys", "data-state"] });
+    });
+    observer.observe(document, { subtree: true, childList: true, attributeFilter: ["data-unsent-keys", "data-state"] });
+    // Nobody reads what a page says while it goes.
+    window.addEventListener("pagehide", () => observer.disconnect());
   });
   return said;
 }

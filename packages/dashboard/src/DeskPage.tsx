@@ -6,7 +6,7 @@ import { Account } from "./Account.tsx";
 import { chosenProps } from "./chosen-props.ts";
 import { allPlaces, focusedPlace, focusOf, type PaneId, paneIdOf, placesOf, tabOf } from "./layout.ts";
 import { close, focus, moveTab, moveToOwnTab, open, resize, showTab, split } from "./layout-edits.ts";
-import { applied, commandOfKey, type DeskCommand, keyOfCommand } from "./layout-keys.ts";
+import { applied, commandOfKey, type DeskCommand, keysOfCommand } from "./layout-keys.ts";
 import { Palette } from "./Palette.tsx";
 import { PanedTerminal } from "./PanedTerminal.tsx";
 import { Panes } from "./Panes.tsx";
@@ -121,7 +121,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     else void desk.edit((now) => close(split(now, id, "right", fresh()), id));
   };
 
-  const keys = keyOfCommand({ do: "palette" }) ?? "";
+  const keys = keysOfCommand({ do: "palette" }) ?? "";
   const tools = (
     <>
       {rights.mayStartAnother ? (

@@ -22,6 +22,8 @@ const ALT = "Alt+Shift+";
 
 const KEYS: Readonly<Record<string, DeskCommand>> = {
   [`${CTRL}P`]: { do: "palette" },
+  // Firefox never tells a page of the one above.
+  [`${CTRL}K`]: { do: "palette" },
   [`${CTRL}D`]: { do: "divide", direction: "right" },
   [`${CTRL}E`]: { do: "divide", direction: "down" },
   [`${CTRL}X`]: { do: "close" },
@@ -44,10 +46,10 @@ export function commandOfKey(key: Key, hasOthers: boolean): DeskCommand | undefi
   return isForOthers && !hasOthers ? undefined : command;
 }
 
-/** The key of a command as people write it; undefined: it has none. */
-export function keyOfCommand(command: DeskCommand): string | undefined {
-  const [key] = Object.entries(KEYS).find(([, other]) => JSON.stringify(other) === JSON.stringify(command)) ?? [];
-  return key;
+/** The keys of a command as people write them; undefined: it has none. */
+export function keysOfCommand(command: DeskCommand): string | undefined {
+  const keys = Object.entries(KEYS).filter(([, other]) => JSON.stringify(other) === JSON.stringify(command));
+  return keys.length === 0 ? undefined : keys.map(([key]) => key).join(", ");
 }
 
 /** A key's label, as people write it. */

@@ -1,7 +1,7 @@
 // The commands that the palette offers, in words, with their keys. Pure.
 
 import type { Direction } from "./layout.ts";
-import { type DeskCommand, keyOfCommand } from "./layout-keys.ts";
+import { type DeskCommand, keysOfCommand } from "./layout-keys.ts";
 import type { PaletteEntry } from "./palette-model.ts";
 import type { Texts } from "./texts.ts";
 
@@ -45,6 +45,6 @@ export function paletteCommands(
     id: `>${text}`,
     command,
     words: text,
-    keys: keyOfCommand(command),
+    keys: keysOfCommand(command),
   }));
 }

@@ -71,8 +71,8 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
 }
 
-/** As a browser itself reports a connection that fails, or that its page leaves: some tests are about that. */
-const ABOUT_SOCKETS = /WebSocket|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\//;
+/** As a browser itself reports a connection that fails, or that its page leaves, and an icon that a page does not have. */
+const ITS_OWN = /WebSocket|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
 
 const isConflict = (text: string) => text.includes("409");
 const isLayout = (url: string) => url.endsWith("/api/layout");
@@ -85,12 +85,11 @@ export class TerminalPage {
   constructor(page: Page) {
     this.page = page;
     page.on("pageerror", ({ message }) => {
-      if (!ABOUT_SOCKETS.test(message)) this.problems.push(`error: ${message}`);
+      if (!ITS_OWN.test(message)) this.problems.push(`error: ${message}`);
     });
     page.on("console", (message) => {
       // The browser also reports that another page was faster with a layout.
-      const isUsual =
-        ABOUT_SOCKETS.test(message.text()) || (isConflict(message.text()) && isLayout(message.location().url));
+      const isUsual = ITS_OWN.test(message.text()) || (isConflict(message.text()) && isLayout(message.location().url));
       if (message.type() === "error" && !isUsual) this.problems.push(message.text());
     });
   }
