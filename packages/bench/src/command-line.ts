@@ -22,25 +22,33 @@ let built: Promise<string> | undefined;
 
 /** Only of subjects with a command line: the whole path, and ssh. */
 export async function shortCommand(subject: Subject, share = 1): Promise<Result> {
-  const { ssh, url, headers } = subject.spec(["true"]);
+  const { ssh } = subject.spec(["true"]);
   const runs = scaled(30, share, 5);
   if (ssh !== undefined) {
     // Without a terminal, as the others: on one `cat` would never see the end of its input.
     const front = { program: "ssh", words: ssh.filter((word) => word !== "-tt"), env: process.env };
     return { "a command that does nothing, ms": await timed(front, runs), "... memory, MB": await memory(front) };
   }
-  built ??= buildCli().then(() => buildBinary("linux-x64"));
-  const compiled = await built;
-  const words = [url, "--sandbox", "bench", "--"];
-  const env = { ...process.env, SBX_TOKEN: (headers.Authorization ?? "").replace(/^Bearer /, "") };
-  const bundle = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");
-  const onNode = { program: process.execPath, words: [bundle, ...words], env };
-  const alone = { program: compiled, words, env };
+  const { onNode, alone } = await commandLine(subject);
   return {
     "a command that does nothing, ms": await timed(onNode, runs),
     "... memory, MB": await memory(onNode),
     "... compiled, ms": await timed(alone, runs),
     "... compiled, memory, MB": await memory(alone),
+  };
+}
+
+/** Our own command line, up to the words of the command. */
+export async function commandLine(subject: Subject): Promise<{ onNode: Front; alone: Front }> {
+  built ??= buildCli().then(() => buildBinary("linux-x64"));
+  const compiled = await built;
+  const { url, headers } = subject.spec(["true"]);
+  const words = [url, "--sandbox", "bench", "--"];
+  const env = { ...process.env, SBX_TOKEN: (headers.Authorization ?? "").replace(/^Bearer /, "") };
+  const bundle = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");
+  return {
+    onNode: { program: process.execPath, words: [bundle, ...words], env },
+    alone: { program: compiled, words, env },
   };
 }
 

@@ -2,6 +2,7 @@
 
 import * as amounts from "./amounts.ts";
 import { echoBesideWaits, runTrue } from "./calls.ts";
+import { carried } from "./carrying.ts";
 import { shortCommand } from "./command-line.ts";
 import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
@@ -34,6 +35,7 @@ export const MEASURES: readonly Measure[] = [
   amounts.idleCpu,
   amounts.fanOut,
   shortCommand,
+  carried,
 ];
 
 /** Those that a short look makes: long measurements, and those that say nothing when short, are left to the whole table. */
@@ -51,6 +53,7 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [amounts.fanOut, PEERS], // They have one viewer each.
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
   [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.
+  [carried, ["bridge", "bridge floor", "ttyd", "node-pty"]],
   [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
   [echoBesideWaits, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [latencies.connectAtOnce, ["ssh"]], // By default it refuses so many.
