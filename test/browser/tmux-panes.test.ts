@@ -205,11 +205,11 @@ test("the bar of keys on a touch screen is for the pane with the focus: keys, Ct
   await agree(tab, tmux);
   await inPane(tab, "%1", "stty raw -echo; echo reads; cat -v");
   await shows(tab, "%1", /^reads/);
-  await tab.button("Control, for the next key");
+  await tab.button("Ctrl, for the next key");
   await tab.page.keyboard.type("a");
-  await tab.button("Page up");
+  await tab.button("PgUp, page up");
   await shows(tab, "%1", /\^A\^\[\[5~$/);
-  await tab.page.getByRole("button", { name: "Control, for the next key", pressed: false }).waitFor();
+  await tab.page.getByRole("button", { name: "Ctrl, for the next key", pressed: false }).waitFor();
   expect((await rowsOf(tab, "%0")).join("\n")).not.toContain("^A");
   await pane(tab, "%1")
     .locator(".xterm-screen")

@@ -15,7 +15,7 @@ export function Account({ user, onLogin, onLogout }: AccountProps) {
       <span className="sbx-user" title={user ?? words.notLoggedIn}>
         {user ?? words.guest}
       </span>
-      <button type="button" className="sbx-quiet" onClick={user === undefined ? onLogin : onLogout}>
+      <button type="button" className="sbx-quiet sbx-out" onClick={user === undefined ? onLogin : onLogout}>
         {user === undefined ? words.logIn : words.logOut}
       </button>
     </>

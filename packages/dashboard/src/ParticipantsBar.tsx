@@ -123,8 +123,12 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
       <Name name={name} title={title}>
         {isYou ? <small> {words.you}</small> : null}
         {role === "viewer" ? <small> {words.isViewer}</small> : null}
-        {typed === undefined ? null : <code className="sbx-typed"> {typed}</code>}
       </Name>
+      {typed === undefined ? null : (
+        <code className="sbx-typed" aria-hidden="true">
+          {typed}
+        </code>
+      )}
       <span className="sbx-unseen">{title}</span>
       {isHolder ? <KeyboardIcon /> : null}
       {isReceiver && onGive !== undefined ? (

@@ -24,6 +24,8 @@ export function SessionPreview(props: SessionPreviewProps) {
   const { listed, look, mayEnd, onOpen, onCopy, onEnd, name, onRename } = props;
   const { palette: words } = useTexts();
   const [isAsking, setAsking] = useState(false);
+  /** Who keeps a session goes on where they were. */
+  const [isKept, setKept] = useState(false);
   const [isNaming, setNaming] = useState(false);
   const { session } = listed.place;
   const cols: (CSSProperties & Record<"--cols", number>) | undefined = look && { "--cols": look.cols };
@@ -45,9 +47,15 @@ export function SessionPreview(props: SessionPreviewProps) {
             onRename(text);
           }}
         />
-      ) : null}
-      {isAsking ? (
-        <EndQuestion listed={listed} onEnd={onEnd} onKeep={() => setAsking(false)} />
+      ) : isAsking ? (
+        <EndQuestion
+          listed={listed}
+          onEnd={onEnd}
+          onKeep={() => {
+            setAsking(false);
+            setKept(true);
+          }}
+        />
       ) : (
         <div className="sbx-preview-actions">
           <button type="button" className="sbx-button sbx-primary" onClick={() => onOpen("here")}>
@@ -66,7 +74,13 @@ export function SessionPreview(props: SessionPreviewProps) {
             {words.rename}
           </button>
           {mayEnd && listed.state === "running" ? (
-            <button type="button" className="sbx-button" onClick={() => setAsking(true)}>
+            <button
+              type="button"
+              className="sbx-button"
+              // biome-ignore lint/a11y/noAutofocus: the button that was pressed before is gone.
+              autoFocus={isKept}
+              onClick={() => setAsking(true)}
+            >
               {words.end}
             </button>
           ) : null}

@@ -189,7 +189,7 @@ function FontFamily({ value, onChange }: { readonly value: string; readonly onCh
         defaultValue={value}
         placeholder={words.usualFonts}
         spellCheck={false}
-        onBlur={(event) => onChange(event.target.value)}
+        onBlur={(event) => event.target.value !== value && onChange(event.target.value)}
         onKeyDown={(event) => event.key === "Enter" && onChange(event.currentTarget.value)}
       />
     </label>

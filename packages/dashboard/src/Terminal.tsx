@@ -10,6 +10,7 @@ import "./participants.css";
 import "./dialogs.css";
 import "./settings.css";
 import "./tools.css";
+import "./fingers.css";
 import {
   type ComponentProps,
   type CSSProperties,

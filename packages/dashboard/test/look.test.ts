@@ -96,7 +96,7 @@ describe("styles", () => {
         const rules = text.replace(/\/\*[\s\S]*?\*\/|:not\([^()]*\)/g, "").matchAll(/([^{};]+)\{/g);
         const selectors = [...rules].flatMap(([, list = ""]) => list.split(/,(?![^(]*\))/).map((each) => each.trim()));
         const isScoped =
-          /^(?::is\()?[^ ]*\.sbx-|^@(?:media|keyframes sbx-)|^(?:\d+%|from|to)$|^\[data-\w+="\w+"\] > \.sbx-|^:is\(\[data-tone/;
+          /^(?::is\()?[^ ]*\.sbx-|^@(?:media|container sbx-|keyframes sbx-)|^(?:\d+%|from|to)$|^\[data-\w+="\w+"\] > \.sbx-|^:is\(\[data-tone/;
         return selectors.filter((selector) => !isScoped.test(selector)).map((selector) => `${name}: ${selector}`);
       });
     expect(outside).toEqual([]);

@@ -83,11 +83,11 @@ test("keys are as large as fingers, stay on the screen, and Ctrl and Alt stay fo
   expect(sizes.every(([width = 0, height = 0]) => width >= 44 && height >= 44)).toBe(true);
   expect(await page.page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
   await page.page.locator(".xterm-helper-textarea").focus();
-  await page.button("Control, for the next key");
+  await page.button("Ctrl, for the next key");
   await page.page.keyboard.type("ab");
   await page.button("Alt, for the next key");
   await page.button("Left");
-  await page.button("Page up");
+  await page.button("PgUp, page up");
   await expect.poll(() => browser.server.process("main").typed).toBe("\x01b\x1b[1;3D\x1b[5~");
 });
 
