@@ -4,30 +4,22 @@ import type { Fixture } from "./fixture.ts";
 import { focused } from "./panes.ts";
 import type { Tab } from "./tab.ts";
 import { pane } from "./tmux-panes.ts";
-
-export type Look = { readonly colorScheme?: "dark" | "light"; readonly viewport?: { width: number; height: number } };
-
-const shellOf =
-  (browser: Fixture) =>
-  async (look: Look, query = ""): Promise<Tab> => {
-    const profile = await browser.member(look);
-    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&debug=1&renderer=dom${query}`);
-    await tab.shell();
-    return tab;
-  };
+import { dialog, type Look, shellOf, type Views, withoutChoices } from "./view.ts";
+import { connectionViews } from "./views-of-connections.ts";
+import { outputViews } from "./views-of-output.ts";
+import { settingViews } from "./views-of-settings.ts";
+import { transferViews } from "./views-of-transfers.ts";
 
 const panesOf =
   (browser: Fixture) =>
   async (look: Look): Promise<Tab> => {
-    const profile = await browser.member(look);
+    const profile = await withoutChoices(await browser.member(look));
     const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`);
     await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
     await tab.page.getByRole("button", { name: /one below$/ }).click();
     await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
     return tab;
   };
-
-const dialog = (tab: Tab) => tab.page.getByRole("dialog").waitFor();
 
 /** Opens the list, with the page's own session chosen. */
 async function inList(tab: Tab): Promise<Tab> {
@@ -43,7 +35,7 @@ async function inList(tab: Tab): Promise<Tab> {
 }
 
 /** Each view of the page, by what it is. */
-export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) => Promise<Tab>>> => {
+export const viewsOf = (browser: Fixture): Views => {
   const shell = shellOf(browser);
   const panes = panesOf(browser);
   return {
@@ -212,5 +204,32 @@ export const viewsOf = (browser: Fixture): Readonly<Record<string, (look: Look) 
       await viewer.state("attached");
       return viewer;
     },
+    "a list of fifty sessions": async (look) => {
+      const tab = await shell(look);
+      await tab.page.route(/\/api\/sandboxes\/[^/]*\/sessions\?/, async (route) => {
+        const answer = (await (await route.fetch()).json()) as { sessions: Record<string, unknown>[] };
+        const [first = {}] = answer.sessions;
+        const more = Array.from({ length: 49 }, (_, i) => ({ ...first, session: `build-${i + 1}`, clients: i % 3 }));
+        await route.fulfill({ json: { sessions: [...answer.sessions, ...more] } });
+      });
+      const screen = { cols: 80, rows: 24, lines: ["$ npm test", "all of it is good", "$ "] };
+      await tab.page.route("**/sessions/build-*/screen", (route) => route.fulfill({ json: screen }));
+      const sandbox = new URL(tab.page.url()).searchParams.get("sandbox") ?? "";
+      await tab.page.keyboard.press("Control+Shift+P");
+      await dialog(tab);
+      await tab.page.keyboard.type(`${sandbox} build`);
+      await tab.page.getByRole("option").filter({ hasText: "build-49" }).waitFor();
+      await tab.page.keyboard.press("PageDown");
+      return tab;
+    },
+    "the window of a login": async (look) => {
+      const tab = await browser.open(await browser.profile(look), "/?logged-in");
+      await tab.page.getByText(/^Logged in/).waitFor();
+      return tab;
+    },
+    ...outputViews(browser),
+    ...transferViews(browser),
+    ...connectionViews(browser),
+    ...settingViews(browser),
   };
 };
