@@ -88,4 +88,9 @@ export async function followVite(browser: Fixture): Promise<void> {
   await tab.page.reload();
   await tab.state("attached");
   await page.close();
+
+  // Its address alone opens nothing, in a browser that is not logged in.
+  const stranger = await (await browser.profile()).newPage();
+  expect((await stranger.goto(origin))?.status()).toBe(401);
+  expect(await stranger.locator("#out").count()).toBe(0);
 }
