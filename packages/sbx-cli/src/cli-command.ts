@@ -130,7 +130,12 @@ export type CliCommand =
   | ProgramCommand
   | ShareCommand
   | ({ readonly kind: "ssh-proxy"; readonly cmd: string; readonly args: readonly string[] } & Place)
-  | { readonly kind: "ssh-config"; readonly words: readonly string[]; readonly host: string }
+  | {
+      readonly kind: "ssh-config";
+      readonly words: readonly string[];
+      readonly host: string;
+      readonly user: string | undefined;
+    }
   | CopyCommand
   | ForwardCommand
   /** `--help` or `--version`: text for standard output. */

@@ -1,11 +1,12 @@
 // `ls` and `sessions`: list sessions, once or over and over.
 
+import { isRecord } from "sandbox-stdio/core";
 import type { CliCommand } from "./cli-command.ts";
 import { CliError, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
 import { Printer } from "./print.ts";
 import { sessionTable } from "./session-table.ts";
-import { entriesOf, listEverywhere, listSessions } from "./sessions.ts";
+import { entriesOf, listEverywhere, listSessions, runningOf } from "./sessions.ts";
 
 const WATCH_MS = 2_000;
 /** A look at many sandboxes costs a call for each, and calls are limited. */
@@ -48,11 +49,12 @@ async function look({ endpoint, sandbox, isEverywhere, isJson, hasAll }: ListCom
   const everywhere = isEverywhere ? await listEverywhere(endpoint, token, hasAll ? sandbox : undefined) : undefined;
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };
+  const shown = hasAll || !isRecord(answer) ? answer : { ...answer, sessions: runningOf(answer) };
   const { isTTY, columns } = process.stdout;
   const width = isTTY ? { columns: columns || USUAL_COLUMNS } : {};
   const options = { hasAll, isEverywhere: everywhere !== undefined, ...width };
   return {
-    text: isJson ? `${safeJson(answer, 2)}\n` : sessionTable(answer, options),
+    text: isJson ? `${safeJson(shown, 2)}\n` : sessionTable(answer, options),
     calls: 1 + (everywhere?.sandboxes ?? 0),
     isEmpty: !isJson && !hasAll && entriesOf(answer).every(({ state }) => state !== "running"),
   };

@@ -17,7 +17,8 @@ export async function offer(
   token: () => Promise<string>,
   isTerminal: boolean,
 ): Promise<AttachWish | undefined> {
-  const sessions = runningOf(await listSessions(wish.endpoint, wish.sandbox, await token()));
+  const listed = await listSessions(wish.endpoint, wish.sandbox, await token());
+  const sessions = runningOf(listed).filter((entry) => !isForward(entry));
   const names = sessions.map(({ session }) => cellText(session));
   if (!isTerminal) {
     const list = names.length === 0 ? "none runs" : `there are ${names.join(", ")}`;
@@ -39,4 +40,9 @@ export async function offer(
   const chosen = names.includes(answer) ? answer : names[Number(answer) - 1];
   if (chosen === undefined) throw new CliError(`"${answer}" is none of them`);
   return { ...wish, session: chosen };
+}
+
+/** A connection of `forward`, which nobody else has use for. */
+function isForward({ cmd }: Record<string, unknown>): boolean {
+  return /^tcp:\d+$/.test(cellText(cmd));
 }

@@ -19,10 +19,17 @@ export type Outcome =
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: number;
+  /** What a program knows it by: the server's code where it was the server that refused. */
+  readonly code: string;
 
-  constructor(message: string, exitCode: number = EXIT.failed, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    exitCode: number = EXIT.failed,
+    { code = "failed", ...options }: ErrorOptions & { readonly code?: string | undefined } = {},
+  ) {
     super(message, options);
     this.exitCode = exitCode;
+    this.code = code;
   }
 }
 

@@ -45,7 +45,7 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof StdioError)) throw error;
     const code = error.status === HTTP_BAD_REQUEST ? EXIT.usage : (startFailureCode(error.code) ?? EXIT.failed);
-    throw new CliError(plainReason(withCode(error)), code, { cause: error });
+    throw new CliError(plainReason(withCode(error)), code, { cause: error, code: error.code });
   }
 }
 

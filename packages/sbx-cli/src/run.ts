@@ -9,7 +9,8 @@ import type { AttachWish, CliCommand, Place } from "./cli-command.ts";
 import { readDefaults, runContext } from "./contexts.ts";
 import { login, logout, tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
-import { EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { safeJson } from "./plain-text.ts";
 import { aside, print } from "./print.ts";
 import { sshConfig, sshProxyWish } from "./ssh.ts";
 import { standardInput } from "./stdin.ts";
@@ -30,6 +31,17 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     if (context !== undefined) ownEnv = { ...env, SBX_CONTEXT: context };
     return readDefaults(env, process.cwd(), context);
   });
+  try {
+    return await carryOut(command, env, ownEnv);
+  } catch (error) {
+    // A program reads the refusal where it would have read the answer; the line for a person is said all the same.
+    const isAsked = "isJson" in command && command.isJson && error instanceof CliError;
+    if (isAsked) await print(`${safeJson({ error: error.code, message: error.message })}\n`);
+    throw error;
+  }
+}
+
+async function carryOut(command: CliCommand, env: Environment, ownEnv: Environment): Promise<Outcome> {
   const token = (place: Place) => tokenSource(place, env).token;
   switch (command.kind) {
     case "attach": {

@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { asideToPerson } from "./print.ts";
-import { describeFailure, messageOf } from "./socket.ts";
+import { describeFailure, type Refusal, refusalOf } from "./socket.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -86,19 +86,19 @@ export async function ask(
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const host = new URL(endpoint.origin).host;
-    throw new CliError(describeFailure(cause instanceof Error ? cause : new Error(String(cause)), host));
+    const failure = cause instanceof Error ? cause : new Error(String(cause));
+    throw new CliError(describeFailure(failure, host), undefined, { code: "unreachable" });
   }
   if (response.ok) return response;
-  const { status } = response;
-  throw new RefusedError(status, messageOf(await response.text()) ?? `the server answered HTTP ${status}`);
+  throw new RefusedError(response.status, refusalOf(await response.text()));
 }
 
 /** The server has answered, and no. */
 class RefusedError extends CliError {
   readonly status: number;
 
-  constructor(status: number, message: string) {
-    super(message);
+  constructor(status: number, { code, message = `the server answered HTTP ${status}` }: Refusal) {
+    super(message, undefined, { code });
     this.status = status;
   }
 }

@@ -185,7 +185,7 @@ class Connection implements ClientSocket {
 async function readRefusal(response: IncomingMessage): Promise<{ code: number; detail: string }> {
   const status = response.statusCode ?? 0;
   const body = await readStart(response);
-  const said = messageOf(body);
+  const said = refusalOf(body).message;
   const name = `HTTP ${status}${response.statusMessage ? ` ${response.statusMessage}` : ""}`;
   if (status >= 300 && status < 400) {
     const target = response.headers.location;
@@ -218,19 +218,25 @@ async function readStart(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The message of a refusal `{"error","message"}`, on one line. */
-export function messageOf(body: string): string | undefined {
+export type Refusal = { readonly code?: string | undefined; readonly message?: string | undefined };
+
+/** A refusal `{"error","message"}`, each on one line. */
+export function refusalOf(body: string): Refusal {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
     // A page for people, from something in between.
-    return undefined;
+    return {};
   }
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null) return {};
   const { error, message } = value as { error?: unknown; message?: unknown };
-  const said = typeof message === "string" && message !== "" ? message : error;
-  return typeof said === "string" && said !== "" ? oneLine(said) : undefined;
+  const code = textOf(error);
+  return { code, message: textOf(message) ?? code };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? oneLine(value) : undefined;
 }
 
 const PHRASES: Readonly<Record<string, string>> = {

@@ -27,9 +27,9 @@ export function sshProxyWish(command: Extract<CliCommand, { kind: "ssh-proxy" }>
   };
 }
 
-export function sshConfig({ words, host }: Extract<CliCommand, { kind: "ssh-config" }>): string {
+export function sshConfig({ words, host, user }: Extract<CliCommand, { kind: "ssh-config" }>): string {
   return `Host ${host}
-  ProxyCommand ${words.map(quote).join(" ")}
+${user === undefined ? "" : `  User ${user}\n`}  ProxyCommand ${words.map(quote).join(" ")}
   # The way there is encrypted and authenticated already; the sandbox's own host key is made anew with each container.
   StrictHostKeyChecking no
   UserKnownHostsFile /dev/null

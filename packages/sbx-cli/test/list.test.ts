@@ -48,6 +48,7 @@ test("ls asks for every sandbox of the person, and says which session is where",
     "/api/sandboxes": good({ sandboxes: [{ sandbox: "a" }, { sandbox: "b" }] }),
     "/api/sandboxes/a/sessions": good({ sessions: [running("one"), { session: "old", state: "exited" }] }),
     "/api/sandboxes/b/sessions": good({ sessions: [running("two")] }),
+    "/api/sandboxes/default/sessions": good({ sessions: [] }),
   }));
   const table = await runCli(["ls", url]);
   expect(rows(table.stdout).map((row) => row.slice(0, 3))).toEqual([
@@ -58,7 +59,10 @@ test("ls asks for every sandbox of the person, and says which session is where",
   ]);
   const json = await runCli(["ls", url, "--json"]);
   const listed = JSON.parse(json.stdout) as { sessions: { sandbox: string; session: string }[] };
-  expect(listed.sessions.map(({ sandbox, session }) => `${sandbox}/${session}`)).toEqual(["a/one", "a/old", "b/two"]);
+  // The same as without --json.
+  expect(listed.sessions.map(({ sandbox, session }) => `${sandbox}/${session}`)).toEqual(["a/one", "b/two"]);
+  const all = await runCli(["ls", url, "--json", "--all"]);
+  expect(JSON.parse(all.stdout).sessions).toHaveLength(3);
 });
 
 test("ls --all shows what has ended in the usual sandbox, though nothing runs there", async () => {
@@ -68,6 +72,21 @@ test("ls --all shows what has ended in the usual sandbox, though nothing runs th
   }));
   expect(rows((await runCli(["ls", url, "--all"])).stdout)[1]?.slice(0, 3)).toEqual(["default", "old", "exited 7"]);
   expect(rows((await runCli(["ls", url])).stdout)).toHaveLength(2);
+});
+
+test("a refusal is JSON, too, where JSON is asked for: the server's code and its words", async () => {
+  const missing = JSON.stringify({ error: "not_found", message: "no such page" });
+  const url = await serve(() => ({
+    "/api/sandboxes": { status: 403, body: { error: "forbidden", message: "not you" } },
+  }));
+  expect(await runCli(["ls", url, "--json"])).toMatchObject({
+    code: 255,
+    stdout: '{"error":"forbidden","message":"not you"}\n',
+    stderr: "sbx-stdio: not you\n",
+  });
+  const screen = await runCli(["screen", url, "--session", "s", "--json"]);
+  expect(screen).toMatchObject({ code: 255, stdout: `${missing}\n`, stderr: "sbx-stdio: no such page\n" });
+  expect((await runCli(["screen", url, "--session", "s"])).stdout).toBe("");
 });
 
 test("ls of a server that can't say which sandboxes there are lists the usual one", async () => {

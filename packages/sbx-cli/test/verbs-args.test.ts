@@ -121,6 +121,8 @@ describe("what is left out comes from the context", () => {
     });
     expect(parse("kill", defaults)).toMatchObject({ kind: "kill", sandbox: "dev", session: "work" });
     expect(parse("signal HUP", defaults)).toMatchObject({ kind: "signal", endpoint: { typed: URL }, signal: "SIGHUP" });
+    expect(parse("signal web", defaults)).toMatchObject({ session: "web", signal: "SIGINT" });
+    expect(parse("signal web term", defaults)).toMatchObject({ session: "web", signal: "SIGTERM" });
   });
 
   test("a command gets a session of its own, unless one is named", () => {
@@ -218,7 +220,8 @@ describe("switches", () => {
       from: { isRemote: false, path: "src" },
       to: { isRemote: true, path: "/w" },
     });
-    expect(refusal(`cp ${URL} a b`)).toMatch(/colon/);
+    expect(parse(`cp -r ${URL} src :/w`)).toMatchObject({ kind: "cp", from: { path: "src" } });
+    expect(refusal(`cp ${URL} dev:/a b`)).toMatch(/colon, and name the sandbox with --sandbox/);
   });
 });
 

@@ -16,10 +16,10 @@ export type PlaceFlags = {
 
 const TOKEN = "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)";
 
-export function addPlace(command: Command): Command {
+export function addPlace(command: Command, usualSandbox = "default"): Command {
   return command
     .option("--context <name>", "the context that missing words come from (default: SBX_CONTEXT, or the current one)")
-    .option("--sandbox <id>", "the sandbox (default: default)", readName)
+    .option("--sandbox <id>", `the sandbox (default: ${usualSandbox})`, readName)
     .option("--token <token>", TOKEN)
     .option("--token-command <line>", "a shell's line that prints the access token");
 }

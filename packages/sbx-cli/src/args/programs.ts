@@ -1,9 +1,10 @@
 // The words of the verbs that work without a connection of their own, as the HTTP interface names their fields: run, read,
 // write, wait, screen, commands, signal.
 
+import os from "node:os";
 import { type Command, Option } from "commander";
 import type { Until } from "sandbox-stdio/client";
-import type { Defaults, SessionPlace } from "../cli-command.ts";
+import type { Defaults } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
 import type { Words } from "./attach.ts";
 import { addSessionPlace, isAddress, type PlaceFlags, sessionPlaceOf } from "./place.ts";
@@ -232,19 +233,17 @@ type SignalFlags = PlaceFlags & { signal?: string; writer?: string; incarnation?
 
 function addSignal(program: Command, defaults: Defaults, done: Done): void {
   const command = addSessionPlace(program.command("signal [words...]"))
-    .usage("[url] [options] [SIGNAL]")
+    .usage("[URL | NAME] [options] [SIGNAL]")
     .description("send a signal to the foreground processes of a session")
     .option("--signal <name>", "SIGINT, SIGTERM, … (default: SIGINT)");
   withJson(withWriter(withIncarnation(command))).action((words: readonly string[], flags: SignalFlags) => {
-    const [first, ...rest] = words;
-    const [url, names] = isAddress(first) ? [first, rest] : [undefined, words];
+    const [place, names] = namedPlace(words);
     const given = [...names, ...(flags.signal === undefined ? [] : [flags.signal])];
     if (given.length > 1) throw usage("give one signal");
-    const place: SessionPlace = sessionPlaceOf(url, flags, defaults);
     const { writer, incarnation } = flags;
     done({
       kind: "signal",
-      ...place,
+      ...sessionPlaceOf(place, flags, defaults),
       signal: signalName(given[0] ?? "SIGINT"),
       writer,
       incarnation,
@@ -252,6 +251,15 @@ function addSignal(program: Command, defaults: Defaults, done: Done): void {
     });
   });
 }
+
+/** The address or the session's name, which stands first; where no word is either, the place is the context's. */
+function namedPlace(words: readonly string[]): [place: string | undefined, signals: readonly string[]] {
+  const [first, ...rest] = words;
+  const isPlace = isAddress(first) || rest.length > 0 || (first !== undefined && !isSignal(first));
+  return isPlace ? [first, rest] : [undefined, words];
+}
+
+const isSignal = (word: string) => signalName(word) in os.constants.signals;
 
 /** `INT` is `SIGINT`. */
 function signalName(name: string): string {

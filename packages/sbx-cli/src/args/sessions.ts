@@ -10,7 +10,7 @@ import type { Done } from "./verb-options.ts";
 export function addSessions(program: Command, defaults: Defaults, done: Done): void {
   type ListFlags = PlaceFlags & { json?: boolean; all?: boolean; watch?: boolean };
   for (const name of ["ls", "sessions"]) {
-    addPlace(program.command(`${name} [url]`))
+    addPlace(program.command(`${name} [url]`), name === "ls" ? "all of them" : undefined)
       .description(
         name === "ls"
           ? "list what runs in all your sandboxes, or in the one that --sandbox names"
@@ -18,7 +18,7 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
       )
       .option("-a, --all", "also what has ended")
       .option("--watch", "draw it anew every two seconds")
-      .option("--json", "as the server says it, all of it")
+      .option("--json", "as the server says it, with every field")
       .action((url: string | undefined, flags: ListFlags) => {
         const { json = false, all = false, watch = false } = flags;
         const isEverywhere = name === "ls" && flags.sandbox === undefined;

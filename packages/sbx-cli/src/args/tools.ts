@@ -18,12 +18,13 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
   addPlace(program.command("cp <words...>"))
     .usage("[URL] [options] FROM TO")
     .description("copy a file or a folder in or out, as cp -r: a path in the sandbox begins with a colon")
+    .option("-r, --recursive", "folders, too: what happens anyway, so that cp -r may be said")
     .option("--resume", "leave out files that are there with the same size and time: after a copy that was killed")
     .action((given: readonly string[], { resume = false, ...flags }: PlaceFlags & { resume?: boolean }) => {
       const [url, ends] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
       const [from, to] = ends.map(copyEnd);
       if (from === undefined || to === undefined || ends.length > 2) throw usage("cp takes FROM and TO");
-      if (from.isRemote === to.isRemote) throw usage("one of FROM and TO is in the sandbox: begin it with a colon");
+      if (from.isRemote === to.isRemote) throw usage(WHICH_END);
       done({ kind: "cp", ...placeOf(url, flags, defaults), from, to, isResumed: resume });
     });
   addForward(program, defaults, done);
@@ -42,6 +43,9 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
     .option("--json", "as JSON")
     .action((flags: { json?: boolean }) => done({ kind: "show", text: versionText(flags.json === true) }));
 }
+
+const WHICH_END =
+  "one of FROM and TO is in the sandbox: begin that path with a colon, and name the sandbox with --sandbox, as in cp --sandbox dev :/tmp/log .";
 
 type ForwardFlags = PlaceFlags & { json?: boolean; verbose?: boolean };
 
@@ -114,11 +118,12 @@ function addSsh(program: Command, words: Words, defaults: Defaults, done: Done):
   addPlace(program.command("ssh-config [url]"))
     .description("print the entry for ~/.ssh/config that goes through ssh-proxy")
     .option("--host <alias>", "what ssh is to call it (default: the sandbox)")
-    .action((url: string | undefined, flags: PlaceFlags & { host?: string }) => {
+    .option("--user <name>", "who to log in as there (default: ssh's own, which is your name here)")
+    .action((url: string | undefined, flags: PlaceFlags & { host?: string; user?: string }) => {
       const { endpoint, sandbox } = placeOf(url, flags, defaults);
       const { context } = flags;
       const proxy = ["sbx-stdio", "ssh-proxy", endpoint.httpBase, "--sandbox", sandbox];
       if (context !== undefined) proxy.push("--context", context);
-      done({ kind: "ssh-config", words: proxy, host: flags.host ?? sandbox });
+      done({ kind: "ssh-config", words: proxy, host: flags.host ?? sandbox, user: flags.user });
     });
 }
