@@ -3,9 +3,9 @@
 
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { claimDirectory } from "../packages/local/src/claim.ts";
+import { claimDirectory, claimPort } from "../packages/local/src/claim.ts";
 import { localDir } from "../packages/local/src/paths.ts";
-import { chosenPort, isPortFree, nextFreePort, PortError } from "../packages/local/src/ports.ts";
+import { chosenPort, nextFreePort, PortError } from "../packages/local/src/ports.ts";
 import { NotReadyError } from "../packages/local/src/ready.ts";
 import {
   currentIssuer,
@@ -23,8 +23,8 @@ const DEFAULT_PORT = 8787;
 /** The issuer's last port where that is free, since tokens made meanwhile name it; else the default or the next one. */
 async function issuerPort(dir: string, taken: number): Promise<number> {
   const last = Number(new URL(currentIssuer(dir)).port);
-  if (last !== taken && (await isPortFree(last))) return last;
-  return nextFreePort(DEFAULT_ISSUER_PORT, [taken]);
+  if (last !== taken && (await claimPort(last))) return last;
+  return nextFreePort(DEFAULT_ISSUER_PORT, [taken], claimPort);
 }
 
 function welcome(
@@ -50,7 +50,7 @@ sbx-stdio is running (${seconds} s)
 async function run(signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
   const dir = localDir();
-  const port = await chosenPort(process.env.PORT, DEFAULT_PORT);
+  const port = await chosenPort(process.env.PORT, DEFAULT_PORT, claimPort);
   const claim = await claimDirectory(dir, port);
   console.log("Building the page and the command line");
   await buildAll(signal);

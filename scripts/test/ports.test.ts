@@ -2,6 +2,7 @@
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
+import { claimPort } from "../../packages/local/src/claim.ts";
 import { anyFreePort, chosenPort, isPortFree, nextFreePort, PortError } from "../../packages/local/src/ports.ts";
 
 /** Listens on `host` until the test ends. */
@@ -49,6 +50,12 @@ test("the next free port skips the ones in use and the ones that are spoken for"
   const next = await nextFreePort(port);
   expect(next).toBeGreaterThan(port);
   expect(await nextFreePort(port, [next])).toBeGreaterThan(next);
+});
+
+test("of two runs that choose at the same time, before anything listens, each has ports of its own", async () => {
+  const first = await anyFreePort();
+  const chosen = await Promise.all([1, 2, 3].map(() => nextFreePort(first, [], claimPort)));
+  expect(new Set(chosen).size).toBe(3);
 });
 
 test("PORT set to a port in use is an error in one line that names it", async () => {

@@ -53,14 +53,21 @@ export async function anyFreePort(): Promise<number> {
   throw new Error(`Cannot find a free port from ${FIRST} to ${FIRST + COUNT - 1} on 127.0.0.1`);
 }
 
+/** Whether a port may be used; the answer yes may make it ours. */
+export type MayUse = (port: number) => Promise<boolean>;
+
 /**
  * The first free port of `first`, `first + 1`, and so on, none of which is in `taken`.
  *
  * @throws {Error} If a hundred in a row are in use.
  */
-export async function nextFreePort(first: number, taken: readonly number[] = []): Promise<number> {
+export async function nextFreePort(
+  first: number,
+  taken: readonly number[] = [],
+  mayUse: MayUse = isPortFree,
+): Promise<number> {
   for (let port = first; port < first + 100 && port <= 65535; port++) {
-    if (!taken.includes(port) && (await isPortFree(port))) return port;
+    if (!taken.includes(port) && (await mayUse(port))) return port;
   }
   throw new Error(`Cannot find a free port from ${first} on`);
 }
@@ -71,13 +78,17 @@ export async function nextFreePort(first: number, taken: readonly number[] = [])
  * @param setting The variable's text; undefined or empty: `fallback` or the next free one.
  * @throws {PortError} If the setting is no port, or the port it asks for is in use.
  */
-export async function chosenPort(setting: string | undefined, fallback: number): Promise<number> {
-  if (setting === undefined || setting === "") return nextFreePort(fallback);
+export async function chosenPort(
+  setting: string | undefined,
+  fallback: number,
+  mayUse: MayUse = isPortFree,
+): Promise<number> {
+  if (setting === undefined || setting === "") return nextFreePort(fallback, [], mayUse);
   const port = Number(setting);
   if (!/^\d+$/.test(setting) || port < 1 || port > 65535) {
     throw new PortError(`Cannot use PORT=${setting}: a port is a whole number from 1 to 65535`);
   }
-  if (!(await isPortFree(port))) {
+  if (!(await mayUse(port))) {
     throw new PortError(
       `Cannot use PORT=${port}: it is in use. Choose another, or leave PORT out for the next free one`,
     );

@@ -1,6 +1,6 @@
 // The Worker's one file, made as for a deployment. Knows nothing of how it is run.
-import { rmSync } from "node:fs";
-import { basename, extname, join } from "node:path";
+import { cpSync, rmSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
 import { type ChildKeeper, ending } from "./children.ts";
 import { ROOT } from "./paths.ts";
 import { NotReadyError } from "./ready.ts";
@@ -17,6 +17,11 @@ export interface BundleOptions {
 /** Where {@link bundleWorker} puts it. */
 export function bundleFile({ outDir, entry = "index.ts" }: Pick<BundleOptions, "outDir" | "entry">): string {
   return join(outDir, `${basename(entry, extname(entry))}.js`);
+}
+
+/** The page beside the Worker that it was built with: another build, while this one runs, has files of other names. */
+export function pageBeside(bundle: string): string {
+  return join(dirname(bundle), "page");
 }
 
 /**
@@ -42,4 +47,5 @@ export async function bundleWorker(keeper: ChildKeeper, options: BundleOptions):
   await child.stop(0);
   if (!succeeded)
     throw new NotReadyError(`The ${child.name} failed (${exit}). Its log, ${logFile}, ends:\n${lastLines}`);
+  cpSync(join(ROOT, "packages/dashboard/dist"), pageBeside(bundleFile(options)), { recursive: true });
 }

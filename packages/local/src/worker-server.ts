@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { ROOT } from "./paths.ts";
+import { pageBeside } from "./worker-bundle.ts";
 
 interface Miniflare {
   readonly ready: Promise<URL>;
@@ -55,6 +56,7 @@ const server = new Miniflare(
     workers: [
       {
         ...options,
+        assets: Object.assign({}, options.assets, { directory: pageBeside(bundle) }),
         name: config.name,
         compatibilityFlags: [...config.compatibility_flags, ...flags],
         modules: true,

@@ -1,8 +1,11 @@
 // Every port that the running system listens on, and what it says to a page, to a name that was pointed at it, and to whoever
 // comes with nothing. A port that is not in the table below fails.
+
+import { readFileSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { loginCookie } from "../support/login.ts";
 import { listeningPorts } from "../support/ports.ts";
 import { person, pids, system } from "../support/system.ts";
@@ -171,4 +174,12 @@ test("the issuer's port answers under its own name alone, and to no page's form 
     ]);
     expect([path, await statusOf(ISSUER, path, UPGRADE)]).not.toEqual([path, 101]);
   }
+});
+
+test("the page is that of the start: a build beside a running system takes no file from under it", async () => {
+  const icon = join(system.dir, "bundle/page/icon.svg");
+  const before = readFileSync(icon, "utf8");
+  onTestFinished(() => writeFileSync(icon, before));
+  writeFileSync(icon, `${before}<!-- its own -->`);
+  expect((await ask(WORKER, "/icon.svg", {}, "GET", true)).body).toBe(`${before}<!-- its own -->`);
 });
