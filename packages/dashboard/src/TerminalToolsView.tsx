@@ -1,6 +1,6 @@
 // The tools over the terminal to find the way in it: the search, the way to the bottom, a word of the last action.
 
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { outcomeWords, type SearchOptions } from "./search-model.ts";
 import type { TerminalTools } from "./terminal-tools.ts";
 import { useTexts } from "./texts-context.ts";
@@ -44,14 +44,36 @@ const OPTIONS = ["isCaseSensitive", "isWholeWord", "isRegex"] as const satisfies
 
 function SearchBar({ tools, onDone }: TerminalToolsViewProps) {
   const words = useTexts().search;
-  const { term, options, outcome } = useSyncExternalStore(tools.subscribe, tools.getState).search;
+  const { search: asked, searches } = useSyncExternalStore(tools.subscribe, tools.getState);
+  const { term, options, outcome } = asked;
   const field = useRef<HTMLInputElement>(null);
   const { search } = tools;
   useEffect(() => {
+    if (searches === 0) return;
     field.current?.focus();
     field.current?.select();
     void search.ask(search.state.term, search.state.options);
-  }, [search]);
+  }, [search, searches]);
+  /** A click takes the keyboard to its button, where Enter would press that instead of finding the next match. */
+  const backFrom = ({ detail }: MouseEvent) => {
+    if (detail > 0) field.current?.focus();
+  };
+  const button = (sign: string, said: string, act: () => void, more = {}) => (
+    <button
+      type="button"
+      className="sbx-quiet"
+      key={said}
+      aria-label={said}
+      title={said}
+      onClick={(event) => {
+        act();
+        backFrom(event);
+      }}
+      {...more}
+    >
+      {sign}
+    </button>
+  );
   const close = () => {
     tools.closeSearch();
     onDone();
@@ -85,25 +107,20 @@ function SearchBar({ tools, onDone }: TerminalToolsViewProps) {
       <span className="sbx-found" role="status">
         {outcomeWords(outcome, words)}
       </span>
-      {OPTIONS.map((option) => (
-        <button
-          type="button"
-          className="sbx-quiet"
-          key={option}
-          aria-pressed={options[option]}
-          title={words.options[option][1]}
-          onClick={() => void search.ask(term, { ...options, [option]: !options[option] })}
-        >
-          {words.options[option][0]}
-        </button>
-      ))}
-      <button type="button" className="sbx-quiet" title={words.previousTitle} onClick={() => void search.previous()}>
-        {words.previous}
-      </button>
-      <button type="button" className="sbx-quiet" title={words.nextTitle} onClick={() => void search.next()}>
-        {words.next}
-      </button>
-      <button type="button" className="sbx-quiet" title={words.closeTitle} onClick={close}>
+      {OPTIONS.map((option) =>
+        button(...words.options[option], () => void search.ask(term, { ...options, [option]: !options[option] }), {
+          "aria-pressed": options[option],
+        }),
+      )}
+      {button(words.previous, words.previousTitle, () => void search.previous())}
+      {button(words.next, words.nextTitle, () => void search.next())}
+      <button
+        type="button"
+        className="sbx-quiet"
+        aria-label={words.closeTitle}
+        title={words.closeTitle}
+        onClick={close}
+      >
         {words.close}
       </button>
     </div>

@@ -11,14 +11,7 @@ import {
   type SearchOptions,
   type SearchState,
 } from "./search-model.ts";
-
-/** On any of the schemes; the addon takes colours in this form alone. */
-const DECORATIONS = {
-  matchBackground: "#8a6d00",
-  matchOverviewRuler: "#d6a800",
-  activeMatchBackground: "#c44d00",
-  activeMatchColorOverviewRuler: "#ff7a1a",
-} as const;
+import { matchColours } from "./theme.ts";
 
 export class ScrollbackSearch {
   #state = EMPTY_SEARCH;
@@ -75,8 +68,9 @@ export class ScrollbackSearch {
     const addon = await this.#addon;
     // Something else was asked for meanwhile, or the terminal is gone.
     if (this.#isDisposed || asked.term !== this.#state.term || asked.options !== this.#state.options) return;
+    const decorations = matchColours(this.#terminal.options.theme?.background);
     const { term, regex } = addonSearch(asked.term, asked.options);
-    const options = { regex, caseSensitive: asked.options.isCaseSensitive, decorations: DECORATIONS };
+    const options = { regex, caseSensitive: asked.options.isCaseSensitive, decorations };
     // The addon takes other options for the same search, and would go on to the next match.
     if (asked.options !== this.#found) addon.clearDecorations();
     this.#found = asked.options;

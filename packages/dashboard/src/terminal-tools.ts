@@ -14,6 +14,8 @@ export type Said = { readonly words: string; readonly count: number };
 
 export type ToolsState = {
   readonly isSearching: boolean;
+  /** How often a search was asked for: each time leads to its field. */
+  readonly searches: number;
   readonly search: SearchState;
   /** Whether the newest line is below the visible ones. */
   readonly isScrolledUp: boolean;
@@ -44,6 +46,7 @@ export class TerminalTools {
   readonly #disposables: { dispose(): void }[];
   #state: ToolsState = {
     isSearching: false,
+    searches: 0,
     search: EMPTY_SEARCH,
     isScrolledUp: false,
     said: undefined,
@@ -94,7 +97,7 @@ export class TerminalTools {
   do(shortcut: Shortcut): boolean {
     switch (shortcut) {
       case "search":
-        this.#change({ isSearching: true });
+        this.#change({ isSearching: true, searches: this.#state.searches + 1 });
         return true;
       case "previous-command":
       case "next-command":

@@ -89,6 +89,32 @@ export const READ_ONLY_CURSORS: Readonly<Record<Scheme, ITheme>> = {
   contrast: { cursor: "#808080", cursorAccent: "#ffffff" },
 };
 
+/**
+ * How the matches of a search are drawn behind their text, which keeps its colours. The one that was gone to is selected, which
+ * hides what is drawn behind it: it has a border.
+ */
+const DARK_MATCHES = {
+  matchBackground: "#4d3d00",
+  matchOverviewRuler: "#d6a800",
+  activeMatchBackground: "#4d3d00",
+  activeMatchBorder: "#ff9a4d",
+  activeMatchColorOverviewRuler: "#ff7a1a",
+} as const;
+const LIGHT_MATCHES = {
+  ...DARK_MATCHES,
+  matchBackground: "#fff0a8",
+  activeMatchBackground: "#fff0a8",
+  activeMatchBorder: "#c44d00",
+} as const;
+
+/** @param background Of the terminal, as #rrggbb; any other counts as dark. */
+export function matchColours(background: string | undefined): typeof DARK_MATCHES | typeof LIGHT_MATCHES {
+  const [, red = "0", green = "0", blue = "0"] = /^#(\w\w)(\w\w)(\w\w)/.exec(background ?? "") ?? [];
+  const [r, g, b] = [red, green, blue].map((part) => Number.parseInt(part, 16));
+  // The weights of brightness as the eye has it.
+  return 0.3 * (r ?? 0) + 0.59 * (g ?? 0) + 0.11 * (b ?? 0) > 127 ? LIGHT_MATCHES : DARK_MATCHES;
+}
+
 /** Monospace faces of the common systems, then their emoji faces. */
 export const FONT_FAMILY = [
   '"JetBrains Mono"',

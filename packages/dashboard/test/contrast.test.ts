@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { matchColours, THEMES } from "../src/theme.ts";
 
 const CSS = readFileSync(new URL("../src/ground.css", import.meta.url), "utf8");
 /** WCAG 2.2, AA, for text of the usual size. */
@@ -47,3 +48,18 @@ test.each(["dark", "light", "contrast"] as const)("%s: whatever the pointer is o
     .map(([text, ground, found]) => `${text} on ${ground}: ${found.toFixed(2)}`);
   expect(poor).toEqual([]);
 });
+
+/** Of the text that a search has found; black and the dim grey have no contrast to the ground either. */
+const COLOURED = ["foreground", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "brightGreen"] as const;
+
+test.each(["dark", "light", "contrast"] as const)(
+  "%s: text of any colour can be read where a search has found it",
+  (scheme) => {
+    const theme = THEMES[scheme];
+    const { matchBackground } = matchColours(theme.background);
+    const poor = COLOURED.map((name) => [name, contrast(theme[name] ?? "", matchBackground)] as const)
+      .filter(([, found]) => found < 3)
+      .map(([name, found]) => `${name}: ${found.toFixed(2)}`);
+    expect(poor).toEqual([]);
+  },
+);

@@ -45,17 +45,32 @@ describe("search", () => {
     const page = await searching("Alpha alphabet alpha\r\nend\r\n");
     await page.page.keyboard.type("alpha");
     await found(page, "3 of 3");
-    await page.button("Aa");
+    await page.button("Case sensitive");
     await found(page, "2 of 2");
-    await page.button("“ ”");
+    await page.button("Whole words");
     await found(page, "1 of 1");
-    await page.button(".*");
+    await page.button("Regular expression");
     await field(page).fill("alph(a|");
     await found(page, "No pattern");
     await field(page).fill("al.{3}\\b");
     await found(page, "1 of 1");
     await field(page).fill("nowhere");
     await found(page, "Not found");
+  });
+
+  test("leads back to its field: asked for again from the terminal, and by a click on one of its buttons", async () => {
+    const page = await searching("needle 1\r\nneedle 2\r\nend\r\n");
+    await page.page.keyboard.type("needle");
+    await found(page, "2 of 2");
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+F");
+    await page.page.keyboard.type("needle .");
+    await found(page, "Not found");
+    await page.button("Regular expression");
+    await found(page, "2 of 2");
+    await page.page.keyboard.press("Enter");
+    await found(page, "1 of 2");
+    expect(browser.server.process("main").typed).toBe("");
   });
 
   test("closes by Escape, and the keyboard is the terminal's again; the term is known the next time", async () => {
