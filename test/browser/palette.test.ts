@@ -54,17 +54,24 @@ test("lists sessions of sandboxes in which this page never was, and who is there
   const { tab, profile } = await alone(browser);
   const elsewhere = `elsewhere-${Date.now()}`;
   await start(profile, elsewhere, "far", "exec cat");
+  // What carries files for a page stands in no list.
+  await start(profile, elsewhere, `upload-${crypto.randomUUID()}`, "exec cat");
   await listed(tab);
   await tab.page.keyboard.type(elsewhere);
   await option(tab, "far").waitFor();
+  expect(await option(tab, "upload-").count()).toBe(0);
   await option(tab, `New session in sandbox ${elsewhere}`).waitFor();
   await tab.page.keyboard.press("Control+A");
   await tab.page.keyboard.type("one");
-  await option(tab, "one")
+  const whole = option(tab, "one")
     .filter({ hasText: /· \S.* there · open here/ })
     .filter({ hasNotText: "client" })
-    .first()
-    .waitFor();
+    .first();
+  await whole.waitFor();
+  // Who is there comes last of the facts: none of them is cut.
+  const facts = whole.locator(".sbx-palette-facts");
+  expect(await facts.evaluate((line) => line.scrollWidth - line.clientWidth)).toBe(0);
+  expect((await dialog(tab).boundingBox())?.width).toBeGreaterThan(700);
 });
 
 test("its key, and Escape, lead back to the shell that was typed into", async () => {

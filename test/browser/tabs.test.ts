@@ -119,6 +119,10 @@ test("tabs are opened, chosen, moved and closed by keys alone", async () => {
   await tab.page.getByRole("tab", { selected: true }).focus();
   await tab.page.keyboard.press("Delete");
   await expect.poll(names).toEqual(["one"]);
+  await tab.page.keyboard.press("Delete");
+  await tab.page.getByRole("heading", { name: "Nothing is open", level: 2 }).waitFor();
+  await tab.page.keyboard.press("Enter");
+  await hasFocus(tab, await focused(tab, 1));
 });
 
 test("a tab that is dragged onto a pane divides it, one dragged onto the tabs gets its own; no terminal is made anew", async () => {
@@ -133,8 +137,15 @@ test("a tab that is dragged onto a pane divides it, one dragged onto the tabs ge
   const handle = tab.page.getByRole("presentation").filter({ has: tab.page.getByRole("tab", { name: "one" }) });
   await drag(tab, handle, pane(tab, second), { x: 20, y: 200 });
   await expect.poll(() => seen(tab)).toEqual(["one", second]);
+  // A hand on a head or a bar leaves the keyboard with that pane, and what is let go of with what was moved.
+  await hasFocus(tab, "one");
+  await pane(tab, second).locator(".sbx-pane-head").click();
+  await hasFocus(tab, second);
+  await pane(tab, "one").locator(".sbx-words").click();
+  await hasFocus(tab, "one");
   await drag(tab, pane(tab, "one").locator(".sbx-pane-head"), tab.page.getByRole("tablist"), { x: 10, y: 10 });
   await expect.poll(() => tab.page.getByRole("tab").count()).toBe(2);
+  await hasFocus(tab, "one");
   expect([await marks(), await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-resumes")]).toEqual([
     1,
     "0",

@@ -60,6 +60,11 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press(/below$/);
   await expect.poll(order).toEqual(["%0", "%1", "%2"]);
   await agree(tab, tmux);
+  const notices = await page
+    .locator(":has(> .sbx-tmux) > .sbx-toasts")
+    .evaluate((toasts) => toasts.getBoundingClientRect().top);
+  const tools = await page.locator(".sbx-tmux-tools").evaluate((line) => line.getBoundingClientRect().bottom);
+  expect(notices).toBeGreaterThan(tools);
 
   const border = page.getByRole("separator").first();
   const before = Number(widths()[0]?.split(":")[1]);
@@ -124,6 +129,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await page.getByLabel("Name of the window").fill("my logs");
   await page.keyboard.press("Enter");
   await expect.poll(() => tmux.run("list-windows", "-F", "#{window_name}")).toContain("my-logs\n");
+  await inPane(tab, tmux.run("display-message", "-p", "#{pane_id}").trim(), "");
   await agree(tab, tmux);
   const ids = () => tmux.run("list-windows", "-F", "#{window_id}").trimEnd().split("\n");
   const [one, other] = ids();

@@ -4,6 +4,7 @@ import { type ReactNode, useSyncExternalStore } from "react";
 import { DeskPage } from "./DeskPage.tsx";
 import type { Page } from "./page.ts";
 import type { Wish } from "./page-address.ts";
+import { takeFocus } from "./terminal-keys.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 import type { Texts } from "./texts.ts";
 import { useTexts } from "./texts-context.ts";
@@ -52,7 +53,7 @@ export function App({ page, onDebug }: AppProps) {
       const { sandbox, session } = state.address;
       return (
         <Card title={words.closed} text={words.closedText(`${sandbox} / ${session}`)}>
-          <button type="button" className="sbx-button sbx-primary" onClick={() => page.open()}>
+          <button type="button" className="sbx-button sbx-primary" ref={takeFocus} onClick={() => page.open()}>
             {words.openAgain}
           </button>
           <button type="button" className="sbx-button" onClick={() => page.newSession()}>

@@ -16,6 +16,7 @@ import type { Place } from "./place.ts";
 import { SettingsDialog } from "./SettingsDialog.tsx";
 import { ShareDialog } from "./ShareDialog.tsx";
 import { TabBar } from "./TabBar.tsx";
+import { isAdrift, takeFocus } from "./terminal-keys.ts";
 import type { TerminalProps } from "./terminal-props.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 import { useTexts } from "./texts-context.ts";
@@ -61,6 +62,13 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
     if (live !== undefined && state.address.isDebug) onDebug?.(live);
     if (!isCovered && !isAtControlOf(focusId)) focusTerminal();
   }, [focusTerminal, focusId, shown, isCovered, onDebug, state.address.isDebug]);
+
+  // What was let go of had the keyboard, or nothing had: it is the terminal's again.
+  const wasDragged = useRef(false);
+  useEffect(() => {
+    if (dragged === undefined && wasDragged.current) focusTerminal();
+    wasDragged.current = dragged !== undefined;
+  }, [dragged, focusTerminal]);
 
   // A pane that is closed is let go of, with its terminal and scrollback.
   useEffect(() => {
@@ -163,6 +171,12 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
         event.stopPropagation();
         if (!event.repeat || command.do === "focus") run(command);
       }}
+      onClick={({ nativeEvent, target }) => {
+        if (isCovered || !isAdrift(nativeEvent)) return;
+        const id = target instanceof Element ? target.closest("[data-pane]")?.getAttribute("data-pane") : undefined;
+        const live = sessions.current.get(id ?? focusId ?? "");
+        live?.screen.focus();
+      }}
       onKeyDown={(event) => {
         const isAround = event.target instanceof Element && event.target.closest(".sbx-tabs, .sbx-divider") !== null;
         if (!isAround || (event.key !== "Escape" && !(event.ctrlKey && event.key === "F6"))) return;
@@ -203,7 +217,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
           <div className="sbx-card">
             <h2>{words.nothing}</h2>
             <p>{words.nothingText}</p>
-            <button type="button" className="sbx-button sbx-primary" onClick={() => run({ do: "new" })}>
+            <button type="button" className="sbx-button sbx-primary" ref={takeFocus} onClick={() => run({ do: "new" })}>
               {words.new}
             </button>
             <button type="button" className="sbx-button" onClick={() => setListed(true)}>

@@ -98,7 +98,10 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
                 event.dataTransfer.setData("text/plain", focus ?? "");
                 onDrag(focus);
               },
-              onDragEnd: () => onDrag(undefined),
+              onDragEnd: () => {
+                onDrag(undefined);
+                onDone();
+              },
             },
           )}
       {otherWindow === undefined

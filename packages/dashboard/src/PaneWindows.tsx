@@ -25,6 +25,8 @@ export function PaneWindows(props: PaneWindowsProps) {
   const { panes, windows, mayOrder, dragged, onDrag, naming, onNaming, onDone } = props;
   const { panes: words } = useTexts();
   const list = useRef<HTMLDivElement>(null);
+  /** The name was asked for at its tab, which has the keyboard after it. */
+  const isNamedAtTab = useRef(false);
   const focusTab = (window: string | undefined) => {
     const tab = list.current?.querySelector(`[data-window="${window}"]`);
     if (tab instanceof HTMLElement) tab.focus();
@@ -37,8 +39,10 @@ export function PaneWindows(props: PaneWindowsProps) {
     if (by !== 0 && event.shiftKey) {
       if (mayOrder && other !== undefined) panes.moveWindow(id, other);
     } else if (by !== 0) focusTab(other);
-    else if (event.key === "F2" && mayOrder) onNaming(id);
-    else return;
+    else if (event.key === "F2" && mayOrder) {
+      isNamedAtTab.current = true;
+      onNaming(id);
+    } else return;
     event.preventDefault();
   };
   const allow = (event: DragEvent) => {
@@ -55,9 +59,14 @@ export function PaneWindows(props: PaneWindowsProps) {
     } else if (window !== undefined) panes.moveWindow(dragged, window);
   };
   const named = (window: string, text: string) => {
-    onNaming(undefined);
     panes.rename(window, windowName(text));
-    requestAnimationFrame(() => focusTab(window));
+    endNaming(window);
+  };
+  const endNaming = (window: string) => {
+    onNaming(undefined);
+    if (isNamedAtTab.current) focusTab(window);
+    else onDone();
+    isNamedAtTab.current = false;
   };
   return (
     <>
@@ -90,7 +99,10 @@ export function PaneWindows(props: PaneWindowsProps) {
               event.dataTransfer.setData("text/plain", name);
               onDrag(id);
             }}
-            onDragEnd={() => onDrag(undefined)}
+            onDragEnd={() => {
+              onDrag(undefined);
+              onDone();
+            }}
             onDragOver={allow}
             onDrop={(event) => drop(event, id)}
           >
@@ -105,13 +117,14 @@ export function PaneWindows(props: PaneWindowsProps) {
           maxLength={64}
           defaultValue={windows.find(({ id }) => id === naming)?.name}
           ref={takeFocus}
-          onBlur={() => onNaming(undefined)}
+          onBlur={() => {
+            isNamedAtTab.current = false;
+            onNaming(undefined);
+          }}
           onKeyDown={(event) => {
             if (event.key === "Enter") named(naming, event.currentTarget.value);
-            else if (event.key === "Escape") {
-              onNaming(undefined);
-              focusTab(naming);
-            } else return;
+            else if (event.key === "Escape") endNaming(naming);
+            else return;
             // Else Escape would lead on to the terminal.
             event.stopPropagation();
             event.preventDefault();

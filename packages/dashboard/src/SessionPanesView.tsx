@@ -86,6 +86,7 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   }, [isDrawn, focused, onStandIn]);
   // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal. A pane of another window
   // takes it once that is seen.
+  const isMeant = useRef(false);
   useEffect(() => {
     const { activeElement } = document;
     const root = ground.current;
@@ -93,12 +94,13 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
     const isHere = root.contains(activeElement) && activeElement?.closest(".xterm") !== null;
     // The terminal behind keeps the focus until the browser has noticed that it is not seen any more.
     const isNowhere = activeElement === null || activeElement === document.body;
-    if (isHere || isNowhere || activeElement === live.screen.terminal.textarea) focused?.screen.focus();
+    const isBehind = activeElement === live.screen.terminal.textarea;
+    if (isHere || isNowhere || isBehind || isMeant.current) focused?.screen.focus();
+    if (focused !== undefined) isMeant.current = false;
   }, [isDrawn, isFocusSeen, focused, live]);
   const takeKeyboard = () => {
-    const { activeElement } = document;
     if (panes.getState().focus === focus) focused?.screen.focus();
-    else if (activeElement instanceof HTMLElement) activeElement.blur();
+    else isMeant.current = true;
   };
 
   const { scheme, theme, font, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts } = whole;

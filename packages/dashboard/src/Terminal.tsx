@@ -40,7 +40,7 @@ import { TerminalToolsView } from "./TerminalToolsView.tsx";
 import { ClipboardToast, ExpiringToast, Notices, Requests, Toasts } from "./Toasts.tsx";
 import { TouchKeys } from "./TouchKeys.tsx";
 import { dataOf, peopleDataOf } from "./terminal-data.ts";
-import { isInDialog, isInTerminal, isWithin, remedyOfKey, stepOut } from "./terminal-keys.ts";
+import { isAdrift, isInDialog, isInTerminal, isWithin, remedyOfKey, stepOut } from "./terminal-keys.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import { TerminalSession, type View } from "./terminal-session.ts";
 import { shortcutOf } from "./terminal-shortcuts.ts";
@@ -186,7 +186,8 @@ export function Terminal(props: TerminalProps) {
   };
 
   // The way out of a pane, and back, is that of the whole.
-  const ways: Pick<ComponentProps<"section">, "onKeyDown" | "onFocusCapture" | "onBlurCapture"> = {
+  const ways: Pick<ComponentProps<"section">, "onClick" | "onKeyDown" | "onFocusCapture" | "onBlurCapture"> = {
+    onClick: ({ nativeEvent }) => isAdrift(nativeEvent) && focus(),
     onKeyDown: (event) => stepOut(event, section.current, live?.screen),
     onFocusCapture: (event) => {
       if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);

@@ -16,10 +16,39 @@ export function filesOf(transfer: DataTransfer, most: number): Promise<readonly 
   return Promise.resolve([...transfer.files].map((file) => offered(file.name, file)));
 }
 
+/**
+ * The pictures on the clipboard, where the browser lets the page read it. The key that pastes text alone tells a page of no picture.
+ */
+export async function clipboardPictures(clipboard: Clipboard | undefined): Promise<readonly File[]> {
+  try {
+    const items = (await clipboard?.read()) ?? [];
+    const blobs = items.flatMap((item) => {
+      const type = item.types.find((each) => each.startsWith("image/"));
+      return type === undefined ? [] : [item.getType(type)];
+    });
+    const pictures = await Promise.all(blobs);
+    return pictures.map((blob) => new File([blob], `picture.${/^image\/(\w+)/.exec(blob.type)?.[1] ?? "bin"}`));
+  } catch {
+    // The person or the browser does not allow it.
+    return [];
+  }
+}
+
+/** What would open in place of the page if it was dropped beside a terminal is dropped on nothing. */
+export function refuseDrops(page: Window): void {
+  const refuse = (event: DragEvent) => {
+    if (event.defaultPrevented || !hasFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    if (event.dataTransfer !== null) event.dataTransfer.dropEffect = "none";
+  };
+  page.addEventListener("dragover", refuse);
+  page.addEventListener("drop", refuse);
+}
+
 /** A picture from the clipboard has no name of its own. */
-export function pastedFiles(transfer: DataTransfer, now: Date): readonly OfferedFile[] {
+export function pastedFiles(files: readonly File[], now: Date): readonly OfferedFile[] {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
-  return [...transfer.files].map((file, index) => {
+  return files.map((file, index) => {
     const extension = /\.[a-z\d]+$/i.exec(file.name)?.[0] ?? ".bin";
     return offered(`pasted-${stamp}${index === 0 ? "" : `-${index + 1}`}${extension}`, file);
   });

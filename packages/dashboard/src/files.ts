@@ -4,6 +4,7 @@ import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "./browser-connection.ts";
 import { sendAddress } from "./download-plan.ts";
 import { Downloads, saveFile } from "./downloads.ts";
+import { fileSession } from "./pipes-address.ts";
 import { receiveAddress } from "./upload-plan.ts";
 import { Uploads } from "./uploads.ts";
 
@@ -24,7 +25,7 @@ export class Files {
       mayUpload: () => connection.mayType,
       connect: (directory) => {
         const address = receiveAddress(url, location.href, directory);
-        return connection.beside(address, `upload-${crypto.randomUUID()}`);
+        return connection.beside(address, fileSession("upload"));
       },
     });
     this.downloads = new Downloads(terminal, {
@@ -32,7 +33,7 @@ export class Files {
       mayType: () => connection.mayType,
       connect: (path) => {
         const address = sendAddress(url, location.href, path, this.uploads.directory);
-        return connection.beside(address, `download-${crypto.randomUUID()}`);
+        return connection.beside(address, fileSession("download"));
       },
       save: saveFile,
     });

@@ -3,6 +3,7 @@
 import "./page.css";
 import { createRoot } from "react-dom/client";
 import { App, LoggedIn } from "./App.tsx";
+import { refuseDrops } from "./dropped-files.ts";
 import { installShell } from "./install-shell.ts";
 import { LOGIN_DONE } from "./login.ts";
 import { Page } from "./page.ts";
@@ -32,4 +33,5 @@ if (!isLoginWindow) {
   window.addEventListener("storage", ({ key, newValue }) => page.preferences.changedElsewhere(key, newValue));
   void page.start();
   installShell();
+  refuseDrops(window);
 }

@@ -16,3 +16,15 @@ export function pipesAddress(wsUrl: string, base: string, script: readonly strin
   if (cwd !== undefined) address.searchParams.set("cwd", cwd);
   return address.href;
 }
+
+const OF_FILES = /^(?:upload|download)-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A name for the session that carries files. */
+export function fileSession(kind: "upload" | "download"): string {
+  return `${kind}-${crypto.randomUUID()}`;
+}
+
+/** Whether a session carries files for a page: nothing that a person would open. */
+export function isFileSession(session: string): boolean {
+  return OF_FILES.test(session);
+}

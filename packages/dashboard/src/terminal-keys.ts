@@ -27,6 +27,22 @@ export function stepOut(
   event.preventDefault();
 }
 
+/**
+ * Whether a click has left the keyboard with nothing, as one on a bar does. Not if text was selected there, to be copied; nor after a
+ * touch, which would bring up the keyboard of a phone.
+ */
+export function isAdrift(click: MouseEvent): boolean {
+  const { activeElement } = document;
+  const isTouch = click instanceof PointerEvent && click.pointerType === "touch";
+  const hasSelected = document.getSelection()?.isCollapsed === false;
+  return (activeElement === null || activeElement === document.body) && !isTouch && !hasSelected;
+}
+
+/** Of an element that comes in the place of the one that had the keyboard. */
+export function takeFocus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
 /** Whether it is in a terminal that stands within this one, as a pane's does: its keys are its own. */
 export function isWithin(target: EventTarget | null, section: Element | null): boolean {
   return target instanceof Element && target.closest(".sbx-terminal") !== section;

@@ -3,7 +3,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "./browser-connection.ts";
-import { filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
+import { clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
 import { Upload, type UploadEnd } from "./upload.ts";
 import { planUpload, readWorkingDirectory, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
 
@@ -107,10 +107,22 @@ export class Uploads {
   /** Text goes before a picture of it, which office programs put beside. */
   #pasted(event: ClipboardEvent): void {
     const transfer = event.clipboardData;
+    if (transfer?.types.length === 0) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      void this.#pasteUntold();
+      return;
+    }
     if (transfer === null || transfer.files.length === 0 || transfer.types.includes("text/plain")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (this.#isOpen) void this.#take(Promise.resolve(pastedFiles(transfer, new Date())));
+    if (this.#isOpen) void this.#take(Promise.resolve(pastedFiles([...transfer.files], new Date())));
+  }
+
+  /** A paste that told of nothing: of a picture, by the key for text alone. */
+  async #pasteUntold(): Promise<void> {
+    const files = this.#isOpen ? await clipboardPictures(navigator.clipboard) : [];
+    if (files.length > 0 && this.#isOpen) await this.#take(Promise.resolve(pastedFiles(files, new Date())));
   }
 
   async #take(offered: Promise<readonly OfferedFile[]>): Promise<void> {

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { PaneId } from "./layout.ts";
 import { paneIdOf } from "./layout.ts";
 import { isPaneSession } from "./panes-model.ts";
+import { isFileSession } from "./pipes-address.ts";
 import { type ListedSession, type Look, listSandboxes, listSessions, lookAt } from "./session-list.ts";
 
 /** The answer for each sandbox. undefined: asked, and not answered yet. */
@@ -70,7 +71,7 @@ export function useSessions(knownHere: readonly string[], chosen: PaneId | undef
   const known = sandboxes.map((sandbox) => [sandbox, listings.get(sandbox)] as const);
   const listed = known
     .flatMap(([, listing]) => (listing !== undefined && "sessions" in listing ? listing.sessions : []))
-    .filter(({ place }) => !isPaneSession(place.session))
+    .filter(({ place }) => !isPaneSession(place.session) && !isFileSession(place.session))
     .sort((a, b) => b.createdAtMs - a.createdAtMs);
 
   const newest = listed.slice(0, LOOKED_AT);

@@ -55,6 +55,15 @@ describe("what is drawn", () => {
     expect(await colours()).toEqual(["rgb(255, 122, 144)", set[1], "rgb(234, 234, 234)", "rgb(26, 26, 46)"]);
   });
 
+  test("below the last row stands nothing: the emulator's own scroll bar, which scrolls nothing, is not drawn", async () => {
+    const page = await browser.attached();
+    // The tests' Chromium draws none anywhere: what it would draw is in the style.
+    const style = await page.page
+      .locator(".xterm-viewport")
+      .evaluate((viewport) => getComputedStyle(viewport).overflowY);
+    expect(style).toBe("hidden");
+  });
+
   test("inverse text is the paper's colour on the ink's", async () => {
     const page = await browser.attached();
     browser.server.process("main").print("\x1b[7minverse\x1b[0m plain\r\n");

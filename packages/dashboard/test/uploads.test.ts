@@ -83,3 +83,35 @@ test("a pasted picture is uploaded under a name of its own; text beside a pictur
   await isWhole(process);
   expect(process.typed).toMatch(/pasted-\d{8}-\d{6}\.png/);
 });
+
+test("the key that pastes text alone brings a picture too, of which the browser tells the page nothing", async () => {
+  const page = await browser.attached();
+  await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.type("");
+  await page.page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 2, height: 2 });
+    const drawn = new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
+    const picture = (await drawn) ?? new Blob();
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
+  });
+  await page.page.keyboard.press("Control+Shift+V");
+  const process = await receiver();
+  await isWhole(process);
+  expect(process.typed).toMatch(/pasted-\d{8}-\d{6}\.png/);
+  expect(process.typed).toContain("PNG");
+  await page.page.evaluate(() => navigator.clipboard.writeText("words"));
+  await page.page.keyboard.press("Control+Shift+V");
+  await expect.poll(() => browser.server.process("main").typed).toBe("words");
+});
+
+test("what is dropped beside the terminal does not open in place of the page", async () => {
+  const page = await browser.attached();
+  const isRefused = (type: string) =>
+    page.page.locator(".sbx-bar").evaluate((bar, type) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["a"], "a"));
+      return !bar.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }, type);
+  expect([await isRefused("dragover"), await isRefused("drop")]).toEqual([true, true]);
+  expect([...browser.server.processes.keys()]).toEqual(["default/main"]);
+});
