@@ -1,9 +1,14 @@
 // Three real pipes: apart, reopenable, with an end; and input that waits for a slow reader.
 
 import { createHash } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Random } from "../../packages/local/src/random.ts";
+import { libc } from "../src/process/libc.ts";
 import { eventually, isGone, start } from "./process-harness.ts";
+
+/** A pipe that carries much has so much room. */
+const GROWN_BYTES = 256 * 1024;
 
 test("stdout and stderr stay apart", async () => {
   const { sink, exited } = start(["sh", "-c", "echo out; echo err >&2; echo out2; echo err2 >&2"]);
@@ -75,10 +80,44 @@ test("input that waits when the program exits is dropped, and the writer is not 
 
 test("a program that does not read takes what a pipe holds and not a byte more", async () => {
   const { child, exited } = start(["sleep", "60"]);
-  expect(child.write(new Uint8Array(1_000_000))).toBe(65_536);
+  expect(child.write(new Uint8Array(1_000_000))).toBe(GROWN_BYTES);
   expect(child.write(new Uint8Array(1))).toBe(0);
   child.signalAll("SIGKILL");
   await exited;
+});
+
+test("the pipe of much output has grown, so that its program runs longer before it waits; others have not", async () => {
+  const much = start(["sh", "-c", "echo up; exec yes"]);
+  const little = start(["sh", "-c", "echo up; exec sleep 60"]);
+  await Promise.all([much, little].map(({ sink }) => sink.until(/up/)));
+  await eventually(() => much.sink.totalBytes > 100_000);
+  expect([much, little].map(({ child }) => outputPipeBytes(child.pid))).toEqual([GROWN_BYTES, 65_536]);
+  for (const { child } of [much, little]) child.signalAll("SIGKILL");
+  await Promise.all([much.exited, little.exited]);
+});
+
+/** The room in the pipe that is a program's stdout. */
+function outputPipeBytes(pid: number): number {
+  const F_GETPIPE_SZ = 1032;
+  const fd = openSync(`/proc/${pid}/fd/1`, "r");
+  try {
+    return libc.fcntl(fd, F_GETPIPE_SZ, 0);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+test("only so many pipes grow, and the room of those that have ended is given to others", async () => {
+  const holding = Array.from({ length: 65 }, () => start(["sleep", "60"]));
+  const taken = holding.map(({ child }) => child.write(new Uint8Array(GROWN_BYTES)));
+  expect(taken.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => GROWN_BYTES));
+  expect(taken[64]).toBe(65_536);
+  for (const { child } of holding) child.signalAll("SIGKILL");
+  await Promise.all(holding.map(({ exited }) => exited));
+  const later = start(["sleep", "60"]);
+  expect(later.child.write(new Uint8Array(GROWN_BYTES))).toBe(GROWN_BYTES);
+  later.child.signalAll("SIGKILL");
+  await later.exited;
 });
 
 test("50 MB for a program that reads late arrive whole, and are not queued here", async () => {

@@ -3,6 +3,7 @@
 
 import { constants } from "node:os";
 import { errno, LibcError, libc } from "./libc.ts";
+import { PipeRoom } from "./pipe-room.ts";
 import { poller, type Watch, WRITABLE } from "./poller.ts";
 
 const { EAGAIN, ECONNREFUSED, ECONNRESET, EINTR, EIO, EPIPE, ETIMEDOUT } = constants.errno;
@@ -12,6 +13,7 @@ const UNREAD: readonly number[] = [EPIPE, EIO, ECONNREFUSED, ECONNRESET, ETIMEDO
 export class ProcessInput {
   readonly #fd: number;
   readonly #onWritable: () => void;
+  readonly #room: PipeRoom;
   /** Made when the kernel was full for the first time; most programs' input never is. */
   #watch: Watch | undefined;
   #isWaiting = false;
@@ -22,6 +24,7 @@ export class ProcessInput {
   /** Takes over `fd`, which is non-blocking. */
   constructor(fd: number, onWritable: () => void) {
     this.#fd = fd;
+    this.#room = new PipeRoom(fd);
     this.#onWritable = onWritable;
   }
 
@@ -47,6 +50,7 @@ export class ProcessInput {
         return bytes.length;
       }
       if (failure !== EAGAIN) throw new LibcError("write a program's input", failure);
+      if (this.#room.grow()) continue;
       this.#awaitRoom();
       break;
     }
@@ -63,6 +67,7 @@ export class ProcessInput {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#watch?.stop();
+    this.#room.end();
     libc.close(this.#fd);
     // A writer that waits for room would wait for ever.
     if (this.#isWaiting) setImmediate(this.#onWritable);

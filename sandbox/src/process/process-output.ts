@@ -4,6 +4,7 @@
 import { constants } from "node:os";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
+import { PipeRoom } from "./pipe-room.ts";
 import { BROKEN, HALF_CLOSED, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 
 /** The target of output. It is read from the kernel into the memory that `reserve` hands out, with no copy in between. */
@@ -38,6 +39,7 @@ export class ProcessOutput implements Reader {
   readonly #sink: OutputSink;
   readonly #onEnd: (isBrokenOff: boolean) => void;
   readonly #watch: Watch;
+  readonly #room: PipeRoom;
   #unflushedBytes = 0;
   /** Nothing came for a moment: the next bytes are awaited, and are not kept until all that follows them is read. */
   #wasQuiet = true;
@@ -50,6 +52,7 @@ export class ProcessOutput implements Reader {
   /** Takes over `fd`, which is non-blocking. At its end it is closed, then `onEnd` called. */
   constructor(fd: number, stream: 1 | 2, sink: OutputSink, onEnd: (isBrokenOff: boolean) => void) {
     this.#fd = fd;
+    this.#room = new PipeRoom(fd);
     this.#stream = stream;
     this.#sink = sink;
     this.#onEnd = onEnd;
@@ -84,6 +87,7 @@ export class ProcessOutput implements Reader {
     this.#isClosed = true;
     poller().dequeue(this);
     this.#watch.stop();
+    this.#room.end();
     libc.close(this.#fd);
   }
 
@@ -97,6 +101,7 @@ export class ProcessOutput implements Reader {
       this.#unflushedBytes += count;
       const isPrompt = this.#wasQuiet && count < PROMPT_BYTES;
       // The sink may have held or closed this meanwhile.
+      if (this.#unflushedBytes === FLUSH_BYTES) this.#room.grow();
       if (this.#unflushedBytes === FLUSH_BYTES || this.#isHeld || isPrompt) this.#flush();
       // Less than there was room for is all there is: more is reported anew, and looking costs as much as the reading did.
       if (isPrompt && count < room.length && !this.#isEnding) return false;
