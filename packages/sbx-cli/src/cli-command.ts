@@ -114,7 +114,7 @@ export type CliCommand =
   /** Without a server: of every login. */
   | { readonly kind: "logout"; readonly endpoint: Endpoint | undefined }
   | ({ readonly kind: "whoami"; readonly isJson: boolean } & Place)
-  | ({ readonly kind: "doctor" } & Place)
+  | ({ readonly kind: "doctor"; readonly isJson: boolean } & Place)
   | ({
       readonly kind: "sessions";
       /** In all sandboxes of the person, not in one. */

@@ -14,9 +14,9 @@ import {
   loginFor,
   rememberLogin,
 } from "./logins.ts";
+import { networkPhrase } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
 import { oneLine, plain } from "./plain-text.ts";
-import { networkPhrase } from "./socket.ts";
 
 /** The client that an issuer other than oauth.do's knows us as. */
 const OWN_CLIENT_ID = "sbx-stdio-cli";

@@ -2,10 +2,14 @@
 
 import dns from "node:dns/promises";
 import net from "node:net";
-import type { Place } from "./cli-command.ts";
+import { isRecord } from "sandbox-stdio/core";
+import type { CliCommand, Place } from "./cli-command.ts";
 import type { TokenSource } from "./credentials.ts";
+import { unusedProxy } from "./direct-fetch.ts";
+import type { Environment } from "./logins.ts";
+import { networkPhrase } from "./network-words.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
-import { oneLine } from "./plain-text.ts";
+import { oneLine, safeJson } from "./plain-text.ts";
 import { Printer } from "./print.ts";
 import { ask } from "./sessions.ts";
 
@@ -13,21 +17,55 @@ const TIMEOUT_MS = 10_000;
 /** A token's times are believed to the minute. */
 const MAX_SKEW_MS = 60_000;
 
-/** A step that could not be looked at: undefined, which is neither good nor a fault. */
-type Step = readonly [name: string, advice: string, run: () => Promise<string | undefined>];
+/** `unknown` is neither good nor a fault. */
+type Found = { readonly state: "ok" | "unknown"; readonly text: string };
+type Step = readonly [name: string, advice: string | ((error: unknown) => string), run: () => Promise<Found>];
+
+const ok = (text: string): Found => ({ state: "ok", text });
+const unknown = (text: string): Found => ({ state: "unknown", text });
 
 /** @returns 0 where every step is good, else 255. */
-export async function diagnose(place: Place, source: TokenSource): Promise<Outcome> {
+export async function diagnose(
+  command: Extract<CliCommand, { kind: "doctor" }>,
+  source: TokenSource,
+  env: Environment,
+): Promise<Outcome> {
   const printer = new Printer();
-  const { endpoint, sandbox } = place;
+  const steps: { name: string; state: string; text: string; advice?: string }[] = [];
+  let code: number = EXIT.ok;
+  for (const [name, advice, step] of stepsOf(command, source, env)) {
+    try {
+      const { state, text } = await step();
+      steps.push({ name, state, text: oneLine(text) });
+    } catch (error) {
+      const [text, remedy] = [oneLine(reasonOf(error)), typeof advice === "string" ? advice : advice(error)];
+      steps.push({ name, state: "failed", text, ...(remedy === "" ? {} : { advice: remedy }) });
+      code = EXIT.failed;
+    }
+    if (!command.isJson) await printer.print(steps.slice(-1).map(lineOf).join(""));
+    if (code !== EXIT.ok) break;
+  }
+  if (command.isJson) await printer.print(`${safeJson({ ok: code === EXIT.ok, steps }, 2)}\n`);
+  return printer.end(code);
+}
+
+const MARKS: Readonly<Record<string, string>> = { ok: "ok", unknown: "-", failed: "FAIL" };
+
+function lineOf({ name, state, text, advice }: { name: string; state: string; text: string; advice?: string }): string {
+  const line = `${(MARKS[state] ?? "").padEnd(5)} ${name.padEnd(10)} ${text}\n`;
+  return advice === undefined ? line : `${line}      ${advice}\n`;
+}
+
+function stepsOf({ endpoint, sandbox }: Place, source: TokenSource, env: Environment): readonly Step[] {
   const url = new URL(endpoint.httpBase);
   let token = "";
   let date: string | null = null;
+  const proxy = unusedProxy(url, env);
   const steps: Step[] = [
-    ["name", "check the address, and the network's DNS", () => lookUp(url.hostname)],
+    ["name", "check the address, and the network's DNS", async () => ok(await lookUp(url.hostname))],
     [
       "server",
-      "check the address and the port; a proxy or a firewall may stand between",
+      "check the address: http:// or https://, the name and the port; a firewall may stand between",
       async () => {
         const response = await fetch(`${url.origin}/healthz`, {
           redirect: "manual",
@@ -35,50 +73,48 @@ export async function diagnose(place: Place, source: TokenSource): Promise<Outco
         });
         date = response.headers.get("Date");
         if (response.status !== 200) throw new Error(`/healthz answers ${response.status}: is this the server?`);
-        return url.protocol === "https:"
-          ? "answers, over TLS"
-          : endpoint.isPrivate
-            ? "answers, on this machine"
-            : "answers, NOT encrypted";
+        if (url.protocol === "https:") return ok("answers, over TLS");
+        return ok(endpoint.isPrivate ? "answers, on this machine" : "answers, NOT encrypted");
       },
     ],
     ["clock", "set this machine's clock", async () => clock(date)],
     [
       "token",
-      `log in: sbx-stdio login ${endpoint.httpBase}, or give SBX_TOKEN`,
+      // Where there is none, the reason says how to come by one.
+      (error) => (error instanceof CliError ? "" : `log in: sbx-stdio login ${endpoint.httpBase}`),
       async () => {
         token = await source.token();
-        return "there is one";
+        return ok("there is one");
       },
     ],
     [
       "access",
-      "log in again, or ask for the scope sandbox:connect",
+      (error) =>
+        error instanceof CliError && error.code === "not_found"
+          ? "check the address: nothing stands behind the name and the port but /attach"
+          : "log in again, or ask for the scope sandbox:connect",
       async () => {
-        const sessions = await ask(
-          endpoint,
-          "GET",
-          `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions?limit=1`,
-          token,
-        );
-        await sessions.arrayBuffer();
-        return `sandbox ${sandbox} may be looked at`;
+        const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions?limit=1`;
+        await (await ask(endpoint, "GET", path, token)).arrayBuffer();
+        return ok(`sandbox ${sandbox} may be looked at`);
       },
     ],
-    ["WebSocket", "a proxy on the way may not know WebSockets", () => upgrade(endpoint.attachUrl, token)],
+    ["commands", "", async () => mayRun(await (await ask(endpoint, "GET", "/api/me", token)).json())],
+    [
+      "WebSocket",
+      "something on the way may not know WebSockets",
+      async () => ok(await upgrade(endpoint.attachUrl, token)),
+    ],
   ];
-  for (const [name, advice, step] of steps) {
-    try {
-      const found = await step();
-      if (found === undefined)
-        await printer.print(`-     ${name.padEnd(10)} not told: the server does not say its time\n`);
-      else await printer.print(`ok    ${name.padEnd(10)} ${oneLine(found)}\n`);
-    } catch (error) {
-      await printer.print(`FAIL  ${name.padEnd(10)} ${oneLine(reasonOf(error))}\n      ${advice}\n`);
-      return printer.end(EXIT.failed);
-    }
-  }
-  return printer.end();
+  if (proxy === undefined) return steps;
+  return [["proxy", "", async () => unknown(`that of ${proxy} is not used: connections go straight`)], ...steps];
+}
+
+/** What the token is good for; a server that does not say it is asked by the first command. */
+function mayRun(me: unknown): Found {
+  if (!isRecord(me) || !Array.isArray(me.scopes)) return unknown("not told whether they may be run");
+  if (me.scopes.includes("sandbox:exec") || me.scopes.includes("sandbox:admin")) return ok("may be run");
+  return unknown("may not be run: for that, ask for the scope sandbox:exec; --role viewer looks at what runs");
 }
 
 async function lookUp(hostname: string): Promise<string> {
@@ -88,12 +124,12 @@ async function lookUp(hostname: string): Promise<string> {
   return `${bare} is ${address}`;
 }
 
-function clock(date: string | null): string | undefined {
-  if (date === null) return undefined;
+function clock(date: string | null): Found {
+  if (date === null) return unknown("not told: the server does not say its time");
   const skewMs = Date.now() - Date.parse(date);
   if (Math.abs(skewMs) > MAX_SKEW_MS)
     throw new Error(`this clock differs from the server's by ${Math.round(skewMs / 1000)} s`);
-  return "agrees with the server's";
+  return ok("agrees with the server's");
 }
 
 /** A viewer of a session that is not there: refused, but by the server itself and over a WebSocket. */
@@ -118,5 +154,5 @@ function reasonOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
-  return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+  return networkPhrase(cause instanceof Error ? cause : error);
 }

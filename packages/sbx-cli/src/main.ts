@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import os from "node:os";
+import { fetchDirectly } from "./direct-fetch.ts";
 import { exit, letGoOfLostTerminals } from "./exit.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { run } from "./run.ts";
@@ -39,4 +40,5 @@ function fail(error: unknown): void {
 
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
+fetchDirectly();
 run(process.argv.slice(2), process.env).then(end, fail);

@@ -72,7 +72,7 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
     case "whoami":
       return print(await (await import("./whoami.ts")).whoAmI(command, await token(command)()));
     case "doctor":
-      return (await import("./doctor.ts")).diagnose(command, tokenSource(command, env));
+      return (await import("./doctor.ts")).diagnose(command, tokenSource(command, env), env);
     case "context":
       return print(runContext(command, env));
     case "sessions":

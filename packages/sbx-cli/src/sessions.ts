@@ -2,10 +2,11 @@
 
 import { isRecord } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
+import { describeFailure } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { asideToPerson } from "./print.ts";
-import { describeFailure, type Refusal, refusalOf } from "./socket.ts";
+import { type Refusal, refusalOf } from "./socket.ts";
 
 const TIMEOUT_MS = 20_000;
 

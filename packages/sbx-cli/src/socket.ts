@@ -5,6 +5,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
 import WebSocket from "ws";
+import { describeFailure } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";
 
@@ -237,26 +238,4 @@ export function refusalOf(body: string): Refusal {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? oneLine(value) : undefined;
-}
-
-const PHRASES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection reset",
-  ENOTFOUND: "no such host",
-  EAI_AGAIN: "the host's name can't be looked up now",
-  ETIMEDOUT: "timed out",
-  EHOSTUNREACH: "host unreachable",
-  ENETUNREACH: "network unreachable",
-};
-
-/** A network error in words. */
-export function describeFailure(error: Error, host: string): string {
-  return `cannot connect to ${host}: ${networkPhrase(error)}`;
-}
-
-/** The same, without where. */
-export function networkPhrase(error: Error): string {
-  // A host with several addresses gives an AggregateError, which has a code but no message.
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return oneLine(PHRASES[code] ?? (error.message || code || error.name));
 }

@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-function run(words: readonly string[], input: string | Buffer) {
-  const child = spawn(binary, words, { env: cleanEnv(), stdio: ["pipe", "pipe", "pipe"] });
+function run(words: readonly string[], input: string | Buffer, env: Record<string, string> = {}) {
+  const child = spawn(binary, words, { env: cleanEnv(env), stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => undefined); // It may end without reading everything.
   child.stdin.end(input);
   return collect(child);
@@ -36,6 +36,13 @@ test("a pipeline goes through it byte for byte, and the exit code is the process
   const result = await run([server.url, "--", "sh", "-c", "sha256sum; echo err >&2; exit 7"], input);
   const sum = createHash("sha256").update(input).digest("hex");
   expect(result).toEqual({ code: 7, signal: null, stdout: `${sum}  -\n`, stderr: "err\n" });
+});
+
+test("a proxy of the environment is asked by no call and no attach, as on Node", async () => {
+  // Nothing listens there.
+  const proxy = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
+  expect(await run(["sessions", server.url], "", proxy)).toMatchObject({ code: 0, stderr: "" });
+  expect(await run([server.url, "--", "echo", "hi"], "", proxy)).toMatchObject({ code: 0, stdout: "hi\n" });
 });
 
 test("a refusal is told as by the other build, with the server's own words", async () => {

@@ -65,12 +65,19 @@ test("doctor says that every step is good, and which one is not", async () => {
   const good = await runCli(await person(), [], "", "doctor");
   // The local server does not say its time: that is no "ok".
   expect(good.stdout.match(/^ok +\S+/gm)?.map((line) => line.slice(2).trim())).toEqual([
-    ...["name", "server", "token", "access", "WebSocket"],
+    ...["name", "server", "token", "access", "commands", "WebSocket"],
   ]);
   expect(good.stdout).toMatch(/^- +clock +not told: /m);
   expect(good.code).toBe(0);
   const bad = await runCli({ ...(await person()), token: "garbage" }, [], "", "doctor");
   expect([bad.code, /^FAIL +access .+\n +log in again/m.test(bad.stdout)]).toEqual([255, true]);
+  const viewer = await runCli(await person({ scope: "sandbox:connect" }), ["--json"], "", "doctor");
+  expect(JSON.parse(viewer.stdout)).toMatchObject({
+    ok: true,
+    steps: expect.arrayContaining([
+      expect.objectContaining({ name: "commands", state: "unknown", text: expect.stringContaining("sandbox:exec") }),
+    ]),
+  });
 });
 
 test("whoami says who the server takes us for", async () => {

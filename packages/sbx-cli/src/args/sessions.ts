@@ -50,7 +50,10 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     });
   addPlace(program.command("doctor [url]"))
     .description("try every step of a connection, and say what is wrong and what to do")
-    .action((url: string | undefined, flags: PlaceFlags) => done({ kind: "doctor", ...placeOf(url, flags, defaults) }));
+    .option("--json", "the steps as JSON")
+    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
+      done({ kind: "doctor", ...placeOf(url, flags, defaults), isJson: flags.json === true });
+    });
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
