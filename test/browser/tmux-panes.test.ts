@@ -31,8 +31,9 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await inPane(tab, "%0", "until stty size | grep ' 30$'; do sleep 0.1; done");
   await shows(tab, "%0", /^\d+ 30$/);
   tmux.run("resize-pane", "-Z", "-t", "%1");
+  // Before the step has been taken, both agree on what was.
+  await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  expect((await seenPanes(tab)).length).toBe(1);
   tmux.run("kill-pane", "-t", "%1");
   await agree(tab, tmux);
   await pane(tab, "%1").waitFor({ state: "detached" });
@@ -95,17 +96,20 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await agree(tab, tmux);
 
   await press("This pane alone");
+  // Before the step has been taken, both agree on what was.
+  await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  expect((await seenPanes(tab)).length).toBe(1);
   await press("This pane alone");
   await agree(tab, tmux);
   await press(/^A window of its own/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
+  // Before the step has been taken, both agree on what was.
+  await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  expect((await seenPanes(tab)).length).toBe(1);
   await page.getByRole("tab").first().click();
+  // Before the step has been taken, both agree on what was.
+  await expect.poll(async () => (await seenPanes(tab)).length).toBe(2);
   await agree(tab, tmux);
-  expect((await seenPanes(tab)).length).toBe(2);
   const chosen = tmux.run("display-message", "-p", "#{pane_id}").trim();
   await inPane(tab, chosen, "");
   await press("New window");
