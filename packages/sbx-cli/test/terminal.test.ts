@@ -7,7 +7,7 @@ import type { ServerMessage } from "sandbox-stdio/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RUNTIME, scratch, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-import { Terminal } from "./fixture/tmux.ts";
+import { CLI, Terminal } from "./fixture/tmux.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -237,7 +237,7 @@ describe("however it ends, the terminal is given back", () => {
     const directory = scratch();
     const [errors, code] = [join(directory, "errors"), join(directory, "code")];
     // In a session of its own, where no SIGHUP of the terminal reaches it.
-    const cli = `"$RUNTIME" "$PROGRAM" ${server.url} --session main ${SHELL} 2>${errors}; echo $? >${code}`;
+    const cli = `${CLI} ${server.url} --session main ${SHELL} 2>${errors}; echo $? >${code}`;
     server.onConnection = () => {
       terminal.close();
       terminal = new Terminal();
@@ -346,9 +346,7 @@ describe("a connection that is lost", () => {
 
 test("a terminal whose window is closed ends the program without a crash, and leaves the session running", async () => {
   const file = join(scratch(), "code");
-  terminal.run(
-    `trap '' HUP; ("$RUNTIME" "$PROGRAM" ${server.url} --session main ${SHELL}; echo code=$? > ${file}); echo over`,
-  );
+  terminal.run(`trap '' HUP; (${CLI} ${server.url} --session main ${SHELL}; echo code=$? > ${file}); echo over`);
   await terminal.shows(/^remote\$/m);
   terminal.close();
   terminal = new Terminal(); // For whoever closes it after the test.

@@ -1,5 +1,5 @@
-// The compiled program at a terminal, driven by tmux in bash and zsh, and by pexpect: what is typed and seen, and the terminal
-// as it was found after every kind of death.
+// The compiled program in shells: at a terminal, driven by tmux in bash and zsh, and by pexpect, with the terminal as it was found
+// after every kind of death; and in a script's lines, as people write them for ssh.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -108,6 +108,32 @@ describe.each([
     await terminal.endsWith(prompt);
   });
 
+  test("~? helps, ~^Z stops it with the terminal as it was found, and fg goes on", async () => {
+    terminal.type(`clear; stty -g > ${scratch}/before; $SBX $AT --session ${fresh("s")} ${SHELL}`, "Enter");
+    await terminal.endsWith(/^remote\$$/);
+    terminal.type("~", "?");
+    await terminal.shows(/~\. detach/);
+    // What comes all at once is text, and no escape.
+    terminal.type("echo $((5 * 2))", "Enter");
+    await terminal.shows(/^10$/);
+    await terminal.endsWith(/^remote\$$/);
+    terminal.type("~", "C-z");
+    await isAsFound();
+    terminal.type("clear; fg", "Enter");
+    await terminal.shows(shell === "zsh" ? /continued/ : /^\$SBX /);
+    terminal.type("echo $((6 * 7))", "Enter");
+    await terminal.shows(/^42$/);
+    terminal.type("exit", "Enter");
+    await terminal.endsWith(prompt);
+  });
+
+  test("input from a file, or output to one, makes it a pipeline, also at a terminal", async () => {
+    terminal.type("clear; $SBX $AT -- tty < /dev/null; echo in=$?; $SBX $AT -- tty | cat; echo out", "Enter");
+    await terminal.shows(/^in=1$/);
+    await terminal.shows(/^out$/);
+    expect(terminal.screen().filter((line) => line === "not a tty")).toHaveLength(2);
+  });
+
   test("attach alone lists what runs, and a number chooses", async () => {
     const session = fresh("choice");
     await runCli(who, ["--detach", "--tty", "--session", session, "--", "sh", "-c", "echo chosen; read x"], "", "run");
@@ -120,6 +146,45 @@ describe.each([
     await terminal.endsWith(prompt);
     terminal.type("clear; SBX_URL=$AT $SBX attach < /dev/null; echo code=$?", "Enter");
     await terminal.shows(/^code=2$/);
+  });
+});
+
+describe("a line of a script", () => {
+  test.each([
+    ["standard output that is closed is none", "$A -- echo hi >&-; echo $?", "0\n"],
+    ["standard input that is closed is empty", "$A -- sh -c 'cat; echo end' <&-; echo $?", "end\n0\n"],
+    ["standard error that is closed is none", "$A -- sh -c 'echo out; echo err >&2' 2>&-; echo $?", "out\n0\n"],
+    ["a reader that has had enough ends it", "$A -- yes | head -1; echo $PIPESTATUS", "y\n141\n"],
+    [
+      "a disk that is full is no success",
+      "$A -- echo hi 2>&1 >/dev/full | grep -c ENOSPC; echo $PIPESTATUS",
+      "1\n255\n",
+    ],
+    [
+      "any bytes go both ways",
+      "head -c 300000 /dev/urandom > $D/a; $A -- cat < $D/a | cmp - $D/a && echo same",
+      "same\n",
+    ],
+    ["a NUL goes both ways", "printf 'a\\0b' | $A -- cat | od -An -tx1", " 61 00 62\n"],
+    ["a line may be 5 MB long", "head -c 5000000 /dev/zero | tr '\\0' x | $A -- cat | wc -c", "5000000\n"],
+    [
+      "a child in the background does not hold its end",
+      "$A -- sh -c '(sleep 3; echo late) & echo now'; echo $?",
+      "now\n0\n",
+    ],
+    [
+      "in the background it runs as well",
+      "$A -- sh -c 'echo there; exit 3' </dev/null & wait $!; echo $?",
+      "there\n3\n",
+    ],
+    ["pipes get no TERM", "TERM=xterm $A -- sh -c 'echo =$TERM'", "=\n"],
+    ["LANG goes over, and what -e names", "LANG=C.UTF-8 X=1 $A -e Y=2 -- sh -c 'echo $LANG =$X $Y'", "C.UTF-8 = 2\n"],
+    ["-w says where", "$A -w /usr -- pwd", "/usr\n"],
+    ["the usual shell is bash, not at a login", "echo 'shopt -q login_shell; echo $? $0' | $A", "1 bash\n"],
+  ])("%s", async (_what, line, stdout) => {
+    const env = { ...cliEnv(who), A: `${binary} ${system.origin} --sandbox dev`, D: scratch };
+    const result = await promisify(execFile)("bash", ["-c", line], { env });
+    expect(result).toMatchObject({ stdout, stderr: "" });
   });
 });
 
