@@ -5,6 +5,7 @@ import { closeSync, openSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Random } from "../../packages/local/src/random.ts";
 import { libc } from "../src/process/libc.ts";
+import type { ChildProcess } from "../src/process/process.ts";
 import { eventually, isGone, start } from "./process-harness.ts";
 
 /** A pipe that carries much has so much room. */
@@ -80,7 +81,7 @@ test("input that waits when the program exits is dropped, and the writer is not 
 
 test("a program that does not read takes what a pipe holds and not a byte more", async () => {
   const { child, exited } = start(["sleep", "60"]);
-  expect(child.write(new Uint8Array(1_000_000))).toBe(GROWN_BYTES);
+  expect(child.write(new Uint8Array(1_000_000))).toBe(65_536);
   expect(child.write(new Uint8Array(1))).toBe(0);
   child.signalAll("SIGKILL");
   await exited;
@@ -91,15 +92,15 @@ test("the pipe of much output has grown, so that its program runs longer before 
   const little = start(["sh", "-c", "echo up; exec sleep 60"]);
   await Promise.all([much, little].map(({ sink }) => sink.until(/up/)));
   await eventually(() => much.sink.totalBytes > 100_000);
-  expect([much, little].map(({ child }) => outputPipeBytes(child.pid))).toEqual([GROWN_BYTES, 65_536]);
+  expect([much, little].map(({ child }) => pipeBytes(child.pid, 1))).toEqual([GROWN_BYTES, 65_536]);
   for (const { child } of [much, little]) child.signalAll("SIGKILL");
   await Promise.all([much.exited, little.exited]);
 });
 
-/** The room in the pipe that is a program's stdout. */
-function outputPipeBytes(pid: number): number {
+/** The room in the pipe that is one of a program's standard streams. */
+function pipeBytes(pid: number, stream: 0 | 1): number {
   const F_GETPIPE_SZ = 1032;
-  const fd = openSync(`/proc/${pid}/fd/1`, "r");
+  const fd = openSync(`/proc/${pid}/fd/${stream}`, "r");
   try {
     return libc.fcntl(fd, F_GETPIPE_SZ, 0);
   } finally {
@@ -107,17 +108,25 @@ function outputPipeBytes(pid: number): number {
   }
 }
 
-test("only so many pipes grow, and the room of those that have ended is given to others", async () => {
-  const holding = Array.from({ length: 65 }, () => start(["sleep", "60"]));
-  const taken = holding.map(({ child }) => child.write(new Uint8Array(GROWN_BYTES)));
-  expect(taken.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => GROWN_BYTES));
-  expect(taken[64]).toBe(65_536);
-  for (const { child } of holding) child.signalAll("SIGKILL");
-  await Promise.all(holding.map(({ exited }) => exited));
-  const later = start(["sleep", "60"]);
-  expect(later.child.write(new Uint8Array(GROWN_BYTES))).toBe(GROWN_BYTES);
-  later.child.signalAll("SIGKILL");
-  await later.exited;
+test("input's pipe has grown once it was full and read; only 64 have, and others may when those have ended", async () => {
+  const fill = async () => {
+    const run = start(["sh", "-c", "head -c 65536 >/dev/null; exec sleep 60"]);
+    // The last byte goes in when the program has read. More than fits then asks for room.
+    await run.type(new Uint8Array(65_537));
+    run.child.write(new Uint8Array(100_000));
+    return { ...run, pipeBytes: pipeBytes(run.child.pid, 0) };
+  };
+  const end = async (runs: readonly { child: ChildProcess; exited: Promise<unknown> }[]) => {
+    for (const { child } of runs) child.signalAll("SIGKILL");
+    await Promise.all(runs.map(({ exited }) => exited));
+  };
+  const first = await Promise.all(Array.from({ length: 64 }, fill));
+  const one = await fill();
+  await end(first);
+  const another = await fill();
+  await end([one, another]);
+  expect(new Set(first.map((run) => run.pipeBytes))).toEqual(new Set([GROWN_BYTES]));
+  expect([one, another].map((run) => run.pipeBytes)).toEqual([65_536, GROWN_BYTES]);
 });
 
 test("50 MB for a program that reads late arrive whole, and are not queued here", async () => {

@@ -17,6 +17,7 @@ export class ProcessInput {
   /** Made when the kernel was full for the first time; most programs' input never is. */
   #watch: Watch | undefined;
   #isWaiting = false;
+  #hasBeenRead = false;
   /** Whether the kernel is asked to report room. */
   #isReported = false;
   #isClosed = false;
@@ -50,7 +51,8 @@ export class ProcessInput {
         return bytes.length;
       }
       if (failure !== EAGAIN) throw new LibcError("write a program's input", failure);
-      if (this.#room.grow()) continue;
+      // It was full and had room again: the program reads.
+      if (this.#hasBeenRead && this.#room.grow()) continue;
       this.#awaitRoom();
       break;
     }
@@ -83,6 +85,7 @@ export class ProcessInput {
   }
 
   #hasRoom(): void {
+    this.#hasBeenRead = true;
     if (this.#isWaiting) {
       this.#isWaiting = false;
       this.#onWritable();
