@@ -67,6 +67,15 @@ test("closing a page with a process asks first, a page without one does not", as
   });
   await tab.page.close({ runBeforeUnload: true });
   await expect.poll(() => asked).toEqual(["beforeunload"]);
+  // The browser tells the page's own words of it nothing: that it would not ask is seen in what it makes of the event.
+  const isAsked = () => tab.page.evaluate(() => !window.dispatchEvent(new Event("beforeunload", { cancelable: true })));
+  const flag = tab.page.getByLabel("Warn before a page closes in which a process runs");
+  for (const isWanted of [false, true]) {
+    await tab.button("Settings");
+    await flag.setChecked(isWanted);
+    await tab.page.keyboard.press("Escape");
+    await expect.poll(isAsked).toBe(isWanted);
+  }
   await tab.run("exit");
   await tab.state("exited");
   await tab.page.close({ runBeforeUnload: true });

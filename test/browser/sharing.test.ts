@@ -157,6 +157,27 @@ describe("an exclusive session", () => {
     await ann.shows("back");
   });
 
+  test("is taken at once by who made it, from a holder that has vanished, and not from one that is there", async () => {
+    const sandbox = fresh("taken");
+    const ann = await first(sandbox, "Ann", "&mode=exclusive");
+    const cli = await commandLine(sandbox, "Cli");
+    await ann.page.getByRole("button", { name: "Give the keyboard to Cli" }).click();
+    await cli.shows(/^sbx-stdio: You have the keyboard$/);
+    await ann.button("Ask");
+    await ann.button("Take over");
+    await ann.page.getByText(/^Refused: /).waitFor();
+    await keyboardSays(ann, "Cli has the keyboard");
+    process.kill(childOf(Number(cli.value("#{pane_pid}"))), "SIGKILL");
+    await expect
+      .poll(async () => {
+        await ann.button("Take over").catch(() => undefined);
+        return ann.data("keyboard");
+      })
+      .toBe("yours");
+    await ann.run("echo mine");
+    await ann.shows("mine");
+  });
+
   test("has the size of the holder's window, and stands in a frame in the others'", async () => {
     const sandbox = fresh("frame");
     const narrow = await browser.freshMember({ viewport: { width: 560, height: 400 } });

@@ -237,6 +237,15 @@ test("a guest of a link sees the session as every other client does, and no pane
   await guest.state("attached");
   await guest.find(/\[main\]/);
   expect(await guest.page.locator(".sbx-tmux").count()).toBe(0);
+  // What was typed into a pane is asked about before the page closes, as in any session.
+  await tab.page.keyboard.press("Escape");
+  await inPane(tab, "%0", "echo typed");
+  await shows(tab, "%0", /^typed$/);
+  const asked = tab.page.waitForEvent("dialog");
+  await tab.page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
 });
 
 test(`${STEPS} steps of splitting, resizing, closing and reconnecting, from either side, leave page and list-panes in agreement`, {

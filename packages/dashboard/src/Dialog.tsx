@@ -10,6 +10,13 @@ export type DialogProps = {
   readonly className?: string;
 };
 
+/** Where a session has panes, its own field stands behind them, and can't have the focus. */
+const TYPED_INTO = [
+  '.sbx-tmux-pane[data-focus="true"] .xterm-helper-textarea',
+  '.sbx-tmux-pane[data-seen="true"] .xterm-helper-textarea',
+  ".xterm-helper-textarea",
+];
+
 export function Dialog({ title, onClose, children, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -21,7 +28,8 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
     return () => {
       element?.close();
       // Keys typed after a dialog are meant for the process, not for the button that opened it.
-      terminal.querySelector<HTMLElement>(".xterm-helper-textarea")?.focus();
+      const fields = TYPED_INTO.map((field) => terminal.querySelector<HTMLElement>(field));
+      fields.find((field) => field !== null)?.focus();
     };
   }, []);
   return (

@@ -154,7 +154,12 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
                   <PaneTerminal
                     {...given({ scheme, theme, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts })}
                     {...given({ token: whole.token, previews: whole.previews, takesFiles: whole.takesFiles })}
-                    {...given({ isAdmin: whole.isAdmin, onSettings: whole.onSettings, onLogin: whole.onLogin })}
+                    {...given({
+                      warnsOnClose: whole.warnsOnClose,
+                      isAdmin: whole.isAdmin,
+                      onSettings: whole.onSettings,
+                      onLogin: whole.onLogin,
+                    })}
                     {...ofPane(own)}
                     id={id}
                     wsUrl={paneAddress(whole.wsUrl, location.href, session, id)}

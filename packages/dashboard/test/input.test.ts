@@ -118,10 +118,10 @@ describe("a person's hand", () => {
   test("keys, control keys and characters of any script arrive as UTF-8", async () => {
     const page = await browser.attached();
     await page.type("é日🚀");
-    for (const key of ["Enter", "Tab", "Escape", "ArrowUp", "Control+c", "Backspace"])
+    for (const key of ["Enter", "Tab", "Escape", "ArrowUp", "Control+c", "Control+w", "Backspace"])
       await page.page.keyboard.press(key);
     const process = browser.server.process("main");
-    await expect.poll(() => process.typed).toBe("é日🚀\r\t\x1b\x1b[A\x03\x7f");
+    await expect.poll(() => process.typed).toBe("é日🚀\r\t\x1b\x1b[A\x03\x17\x7f");
   });
 
   test("a paste of 300,000 characters arrives whole, in brackets where the program asked for them", async () => {

@@ -185,6 +185,36 @@ describe("what is said to be noticed", () => {
     await expect.poll(() => page.page.title()).toBe("default/main");
   });
 
+  test("a bell flashes, and sounds where a person wants it to; a replay's does neither", async () => {
+    const page = await browser.open();
+    await page.page.addInitScript(() => {
+      const bells: string[] = [];
+      Object.assign(window, { bells });
+      const { animate } = Element.prototype;
+      Element.prototype.animate = function (...given) {
+        bells.push("flash");
+        return animate.apply(this, given);
+      };
+      const { start } = OscillatorNode.prototype;
+      OscillatorNode.prototype.start = function (...given) {
+        bells.push("tone");
+        start.apply(this, given);
+      };
+    });
+    const process = browser.server.process("main");
+    const bells = async (chosen: object, mark: string) => {
+      await page.page.evaluate((text) => localStorage.setItem("sbx.preferences", text), JSON.stringify(chosen));
+      await page.page.reload();
+      await page.state("attached");
+      process.print(`\x07${mark}\r\n`);
+      await page.shows(mark);
+      return page.page.evaluate(() => (window as unknown as { bells: string[] }).bells.sort());
+    };
+    expect(await bells({}, "first")).toEqual(["flash"]);
+    expect(await bells({ bellSounds: true }, "second")).toEqual(["flash", "tone"]);
+    expect(await bells({ bellFlashes: false }, "third")).toEqual([]);
+  });
+
   test("a notice comes while nobody looks, if it is wanted: of the program, and not of a replay", async () => {
     const page = await browser.open();
     await page.page.context().grantPermissions(["notifications"]);
