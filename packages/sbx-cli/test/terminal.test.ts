@@ -331,6 +331,7 @@ describe("a connection that is lost", () => {
     terminal.type("~.");
     await terminal.shows(/detached/);
     await terminal.shows(/^local\$ *$/m);
+    expect(server.host().session.exit).toBeUndefined();
   });
 
   test("can be given up with Ctrl+]", async () => {
