@@ -5,7 +5,26 @@ import type { Command, Option } from "commander";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-type Words = { readonly name: string; readonly description: string; readonly options: readonly Option[] };
+/** What may be named by an option or a word, and is asked of the program itself when it is needed (complete.ts). */
+const NAMES: Readonly<Record<string, string>> = {
+  "--context": "contexts",
+  "--sandbox": "sandboxes",
+  "--session": "sessions",
+};
+/** It alone takes paths of this machine as words. */
+const TAKES_FILES = "cp";
+/** They take a command, so a bare word is no session's name. */
+const TAKE_COMMANDS: readonly string[] = ["run", "exec"];
+
+type Words = {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
+  /** Whether a word may be a session's name. */
+  readonly takesSession: boolean;
+  /** Words that stand next to it, where there are only so many. */
+  readonly choices: readonly string[];
+};
 
 export function completionFor(shell: Shell, program: Command): string {
   const commands = visible(program);
@@ -16,31 +35,79 @@ export function completionFor(shell: Shell, program: Command): string {
 
 function visible(program: Command): Words[] {
   const shown = program.createHelp().visibleCommands(program);
-  return shown.map((command) => ({
-    name: command.name(),
-    description: command.description(),
-    options: optionsOf(command),
-  }));
+  return shown.map((command) => {
+    const options = optionsOf(command);
+    const hasSession = options.some(({ long }) => long === "--session");
+    return {
+      name: command.name(),
+      description: command.description(),
+      options,
+      takesSession: hasSession && !TAKE_COMMANDS.includes(command.name()),
+      choices: [
+        ...command.commands.map((inner) => inner.name()),
+        ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+      ],
+    };
+  });
 }
 
 function optionsOf(command: Command): readonly Option[] {
   return command.createHelp().visibleOptions(command);
 }
 
-const flagsOf = (options: readonly Option[]) =>
-  options.flatMap(({ short, long }) => [short, long].filter((flag) => flag !== undefined)).join(" ");
+const flagsOf = (options: readonly Option[]) => options.flatMap(namesOf).join(" ");
+
+const namesOf = ({ short, long }: Option) => [short, long].filter((flag) => flag !== undefined);
+
+/** The words after an option: its choices, or what is asked for. */
+function valuesOf(option: Option): { readonly choices?: readonly string[]; readonly asked?: string } {
+  const asked = NAMES[option.long ?? ""];
+  if (asked !== undefined) return { asked };
+  return option.argChoices === undefined ? {} : { choices: option.argChoices };
+}
 
 function bash(commands: readonly Words[], own: readonly Option[]): string {
-  const cases = commands.map(({ name, options }) => `    ${name}) words="${flagsOf(options)}" ;;`);
+  const all = [...own, ...commands.flatMap(({ options }) => options)].filter(takesValue);
+  const byFlags = new Map(all.map((option) => [namesOf(option).join("|"), option]));
+  const values = [...byFlags].map(([flags, option]) => {
+    const { choices, asked } = valuesOf(option);
+    if (asked !== undefined) return `    ${flags}) _sbx_stdio_names ${asked}; return ;;`;
+    return choices === undefined
+      ? `    ${flags}) return ;;`
+      : `    ${flags}) COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$current")); return ;;`;
+  });
+  const flags = commands.map(({ name, options }) => `    ${name}) words="${flagsOf(options)}" ;;`);
+  const sessions = commands.filter(({ takesSession }) => takesSession).map(({ name }) => name);
+  const choices = commands
+    .filter((command) => command.choices.length > 0)
+    .map(({ name, choices: words }) => `    ${name}) ((COMP_CWORD == 2)) && words="${words.join(" ")}" ;;`);
   return `# bash completion of sbx-stdio
+_sbx_stdio_names() {
+  local typed
+  read -ra typed <<<"$COMP_LINE"
+  compopt +o default
+  COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" __complete "$1" "\${typed[@]:1}" 2>/dev/null)" -- "$current"))
+}
 _sbx_stdio() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words i
+  local current=\${COMP_WORDS[COMP_CWORD]} words= i
   for ((i = 1; i < COMP_CWORD; i++)); do [[ \${COMP_WORDS[i]} == -- ]] && return; done
-  case \${COMP_WORDS[1]} in
-${cases.join("\n")}
-    *) words="${flagsOf(own)}" ;;
+  case \${COMP_WORDS[COMP_CWORD - 1]} in
+${values.join("\n")}
   esac
-  ((COMP_CWORD == 1)) && words="${commands.map(({ name }) => name).join(" ")} $words"
+  if [[ $current == -* ]]; then
+    case \${COMP_WORDS[1]} in
+${flags.join("\n")}
+    *) words="${flagsOf(own)}" ;;
+    esac
+  elif ((COMP_CWORD == 1)); then
+    words="${commands.map(({ name }) => name).join(" ")}"
+  else
+    case \${COMP_WORDS[1]} in
+    ${sessions.join("|")}) _sbx_stdio_names sessions; return ;;
+${choices.join("\n")}
+    esac
+    [[ \${COMP_WORDS[1]} == ${TAKES_FILES} ]] || compopt +o default
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _sbx_stdio sbx-stdio
@@ -48,25 +115,41 @@ complete -o default -F _sbx_stdio sbx-stdio
 }
 
 function zsh(commands: readonly Words[], own: readonly Option[]): string {
+  const action = (option: Option) => {
+    const { choices, asked } = valuesOf(option);
+    return asked === undefined ? (choices === undefined ? "" : `(${choices.join(" ")})`) : `_sbx_stdio_names ${asked}`;
+  };
   const described = (options: readonly Option[]) =>
     options.flatMap((option) => {
-      const names = [option.short, option.long].filter((flag) => flag !== undefined);
-      return names.map((flag) =>
-        zshQuote(`${flag}[${zshText(option.description)}]${takesValue(option) ? ":value:" : ""}`),
-      );
+      const value = takesValue(option) ? `:value:${action(option)}` : "";
+      return namesOf(option).map((flag) => zshQuote(`${flag}[${zshText(option.description)}]${value}`));
     });
+  const words = ({ name, takesSession, choices }: Words) => {
+    if (choices.length > 0) return `'1:word:(${choices.join(" ")})' '*:word:'`;
+    if (takesSession) return "'*:session:_sbx_stdio_names sessions'";
+    return name === TAKES_FILES ? "'*:file:_files'" : "'*:word:'";
+  };
   const names = commands.map(({ name, description }) => zshQuote(`${name}:${zshText(description)}`));
   const cases = commands.map(
-    ({ name, options }) => `    ${name}) _arguments ${described(options).join(" ")} '*::words:_files' ;;`,
+    (command) => `    ${command.name}) _arguments ${described(command.options).join(" ")} ${words(command)} ;;`,
   );
   return `#compdef sbx-stdio
-_sbx_stdio() {
+_sbx_stdio_names() {
   local -a names
+  names=(\${(f)"$($typed[1] __complete $1 "\${(@)typed[2,-1]}" 2>/dev/null)"})
+  compadd -a names
+}
+_sbx_stdio() {
+  local -a names typed
+  typed=("\${(@)words}")
   names=(${names.join(" ")})
   if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then _describe command names; return; fi
-  case $words[2] in
+  if ((\${words[(I)--]} > 0 && \${words[(I)--]} < CURRENT)); then _files; return; fi
+  # To _arguments the verb is the program.
+  if [[ $words[2] != -* ]]; then shift words; ((CURRENT--)); fi
+  case $typed[2] in
 ${cases.join("\n")}
-    *) _arguments ${described(own).join(" ")} '*::words:_files' ;;
+    *) _arguments ${described(own).join(" ")} '*:word:_files' ;;
   esac
 }
 compdef _sbx_stdio sbx-stdio
@@ -74,20 +157,35 @@ compdef _sbx_stdio sbx-stdio
 }
 
 function fish(commands: readonly Words[], own: readonly Option[]): string {
+  const ask = (asked: string) => `(sbx-stdio __complete ${asked} (commandline -opc)[2..] 2>/dev/null)`;
+  const values = (option: Option) => {
+    if (!takesValue(option)) return "";
+    const { choices, asked } = valuesOf(option);
+    if (asked !== undefined) return ` -x -a '${ask(asked)}'`;
+    return choices === undefined ? " -r" : ` -x -a '${choices.join(" ")}'`;
+  };
   const line = (condition: string, option: Option) => {
     const short = option.short === undefined ? "" : ` -s ${option.short.slice(1)}`;
     const long = option.long === undefined ? "" : ` -l ${option.long.slice(2)}`;
-    return `complete -c sbx-stdio -n '${condition}'${short}${long}${takesValue(option) ? " -r" : ""} -d ${fishQuote(option.description)}`;
+    return `complete -c sbx-stdio -n '${condition}'${short}${long}${values(option)} -d ${fishQuote(option.description)}`;
+  };
+  const word = ({ name, takesSession, choices }: Words) => {
+    const seen = `complete -c sbx-stdio -n '__fish_seen_subcommand_from ${name}' -f`;
+    if (choices.length > 0) return [`${seen} -a '${choices.join(" ")}'`];
+    if (takesSession) return [`${seen} -a '${ask("sessions")}'`];
+    return name === TAKES_FILES ? [] : [seen];
   };
   const names = commands.map(({ name }) => name).join(" ");
   const lines = [
+    "complete -c sbx-stdio -n __fish_use_subcommand -f",
     ...commands.map(
       ({ name, description }) =>
         `complete -c sbx-stdio -n __fish_use_subcommand -a ${name} -d ${fishQuote(description)}`,
     ),
-    ...commands.flatMap(({ name, options }) =>
-      options.map((option) => line(`__fish_seen_subcommand_from ${name}`, option)),
-    ),
+    ...commands.flatMap((command) => [
+      ...word(command),
+      ...command.options.map((option) => line(`__fish_seen_subcommand_from ${command.name}`, option)),
+    ]),
     ...own.map((option) => line(`not __fish_seen_subcommand_from ${names}`, option)),
   ];
   return `# fish completion of sbx-stdio\n${lines.join("\n")}\n`;

@@ -37,6 +37,10 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
   return { ...all, ...(isServerFound ? { isServerFound } : {}) };
 }
 
+export function contextNames(env: Environment): string[] {
+  return Object.keys(readContexts(env).contexts);
+}
+
 /** @returns The text to print. @throws {CliError} */
 export function runContext({ action }: ContextCommand, env: Environment): string {
   const { current, contexts } = readContexts(env);

@@ -19,12 +19,15 @@ import { terminalStreams } from "./tty.ts";
 import { VERSION, versionText } from "./version.ts";
 
 const STDERR = 2;
+/** Asked by the completions that completion.ts makes, and by nobody else. */
+const ASK_NAMES = "__complete";
 
 /** @throws {CliError} What a person should be told in one line, and the exit code. */
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
   checkArguments(argv);
   if (isVersionAsked(argv)) return print(versionText(true));
   if (argv[0] === "mcp") return (await import("./mcp-command.ts")).mcp(argv.slice(1), env);
+  if (argv[0] === ASK_NAMES) return (await import("./complete.ts")).complete(argv.slice(1), env);
   let ownEnv = env;
   const command = parseArgs(argv, VERSION, (context) => {
     // A copy starts this program again: it is to find the same context.

@@ -1,7 +1,7 @@
 // Contexts: what is typed once; the folder's file, the environment; a token by a command; what is made from the description.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
@@ -82,8 +82,45 @@ describe("what is made from the description", () => {
       files.set(shell, join(folder, shell));
       writeFileSync(join(folder, shell), stdout);
     }
-    const script = `source ${files.get("bash")}; COMP_WORDS=(sbx-stdio wai); COMP_CWORD=1; _sbx_stdio; echo "\${COMPREPLY[*]}"`;
-    expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe("wait\n");
+    // compopt works in a completion that a shell runs, and in no other.
+    const inBash = (...typed: string[]) => {
+      const words = ["sbx-stdio", ...typed].map((word) => `'${word}'`).join(" ");
+      const script = `source ${files.get("bash")}; compopt() { :; }; sbx-stdio() { echo "$*" >&3; echo web; }
+        COMP_WORDS=(${words}); COMP_LINE="\${COMP_WORDS[*]}"; COMP_CWORD=${typed.length}; _sbx_stdio 3>&1; echo "\${COMPREPLY[*]}"`;
+      return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim();
+    };
+    expect(inBash("wai")).toBe("wait");
+    expect(inBash("")).not.toContain("--");
+    expect(inBash("ls", "--w")).toBe("--watch");
+    expect(inBash("attach", "--role", "v")).toBe("viewer");
+    // Names are asked for, with what stands on the line.
+    expect(inBash("logs", "--sandbox", "dev", "")).toBe("__complete sessions logs --sandbox dev\nweb");
+    expect(inBash("ls", "--context", "w")).toBe("__complete contexts ls --context w\nweb");
+    const fish = readFileSync(files.get("fish") ?? "", "utf8");
+    expect(fish).toMatch(/from logs' -f -a '\(sbx-stdio __complete sessions /);
+    expect(readFileSync(files.get("zsh") ?? "", "utf8")).toContain(":value:(driver viewer)");
+  });
+
+  test("the names that completions ask for: of sessions that run or have a log, of sandboxes, of contexts", async () => {
+    const env = cleanEnv();
+    await runCli(["context", "set", "work", server.url, "--sandbox", "dev"], "", env);
+    server.said = {
+      sessions: [
+        { session: "web", state: "running" },
+        { session: "old", state: "exited" },
+        { session: "cli-abcdefgh", state: "running" },
+        { session: "$(rm -rf .)", state: "running" },
+      ],
+      sandboxes: [{ sandbox: "dev" }],
+    };
+    const names = async (...words: string[]) => (await runCli(["__complete", ...words], "", env)).stdout;
+    expect(await names("sessions", "kill", "--sandbox", "dev")).toBe("web\n");
+    expect(await names("sessions", "logs")).toBe("web\nold\n");
+    expect(await names("sandboxes", "ls", server.url)).toBe("dev\n");
+    expect(await names("contexts")).toContain("work\n");
+    expect(await runCli(["__complete", "sessions", "http://127.0.0.1:9"], "", env)).toMatchObject({
+      ...{ code: 0, stdout: "", stderr: "" },
+    });
   });
 
   test("the manual page names every command and option of the help", async () => {
