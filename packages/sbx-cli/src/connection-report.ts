@@ -28,6 +28,8 @@ export class ConnectionReport {
   #state: ClientState | undefined;
   /** Why the last attempt came to nothing. */
   #reason: string | undefined;
+  /** The reason that was told last in this wait. */
+  #toldReason: string | undefined;
   #cancelPatience: (() => void) | undefined;
 
   constructor(notices: Notices, clock: ReportClock) {
@@ -115,6 +117,7 @@ export class ConnectionReport {
     this.#cancelPatience?.();
     this.#cancelPatience = undefined;
     this.#next = undefined;
+    this.#toldReason = undefined;
   }
 
   /** The cause of the wait and its length: said anew if the cause changes, or the wait lasts much longer. */
@@ -124,9 +127,12 @@ export class ConnectionReport {
     const nowMs = this.#clock.now();
     const leftMs = state.phase === "waiting" && state.retryAtMs !== undefined ? state.retryAtMs - nowMs : 0;
     const isLong = leftMs > PATIENCE_MS;
+    // The end of a wait that was told is no news, and what the last attempt waited for is none either.
+    if (state.phase === "waiting" && !isLong && this.#toldReason === this.#reason) return;
     const cause = this.#cause(state, isLong);
     if (!this.#next.isDue(`${cause} ${isLong}`, nowMs)) return;
     const when = isLong ? `: trying again in ${Math.ceil(leftMs / 1000)} s` : ` (${this.#span(nowMs)})`;
+    this.#toldReason = this.#reason;
     this.#notices.say(`${cause}${when}`);
   }
 
@@ -134,7 +140,8 @@ export class ConnectionReport {
     if (state.phase === "starting") return "the sandbox is still starting";
     if (this.#reason === undefined) return this.#stage;
     const reason = `not connected (${this.#reason})`;
-    return isLong ? reason : `${reason}: trying again, ${this.#stage}`;
+    if (isLong) return reason;
+    return state.phase === "waiting" ? `${reason}: trying again` : `${reason}: trying again, ${this.#stage}`;
   }
 
   #span(nowMs: number): string {

@@ -36,7 +36,8 @@ export class CopyProgress {
 
   #draw(): void {
     const text = progressText(this.#bytes, this.#total, performance.now() - this.#sinceMs);
-    fs.writeSync(STDERR, `\r${text}\x1b[K`);
+    // A line that is said meanwhile, of the connection, begins at the left and takes the place of this one.
+    fs.writeSync(STDERR, `\r${text}\x1b[K\r`);
   }
 }
 
