@@ -417,6 +417,41 @@ describe("keys", () => {
     ]);
   });
 
+  test("C: a key soon after one that was answered is watched for 3 s of its own", () => {
+    const { client, greet, say, seen, socket, wait } = harness();
+    const told = () => seen.filter(([name]) => name === "quiet");
+    client.start();
+    greet();
+    client.type(bytes("a"));
+    wait(100);
+    say({ type: "pong" });
+    wait(900);
+    const before = socket().sent.length;
+    client.type(bytes("b"));
+    wait(2_000);
+    // It had no ping of its own yet.
+    expect(
+      socket()
+        .sent.slice(before)
+        .filter((sent) => sent === '{"type":"ping"}'),
+    ).toHaveLength(1);
+    wait(999);
+    expect(told()).toEqual([]);
+    wait(1);
+    expect(told()).toEqual([["quiet", true]]);
+    // One that is answered in between is not told of.
+    say({ type: "pong" });
+    client.type(bytes("c"));
+    wait(100);
+    say({ type: "pong" });
+    wait(2_000);
+    client.type(bytes("d"));
+    wait(900);
+    say({ type: "pong" });
+    wait(5_000);
+    expect(told()).toHaveLength(2);
+  });
+
   test("C: a round trip is that of its own ping: the answer of an earlier one does not count, nor does a broken one", () => {
     const { client, greet, say, socket, wait } = harness();
     const times: number[] = [];

@@ -3,6 +3,9 @@
 
 import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS } from "../wire/constants.ts";
 
+/** A ping is given at least so long. */
+const LEAST_MS = 1_000;
+
 export type LivenessPorts = {
   setTimer(ms: number, callback: () => void): () => void;
   now(): number;
@@ -19,6 +22,8 @@ export class Liveness {
   #isOpen = false;
   /** An answer is awaited since then. */
   #askedAtMs: number | undefined;
+  /** The last message after that one: it has no ping of its own. */
+  #askedLastMs: number | undefined;
   #isQuiet = false;
   #pings = 0;
   #pongs = 0;
@@ -56,10 +61,9 @@ export class Liveness {
 
   /** A message was sent, and the client waits for its effect: a server that is there answers a ping even if the process is busy. */
   asked(): void {
-    if (!this.#isOpen || this.#askedAtMs !== undefined) return;
-    this.#askedAtMs = this.#ports.now();
-    this.#sendPing();
-    this.#cancelQuiet = this.#ports.setTimer(QUIET_MS, () => this.#look());
+    if (!this.#isOpen) return;
+    if (this.#askedAtMs === undefined) this.#await(this.#ports.now(), QUIET_MS);
+    else this.#askedLastMs = this.#ports.now();
   }
 
   /** Times a ping to its answer. Never tells a time if the connection ends first. @returns Whether it is open. */
@@ -86,14 +90,27 @@ export class Liveness {
     this.#timed = undefined;
     this.#isQuiet = false;
     this.#askedAtMs = undefined;
+    this.#askedLastMs = undefined;
     this.#cancelPing();
     this.#cancelSilence();
     this.#cancelQuiet();
   }
 
+  #await(askedAtMs: number, ms: number): void {
+    this.#askedAtMs = askedAtMs;
+    this.#askedLastMs = undefined;
+    this.#sendPing();
+    this.#cancelQuiet = this.#ports.setTimer(ms, () => this.#look());
+  }
+
   #look(): void {
-    const isHeard = this.#heardAtMs > (this.#askedAtMs ?? 0);
+    const [askedMs = 0, lastMs = 0] = [this.#askedAtMs, this.#askedLastMs];
+    const isHeard = this.#heardAtMs > askedMs;
     this.#askedAtMs = undefined;
+    if (isHeard && this.#heardAtMs < lastMs) {
+      this.#await(lastMs, Math.max(LEAST_MS, lastMs + QUIET_MS - this.#ports.now()));
+      return;
+    }
     if (isHeard || this.#isQuiet) return;
     this.#isQuiet = true;
     this.#ports.quiet(true);
