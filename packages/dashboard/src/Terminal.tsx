@@ -225,7 +225,7 @@ export function Terminal(props: TerminalProps) {
             obstacle={obstacle}
             isAdmin={props.isAdmin ?? false}
             isCreator={view?.client.phase === "attached" && view.client.hello.creator === true}
-            onShare={props.onShare}
+            onShare={status.name === "refused" ? undefined : props.onShare}
             onDone={focus}
           />
         ) : null}

@@ -138,13 +138,15 @@ function describeRefusal(code: number, reason: string, isByLink: boolean, words:
   }
 }
 
-/** "cmd_not_found: nvim" as a sentence; any other reason as the server has it. */
+/** "cmd_not_found: Cannot find nvim" as a sentence; of any other reason what the server says behind its code, which is for programs. */
 function notStarted(reason: string, words: Texts["refusal"]): string {
-  const [, code = "", name = ""] = /^([a-z_]+): (.+)$/s.exec(reason) ?? [];
-  const why = Object.hasOwn(words.cannotStartWhy, code)
-    ? words.cannotStartWhy[code as keyof typeof words.cannotStartWhy](name)
-    : sentence(reason);
-  return `${why} ${words.cannotStartAdvice}`.trim();
+  const [, code = "", said = reason] = /^([a-z]+(?:_[a-z]+)+): (.+)$/s.exec(reason) ?? [];
+  const [, name = said, why = ""] = /^Cannot (?:find|execute|enter) (.+?)(?:: ([^:]+))?$/s.exec(said) ?? [];
+  if (Object.hasOwn(words.cannotStartWhy, code)) {
+    const text = words.cannotStartWhy[code as keyof typeof words.cannotStartWhy](name, why);
+    return `${text} ${words.cannotStartAdvice}`;
+  }
+  return code === "" ? `${sentence(reason)} ${words.cannotStartAdvice}`.trim() : sentence(said);
 }
 
 function say(name: StateName, tone: Tone, words: string, remedies: readonly Remedy[] = []): Status {

@@ -96,8 +96,8 @@ export const ENGLISH = {
     /** By the server's code for it. */
     cannotStartWhy: {
       cmd_not_found: (name: string) => `There is no command ${name} here.`,
-      cmd_not_executable: (name: string) => `${name} can't be run.`,
-      bad_cwd: (name: string) => `There is no directory ${name} here.`,
+      cmd_not_executable: (name: string, why: string) => `${name} can't be run${why === "" ? "" : `: ${why}`}.`,
+      bad_cwd: (name: string, why: string) => `The directory ${name} can't be entered${why === "" ? "" : `: ${why}`}.`,
     },
     misunderstood: "The server did not understand this page",
     misunderstoodAdvice: "Reload it: it may be of another version.",

@@ -267,7 +267,7 @@ describe("the beginning and the end", () => {
     [4403, "scope", "Not allowed", "Scope. Ask whoever runs this for the right to use this sandbox.", "Log in"],
     [
       4422,
-      "cmd_not_found: nvim",
+      "cmd_not_found: Cannot find nvim",
       "The command can't be started",
       "There is no command nvim here. Check its name and the directory.",
       "New session",

@@ -76,6 +76,25 @@ test.each([
   expect(words(client)).toBe(`refused, bad: ${title} [${remedies}]`);
 });
 
+test.each([
+  ["cmd_not_found: Cannot find nvim", "There is no command nvim here. Check its name and the directory."],
+  ["cmd_not_found: nvim", "There is no command nvim here. Check its name and the directory."],
+  [
+    "cmd_not_executable: Cannot execute ./a: b: permission denied",
+    "./a: b can't be run: permission denied. Check its name and the directory.",
+  ],
+  [
+    "bad_cwd: Cannot enter /x: no such file or directory",
+    "The directory /x can't be entered: no such file or directory. Check its name and the directory.",
+  ],
+  ["start_failed: the machine has no more processes", "The machine has no more processes."],
+  ["why", "Why. Check its name and the directory."],
+])("a command that can't be started is told as %j says, without a code", (reason, detail) => {
+  const client: ClientState = { phase: "ended", end: { kind: "refused", code: 4422, reason } };
+  const facts: SessionFacts = { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false };
+  expect(inWords(facts, 10_000).detail).toBe(detail);
+});
+
 test("a key is one key, whatever it takes to write it", () => {
   const count = (text: string) => countKeys(new TextEncoder().encode(text));
   expect([count("a"), count("é"), count("🚀"), count("\x1b[A"), count("\x1b"), count("ab🚀")]).toEqual([
