@@ -19,6 +19,7 @@ import { addSharing } from "./share-args.ts";
 export type { AttachWish, CliCommand } from "./cli-command.ts";
 
 const KEYS_AND_CODES = `
+sbx-stdio help COMMAND, or COMMAND --help, explains a command, with examples.
 Ctrl+] detaches from a terminal and leaves the session running; so does ~. at the start of a line. Ctrl+^ says what else can be
 done: who is here, asking for the keyboard, giving it. --escape chooses which of these there are.
 The exit code is that of the remote process (128 + N if signal N killed it; 126 or 127 if it could not be started); 2: wrong

@@ -18,6 +18,8 @@ export type Endpoint = {
 };
 
 const SCHEMES: Readonly<Record<string, boolean>> = { "http:": false, "ws:": false, "https:": true, "wss:": true };
+/** `localhost:8787`, as curl takes it. */
+const BARE_HOST = /^(?=localhost|.*[.:])([\w.-]+)(?::\d+)?(?:\/\S*)?$/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Reads `http`, `https`, `ws` and `wss` addresses, with `/attach` at the end or without. @throws {CliError} */
@@ -25,7 +27,9 @@ export function readEndpoint(text: string): Endpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSecure = url === undefined ? undefined : SCHEMES[url.protocol];
   if (url === undefined || isSecure === undefined) {
-    throw usage(`"${text}" is no address: it must begin with https://, http://, wss:// or ws://`);
+    const meant = BARE_HOST.exec(text);
+    const guess = meant === null ? "" : `, as in ${LOOPBACK.test(meant[1] ?? "") ? "http" : "https"}://${text}`;
+    throw usage(`"${text}" is no address: it must begin with https://, http://, wss:// or ws://${guess}`);
   }
   if (url.search !== "" || url.hash !== "") {
     throw usage("the address must have no ? or # in it: say what it says with options");

@@ -22,6 +22,8 @@ import { cellText, table } from "./table.ts";
 const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
 
 const STDERR = 2;
+/** The server's own, where none is given. */
+const USUAL_WAIT_MS = 30_000;
 /** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
 const WRITE_BYTES = 48 * 1024;
 const READ_BYTES = 1_048_576;
@@ -127,7 +129,8 @@ export async function runProgramVerb(
     case "wait": {
       const answer = await asking(() => session.wait({ until: command.until, ...command.more }));
       await say(answer, () => (answer.match === undefined ? "" : `${answer.match.text}\n`));
-      if (answer.outcome !== "met" && !command.isJson) await printer.aside(WAIT_WORDS[answer.outcome]);
+      if (answer.outcome !== "met" && !command.isJson)
+        await printer.aside(waitWords(answer.outcome, command.more.timeoutMs));
       return printer.end(VERB_EXIT[answer.outcome]);
     }
     case "screen": {
@@ -161,11 +164,10 @@ export async function runProgramVerb(
   return printer.end();
 }
 
-const WAIT_WORDS = {
-  timeout: "it did not come in time",
-  exited: "the process ended first",
-  lost: "the process was lost",
-} as const;
+function waitWords(outcome: "timeout" | "exited" | "lost", timeoutMs = USUAL_WAIT_MS): string {
+  if (outcome === "timeout") return `it did not come within ${timeoutMs / 1_000} s: --timeout says how long`;
+  return outcome === "exited" ? "the process ended first" : "the process was lost";
+}
 
 async function readOnce(
   printer: Printer,

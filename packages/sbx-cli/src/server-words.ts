@@ -30,7 +30,9 @@ export function plainReason(reason: string): string {
   const missing = /^cmd_not_found: (?:Cannot find )?(.*)$/s.exec(reason)?.[1];
   if (missing !== undefined) return `${missing}: command not found`;
   const refused = /^cmd_not_executable: (?:Cannot execute )?(.*)$/s.exec(reason)?.[1];
-  return refused ?? reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
+  const words = refused ?? reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
+  // The server speaks of the address's words, which nobody types here.
+  return words.replace(/; role=viewer does not$/, ", which this token has not: it may look, with --role viewer");
 }
 
 /** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */

@@ -15,6 +15,7 @@ import { TerminalTitle } from "./title.ts";
 import { RawTerminal, sizeOf, type TerminalStreams } from "./tty.ts";
 
 const STDOUT = 1;
+const ENTER = 0x0d;
 /** A paste that waits for its program. Read all the same, so that the keys after it are heard, up to this much. */
 const MAX_WAITING_BYTES = 32 * MIB;
 /** Sequences that a hand causes without meaning to type: the mouse, the focus coming and going. */
@@ -139,7 +140,7 @@ export class TerminalFront implements Front {
     if (isBack || this.#hasToldDiscard) return;
     this.#hasToldDiscard = true;
     const half = isLineSent ? "; the beginning of this line is sent already: Ctrl+U clears it" : "";
-    notices.say(`not connected: what is typed now is lost (Ctrl+] ends)${half}`);
+    notices.say(`not connected: what is typed now is lost (Enter tries again at once, Ctrl+] ends)${half}`);
   }
 
   inputClosed(): void {
@@ -225,8 +226,10 @@ export class TerminalFront implements Front {
   #type(bytes: Uint8Array): void {
     const { client, notices } = this.#parts;
     // While the connection is down it is that which is told.
-    if (client.state.phase !== "attached" || this.company.mayType) client.type(bytes);
-    else if (!REPORT.test(String.fromCharCode(...bytes.subarray(0, 3)))) {
+    if (client.state.phase !== "attached" || this.company.mayType) {
+      client.type(bytes);
+      if (bytes.length === 1 && bytes[0] === ENTER) client.retryNow();
+    } else if (!REPORT.test(String.fromCharCode(...bytes.subarray(0, 3)))) {
       notices.bell();
       this.company.refused();
     }

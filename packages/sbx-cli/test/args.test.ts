@@ -116,7 +116,10 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
   const wrong: [string[], string][] = [
     [[], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
     [["--sandbox", "dev"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
-    [["localhost:8787"], '"localhost:8787" is no address: it must begin with https://, http://, wss:// or ws://'],
+    [
+      ["localhost:8787"],
+      '"localhost:8787" is no address: it must begin with https://, http://, wss:// or ws://, as in http://localhost:8787',
+    ],
     [[`${URL}/attach?sandbox=dev`], "the address must have no ? or # in it: say what it says with options"],
     [["https://user:secret@h.example"], "the address must have no name or password in it: use --token"],
     [
@@ -158,7 +161,10 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
       ["run", URL, "-it", "--", "sh"],
       "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it",
     ],
-    [["h.example", "ls"], '"h.example" is no address: it must begin with https://, http://, wss:// or ws://'],
+    [
+      ["h.example", "ls"],
+      '"h.example" is no address: it must begin with https://, http://, wss:// or ws://, as in https://h.example',
+    ],
     [[URL, "npm", "test"], "put -- before the command: sbx-stdio URL [options] -- npm test"],
     [[URL, "npm", "--", "test"], '"npm" stands where only options may: put it after the --'],
     [[URL, "--"], "no command after --"],

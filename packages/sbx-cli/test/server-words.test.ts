@@ -51,3 +51,11 @@ test.each([
   const refusal = asking(() => Promise.reject(new StdioError(error, words, { status: 422 })));
   await expect(refusal).rejects.toMatchObject({ message, exitCode });
 });
+
+test("a token that can only look: in the command line's own words", () => {
+  const reason = "to drive needs the scope sandbox:exec; role=viewer does not";
+  const words = refusalWords({ kind: "refused", code: CLOSE.forbidden, reason }, "https://host", false, undefined);
+  expect(words).toBe(
+    "to drive needs the scope sandbox:exec, which this token has not: it may look, with --role viewer",
+  );
+});

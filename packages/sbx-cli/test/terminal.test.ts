@@ -280,7 +280,9 @@ describe("a connection that is lost", () => {
     await terminal.shows(/^sbx-stdio: connection lost \(.+\), reconnecting…$/m);
     terminal.type("rm -r");
     terminal.type("f /");
-    await terminal.shows(/^sbx-stdio: not connected: what is typed now is lost \(Ctrl\+\] ends\)$/m);
+    await terminal.shows(
+      /^sbx-stdio: not connected: what is typed now is lost \(Enter tries again at once, Ctrl\+\] ends\)$/m,
+    );
     server.refusal = undefined;
     await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
     expect(taken()).toEqual(typedBefore);
@@ -290,6 +292,16 @@ describe("a connection that is lost", () => {
     const screen = await terminal.shows(/^after$/m);
     expect(screen.match(/what is typed now is lost/g)).toHaveLength(1);
     expect(screen).not.toContain("rm -rf");
+  });
+
+  test("Enter tries again at once, however long the wait would be", async () => {
+    await shell();
+    server.refusal = { status: 503, body: "", headers: { "retry-after": "200" } };
+    server.cut();
+    await terminal.shows(/trying again in \d+ s$/m);
+    server.refusal = undefined;
+    terminal.press("Enter");
+    await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
   });
 
   test("keys are kept with --keep-keys, and typed once when it is back", async () => {
