@@ -15,19 +15,17 @@ export class Latency {
     connection.subscribe({
       output: (_stream, _bytes, end) => {
         this.#receivedTo = end;
+        if (this.#roundTrip.printed(now())) measured(this.#roundTrip.ms ?? 0);
       },
       typed: () => this.#roundTrip.sent(now()),
-      inputDrained: () => {
-        const isNew = this.#roundTrip.taken(connection.client?.unackedInput ?? 0, now());
-        if (isNew) measured(this.#roundTrip.ms ?? 0);
-      },
+      inputDrained: () => this.#roundTrip.taken(connection.client?.unackedInput ?? 0),
       state: ({ phase }) => {
         if (phase !== "attached") this.#roundTrip.broken();
       },
     });
   }
 
-  /** Undefined before anything was typed. */
+  /** Undefined before a key could be timed. */
   get roundTripMs(): number | undefined {
     return this.#roundTrip.ms;
   }

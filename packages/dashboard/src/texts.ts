@@ -46,7 +46,7 @@ export const ENGLISH = {
     place: (sandbox: string, session: string) => `${sandbox} / ${session}`,
     size: (cols: number, rows: number) => `${cols}×${rows}`,
     latency: ({ roundTripMs, bytesBehind }: { roundTripMs: number | undefined; bytesBehind: number }) => {
-      const trip = roundTripMs === undefined ? "Nothing was typed yet" : `A key takes ${Math.round(roundTripMs)} ms`;
+      const trip = roundTripMs === undefined ? "No key was timed yet" : `A key takes ${Math.round(roundTripMs)} ms`;
       return `${trip}; ${count(bytesBehind, "byte")} still to be drawn`;
     },
   },
