@@ -3,6 +3,7 @@
 import { STREAM_STDERR, STREAM_STDOUT } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 import { type Header, MAX_DOWNLOAD_BYTES, readHeader } from "./download-plan.ts";
+import { withoutCode } from "./status.ts";
 
 export type DownloadEnd =
   | { readonly kind: "done"; readonly header: Header; readonly content: Blob }
@@ -68,7 +69,7 @@ export class Download {
         const { end } = state;
         if (end.kind === "exit" && end.code === 0) this.#finish(this.#whole());
         else if (end.kind === "exit") this.#finish({ kind: "failed", reason: this.#said.trim() || `exit ${end.code}` });
-        else this.#finish({ kind: "failed", reason: end.kind === "refused" ? end.reason : "" });
+        else this.#finish({ kind: "failed", reason: end.kind === "refused" ? withoutCode(end.reason) : "" });
       },
     });
     await this.#connection.start();

@@ -149,6 +149,11 @@ function notStarted(reason: string, words: Texts["refusal"]): string {
   return code === "" ? `${sentence(reason)} ${words.cannotStartAdvice}`.trim() : sentence(said);
 }
 
+/** A reason without the code before its words, which is for programs. */
+export function withoutCode(reason: string): string {
+  return reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
+}
+
 function say(name: StateName, tone: Tone, words: string, remedies: readonly Remedy[] = []): Status {
   return { name, tone, words, remedies, isPassing: false };
 }

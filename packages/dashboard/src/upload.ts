@@ -3,6 +3,7 @@
 import { STREAM_STDERR, STREAM_STDOUT } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 import type { OfferedFile } from "./dropped-files.ts";
+import { withoutCode } from "./status.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 import { pathsOf, WHOLE } from "./upload-plan.ts";
 
@@ -75,7 +76,7 @@ export class Upload {
           const { end } = state;
           if (end.kind === "exit" && end.code === 0) resolve({ kind: "done", paths: pathsOf(said.stdout) });
           else if (end.kind === "exit") resolve({ kind: "failed", reason: said.stderr.trim() || `exit ${end.code}` });
-          else resolve({ kind: "failed", reason: end.kind === "refused" ? end.reason : "" });
+          else resolve({ kind: "failed", reason: end.kind === "refused" ? withoutCode(end.reason) : "" });
         },
       });
     });

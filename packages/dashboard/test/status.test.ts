@@ -3,7 +3,7 @@
 import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { hello } from "../../sandbox-stdio/test/hello.ts";
-import { countKeys, describe as inWords, type SessionFacts } from "../src/status.ts";
+import { countKeys, describe as inWords, type SessionFacts, withoutCode } from "../src/status.ts";
 
 const attached: ClientState = { phase: "attached", hello: hello(), isResumed: false };
 
@@ -93,6 +93,10 @@ test.each([
   const client: ClientState = { phase: "ended", end: { kind: "refused", code: 4422, reason } };
   const facts: SessionFacts = { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false };
   expect(inWords(facts, 10_000).detail).toBe(detail);
+});
+
+test("the reason of a transfer that is refused is told without its code", () => {
+  expect([withoutCode("bad_cwd: Cannot enter /x"), withoutCode("why: no")]).toEqual(["Cannot enter /x", "why: no"]);
 });
 
 test("a key is one key, whatever it takes to write it", () => {

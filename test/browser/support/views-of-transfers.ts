@@ -43,8 +43,8 @@ export const transferViews = (browser: Fixture): Views => {
     },
     "an upload that failed": async (look) => {
       const tab = await shell(look);
-      await tab.run("cd /proc; clear");
-      await tab.prompt();
+      await tab.run("cd /proc; clear; pwd");
+      await tab.find(/^\/proc$/);
       await drop(tab, ["dragover", "drop"]);
       await tab.page.getByText(/^Not uploaded/).waitFor();
       return tab;
@@ -58,8 +58,8 @@ export const transferViews = (browser: Fixture): Views => {
     },
     "a download that failed": async (look) => {
       const tab = await asking(await shell(look));
-      await tab.run("clear; rm backup.tar");
-      await tab.prompt();
+      await tab.run("clear; rm backup.tar; ls | wc -l");
+      await tab.find(/^0$/);
       await save(tab).click();
       await tab.page.getByText(/^Not downloaded/).waitFor();
       return tab;

@@ -146,6 +146,7 @@ export const viewsOf = (browser: Fixture): Views => {
       );
       await tab.button("Run");
       await tab.page.getByRole("heading", { name: "The command can't be started" }).waitFor();
+      await tab.page.getByText("There is no command no-such-program here.").waitFor();
       return tab;
     },
     "a server that does not answer": async (look) => {
