@@ -14,7 +14,7 @@ import {
   loginFor,
   rememberLogin,
 } from "./logins.ts";
-import { networkPhrase } from "./network-words.ts";
+import { fetchFailure, networkPhrase } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
 import { oneLine, plain } from "./plain-text.ts";
 
@@ -154,8 +154,7 @@ export async function login(
     });
     if (!isNewLogin) say("Already logged in (log in again: --force)");
   } catch (error) {
-    // fetch throws this if no answer came.
-    const why = error instanceof TypeError && error.cause instanceof Error ? error.cause : undefined;
+    const why = fetchFailure(error);
     const message = why === undefined ? `cannot log in: ${phraseOf(error)}` : await unreachable(issuer, why);
     throw new CliError(message, undefined, { cause: error });
   }

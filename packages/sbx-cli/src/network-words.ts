@@ -35,6 +35,13 @@ export function describeFailure(error: Error, host: string): string {
   return `cannot connect to ${host}: ${networkPhrase(error)}`;
 }
 
+/** What kept a fetch from its answer: the error's cause on Node, the error itself on Bun. undefined: another fault. */
+export function fetchFailure(error: unknown): Error | undefined {
+  if (!(error instanceof TypeError)) return undefined;
+  if (error.cause instanceof Error) return error.cause;
+  return "code" in error ? error : undefined;
+}
+
 /** The same, without where. */
 export function networkPhrase(error: Error): string {
   const unlike = UNLIKE.find(([pattern]) => pattern.test(error.message));

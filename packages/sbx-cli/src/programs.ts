@@ -11,6 +11,7 @@ import {
   sandbox,
 } from "sandbox-stdio/client";
 import type { LogsCommand, Place, ProgramCommand, RunCommand, Since } from "./cli-command.ts";
+import { describeFailure, fetchFailure } from "./network-words.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { safeJson } from "./plain-text.ts";
@@ -47,8 +48,16 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof StdioError)) throw error;
     const code = error.status === HTTP_BAD_REQUEST ? EXIT.usage : (startFailureCode(error.code) ?? EXIT.failed);
-    throw new CliError(plainReason(withCode(error)), code, { cause: error, code: error.code });
+    const words = unreachableWords(error) ?? plainReason(withCode(error));
+    throw new CliError(words, code, { cause: error, code: error.code });
   }
+}
+
+/** As other verbs say it. */
+function unreachableWords({ message, cause }: StdioError): string | undefined {
+  const failure = fetchFailure(cause);
+  const host = /^No answer from (\S+): /.exec(message)?.[1];
+  return failure === undefined || host === undefined ? undefined : describeFailure(failure, host);
 }
 
 /** Not every answer has the code before its words, which are then put as those with it are. */

@@ -59,6 +59,19 @@ describe("why it failed is one line, and the code is 255", () => {
     );
   });
 
+  test("an address where nobody listens is told in the same words by every verb", async () => {
+    // Not one of the ports that a browser would not ask, and none that another test may be given.
+    const url = "http://127.0.0.1:2";
+    for (const words of [
+      ["run", url, "--", "true"],
+      ["read", url, "--session", "s"],
+      ["ls", url],
+      ["whoami", url],
+    ]) {
+      expect(await runCli(words)).toEqual(line("cannot connect to 127.0.0.1:2: connection refused"));
+    }
+  });
+
   const refusals: [number, string, Record<string, string>, string][] = [
     [403, '{"error":"forbidden","message":"not your sandbox"}', {}, "not your sandbox"],
     [404, "<html>no such page</html>", {}, "the server answered HTTP 404 Refused"],
