@@ -2,7 +2,7 @@
 
 import { type CSSProperties, useEffect, useId, useRef, useState } from "react";
 import { commandLineOf } from "./palette-model.ts";
-import type { ListedSession, Look } from "./session-list.ts";
+import { type ListedSession, type Look, miniatureCols } from "./session-list.ts";
 import { useTexts } from "./texts-context.ts";
 
 export type Opening = "here" | "right" | "below";
@@ -28,7 +28,9 @@ export function SessionPreview(props: SessionPreviewProps) {
   const [isKept, setKept] = useState(false);
   const [isNaming, setNaming] = useState(false);
   const { session } = listed.place;
-  const cols: (CSSProperties & Record<"--cols", number>) | undefined = look && { "--cols": look.cols };
+  const cols: (CSSProperties & Record<"--cols", number>) | undefined = look && {
+    "--cols": miniatureCols(look),
+  };
   return (
     <section className="sbx-preview" aria-label={session}>
       {look === undefined ? (

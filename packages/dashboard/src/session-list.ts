@@ -31,6 +31,8 @@ const MAX_PAGES = 4;
 const TAIL_BYTES = 2_048;
 const PIPE_COLS = 80;
 const PIPE_LINES = 24;
+/** Fewer columns would make larger characters than those of the list. */
+const MINIATURE_COLS = 48;
 
 /** The sandboxes in which this person's tenant has sessions that have not ended. */
 export async function listSandboxes(signal: AbortSignal): Promise<Answer<readonly string[]>> {
@@ -75,6 +77,12 @@ export async function lookAt({ place, tty }: ListedSession, signal: AbortSignal)
 /** The last line that is not empty. */
 export function lastLineOf({ lines }: Look): string {
   return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
+}
+
+/** How many columns a miniature has: those that are used, as a wide window with short lines would be too small to read. */
+export function miniatureCols({ cols, lines }: Look): number {
+  // Characters of two cells are few enough where lines are as long as the window is wide.
+  return Math.min(cols, Math.max(MINIATURE_COLS, ...lines.map((line) => line.trimEnd().length)));
 }
 
 export async function endSession(place: Place): Promise<Answer<undefined>> {

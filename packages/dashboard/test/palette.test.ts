@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { paletteCommands } from "../src/palette-commands.ts";
 import { ageOf, attachCommand, commandLineOf, found, sessionEntry } from "../src/palette-model.ts";
-import { type ListedSession, lastLineOf } from "../src/session-list.ts";
+import { type ListedSession, lastLineOf, miniatureCols } from "../src/session-list.ts";
 import { ENGLISH } from "../src/texts.ts";
 
 const listed = (session: string, command: readonly string[] = ["bash"], sandbox = "dev"): ListedSession => ({
@@ -83,4 +83,11 @@ test("a command is shown as one would type it, an age in its largest unit, of a 
   ]);
   expect(lastLineOf({ cols: 80, lines: ["a", "  b ", " ", ""] })).toBe("b");
   expect(lastLineOf({ cols: 80, lines: [] })).toBe("");
+  const width = (cols: number, ...lines: string[]) => miniatureCols({ cols, lines });
+  expect([
+    width(149, "$ ls", ""),
+    width(149, `${"x".repeat(90)}   `),
+    width(80, "日".repeat(99)),
+    width(20, "a"),
+  ]).toEqual([48, 90, 80, 20]);
 });
