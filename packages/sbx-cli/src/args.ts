@@ -151,7 +151,7 @@ export function describeProgram(
   addPrograms(program, words, defaults, done);
   addSessions(program, defaults, done);
   addSharing(program, defaults, done);
-  addLogin(program, done);
+  addLogin(program, defaults, done);
   addTools(program, words, defaults, version, done);
   // Read by itself (run.ts); here for help, the manual page and completions.
   addMcpWords(program.command("mcp"));

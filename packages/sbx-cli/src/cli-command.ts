@@ -114,7 +114,8 @@ export type CliCommand =
   /** Without a server: of every login. */
   | { readonly kind: "logout"; readonly endpoint: Endpoint | undefined }
   | ({ readonly kind: "whoami"; readonly isJson: boolean } & Place)
-  | ({ readonly kind: "doctor"; readonly isJson: boolean } & Place)
+  /** `isStarted`: the sandbox is started, where it is not. */
+  | ({ readonly kind: "doctor"; readonly isJson: boolean; readonly isStarted: boolean } & Place)
   | ({
       readonly kind: "sessions";
       /** In all sandboxes of the person, not in one. */

@@ -4,6 +4,7 @@ import dns from "node:dns/promises";
 import net from "node:net";
 import { isRecord } from "sandbox-stdio/core";
 import type { CliCommand, Place } from "./cli-command.ts";
+import { processClock } from "./clock.ts";
 import type { TokenSource } from "./credentials.ts";
 import { unusedProxy } from "./direct-fetch.ts";
 import type { Environment } from "./logins.ts";
@@ -11,11 +12,16 @@ import { networkPhrase } from "./network-words.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { oneLine, safeJson } from "./plain-text.ts";
 import { Printer } from "./print.ts";
+import { asking, sandboxOf } from "./programs.ts";
 import { ask } from "./sessions.ts";
 
 const TIMEOUT_MS = 10_000;
+/** A container may take minutes to start. */
+const START_MS = 180_000;
 /** A token's times are believed to the minute. */
 const MAX_SKEW_MS = 60_000;
+
+type DoctorCommand = Extract<CliCommand, { kind: "doctor" }>;
 
 /** `unknown` is neither good nor a fault. */
 type Found = { readonly state: "ok" | "unknown"; readonly text: string };
@@ -25,11 +31,7 @@ const ok = (text: string): Found => ({ state: "ok", text });
 const unknown = (text: string): Found => ({ state: "unknown", text });
 
 /** @returns 0 where every step is good, else 255. */
-export async function diagnose(
-  command: Extract<CliCommand, { kind: "doctor" }>,
-  source: TokenSource,
-  env: Environment,
-): Promise<Outcome> {
+export async function diagnose(command: DoctorCommand, source: TokenSource, env: Environment): Promise<Outcome> {
   const printer = new Printer();
   const steps: { name: string; state: string; text: string; advice?: string }[] = [];
   let code: number = EXIT.ok;
@@ -56,7 +58,8 @@ function lineOf({ name, state, text, advice }: { name: string; state: string; te
   return advice === undefined ? line : `${line}      ${advice}\n`;
 }
 
-function stepsOf({ endpoint, sandbox }: Place, source: TokenSource, env: Environment): readonly Step[] {
+function stepsOf(command: DoctorCommand, source: TokenSource, env: Environment): readonly Step[] {
+  const { endpoint, sandbox } = command;
   const url = new URL(endpoint.httpBase);
   let token = "";
   let date: string | null = null;
@@ -105,9 +108,27 @@ function stepsOf({ endpoint, sandbox }: Place, source: TokenSource, env: Environ
       "something on the way may not know WebSockets",
       async () => ok(await upgrade(endpoint.attachUrl, token)),
     ],
+    [
+      "container",
+      "what the reason says is the server's word: its logs, or whoever runs it, know more",
+      async () => {
+        if (!command.isStarted) return unknown("not tried: --start starts it, and runs true in it");
+        return ok(await start(command, token));
+      },
+    ],
   ];
   if (proxy === undefined) return steps;
   return [["proxy", "", async () => unknown(`that of ${proxy} is not used: connections go straight`)], ...steps];
+}
+
+async function start(place: Place, token: string): Promise<string> {
+  const sinceMs = processClock.now();
+  const { state, exit } = await asking(() =>
+    sandboxOf(place, async () => token).run({ cmd: "true", waitMs: START_MS }),
+  );
+  if (state !== "exited" || exit?.code !== 0)
+    throw new Error(`the command true is ${state}, with exit code ${exit?.code}`);
+  return `runs commands; the first took ${((processClock.now() - sinceMs) / 1_000).toFixed(1)} s`;
 }
 
 /** What the token is good for; a server that does not say it is asked by the first command. */

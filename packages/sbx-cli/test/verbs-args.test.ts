@@ -120,6 +120,8 @@ describe("what is left out comes from the context", () => {
       wish: { endpoint: { typed: URL }, sandbox: "other", session: "work", cmd: undefined },
     });
     expect(parse("kill", defaults)).toMatchObject({ kind: "kill", sandbox: "dev", session: "work" });
+    expect(parse("login", defaults)).toMatchObject({ kind: "login", endpoint: { typed: URL } });
+    expect(parse("login", { ...defaults, isServerFound: true })).toMatchObject({ endpoint: undefined });
     expect(parse("signal HUP", defaults)).toMatchObject({ kind: "signal", endpoint: { typed: URL }, signal: "SIGHUP" });
     expect(parse("signal web", defaults)).toMatchObject({ session: "web", signal: "SIGINT" });
     expect(parse("signal web term", defaults)).toMatchObject({ session: "web", signal: "SIGTERM" });

@@ -62,10 +62,10 @@ test("started with nohup it outlives its terminal's SIGHUP, and so does the proc
 });
 
 test("doctor says that every step is good, and which one is not", async () => {
-  const good = await runCli(await person(), [], "", "doctor");
+  const good = await runCli(await person(), ["--start"], "", "doctor");
   // The local server does not say its time: that is no "ok".
   expect(good.stdout.match(/^ok +\S+/gm)?.map((line) => line.slice(2).trim())).toEqual([
-    ...["name", "server", "token", "access", "commands", "WebSocket"],
+    ...["name", "server", "token", "access", "commands", "WebSocket", "container"],
   ]);
   expect(good.stdout).toMatch(/^- +clock +not told: /m);
   expect(good.code).toBe(0);
@@ -76,6 +76,7 @@ test("doctor says that every step is good, and which one is not", async () => {
     ok: true,
     steps: expect.arrayContaining([
       expect.objectContaining({ name: "commands", state: "unknown", text: expect.stringContaining("sandbox:exec") }),
+      expect.objectContaining({ name: "container", state: "unknown" }),
     ]),
   });
 });

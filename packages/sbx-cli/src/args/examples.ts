@@ -56,7 +56,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   kill: ["sbx-stdio kill https://host --session web", "sbx-stdio kill web"],
   whoami: ["sbx-stdio whoami https://host"],
-  doctor: ["sbx-stdio doctor https://host --sandbox dev"],
+  doctor: ["sbx-stdio doctor https://host --sandbox dev", "sbx-stdio doctor --start --json"],
   share: [
     "sbx-stdio share https://host --session build",
     "sbx-stdio share https://host --session build --role driver --seconds 3600 --guests",

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import type { Defaults, Since } from "../cli-command.ts";
-import { readEndpoint } from "../endpoint.ts";
+import { type Endpoint, readEndpoint } from "../endpoint.ts";
 import { addPlace, addSessionPlace, type PlaceFlags, placeOf, sessionPlaceOf } from "./place.ts";
 import { readWhole } from "./readers.ts";
 import type { Done } from "./verb-options.ts";
@@ -50,11 +50,14 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     });
   addPlace(program.command("doctor [url]"))
     .description("try every step of a connection, and say what is wrong and what to do")
+    .option("--start", "start the sandbox too, and run true in it")
     .option("--json", "the steps as JSON")
-    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
-      done({ kind: "doctor", ...placeOf(url, flags, defaults), isJson: flags.json === true });
+    .action((url: string | undefined, { json = false, start = false, ...flags }: DoctorFlags) => {
+      done({ kind: "doctor", ...placeOf(url, flags, defaults), isJson: json, isStarted: start });
     });
 }
+
+type DoctorFlags = PlaceFlags & { json?: boolean; start?: boolean };
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -67,10 +70,16 @@ function readSince(value: string): Since {
   throw new InvalidArgumentError("It must be a duration (10m), a time (2026-11-23T10:00) or an offset in bytes");
 }
 
-export function addLogin(program: Command, done: Done): void {
+/** Not the address of a file that anybody may have put into the folder: a login for it is asked for by name. */
+function contextServer({ server, isServerFound }: Defaults): Endpoint | undefined {
+  return server === undefined || isServerFound === true ? undefined : readEndpoint(server);
+}
+
+export function addLogin(program: Command, defaults: Defaults, done: Done): void {
   program
     .command("login [url]")
     .description("log in with a browser, here or on another device, and store the token")
+    .option("--context <name>", "the context whose server is meant (default: SBX_CONTEXT, or the current one)")
     .option("--issuer <url>", "who issues the token (default: OAUTH_API_URL, or https://id.org.ai)")
     .option("--client-id <id>", "the client to log in as (default: OAUTH_CLIENT_ID, or the issuer's usual one)")
     .option("--no-browser", "open no browser here")
@@ -79,7 +88,7 @@ export function addLogin(program: Command, done: Done): void {
       (url: string | undefined, flags: { issuer?: string; clientId?: string; browser: boolean; force?: boolean }) => {
         done({
           kind: "login",
-          endpoint: url === undefined ? undefined : readEndpoint(url),
+          endpoint: url === undefined ? contextServer(defaults) : readEndpoint(url),
           issuer: flags.issuer === undefined ? undefined : readEndpoint(flags.issuer).httpBase,
           clientId: flags.clientId,
           mayOpenBrowser: flags.browser,
