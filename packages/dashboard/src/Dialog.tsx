@@ -28,8 +28,8 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
     return () => {
       element?.close();
       // Keys typed after a dialog are meant for the process, not for the button that opened it.
-      const fields = TYPED_INTO.map((field) => terminal.querySelector<HTMLElement>(field));
-      fields.find((field) => field !== null)?.focus();
+      const field = TYPED_INTO.map((each) => terminal.querySelector(each)).find((each) => each !== null);
+      if (field instanceof HTMLElement) field.focus();
     };
   }, []);
   return (
