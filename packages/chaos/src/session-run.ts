@@ -9,6 +9,7 @@ import {
   type ClientSocketEvents,
   type ClientState,
   type Delivery,
+  MAX_KEPT_INPUT_BYTES,
   type OutputStream,
   RESUME_GRACE_MS,
   STREAM_STDERR,
@@ -179,10 +180,11 @@ export class SessionRun {
     const { sandbox } = this.#ports;
     // Without an offset a PTY's client is shown the screen; this one counts bytes, from the first on.
     const known: [string, string][] = resume.has("offset") ? [...resume] : [["offset", "0"], ...resume];
-    if (resume.has("resume")) return [["sandbox", sandbox], ["delivery", this.plan.delivery], ...known];
     const { work, tty, delivery } = this.plan;
+    const keeps = tty ? {} : { keeps: MAX_KEPT_INPUT_BYTES };
+    if (resume.has("resume")) return [...attachParams({ sandbox, delivery, ...keeps }), ...known];
     const process = { ...this.#ports.program(work, tty), tty, delivery };
-    return [...attachParams({ sandbox, process, delivery }), ...known];
+    return [...attachParams({ sandbox, process, delivery, ...keeps }), ...known];
   }
 
   #stateChanged(state: ClientState): void {

@@ -643,6 +643,24 @@ describe("what is gone", () => {
   });
 });
 
+test("I3b: it keeps and sends what its window holds; a later connection may have a smaller one", () => {
+  const { client, greet, say, socket, wait } = harness();
+  client.start();
+  greet({ inputWindow: 1_048_576 });
+  const sent = () => socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
+  expect(client.write(new Uint8Array(1_048_575))).toBe(true);
+  expect(client.write(new Uint8Array(100_000))).toBe(false);
+  expect(sent()).toBe(1_048_576);
+  say({ type: "stdin_ack", offset: 1_000 });
+  expect(sent()).toBe(1_049_576);
+  socket().events.closed(1006, "");
+  wait(200);
+  greet({ stdin: 2_000 });
+  expect([sent(), client.unackedInput]).toEqual([262_144, 1_146_575]);
+  say({ type: "stdin_ack", offset: 2_001 });
+  expect(sent()).toBe(262_145);
+});
+
 test("I3: beyond 256 KiB not acknowledged it asks for a pause, and says when it may go on", () => {
   const { client, greet, say, seen, socket } = harness();
   client.start();

@@ -1,7 +1,7 @@
 // The session core alone: who may come, what each is sent, what is asked of the process, and the exit.
 
 import { describe, expect, test } from "vitest";
-import { MAX_CLIENTS, RESUME_GRACE_MS } from "../src/index.ts";
+import { type AttachRequest, type Hello, MAX_CLIENTS, RESUME_GRACE_MS, type Role } from "../src/index.ts";
 import { bytes, FakePeer, join, output, request, rig, takeAll } from "./fixtures.ts";
 
 describe("the exit", () => {
@@ -120,8 +120,8 @@ describe("attaching", () => {
 });
 
 describe("limits on input", () => {
-  const fill = (at: ReturnType<typeof rig>, id: string, length: number) => {
-    const one = join(at.session, id);
+  const fill = (at: ReturnType<typeof rig>, id: string, length: number, wish: Partial<AttachRequest> = {}) => {
+    const one = join(at.session, id, wish);
     for (let offset = 0; offset < length; offset += 65_536) {
       at.session.stdin(one.client, new Uint8Array(Math.min(65_536, length - offset)), offset);
     }
@@ -134,6 +134,29 @@ describe("limits on input", () => {
     expect([client.input.queuedBytes, peer.end]).toEqual([5 * 65_536, undefined]);
     at.session.stdin(client, new Uint8Array(1));
     expect(peer.end).toMatchObject({ code: 1008 });
+  });
+
+  test("I3b: the client that a process on pipes was started for has the window that it keeps, 1 MiB at most", () => {
+    const inputWindow = (id: string, keeps: number | undefined, at: ReturnType<typeof rig>, role: Role = "driver") =>
+      (join(at.session, id, { role, ...(keeps === undefined ? {} : { keeps }) }).peer.of("hello")[0] as Hello)
+        .inputWindow;
+    expect(inputWindow("a", undefined, rig())).toBe(undefined);
+    expect(inputWindow("a", 1, rig())).toBe(undefined);
+    expect(inputWindow("a", 300_000, rig())).toBe(300_000);
+    const at = rig();
+    expect(inputWindow("a", 2 ** 40, at)).toBe(1_048_576);
+    expect(inputWindow("b", 2 ** 40, at)).toBe(undefined); // It came later.
+    expect(inputWindow("a", undefined, at)).toBe(undefined); // Its new connection says nothing of that.
+    expect(inputWindow("a", 2 ** 40, rig(), "viewer")).toBe(undefined);
+    expect(inputWindow("a", 2 ** 40, rig({ tty: true }))).toBe(undefined);
+  });
+
+  test("I3b, L4: as much of its input and one frame may wait, one byte more closes it with 1008", () => {
+    const at = rig();
+    const { client, peer } = fill(at, "a", 17 * 65_536, { keeps: 2 ** 20 });
+    expect([client.input.queuedBytes, peer.end]).toEqual([17 * 65_536, undefined]);
+    at.session.stdin(client, new Uint8Array(1));
+    expect(peer.end).toEqual({ code: 1008, reason: "more than 1048576 bytes of input wait", retry: "never" });
   });
 
   test("R6, L4: what waits of an earlier life is not held against the next one, but two such lives are enough", () => {

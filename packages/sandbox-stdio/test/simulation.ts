@@ -8,6 +8,8 @@ import {
   type BudgetLimits,
   DEFAULT_BUDGET,
   type Delivery,
+  MAX_KEPT_INPUT_BYTES,
+  MAX_UNACKED_INPUT_BYTES,
   type Mode,
   PLAIN,
   parseAttachQuery,
@@ -50,6 +52,8 @@ const FAULTS: readonly Fault[] = [
 
 export type Plan = {
   readonly seed: number;
+  /** How much input the first client on pipes keeps, if it says so (I3b). */
+  readonly keeps: number | undefined;
   /** 1: clients speak to the bridge itself. 2: through a Durable Object. */
   readonly hops: 1 | 2;
   readonly process: ProcessPlan;
@@ -119,10 +123,12 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
     jitterMs: random.pick([0, 2, 30]),
     bytesPerMs: random.scale(100, 100_000),
   });
+  const keeps = seed % 2 === 0 ? MAX_KEPT_INPUT_BYTES : undefined;
+  const mostInput = keeps === undefined ? 600_000 : 3_000_000;
   const parties: PartyPlan[] = [];
   for (let i = 0; i < driverCount + viewerCount; i += 1) {
     const role = i < driverCount ? "driver" : "viewer";
-    const inputBytes = role === "viewer" ? random.pick([0, 500]) : random.scale(1, isLarge ? 600_000 : 60_000);
+    const inputBytes = role === "viewer" ? random.pick([0, 500]) : random.scale(1, isLarge ? mostInput : 60_000);
     const pieceBytes = Math.min(100_000, Math.ceil(inputBytes / random.scale(1, 60)));
     parties.push({
       who: i % 4,
@@ -139,6 +145,7 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
   const input = parties.reduce((sum, party) => sum + party.inputBytes, 0);
   return {
     seed,
+    keeps,
     hops: random.chance(0.8) ? 2 : 1,
     process: {
       tty,
@@ -322,6 +329,7 @@ export class Simulation {
       ...(offset === undefined ? {} : { offset }),
       ...(attempt === undefined ? {} : { attempt }),
       ...(stdin === undefined ? {} : { stdin }),
+      ...(this.plan.keeps === undefined ? {} : { keeps: this.plan.keeps }),
       ...(tty && random.chance(0.3) ? { size: { cols: random.int(20, 200), rows: random.int(5, 60) } } : {}),
     };
     const server = this.#serverEnd(STDIO, attach);
@@ -522,8 +530,9 @@ export class Simulation {
   #checkBounds(session: SessionCore): void {
     for (const client of session.clients) {
       const queued = client.input.queuedBytes;
-      // Twice: what waits of an earlier life, and what this one may send (L4).
-      if (queued > 2 * 256 * 1024 + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
+      // Twice: what waits of an earlier life, and what this one may send (L4, I3b).
+      const window = this.plan.keeps ?? MAX_UNACKED_INPUT_BYTES;
+      if (queued > 2 * window + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
       if (client.input.entries.length > 4096) throw new Error(`${client.input.entries.length} entries of input wait`);
       if (client.greeted === undefined) continue;
       const { flow, cursor } = client.greeted.reader;

@@ -1,7 +1,7 @@
 // The query of an attach, made of the wish on the command line. Pure.
 
 import { randomBytes } from "node:crypto";
-import { attachParams } from "sandbox-stdio/core";
+import { attachParams, MAX_KEPT_INPUT_BYTES } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 
 /** The variables of this side that a program on a PTY gets: its terminal's abilities, and the language. */
@@ -35,6 +35,7 @@ export function attachQuery(
       ...(wish.keep === undefined ? {} : { keep: wish.keep }),
       ...(wish.linger === undefined ? {} : { linger: wish.linger }),
     },
+    ...(tty || isOnlyLooking ? {} : { keeps: MAX_KEPT_INPUT_BYTES }),
     ...(tty && size !== undefined ? { size } : {}),
     ...(wish.name === undefined ? {} : { name: wish.name }),
     ...(wish.role === undefined ? {} : { role: wish.role }),

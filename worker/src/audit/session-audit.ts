@@ -6,7 +6,6 @@ import {
   type InputFate,
   InputPositions,
   type InputRecorder,
-  MAX_UNACKED_INPUT_BYTES,
   type ServerConnection,
 } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal.ts";
@@ -29,11 +28,8 @@ const TYPING_GATHER_MS = 400;
  * stored, so that it is stored between two keys and not while one is echoed.
  */
 const MAX_GATHER_MS = 500;
-/**
- * Input that waits is stored at once from here on, so that a client that sends much need not wait for the clock. A
- * transaction costs about the same whatever its size, and a client sends its other half while the first is stored.
- */
-const GATHER_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
+/** Of input that waits, half of what its client may send is stored at once: it sends the other half while the first is stored. */
+const enoughOf = (client: ClientRecord) => client.inputWindow / 2;
 
 export interface SessionAuditPorts {
   readonly trail: AuditTrail;
@@ -58,6 +54,8 @@ export class SessionAudit implements InputRecorder {
   #place: Partial<Place> = {};
   #pending: Pending[] = [];
   #pendingBytes = 0;
+  /** So many bytes are stored at once, so that no client whose input is among them need wait for the clock. */
+  #enoughBytes = Number.POSITIVE_INFINITY;
   #left: string[] = [];
   readonly #refusals = new Refusals();
   #refusalTimer: ReturnType<typeof setTimeout> | undefined;
@@ -185,27 +183,37 @@ export class SessionAudit implements InputRecorder {
     // In the order of arrival: input that was refused before this is on record before it.
     this.#addRefusals({ client: id, beforeInput: true });
     const isTyping = client.acknowledges && !client.isProgram && !isSecret && this.#ports.isTty();
-    this.#gather(id, start, fresh, fate, isTyping ? TYPING_GATHER_MS : GATHER_MS);
+    this.#gather(client, start, fresh, fate, isTyping ? TYPING_GATHER_MS : GATHER_MS);
     // A program's call is answered when its input is stored.
     if (client.isProgram) this.#gathering.wait(0);
-    if (client.isProgram || this.#pendingBytes >= GATHER_BYTES) this.#write();
+    if (client.isProgram || this.#pendingBytes >= this.#enoughBytes) this.#write();
   }
 
   /** No client keeps it until it is stored: it does not wait for more. */
-  paneInput({ id, input }: ClientRecord, pane: string, bytes: Uint8Array, fate: "typed" | "refused"): void {
+  paneInput(client: ClientRecord, pane: string, bytes: Uint8Array, fate: "typed" | "refused"): void {
+    const { id, input } = client;
     if (fate === "refused") {
       this.#inputRefused(id, input.received, bytes.length, { pane });
       return;
     }
     this.#addRefusals({ client: id, beforeInput: true });
-    this.#gather(id, input.received, bytes, fate, GATHER_MS, pane);
-    if (this.#pendingBytes >= GATHER_BYTES) this.#write();
+    this.#gather(client, input.received, bytes, fate, GATHER_MS, pane);
+    if (this.#pendingBytes >= this.#enoughBytes) this.#write();
   }
 
-  #gather(id: string, start: number, bytes: Uint8Array, fate: InputFate, gatherMs: number, pane?: string): void {
+  #gather(
+    client: ClientRecord,
+    start: number,
+    bytes: Uint8Array,
+    fate: InputFate,
+    gatherMs: number,
+    pane?: string,
+  ): void {
+    const { id } = client;
     const isSecret = this.#secret.has(id);
     const last = this.#pending.at(-1);
     this.#pendingBytes += bytes.length;
+    this.#enoughBytes = Math.min(this.#enoughBytes, enoughOf(client));
     if (!(last !== undefined && "batch" in last && last.batch.add(id, start, bytes, fate, isSecret, pane))) {
       const batch = new InputBatch(id, start, fate, this.#keeping, isSecret, pane);
       batch.add(id, start, bytes, fate, isSecret, pane);
@@ -295,6 +303,7 @@ export class SessionAudit implements InputRecorder {
     const left = this.#left;
     this.#pending = [];
     this.#pendingBytes = 0;
+    this.#enoughBytes = Number.POSITIVE_INFINITY;
     this.#left = [];
     let appended: Promise<void>;
     try {
@@ -310,7 +319,7 @@ export class SessionAudit implements InputRecorder {
         for (const [id, end] of inputEnds) this.#positions.noteStored(id, end);
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
-        if (this.#pendingBytes >= GATHER_BYTES || this.#gathering.isLate) this.#write();
+        if (this.#pendingBytes >= this.#enoughBytes || this.#gathering.isLate) this.#write();
         else if (this.#hasMore) this.#gathering.again();
       })
       .catch((error: unknown) => this.#ports.failed(error));

@@ -124,6 +124,7 @@ export class InputDelivery {
   rewind(hello: Hello): void {
     const isFirst = !this.#sender.isAnchored;
     this.#people = participantsOf(hello);
+    this.#sender.windowBytes = hello.inputWindow ?? MAX_UNACKED_INPUT_BYTES;
     this.#sender.rewind(hello.stdin);
     this.#tellForgotten(hello.stdin);
     if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
@@ -199,7 +200,7 @@ export class InputDelivery {
   #flush(): void {
     if (!this.#ports.isAttached()) return;
     if (this.#isClosed) this.#discardUnsent();
-    const windowBytes = this.#isTaken ? MAX_UNACKED_INPUT_BYTES : MAX_STDIN_FRAME_BYTES;
+    const windowBytes = this.#isTaken ? undefined : MAX_STDIN_FRAME_BYTES;
     const next = () => this.#sender.next(windowBytes);
     for (let frame = next(); frame !== undefined; frame = next()) this.#ports.send(frame);
     if (this.#eofAt === undefined || !this.#sender.isAllSent || this.#isEofSent) return;

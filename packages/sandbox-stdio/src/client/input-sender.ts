@@ -19,6 +19,8 @@ export class InputSender {
   /** The furthest that this connection has been told of as taken: not more than it has sent, where input is not repeated. */
   #told = 0;
   readonly #isRepeated: boolean;
+  /** How much may be sent, and kept, without being acknowledged. */
+  windowBytes = MAX_UNACKED_INPUT_BYTES;
 
   /**
    * @param isRepeated Whether this input may have been written in an earlier life already, byte for byte: bytes of it that
@@ -68,7 +70,7 @@ export class InputSender {
 
   /** Whether more may be written without keeping more than is allowed. */
   get hasRoom(): boolean {
-    return this.length < MAX_UNACKED_INPUT_BYTES;
+    return this.length < this.windowBytes;
   }
 
   get isAllSent(): boolean {
@@ -101,9 +103,9 @@ export class InputSender {
 
   /**
    * The next frame to send, if the peer may be sent more. A view of the kept bytes, or gathered: it must not be changed.
-   * @param windowBytes How much may be sent and not acknowledged.
+   * @param windowBytes How much may be sent and not acknowledged, if it is less than usual.
    */
-  next(windowBytes = MAX_UNACKED_INPUT_BYTES): Uint8Array | undefined {
+  next(windowBytes = this.windowBytes): Uint8Array | undefined {
     const room = Math.min(this.#acked + windowBytes - this.#sent, MAX_STDIN_FRAME_BYTES, this.#end - this.#sent);
     if (room <= 0) return undefined;
     const rest = this.#rest();

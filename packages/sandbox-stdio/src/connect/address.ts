@@ -1,7 +1,7 @@
 // The addresses that are made of the one that a caller gives, and the subprotocols that carry the secrets. Pure.
 
 import { attachParams } from "../wire/attach-query.ts";
-import { OUTER_PROTOCOL } from "../wire/constants.ts";
+import { MAX_KEPT_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { ConnectOptions } from "./connect-options.ts";
 import { StdioError } from "./error.ts";
 
@@ -35,6 +35,7 @@ export function attachQueryOf(options: ConnectOptions): [string, string][] {
   const { command, cmd = command === undefined ? undefined : "bash", env = {}, role, mode, delivery } = options;
   const args = command === undefined ? options.args : ["-lc", command];
   const { cols, rows, cwd, tty, keepSeconds, shellIntegration, name, sandbox } = options;
+  const isOnPipes = tty === false || (tty === undefined && cmd !== undefined);
   return attachParams({
     ...(sandbox === undefined ? {} : { sandbox }),
     process: {
@@ -50,6 +51,7 @@ export function attachQueryOf(options: ConnectOptions): [string, string][] {
     ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
+    ...(isOnPipes ? { keeps: MAX_KEPT_INPUT_BYTES } : {}),
     ...(delivery === undefined ? {} : { delivery }),
     ...(options.ended === undefined ? {} : { ended: options.ended }),
   });

@@ -64,5 +64,5 @@ function onItsWay(client: ClientRecord, from: number | undefined, bytes: number)
   if (from === undefined) return bytes + client.feed.bytes + MAX_UNACKED_INPUT_BYTES;
   // These bytes may have been acknowledged just now, behind the message that they were refused.
   const told = Math.min(from, client.greeted?.inputAcks.sent ?? 0);
-  return told + MAX_UNACKED_INPUT_BYTES - from;
+  return told + client.inputWindow - from;
 }

@@ -141,5 +141,6 @@ export function helloOf(
     ...(offset > asked ? { gap: offset - asked } : {}),
     ...(isApproximate ? { approximate: true } : {}),
     ...(client.id === at.creator ? { creator: true } : {}),
+    ...(client.inputWindow > MAX_UNACKED_INPUT_BYTES ? { inputWindow: client.inputWindow } : {}),
   };
 }

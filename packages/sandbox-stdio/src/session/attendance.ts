@@ -2,7 +2,14 @@
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { Attempt } from "../wire/attempt.ts";
-import { CLOSE, PROGRAM_GRACE_MS, PUT_ASIDE_GRACE_MS, RESUME_GRACE_MS } from "../wire/constants.ts";
+import {
+  CLOSE,
+  MAX_KEPT_INPUT_BYTES,
+  MAX_UNACKED_INPUT_BYTES,
+  PROGRAM_GRACE_MS,
+  PUT_ASIDE_GRACE_MS,
+  RESUME_GRACE_MS,
+} from "../wire/constants.ts";
 import type { AnswererChoice } from "./answerer-choice.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
@@ -26,6 +33,7 @@ export interface AttendancePorts {
   readonly answererChoice: AnswererChoice;
   readonly upstream: Upstream;
   readonly now: () => number;
+  readonly tty: boolean;
   /** @see SessionOptions.creator */
   readonly creator: string;
   hasExited(): boolean;
@@ -64,6 +72,7 @@ export class Attendance {
     client.size = arrival.size ?? client.size;
     client.attempt = arrival.attempt ?? lastAttempt;
     if (this.#creator === "" && client.role === "driver") this.#creator = client.id;
+    client.inputWindow = this.#inputWindowOf(client, arrival.keeps);
     // It reads of itself in its own greeting.
     if (!wasPresent) clients.tellAll({ type: "join", participant: client.participant });
     clients.add(client);
@@ -75,6 +84,13 @@ export class Attendance {
     if (keyboard.holder !== holder) upstream.holder(keyboard.holder);
     this.#ports.changed();
     return client;
+  }
+
+  /** One client of a session has more: what may wait of all of them together stays small. */
+  #inputWindowOf({ id, role, acknowledges }: ClientRecord, keeps = 0): number {
+    const mayHaveMore = !this.#ports.tty && id === this.#creator && role === "driver" && acknowledges;
+    const most = mayHaveMore ? MAX_KEPT_INPUT_BYTES : MAX_UNACKED_INPUT_BYTES;
+    return Math.min(Math.max(keeps, MAX_UNACKED_INPUT_BYTES), most);
   }
 
   /** The other clients know it by its old name, unless another client took that while it was away. */

@@ -6,7 +6,7 @@ import type { InputQueue } from "../input/input-queue.ts";
 import type { Paced } from "../output/pacing.ts";
 import type { LastWrite } from "../programs/program-writes.ts";
 import type { Attempt } from "../wire/attempt.ts";
-import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import { MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { Participant, ParticipantKind, ServerMessage } from "../wire/control.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
@@ -31,6 +31,7 @@ export type ClientWho = {
   readonly canResume?: boolean;
   readonly party?: Party;
   readonly mayUseKept?: boolean;
+  readonly keeps?: number;
 };
 
 const NOBODY: ClientWho = { name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false };
@@ -53,6 +54,8 @@ export class ClientRecord implements Paced {
   attempt: Attempt | undefined;
   /** Its budget for messages and refused input, over all its connections; undefined if its connection does not ask. */
   budget: Budget | undefined;
+  /** How much input it may have sent that is not acknowledged. */
+  inputWindow = MAX_UNACKED_INPUT_BYTES;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;
 

@@ -5,6 +5,7 @@ import { planWrite, type WritePlan, type WriteRequest } from "../programs/writer
 import { encodeUtf8 } from "../text/utf8-text.ts";
 import {
   CLOSE,
+  MAX_KEPT_INPUT_BYTES,
   MAX_SHARED_WAITING_INPUT_BYTES,
   MAX_STDIN_FRAME_BYTES,
   MAX_UNACKED_INPUT_BYTES,
@@ -29,7 +30,7 @@ const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
 const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait`;
 const TOO_MUCH_WAITS_HERE = `more than ${MAX_SHARED_WAITING_INPUT_BYTES} bytes of this session's input wait`;
-const TOO_MUCH = `more than ${MAX_UNACKED_INPUT_BYTES} bytes of input wait`;
+const tooMuch = (client: ClientRecord) => `more than ${client.inputWindow} bytes of input wait`;
 
 /** The calls of input to its session. */
 export interface InputReceiverPorts {
@@ -96,7 +97,7 @@ export class InputReceiver {
     // Now that it is on its way: an echo does not wait for the record. Beside the process, where no record is kept, the bytes
     // may have been released by now.
     if (!isRefused) record("typed");
-    if (isTooMuch) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH);
+    if (isTooMuch) this.#ports.refuse(client, CLOSE.policy, tooMuch(client));
     else this.ack(client, false);
     client.peer?.typed?.(length, !isRefused, this.#ports.now());
   }
@@ -175,7 +176,7 @@ export class InputReceiver {
     }
     if (this.#ports.hasExited()) return;
     const entry = client.input.pushEof(offset) ?? (repeatsEof ? client.input.waitingEof : undefined);
-    if (this.#isTooMuch(client)) this.#ports.refuse(client, CLOSE.policy, TOO_MUCH);
+    if (this.#isTooMuch(client)) this.#ports.refuse(client, CLOSE.policy, tooMuch(client));
     else if (entry !== undefined) upstream.input(client, entry);
   }
 
@@ -275,9 +276,9 @@ export class InputReceiver {
   /** Whether a client's input piles up beyond the amount that it may have sent. Waiting input of its earlier life comes on top. */
   #isTooMuch(client: ClientRecord): boolean {
     const { queuedBytes, entries } = client.input;
+    const window = client.presence.phase === "remote" ? MAX_KEPT_INPUT_BYTES : client.inputWindow;
     return (
-      queuedBytes >
-        Math.min(earlierBytes(client), MAX_UNACKED_INPUT_BYTES) + MAX_UNACKED_INPUT_BYTES + MAX_STDIN_FRAME_BYTES ||
+      queuedBytes > Math.min(earlierBytes(client), window) + window + MAX_STDIN_FRAME_BYTES ||
       entries.length > MAX_UNACKED_INPUT_ENTRIES
     );
   }
@@ -292,5 +293,5 @@ export class InputReceiver {
 function earlierBytes({ presence, input }: ClientRecord): number {
   if (presence.phase === "greeted" || presence.phase === "greeting")
     return Math.max(0, presence.inputStart - input.taken);
-  return presence.phase === "opening" ? 0 : MAX_UNACKED_INPUT_BYTES;
+  return presence.phase === "opening" ? 0 : MAX_KEPT_INPUT_BYTES;
 }

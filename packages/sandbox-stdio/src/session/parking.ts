@@ -19,6 +19,7 @@ export type ParkedClient = {
   readonly size?: TerminalSize;
   readonly attempt?: Attempt;
   readonly isActive: boolean;
+  readonly inputWindow: number;
   /** The PTY's size as it was told last. */
   readonly toldSize: TerminalSize;
   /** All of its input before this is taken and acknowledged. */
@@ -106,9 +107,9 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
 
 /** The state of a client with a connection, in a session that may be parked. */
 export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Greeted): ParkedClient {
-  const { id, who, order, size, attempt, isActive, input } = client;
+  const { id, who, order, size, attempt, isActive, inputWindow, input } = client;
   return {
-    ...{ id, who, order, isActive, inputStart },
+    ...{ id, who, order, isActive, inputWindow, inputStart },
     ...(size === undefined ? {} : { size: sizeOf(size) }),
     ...(attempt === undefined ? {} : { attempt }),
     toldSize: reader.toldSize ?? { cols: 80, rows: 24 },
@@ -142,13 +143,14 @@ export function unpark(
 
 /** One client goes on, in a session that has gone on. @param end Where its output does. */
 export function unparkClient(session: RelaySession, parked: ParkedClient, end: number, peer: Peer): void {
-  const { id, input, eof, size, attempt, isActive, ...at } = parked;
+  const { id, input, eof, size, attempt, isActive, inputWindow, ...at } = parked;
   const queue = new InputQueue("relay", input, eof?.waits === false ? eof.offset : undefined);
   if (eof?.waits === true) queue.pushEof(eof.offset);
   const client = new ClientRecord(id, queue);
   client.size = size;
   client.attempt = attempt;
   client.isActive = isActive;
+  client.inputWindow = inputWindow;
   session.rejoin(client, { ...at, offset: end }, peer);
 }
 

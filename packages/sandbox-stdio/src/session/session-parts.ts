@@ -117,6 +117,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     answererChoice,
     upstream,
     now,
+    tty: facts.tty,
     creator,
     hasExited,
     newInput: () => ports.newInput(),

@@ -49,6 +49,8 @@ export type AttachRequest = {
   readonly offset?: number;
   /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after the input that has been taken. */
   readonly stdin?: number | "new";
+  /** How much unacknowledged input it can keep. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
+  readonly keeps?: number;
   /** Which of its connections this is, if it says so. */
   readonly attempt?: Attempt;
   /** The clients that come by one link: only so many may be here at one time. */

@@ -74,6 +74,8 @@ export type AttachQuery = {
   readonly offset?: number;
   /** Where a client that resumes goes on with its own input: its kept input starts there, or `new`: it has kept none. */
   readonly stdin?: number | "new";
+  /** How much unacknowledged input this client can keep, if it says so (I3b). */
+  readonly keeps?: number;
   readonly resume?: string;
   readonly attempt?: Attempt;
   /** If the process of this name has ended, a new one is started. Absent: the client reads the kept log and exit. */
@@ -87,12 +89,14 @@ export function placeOf({
   size,
   offset,
   stdin,
+  keeps,
   attempt,
-}: AttachQuery): Pick<AttachQuery, "size" | "offset" | "stdin" | "attempt"> {
+}: AttachQuery): Pick<AttachQuery, "size" | "offset" | "stdin" | "keeps" | "attempt"> {
   return {
     ...(size === undefined ? {} : { size }),
     ...(offset === undefined ? {} : { offset }),
     ...(stdin === undefined ? {} : { stdin }),
+    ...(keeps === undefined ? {} : { keeps }),
     ...(attempt === undefined ? {} : { attempt }),
   };
 }
@@ -140,6 +144,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const rows = integer(params, "rows");
   const offset = integer(params, "offset");
   const stdin = params.get("stdin") === "new" ? "new" : integer(params, "stdin");
+  const keeps = integer(params, "keeps");
   const linger = integer(params, "linger");
   const tcp = integer(params, "tcp");
   const pane = readPaneAddress(params.get("pane"));
@@ -175,6 +180,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       wake: params.get("wake") !== "0",
       ...(offset === undefined ? {} : { offset }),
       ...(stdin === undefined ? {} : { stdin }),
+      ...(keeps === undefined ? {} : { keeps }),
       ...(resume === undefined ? {} : { resume }),
       ...attemptOf(params),
       ...(params.get("ended") === "replace" ? { ended: "replace" } : {}),
@@ -219,6 +225,7 @@ export function attachParams(
   if (query.wake === false) add("wake", 0);
   add("offset", query.offset);
   add("stdin", query.stdin);
+  add("keeps", query.keeps);
   add("resume", query.resume);
   if (query.attempt !== undefined) add("attempt", `${query.attempt.life}.${query.attempt.number}`);
   add("ended", query.ended);
@@ -263,6 +270,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     ["linger", 0, MAX_LINGER_SECONDS],
     ["tcp", 1, 65_535],
     ["offset", 0, Number.MAX_SAFE_INTEGER],
+    ["keeps", 0, Number.MAX_SAFE_INTEGER],
     // Room for the input after it: offsets stay safe integers.
     ["stdin", 0, 2 ** 52],
   ] as const) {

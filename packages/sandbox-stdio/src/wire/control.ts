@@ -7,7 +7,9 @@ import {
   MAX_COLS,
   MAX_CONTROL_IN_BYTES,
   MAX_CONTROL_OUT_BYTES,
+  MAX_KEPT_INPUT_BYTES,
   MAX_ROWS,
+  MAX_UNACKED_INPUT_BYTES,
   SIGNALS,
   type SignalName,
 } from "./constants.ts";
@@ -102,6 +104,8 @@ export type Hello = {
   readonly approximate?: boolean;
   /** Whether this client is the one that the process was started for. */
   readonly creator?: boolean;
+  /** How much input may be sent and not acknowledged. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
+  readonly inputWindow?: number;
 };
 
 /** Whether a client may come back after a `bye`. It wins over the close code. */
@@ -203,6 +207,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
     "gap?": isOffset,
     "approximate?": isBoolean,
     "creator?": isBoolean,
+    "inputWindow?": isInteger(MAX_UNACKED_INPUT_BYTES, MAX_KEPT_INPUT_BYTES),
   },
   bye: {
     code: isInteger(1000, 4999),

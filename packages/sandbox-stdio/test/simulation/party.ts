@@ -8,6 +8,7 @@ import {
   type Delivery,
   type Frame,
   type Hello,
+  MAX_KEPT_INPUT_BYTES,
   type OutputStream,
   type Role,
   StdioClient,
@@ -337,7 +338,7 @@ export class Party {
       this.#written += count;
       this.#sink.end = Math.max(this.#sink.end, this.#written);
       if (this.client.write(bytes)) this.#writeLater(life);
-      if (this.client.unackedInput > 256 * 1024 + this.plan.pieceBytes) {
+      if (this.client.unackedInput > MAX_KEPT_INPUT_BYTES + this.plan.pieceBytes) {
         throw new Error(`outbox holds ${this.client.unackedInput} bytes`);
       }
     });
