@@ -32,7 +32,7 @@ test("a line has a space instead", () => {
 
 test.each([["sessions"], ["tickets"], ["share"]])("%s --json prints it escaped", async (command) => {
   const ticket = { id: UNSAFE, url: UNSAFE, role: UNSAFE, maker: UNSAFE, expiresAt: UNSAFE };
-  server.said = { ...ticket, sessions: [{ session: UNSAFE, cmd: [UNSAFE] }], tickets: [ticket] };
+  server.said = { ...ticket, sessions: [{ session: UNSAFE, cmd: [UNSAFE], state: "running" }], tickets: [ticket] };
   const words = [command, server.url, ...(command === "sessions" ? [] : ["--session", "main"])];
   const { code, stdout, stderr } = await runCli([...words, "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
