@@ -7,9 +7,9 @@ import { AuditTrail } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env.ts";
 
 const FRAME = new Uint8Array(65_536).fill(97);
-const CLIENT = { id: "a" } as ClientRecord;
+const CLIENT = { id: "a", inputWindow: 4 * FRAME.length } as ClientRecord;
 /** Somebody whose client keeps input until it is acknowledged. */
-const PERSON = { id: "a", acknowledges: true, isProgram: false } as ClientRecord;
+const PERSON = { ...CLIENT, acknowledges: true, isProgram: false } as ClientRecord;
 const KEY = FRAME.subarray(0, 1);
 
 afterEach(() => {
@@ -22,6 +22,22 @@ test("much input is stored in halves of what a client may have unacknowledged, w
     await audit.flush();
     expect(batches()).toEqual([Array(2).fill(FRAME.length), Array(2).fill(FRAME.length)]);
     expect(audit.storedUpTo("a")).toBe(4 * FRAME.length);
+  }));
+
+test("of one client's whole window with another's larger one, half of the smaller is enough to store all that waits", () =>
+  withAudit(async (audit, batches) => {
+    const large = { id: "b", inputWindow: 16 * FRAME.length } as ClientRecord;
+    for (let at = 0; at < 3 * FRAME.length; at += FRAME.length) audit.input(large, at, at, FRAME, "typed");
+    expect(batches()).toEqual([]);
+    audit.input(CLIENT, 0, 0, FRAME, "typed");
+    expect(batches()).toEqual([Array(4).fill(FRAME.length)]);
+    await audit.flush();
+    for (let at = 3 * FRAME.length; at < 10 * FRAME.length; at += FRAME.length)
+      audit.input(large, at, at, FRAME, "typed");
+    expect(batches()).toHaveLength(1);
+    audit.input(large, 10 * FRAME.length, 10 * FRAME.length, FRAME, "typed");
+    expect(batches()[1]).toEqual(Array(8).fill(FRAME.length));
+    await audit.flush();
   }));
 
 test("keys are stored 10 ms after the last one, or 500 ms after the first", () =>
