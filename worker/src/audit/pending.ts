@@ -7,6 +7,50 @@ export type Pending =
   | AuditEvent
   | { readonly time: string; readonly batch: InputBatch; readonly who: Partial<Actor> & Partial<Place> };
 
+/** All that waits, in order. */
+export class Waiting {
+  #all: Pending[] = [];
+  #inputBytes = 0;
+  /** So much is stored at once, so that no client whose input is here need wait for the clock. */
+  #enoughBytes = Number.POSITIVE_INFINITY;
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  get last(): Pending | undefined {
+    return this.#all.at(-1);
+  }
+
+  push(pending: Pending): void {
+    this.#all.push(pending);
+  }
+
+  /** To be called only if there is one. */
+  replaceLast(pending: Pending): void {
+    this.#all[this.#all.length - 1] = pending;
+  }
+
+  /** Input is here, of a client that may send `windowBytes`: it sends the other half while the first is stored. */
+  count(bytes: number, windowBytes: number): void {
+    this.#inputBytes += bytes;
+    this.#enoughBytes = Math.min(this.#enoughBytes, windowBytes / 2);
+  }
+
+  /** A transaction costs about the same whatever its size. */
+  get isEnough(): boolean {
+    return this.#inputBytes >= this.#enoughBytes;
+  }
+
+  take(): readonly Pending[] {
+    const all = this.#all;
+    this.#all = [];
+    this.#inputBytes = 0;
+    this.#enoughBytes = Number.POSITIVE_INFINITY;
+    return all;
+  }
+}
+
 /** The events of all that waits, and how far each client's counted input goes in them. Ends their batches. */
 export function finished(waiting: readonly Pending[]): { events: AuditEvent[]; inputEnds: Map<string, number> } {
   const events: AuditEvent[] = [];

@@ -11,7 +11,7 @@ import {
 import type { Refusal } from "../refusal.ts";
 import { GATHER_MS, Gathering } from "./gathering.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
-import { finished, type Pending } from "./pending.ts";
+import { finished, type Pending, Waiting } from "./pending.ts";
 import { type Actor, type AuditEvent, type Deed, now, type Place } from "./record.ts";
 import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";
@@ -28,8 +28,6 @@ const TYPING_GATHER_MS = 400;
  * stored, so that it is stored between two keys and not while one is echoed.
  */
 const MAX_GATHER_MS = 500;
-/** Of input that waits, half of what its client may send is stored at once: it sends the other half while the first is stored. */
-const enoughOf = (client: ClientRecord) => client.inputWindow / 2;
 
 export interface SessionAuditPorts {
   readonly trail: AuditTrail;
@@ -52,10 +50,7 @@ export class SessionAudit implements InputRecorder {
   readonly #connections = new WeakMap<ServerConnection, { readonly client: string; readonly who: Actor }>();
   #secretRead: Set<string> | undefined;
   #place: Partial<Place> = {};
-  #pending: Pending[] = [];
-  #pendingBytes = 0;
-  /** So many bytes are stored at once, so that no client whose input is among them need wait for the clock. */
-  #enoughBytes = Number.POSITIVE_INFINITY;
+  readonly #pending = new Waiting();
   #left: string[] = [];
   readonly #refusals = new Refusals();
   #refusalTimer: ReturnType<typeof setTimeout> | undefined;
@@ -80,9 +75,9 @@ export class SessionAudit implements InputRecorder {
   /** Something that `client` did, or that happened to it; without `client` the event has none. */
   note(deed: Deed, client?: string, who?: Actor): void {
     const actor = who ?? (client === undefined ? undefined : this.#actors.get(client));
-    const last = this.#pending.at(-1);
+    const { last } = this.#pending;
     if (deed.type === "resize" && isSameResize(last, client)) {
-      this.#pending[this.#pending.length - 1] = { ...last, ...deed };
+      this.#pending.replaceLast({ ...last, ...deed });
       return;
     }
     const event = { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed };
@@ -186,7 +181,7 @@ export class SessionAudit implements InputRecorder {
     this.#gather(client, start, fresh, fate, isTyping ? TYPING_GATHER_MS : GATHER_MS);
     // A program's call is answered when its input is stored.
     if (client.isProgram) this.#gathering.wait(0);
-    if (client.isProgram || this.#pendingBytes >= this.#enoughBytes) this.#write();
+    if (client.isProgram || this.#pending.isEnough) this.#write();
   }
 
   /** No client keeps it until it is stored: it does not wait for more. */
@@ -198,7 +193,7 @@ export class SessionAudit implements InputRecorder {
     }
     this.#addRefusals({ client: id, beforeInput: true });
     this.#gather(client, input.received, bytes, fate, GATHER_MS, pane);
-    if (this.#pendingBytes >= this.#enoughBytes) this.#write();
+    if (this.#pending.isEnough) this.#write();
   }
 
   #gather(
@@ -211,9 +206,8 @@ export class SessionAudit implements InputRecorder {
   ): void {
     const { id } = client;
     const isSecret = this.#secret.has(id);
-    const last = this.#pending.at(-1);
-    this.#pendingBytes += bytes.length;
-    this.#enoughBytes = Math.min(this.#enoughBytes, enoughOf(client));
+    const { last } = this.#pending;
+    this.#pending.count(bytes.length, client.inputWindow);
     if (!(last !== undefined && "batch" in last && last.batch.add(id, start, bytes, fate, isSecret, pane))) {
       const batch = new InputBatch(id, start, fate, this.#keeping, isSecret, pane);
       batch.add(id, start, bytes, fate, isSecret, pane);
@@ -252,7 +246,7 @@ export class SessionAudit implements InputRecorder {
   }
 
   get #hasMore(): boolean {
-    return this.#pending.length > 0 || this.#refusedEnds.size > 0;
+    return !this.#pending.isEmpty || this.#refusedEnds.size > 0;
   }
 
   #inputRefused(client: string, offset: number, length: number, at: { readonly pane?: string } = {}): void {
@@ -297,13 +291,10 @@ export class SessionAudit implements InputRecorder {
   #write(): void {
     if (this.#writing !== undefined || !this.#hasMore) return;
     this.#gathering.clear();
-    const { events, inputEnds } = finished(this.#pending);
+    const { events, inputEnds } = finished(this.#pending.take());
     for (const [id, end] of this.#refusedEnds) inputEnds.set(id, Math.max(inputEnds.get(id) ?? 0, end));
     this.#refusedEnds.clear();
     const left = this.#left;
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    this.#enoughBytes = Number.POSITIVE_INFINITY;
     this.#left = [];
     let appended: Promise<void>;
     try {
@@ -319,7 +310,7 @@ export class SessionAudit implements InputRecorder {
         for (const [id, end] of inputEnds) this.#positions.noteStored(id, end);
         this.#forget(left);
         for (const id of inputEnds.keys()) this.#ports.stored(id);
-        if (this.#pendingBytes >= this.#enoughBytes || this.#gathering.isLate) this.#write();
+        if (this.#pending.isEnough || this.#gathering.isLate) this.#write();
         else if (this.#hasMore) this.#gathering.again();
       })
       .catch((error: unknown) => this.#ports.failed(error));
