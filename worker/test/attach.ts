@@ -1,11 +1,11 @@
 // Clients that attach to a session's object directly, as the Worker has it done.
-import { attachParams, parseAttachQuery } from "sandbox-stdio/core";
+import { type AttachQuery, attachParams, parseAttachQuery } from "sandbox-stdio/core";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
 import type { SessionObject } from "../src/session/session-object.ts";
 
-function upgrade(isTransient = false): Request {
+function upgrade(isTransient = false, wish: Partial<AttachQuery> = {}): Request {
   const process = { cmd: "cat", args: [], ...(isTransient ? { keep: 0 } : {}) };
-  const query = parseAttachQuery(new URLSearchParams(attachParams({ session: "s", process })));
+  const query = parseAttachQuery(new URLSearchParams(attachParams({ session: "s", process, ...wish })));
   if (!query.ok) throw new Error(query.detail);
   const own = { persons: [{ subject: "alice" }], tokenIds: [] };
   const may = { mayExec: true, isAdmin: false, mayCreate: true };
@@ -28,8 +28,8 @@ function upgrade(isTransient = false): Request {
 type Told = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** Attaches a client that notes what it is told. */
-export async function attach(object: SessionObject, isTransient = false) {
-  const { webSocket } = await object.fetch(upgrade(isTransient));
+export async function attach(object: SessionObject, isTransient = false, wish?: Partial<AttachQuery>) {
+  const { webSocket } = await object.fetch(upgrade(isTransient, wish));
   if (!webSocket) throw new Error("no upgrade");
   const told: Told[] = [];
   const waiting = new Map<string, (message: Told) => void>();

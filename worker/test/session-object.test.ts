@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/session/session-object.ts";
+import type { SessionRecord } from "../src/session/session-store.ts";
 import { attach } from "./attach.ts";
 import { GREETED_SETTINGS, greeting, standInForBridge } from "./stand-in-bridge.ts";
 
@@ -97,6 +98,27 @@ test("a client whose message can't be dealt with is told to come back, with its 
     expect(logged).toHaveBeenCalledOnce();
     const { participants } = await (await attach(object)).next("hello");
     expect(participants).toContainEqual(you);
+  }));
+
+test("A12: a process whose exit is stored while it makes way is replaced all the same", () =>
+  withSession(async (object, state) => {
+    const { response, bridge } = greeting();
+    vi.mocked(fetch).mockResolvedValueOnce(response);
+    const first = await attach(object);
+    await first.next("hello");
+    // Its exit is told, and not stored yet: what the bridge knows of its commands is on the way.
+    bridge.send(JSON.stringify({ type: "exit", code: 3, offset: 0 }));
+    await first.next("exit");
+    const storedExit = () => state.storage.kv.get<SessionRecord>("session")?.exit;
+    expect(storedExit()).toBe(undefined);
+    vi.mocked(fetch).mockImplementation(async (_url, init) => {
+      if (init?.method !== "DELETE") return greeting("i2").response;
+      bridge.close(1001); // Now there is no more to come, and it is stored.
+      await vi.waitUntil(() => storedExit() !== undefined);
+      return new Response(null, { status: 204 });
+    });
+    const next = await attach(object, false, { ended: "replace", attempt: { life: "later", number: 0 } });
+    expect(await next.next("hello")).toMatchObject({ incarnation: "i2" });
   }));
 
 test("H14: clients hear that another server stands in the bridge's place, and the process is kept", () =>

@@ -12,10 +12,10 @@ export function standInForBridge(): void {
   });
 }
 
-export function greeting(): { response: Response; bridge: WebSocket } {
+export function greeting(incarnation: string = INNER_HELLO.incarnation): { response: Response; bridge: WebSocket } {
   const pair = new WebSocketPair();
   const bridge = pair[1];
   bridge.accept();
-  bridge.send(JSON.stringify(INNER_HELLO));
+  bridge.send(JSON.stringify({ ...INNER_HELLO, incarnation }));
   return { response: new Response(null, { status: 101, webSocket: pair[0] }), bridge };
 }

@@ -149,8 +149,8 @@ export class SessionKeeper {
     const { state } = await describeSession(env, record, this.#session);
     if (state === "running") return;
     await askBridge(env, record.sandboxKey, { ask: "end", session: record.facts.session });
-    // Another connection may have done so meanwhile.
-    if (store.record === record) this.discard();
+    // Another connection may have done so meanwhile. Its exit may have been stored, too: that is the same process still.
+    if (store.record?.facts.incarnation === record.facts.incarnation) this.discard();
   }
 
   /** Once: the process has ended, and all that is kept of it is here. @returns Whether it has been stored just now. */
