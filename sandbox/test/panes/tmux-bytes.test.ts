@@ -35,7 +35,12 @@ describe.each([
 
   test("B6: what is typed arrives once and in order, though control clients are killed on the way", async () => {
     const length = 40_000;
-    const tmux = await started(["sh", "-c", `stty raw -echo; head -c ${length} >got; echo done; exec cat`], isTerminal);
+    const tmux = await started(
+      ["sh", "-c", `stty raw -echo; echo ready; head -c ${length} >got; echo done; exec cat`],
+      isTerminal,
+    );
+    // What is typed before would be edited as a line.
+    await tmux.until(() => tmux.text("%0").includes("ready"));
     const typed = new Random(5).bytes(length);
     const { session } = tmux.panes;
     let sent = 0;
@@ -46,12 +51,21 @@ describe.each([
       await tmux.until(() => (tmux.taken.get("%0") ?? 0) > taken);
       if (taken > (kills + 1) * 4_000 && tmux.panes.pid > 0) {
         kills++;
-        process.kill(tmux.panes.pid, "SIGKILL");
+        killed(tmux.panes.pid);
       }
     }
     await tmux.until(() => tmux.text("%0").includes("done"));
     expect(readFileSync(join(tmux.directory, "got")).equals(Buffer.from(typed))).toBe(true);
-    expect(tmux.lost.length).toBeGreaterThan(5);
+    expect(tmux.lost.length).toBeGreaterThan(2); // On a busy machine much is taken at once.
     expect(tmux.taken.get("%0")).toBe(length);
   });
 });
+
+/** One that was killed may not be seen to have ended yet. */
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
