@@ -3,6 +3,7 @@
 
 import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
+import { setTimer } from "./browser-ports.ts";
 import { activePane, viewOf } from "./panes-model.ts";
 
 export type SessionPanesState = {
@@ -23,7 +24,12 @@ export type PanesLink = {
     reset(): void;
   }): unknown;
   send(message: ClientMessage): void;
+  /** @returns How to call it off. */
+  after(ms: number, act: () => void): () => void;
 };
+
+/** So long the focus here may be on another pane than tmux's active one: the order for it is on its way, or was lost on a hop. */
+export const APART_MS = 3_000;
 
 /** Refusals of an order: what it wished for does not come. */
 const REFUSALS: ReadonlySet<string> = new Set(["pane_refused", "no_such_pane", "not_stdin_holder"]);
@@ -35,6 +41,9 @@ export class SessionPanes {
   #state: SessionPanesState = NONE;
   /** The pane that tmux was asked to make the active one, until it is. */
   #wanted: string | undefined;
+  #callOff: (() => void) | undefined;
+  /** tmux was asked once more for the pane that has the focus. */
+  #isAskedAgain = false;
 
   static of(connection: BrowserConnection): SessionPanes {
     return new SessionPanes({
@@ -43,6 +52,7 @@ export class SessionPanes {
       },
       subscribe: (listener) => connection.subscribe(listener),
       send: (message) => connection.client?.send(message),
+      after: setTimer,
     });
   }
 
@@ -77,9 +87,8 @@ export class SessionPanes {
     const { told, focus } = this.#state;
     if (told === undefined || focus === pane || !told.panes.some(({ id }) => id === pane)) return;
     this.#set({ ...this.#state, focus: pane });
-    if (!this.#link.mayType) return;
-    this.#wanted = pane;
-    this.#link.send({ type: "pane", action: "select", pane });
+    this.#isAskedAgain = false;
+    if (this.#link.mayType) this.#want(pane);
   }
 
   /** Shows another window. */
@@ -131,6 +140,38 @@ export class SessionPanes {
     // What it makes active takes the focus.
     this.#wanted = undefined;
     this.#link.send(message);
+    this.#watch();
+  }
+
+  #want(pane: string): void {
+    this.#wanted = pane;
+    this.#link.send({ type: "pane", action: "select", pane });
+    this.#watch();
+  }
+
+  get #active(): string | undefined {
+    const { told } = this.#state;
+    return told && activePane(told)?.id;
+  }
+
+  /** Looks later whether focus and tmux have come together: no list tells of an order that was lost. */
+  #watch(): void {
+    this.#callOff?.();
+    this.#callOff = this.#link.after(APART_MS, () => {
+      this.#callOff = undefined;
+      const { focus } = this.#state;
+      const active = this.#active;
+      // A person who may not type has a focus of their own. One who is not connected is told the panes on coming back.
+      if (!this.#link.mayType || focus === undefined || active === undefined || focus === active) return;
+      if (!this.#isAskedAgain) {
+        this.#isAskedAgain = true;
+        this.#want(focus);
+        return;
+      }
+      // tmux has the last word.
+      this.#wanted = undefined;
+      this.#set({ ...this.#state, focus: active });
+    });
   }
 
   #told(message: ServerMessage): void {
@@ -149,13 +190,16 @@ export class SessionPanes {
     const stays = isThere && (this.#wanted !== undefined || active === wasActive);
     const seen = viewOf(message).panes.map(({ pane }) => pane.id);
     const opened = message.panes.map(({ id }) => id).filter((id) => before.opened.has(id) || seen.includes(id));
-    this.#set({ told: message, focus: stays ? before.focus : active, opened: new Set(opened) });
+    const focus = stays ? before.focus : active;
+    this.#set({ told: message, focus, opened: new Set(opened) });
+    if (focus === active) this.#isAskedAgain = false;
+    else if (this.#callOff === undefined) this.#watch();
   }
 
   #refused(): void {
     if (this.#wanted === undefined || this.#state.told === undefined) return;
     this.#wanted = undefined;
-    this.#set({ ...this.#state, focus: activePane(this.#state.told)?.id });
+    this.#set({ ...this.#state, focus: this.#active });
   }
 
   #set(state: SessionPanesState): void {

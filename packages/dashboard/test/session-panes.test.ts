@@ -26,6 +26,7 @@ function told(active: "%0" | "%1" | "%2"): PanesMessage {
 
 function setUp({ mayType = true } = {}) {
   const said: ClientMessage[] = [];
+  let timer: (() => void) | undefined;
   let listener: Listener | undefined;
   const panes = new SessionPanes({
     mayType,
@@ -33,10 +34,23 @@ function setUp({ mayType = true } = {}) {
       listener = given;
     },
     send: (message) => said.push(message),
+    after: (_, act) => {
+      timer = act;
+      return () => {
+        timer = undefined;
+      };
+    },
   });
   if (listener === undefined) throw new Error("nothing listens");
   const { message, state, reset } = listener;
-  return { panes, said, message, state, reset, focus: () => panes.getState().focus };
+  /** The time is over that was waited for. @returns Whether any was. */
+  const wait = () => {
+    const act = timer;
+    timer = undefined;
+    act?.();
+    return act !== undefined;
+  };
+  return { panes, said, message, state, reset, wait, focus: () => panes.getState().focus };
 }
 
 test("B4: the pane that tmux has active has the focus, as long as the session has panes", () => {
@@ -96,11 +110,33 @@ test("B8: a wish that was refused, or lost with the connection, is given up", ()
   expect(focus()).toBe("%2");
 });
 
+test("B8: a wish that was lost is said again, also where an order was lost behind it, and then tmux has the last word", () => {
+  const select = { type: "pane", action: "select", pane: "%1" };
+  const { panes, said, message, state, wait, focus } = setUp();
+  // Lost with the connection: the greeting tells what was told before.
+  message(told("%0"));
+  panes.focus("%1");
+  state({ phase: "starting" });
+  message(told("%0"));
+  expect([focus(), wait(), said]).toEqual(["%1", true, [select, select]]);
+  message(told("%1"));
+  expect([focus(), wait(), wait(), said.length]).toEqual(["%1", true, false, 2]);
+  // Lost between Worker and sandbox, with the order behind it, which nobody tells.
+  message(told("%0"));
+  panes.focus("%1");
+  panes.act("close", "%1");
+  expect([focus(), wait(), said.slice(4)]).toEqual(["%1", true, [select]]);
+  message(told("%0"));
+  expect([focus(), wait(), focus(), said.length]).toEqual(["%1", true, "%0", 5]);
+  expect(wait()).toBe(false);
+});
+
 test("B8: of a person who may not type tmux is asked nothing, and a pane that is gone has no focus", () => {
-  const { panes, said, message, focus } = setUp({ mayType: false });
+  const { panes, said, message, wait, focus } = setUp({ mayType: false });
   message(told("%0"));
   panes.focus("%1");
   message(told("%0"));
+  wait();
   expect([focus(), said]).toEqual(["%1", []]);
   const { panes: all, windows } = told("%0");
   message({ type: "panes", panes: all.filter(({ id }) => id !== "%1"), windows });

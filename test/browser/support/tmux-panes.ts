@@ -27,6 +27,15 @@ export async function paned(
 
 export const pane = (tab: Tab, id: string) => tab.page.locator(`[data-tmux-pane="${id}"]`);
 
+/** Gives a pane the keyboard. @returns false if it is gone: an order to close it was followed only now. */
+export async function goTo(tab: Tab, id: string): Promise<boolean> {
+  const fields = pane(tab, id).locator("textarea");
+  return fields.evaluateAll((all) => {
+    all[0]?.focus();
+    return all.length > 0;
+  });
+}
+
 /** Types a command into the pane that has the focus, once it is this one. */
 export async function inPane(tab: Tab, id: string, command: string): Promise<void> {
   await expect.poll(() => pane(tab, id).locator(".xterm-helper-textarea:focus").count()).toBe(1);

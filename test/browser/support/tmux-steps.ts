@@ -1,9 +1,10 @@
 // One step of a seeded run over a session with panes: done on the page, or by somebody else in tmux, or to the connection.
+import type { Locator } from "playwright-core";
 import { expect } from "vitest";
 import type { Random } from "../../../packages/local/src/random.ts";
 import { cutInnerHop } from "../../e2e/support/system.ts";
 import type { Link } from "./link.ts";
-import { type Paned, pane, seenPanes } from "./tmux-panes.ts";
+import { goTo, type Paned, seenPanes } from "./tmux-panes.ts";
 
 export type Step = {
   readonly words: string;
@@ -21,6 +22,16 @@ const VIEWPORTS = [
 /** More panes of a window would have no room to be told apart. */
 const MANY = 8;
 
+/** Presses a key at what may be gone by then: an order of an earlier step may be followed only now. */
+async function press(at: Locator, key: string): Promise<void> {
+  if ((await at.count()) === 0) return;
+  try {
+    await at.press(key, { timeout: 10_000 });
+  } catch (error) {
+    if ((await at.count()) > 0) throw error;
+  }
+}
+
 /** @param link Between the browser and the Worker. */
 export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link): Promise<Step> {
   const { page } = tab;
@@ -31,21 +42,12 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   const any = random.pick(all);
   const isOutside = random.chance(0.4);
   const outside = (...words: string[]): Step => ({ words: words.join(" "), do: () => tmux.try(...words) });
-  /** @returns false if the pane is gone: an earlier order to close it was followed only now. */
-  const goTo = async () => {
-    const fields = pane(tab, here).locator("textarea");
-    return fields.evaluateAll((all) => {
-      all[0]?.focus();
-      return all.length > 0;
-    });
-  };
   /** Presses a button with the keyboard, after going to a pane: whatever stands over it. */
   const button = (name: RegExp): Step => ({
     words: `${name} at ${here}`,
     do: async () => {
       // With the last other pane some of the buttons go.
-      const pressed = page.getByRole("button", { name });
-      if ((await goTo()) && (await pressed.count()) > 0) await pressed.press("Enter");
+      if (await goTo(tab, here)) await press(page.getByRole("button", { name }), "Enter");
     },
   });
   const roll = random.int(0, 99);
@@ -61,10 +63,10 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
       do: async () => {
         // After a cut an answer may not have been taken, and its question is still there.
         if ((await sure.count()) === 0) {
-          if (!(await goTo())) return;
-          await page.getByRole("button", { name: /^Close this pane/ }).press("Enter");
+          if (!(await goTo(tab, here))) return;
+          await press(page.getByRole("button", { name: /^Close this pane/ }), "Enter");
         }
-        await sure.press("Enter");
+        await press(sure, "Enter");
       },
     };
   }
@@ -80,8 +82,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
     return {
       words: `border ${key} ${times}`,
       do: async () => {
-        if ((await border.count()) === 0) return;
-        for (let i = 0; i < times; i += 1) await border.press(key);
+        for (let i = 0; i < times; i += 1) await press(border, key);
       },
     };
   }
@@ -107,7 +108,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
     const key = random.chance(0.5) ? "Shift+ArrowLeft" : "Shift+ArrowRight";
     return {
       words: `${window} by ${key}`,
-      do: () => page.locator(`.sbx-tmux-tab[data-window="${window}"]`).press(key),
+      do: () => press(page.locator(`.sbx-tmux-tab[data-window="${window}"]`), key),
     };
   }
   if (roll < 84) return outside("rename-window", "-t", any, `name-${roll}-${any.slice(1)}`);
@@ -115,17 +116,18 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   if (roll < 91) {
     const window = random.pick(windows);
     if (isOutside) return outside("select-window", "-t", any, ";", "select-pane", "-t", any);
-    return { words: `to ${window}`, do: () => page.locator(`.sbx-tmux-tab[data-window="${window}"]`).press("Enter") };
+    return { words: `to ${window}`, do: () => press(page.locator(`.sbx-tmux-tab[data-window="${window}"]`), "Enter") };
   }
   if (roll < 94)
     return { words: "reload", isCut: true, do: async () => expect((await page.reload())?.status()).toBe(200) };
   if (roll < 96) return { words: "inner hop cut", isCut: true, do: async () => expect(await cutInnerHop()).toBeNull() };
   return {
-    words: `cut, and meanwhile split of ${any}`,
+    words: `cut, and meanwhile gone to ${here} and split of ${any}`,
     isCut: true,
     do: async () => {
       link.cut();
-      tmux.try("split-window", "-t", any);
+      await goTo(tab, here);
+      tmux.try("split-window", "-d", "-t", any);
       tmux.try("resize-pane", "-t", here, "-x", String(2 + random.int(0, 60)));
       await page.locator('.sbx-terminal:not([data-state="attached"])').first().waitFor({ state: "attached" });
       link.mend();
