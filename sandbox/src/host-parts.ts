@@ -1,7 +1,13 @@
 // The parts of one session's host in the bridge, wired to each other: what the session has the process do, and who answers queries.
 // host.ts tells them what happens.
 
-import { ProcessSession, type ProcessWish, tracedUpstream, type Upstream } from "sandbox-stdio/core";
+import {
+  MAX_KEPT_INPUT_BYTES,
+  ProcessSession,
+  type ProcessWish,
+  tracedUpstream,
+  type Upstream,
+} from "sandbox-stdio/core";
 import { Answers } from "./answers.ts";
 import { Attached } from "./attached.ts";
 import { Bell } from "./bell.ts";
@@ -51,6 +57,7 @@ export function makeHostParts(
       mode: wish.mode,
       delivery: wish.delivery,
       tellsSize: wish.pane !== undefined,
+      inputWindow: MAX_KEPT_INPUT_BYTES,
     },
     log,
     now: () => performance.now(),

@@ -24,7 +24,7 @@ export async function carried(subject: Subject, share = 1): Promise<Result> {
     // Without a terminal, which would never let the input end.
     const words = ["ssh", ...ssh.filter((word) => word !== "-tt")];
     const { [IN_SERVERS]: _in, [OUT_SERVERS]: _out, ...known } = await bothWays(subject, () => ({ words, env }), bytes);
-    return known; // Each of its sessions has a server process of its own, which nobody here counts.
+    return known; // Each of its sessions has its own server process: those are not counted here.
   }
   if (subject.name === "path floor") {
     const words = [process.execPath, join(import.meta.dirname, "floors/pipes.mjs"), url.replace("http", "ws")];

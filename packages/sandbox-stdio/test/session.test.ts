@@ -140,19 +140,21 @@ describe("limits on input", () => {
     const inputWindow = (id: string, keeps: number | undefined, at: ReturnType<typeof rig>, role: Role = "driver") =>
       (join(at.session, id, { role, ...(keeps === undefined ? {} : { keeps }) }).peer.of("hello")[0] as Hello)
         .inputWindow;
-    expect(inputWindow("a", undefined, rig())).toBe(undefined);
-    expect(inputWindow("a", 1, rig())).toBe(undefined);
-    expect(inputWindow("a", 300_000, rig())).toBe(300_000);
-    const at = rig();
+    const took = { inputWindow: 2 ** 20 };
+    expect(inputWindow("a", undefined, rig(took))).toBe(undefined);
+    expect(inputWindow("a", 1, rig(took))).toBe(undefined);
+    expect(inputWindow("a", 300_000, rig(took))).toBe(300_000);
+    expect(inputWindow("a", 2 ** 40, rig())).toBe(undefined); // The bridge is an older one.
+    const at = rig(took);
     expect(inputWindow("a", 2 ** 40, at)).toBe(1_048_576);
     expect(inputWindow("b", 2 ** 40, at)).toBe(undefined); // It came later.
     expect(inputWindow("a", undefined, at)).toBe(undefined); // Its new connection says nothing of that.
-    expect(inputWindow("a", 2 ** 40, rig(), "viewer")).toBe(undefined);
-    expect(inputWindow("a", 2 ** 40, rig({ tty: true }))).toBe(undefined);
+    expect(inputWindow("a", 2 ** 40, rig(took), "viewer")).toBe(undefined);
+    expect(inputWindow("a", 2 ** 40, rig({ ...took, tty: true }))).toBe(undefined);
   });
 
   test("I3b, L4: as much of its input and one frame may wait, one byte more closes it with 1008", () => {
-    const at = rig();
+    const at = rig({ inputWindow: 2 ** 20 });
     const { client, peer } = fill(at, "a", 17 * 65_536, { keeps: 2 ** 20 });
     expect([client.input.queuedBytes, peer.end]).toEqual([17 * 65_536, undefined]);
     at.session.stdin(client, new Uint8Array(1));

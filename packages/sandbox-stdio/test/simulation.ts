@@ -217,6 +217,7 @@ export class Simulation {
       tty: plan.process.tty,
       mode: plan.mode,
       delivery: plan.delivery,
+      inputWindow: MAX_KEPT_INPUT_BYTES,
     };
     this.#witness = plan.isRecorded && plan.hops === 2 ? new RecordWitness() : undefined;
     this.#store = this.#witness === undefined ? {} : { recorded: this.#witness.recorded };

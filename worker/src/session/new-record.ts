@@ -15,6 +15,7 @@ type Told = {
   readonly cmd: readonly string[];
   readonly createdAt: string;
   readonly creator: string;
+  readonly inputWindow?: number;
 };
 
 /** The owner and the name of the session. */
@@ -30,12 +31,15 @@ export function newRecord(
   attemptLife: string | undefined,
   isUnnamed = false,
 ): SessionRecord {
-  const { incarnation, tty, mode, delivery, cmd, createdAt, creator } = told;
+  const { incarnation, tty, mode, delivery, cmd, createdAt, creator, inputWindow } = told;
   return {
     homeKey: pass.homeKey,
     startedBy: pass.connection,
     sandboxKey,
-    facts: { sandbox, session, incarnation, tty, mode, delivery },
+    facts: {
+      ...{ sandbox, session, incarnation, tty, mode, delivery },
+      ...(inputWindow === undefined ? {} : { inputWindow }),
+    },
     cmd,
     createdAt,
     creator,

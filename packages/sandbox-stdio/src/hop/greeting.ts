@@ -27,7 +27,7 @@ export function greetingOf(
   isMarked: boolean,
 ): InnerMessage {
   const { log, facts, keyboard, creator } = session;
-  const { incarnation, tty, mode, delivery } = facts;
+  const { incarnation, tty, mode, delivery, inputWindow } = facts;
   const { cols, rows } = log.sizeAt(offset);
   return {
     type: "hello",
@@ -42,6 +42,7 @@ export function greetingOf(
     live: log.endOffset,
     holder: keyboard.holder,
     creator,
+    ...(inputWindow === undefined ? {} : { inputWindow }),
     ...process,
     cmd: greetedCommand(process.cmd),
     ...(session.exit === undefined ? {} : { hasExited: true }),

@@ -4,7 +4,6 @@ import type { InputQueue } from "../input/input-queue.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import {
   CLOSE,
-  MAX_KEPT_INPUT_BYTES,
   MAX_UNACKED_INPUT_BYTES,
   PROGRAM_GRACE_MS,
   PUT_ASIDE_GRACE_MS,
@@ -33,7 +32,8 @@ export interface AttendancePorts {
   readonly answererChoice: AnswererChoice;
   readonly upstream: Upstream;
   readonly now: () => number;
-  readonly tty: boolean;
+  /** The most that a client may have. Absent: what any client has. */
+  readonly inputWindow: number | undefined;
   /** @see SessionOptions.creator */
   readonly creator: string;
   hasExited(): boolean;
@@ -88,9 +88,9 @@ export class Attendance {
 
   /** One client of a session has more: what may wait of all of them together stays small. */
   #inputWindowOf({ id, role, acknowledges }: ClientRecord, keeps = 0): number {
-    const mayHaveMore = !this.#ports.tty && id === this.#creator && role === "driver" && acknowledges;
-    const most = mayHaveMore ? MAX_KEPT_INPUT_BYTES : MAX_UNACKED_INPUT_BYTES;
-    return Math.min(Math.max(keeps, MAX_UNACKED_INPUT_BYTES), most);
+    const { inputWindow: most = MAX_UNACKED_INPUT_BYTES } = this.#ports;
+    const mayHaveMore = id === this.#creator && role === "driver" && acknowledges;
+    return mayHaveMore ? Math.max(MAX_UNACKED_INPUT_BYTES, Math.min(keeps, most)) : MAX_UNACKED_INPUT_BYTES;
   }
 
   /** The other clients know it by its old name, unless another client took that while it was away. */

@@ -19,7 +19,8 @@ export type ParkedClient = {
   readonly size?: TerminalSize;
   readonly attempt?: Attempt;
   readonly isActive: boolean;
-  readonly inputWindow: number;
+  /** Absent from an older parking: what any client has. */
+  readonly inputWindow?: number;
   /** The PTY's size as it was told last. */
   readonly toldSize: TerminalSize;
   /** All of its input before this is taken and acknowledged. */
@@ -150,7 +151,7 @@ export function unparkClient(session: RelaySession, parked: ParkedClient, end: n
   client.size = size;
   client.attempt = attempt;
   client.isActive = isActive;
-  client.inputWindow = inputWindow;
+  if (inputWindow !== undefined) client.inputWindow = inputWindow;
   session.rejoin(client, { ...at, offset: end }, peer);
 }
 

@@ -117,7 +117,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     answererChoice,
     upstream,
     now,
-    tty: facts.tty,
+    inputWindow: facts.tty ? undefined : facts.inputWindow,
     creator,
     hasExited,
     newInput: () => ports.newInput(),

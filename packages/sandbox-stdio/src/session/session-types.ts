@@ -26,6 +26,8 @@ export type SessionFacts = {
   readonly delivery: Delivery;
   /** Whether the process itself says which size it has, as a pane does: the session only asks for one. */
   readonly tellsSize?: boolean;
+  /** The most of one client's input that may wait beside the process (I3b). Absent from an older bridge: as little as of any client. */
+  readonly inputWindow?: number;
 };
 
 export type AttachRequest = {

@@ -4,8 +4,10 @@ import type { Attention } from "./attention.ts";
 import {
   MAX_COLS,
   MAX_CONTROL_IN_BYTES,
+  MAX_KEPT_INPUT_BYTES,
   MAX_ROWS,
   MAX_TITLE_BYTES,
+  MAX_UNACKED_INPUT_BYTES,
   MIB,
   SIGNALS,
   type SignalName,
@@ -125,6 +127,8 @@ export type InnerMessage =
       readonly creator: string;
       readonly cmd: readonly string[];
       readonly createdAt: string;
+      /** How much of one client's input may wait here (I3b). Absent from an older bridge. */
+      readonly inputWindow?: number;
       /** Whether its exit is told as well. Absent from an older bridge. */
       readonly hasExited?: boolean;
       readonly clients: readonly KnownClient[];
@@ -278,6 +282,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "hasExited?": isBoolean,
     "title?": isString(MAX_TITLE_BYTES),
     "lastOutputMs?": isTime,
+    "inputWindow?": isInteger(MAX_UNACKED_INPUT_BYTES, MAX_KEPT_INPUT_BYTES),
     "calls?": isBoolean,
   },
   parked: {},
