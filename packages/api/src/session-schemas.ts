@@ -30,13 +30,17 @@ export const readQuery = z
     waitMs: queried.count(0, 600_000).default(0),
     stream: z.enum(["all", "stdout", "stderr"]).default("all"),
     format: z.enum(["text", "base64", "plain"]).default("text"),
+    times: queried.count(0, 1).optional(),
   })
   .refine(
     ({ from, tail, since, agoMs }) => [from, tail, since, agoMs].filter((one) => one !== undefined).length <= 1,
     "has more than one of from, tail, since and agoMs",
   );
 
-export const readAnswer = z.object(outputRead);
+export const readAnswer = z.object({
+  ...outputRead,
+  times: z.array(z.object({ offset, at: z.iso.datetime() })).optional(),
+});
 
 type WriteFields = {
   text?: string | undefined;

@@ -1,7 +1,7 @@
 // D2a: when output came. A sparse index, and what it answers.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_TIME_MARKS, offsetSince, readTimeIndex, TimeIndex } from "../src/programs/index.ts";
+import { MAX_TIME_MARKS, marksWithin, offsetSince, readTimeIndex, TimeIndex } from "../src/programs/index.ts";
 
 test("D2a: an offset is never behind the first byte that came since, and at most one step before it", () => {
   fc.assert(
@@ -49,4 +49,23 @@ test("D2a: what a bridge says of times may be anything", () => {
   ];
   for (const value of bad) expect(readTimeIndex(value)).toBeUndefined();
   expect(readTimeIndex({ marks: Array.from({ length: MAX_TIME_MARKS + 1 }, () => [0, 0]), stepMs: 1 })).toBeUndefined();
+});
+
+test("D2a: the times of a range begin at its first byte, whose time an earlier mark may say", () => {
+  const marks = [
+    [0, 10],
+    [50, 20],
+    [90, 30],
+  ] as const;
+  expect(marksWithin(marks, 60, 91)).toEqual([
+    [60, 20],
+    [90, 30],
+  ]);
+  expect(marksWithin(marks, 50, 90)).toEqual([[50, 20]]);
+  // The first mark stands late where the bridge was started anew: no byte is older than nothing known.
+  expect(marksWithin([[50, 20]], 0, 60)).toEqual([
+    [0, 20],
+    [50, 20],
+  ]);
+  expect([marksWithin(marks, 7, 7), marksWithin([], 0, 5)]).toEqual([[], []]);
 });

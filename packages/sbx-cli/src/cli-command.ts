@@ -98,6 +98,7 @@ export type LogsCommand = SessionPlace & {
   /** Lines. */
   readonly tail: number | undefined;
   readonly since: Since | undefined;
+  readonly isJson: boolean;
 };
 
 export type CliCommand =
@@ -124,7 +125,7 @@ export type CliCommand =
       readonly hasAll: boolean;
       readonly isWatched: boolean;
     } & Place)
-  | ({ readonly kind: "kill" } & SessionPlace)
+  | ({ readonly kind: "kill"; readonly isJson: boolean } & SessionPlace)
   | ContextCommand
   | LogsCommand
   | RunCommand
@@ -164,7 +165,7 @@ export type CopyEnd = { readonly isRemote: boolean; readonly path: string };
 export type ContextCommand = {
   readonly kind: "context";
   readonly action:
-    | { readonly do: "list" }
+    | { readonly do: "list"; readonly isJson: boolean }
     | { readonly do: "use" | "remove"; readonly name: string }
     | { readonly do: "set"; readonly name: string; readonly context: Context };
 };

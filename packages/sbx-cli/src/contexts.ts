@@ -7,6 +7,7 @@ import { isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults } from "./cli-command.ts";
 import { configDirectory, type Environment } from "./logins.ts";
 import { CliError, usage } from "./outcome.ts";
+import { safeJson } from "./plain-text.ts";
 import { cellText, table } from "./table.ts";
 
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
@@ -46,6 +47,7 @@ export function runContext({ action }: ContextCommand, env: Environment): string
   const { current, contexts } = readContexts(env);
   switch (action.do) {
     case "list": {
+      if (action.isJson) return `${safeJson(listed(contexts, current), 2)}\n`;
       const rows = Object.entries(contexts).map(([name, { server, sandbox, session }]) => [
         name === current ? "*" : "",
         ...[name, server, sandbox, session].map(cellText),
@@ -69,6 +71,15 @@ export function runContext({ action }: ContextCommand, env: Environment): string
       return "";
     }
   }
+}
+
+/** Not the line that prints the token: it may hold a secret. */
+function listed(contexts: Contexts["contexts"], current: string | undefined) {
+  const all = Object.entries(contexts).map(([name, { server, sandbox, session, tokenCommand }]) => {
+    const place = defined({ server, sandbox, session });
+    return { name, isCurrent: name === current, ...place, hasTokenCommand: tokenCommand !== undefined };
+  });
+  return { contexts: all };
 }
 
 function readFolderFile(folder: string): Context {

@@ -1,5 +1,5 @@
 // The verbs that work without a connection of their own, over the library that speaks HTTP: run, read, write, wait, screen,
-// commands, signal, and logs.
+// commands, signal.
 
 import {
   type OutputEvent,
@@ -10,7 +10,7 @@ import {
   StdioError,
   sandbox,
 } from "sandbox-stdio/client";
-import type { LogsCommand, Place, ProgramCommand, RunCommand, Since } from "./cli-command.ts";
+import type { Place, ProgramCommand, RunCommand } from "./cli-command.ts";
 import { describeFailure, fetchFailure } from "./network-words.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
@@ -27,9 +27,6 @@ const STDERR = 2;
 const USUAL_WAIT_MS = 30_000;
 /** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
 const WRITE_BYTES = 48 * 1024;
-const READ_BYTES = 1_048_576;
-/** Of a line, where the last so many lines are looked for. */
-const LINE_BYTES = 200;
 const HTTP_BAD_REQUEST = 400;
 
 export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>): Sandbox {
@@ -195,7 +192,7 @@ async function readOnce(
   if (answer.next < (query.to ?? answer.end)) await printer.aside(`more: --from ${answer.next}`);
 }
 
-async function follow(
+export async function follow(
   printer: Printer,
   session: SandboxSession,
   query: Extract<ProgramCommand, { kind: "read" }>["query"],
@@ -260,68 +257,6 @@ async function* pieces(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-// ---- logs --------------------------------------------------------------------------------------------------------
-
-/** Prints the log from its beginning, or from where it is asked for, and goes on as it grows. */
-export async function runLogs(command: LogsCommand, token: () => Promise<string>): Promise<Outcome> {
-  const printer = new Printer();
-  const session = sandboxOf(command, token).session(command.session);
-  return asking(async () => {
-    let from = command.since === undefined ? undefined : await offsetOf(session, command.since);
-    if (command.tail !== undefined) {
-      const { bytes, next } = await lastLines(session, command.tail, from ?? 0);
-      await printer.print(bytes);
-      from = next;
-    }
-    if (command.follows) return follow(printer, session, only({ from }), false);
-    for (;;) {
-      const answer = await session.read({ ...only({ from }), maxBytes: READ_BYTES, format: "base64" });
-      if (answer.gap !== undefined && from !== undefined) {
-        await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
-      }
-      await printer.print(Buffer.from(answer.output, "base64"));
-      if (answer.next >= answer.end || printer.isBroken) return printer.end();
-      from = answer.next;
-    }
-  });
-}
-
-async function offsetOf(session: SandboxSession, since: Since): Promise<number> {
-  if ("offset" in since) return since.offset;
-  // The fewest bytes that may be asked for: only where they begin matters.
-  const { from, gap } = await session.read({ ...since, maxBytes: 16, format: "base64" });
-  return gap?.from ?? from;
-}
-
-async function lastLines(
-  session: SandboxSession,
-  lines: number,
-  since: number,
-): Promise<{ bytes: Buffer; next: number }> {
-  for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
-    const maxBytes = Math.min(READ_BYTES, tail);
-    const answer = await session.read({ tail: maxBytes, maxBytes, format: "base64" });
-    const all = Buffer.from(answer.output, "base64");
-    const held = all.subarray(Math.max(0, since - answer.from));
-    const start = startOfLastLines(held, lines);
-    const isAll = answer.from === 0 || answer.gap !== undefined || maxBytes === READ_BYTES || answer.from <= since;
-    if (start > 0 || isAll) return { bytes: held.subarray(start), next: answer.next };
-  }
-}
-
-/** Where the last so many lines begin; 0 where there are no more than that. */
-function startOfLastLines(bytes: Uint8Array, lines: number): number {
-  if (lines === 0) return bytes.length;
-  // A line that has no end yet is one too.
-  let at = bytes.length - (bytes.at(-1) === 0x0a ? 1 : 0);
-  for (let left = lines; left > 0; left -= 1) {
-    at = bytes.lastIndexOf(0x0a, at - 1);
-    if (at < 0) return 0;
-    if (at === 0) return left === 1 ? 1 : 0;
-  }
-  return at + 1;
-}
-
 // ---- What they share ---------------------------------------------------------------------------------------------
 
 function json(value: unknown): string {
@@ -336,7 +271,7 @@ function printable(row: string): string {
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Without undefined fields. */
-function only<T extends object>(fields: T): Given<T> {
+export function only<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 

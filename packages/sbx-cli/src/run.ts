@@ -65,7 +65,7 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
     case "signal":
       return (await import("./programs.ts")).runProgramVerb(command, token(command), standardInput());
     case "logs":
-      return (await import("./programs.ts")).runLogs(command, token(command));
+      return (await import("./logs.ts")).runLogs(command, token(command));
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;
@@ -91,6 +91,7 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
     case "kill": {
       const { endpoint, sandbox, session } = command;
       await (await import("./sessions.ts")).killSession(endpoint, sandbox, session, await token(command)());
+      if (command.isJson) return print(`${safeJson({ sandbox, session })}\n`);
       aside(`session ${session} in sandbox ${sandbox} has ended`);
       break;
     }

@@ -237,7 +237,7 @@ describe("other commands", () => {
     ],
     [
       ["kill", URL, "--session", "s", "--token", "T"],
-      { kind: "kill", endpoint: readEndpoint(URL), sandbox: "default", session: "s", token: "T" },
+      { kind: "kill", endpoint: readEndpoint(URL), sandbox: "default", session: "s", token: "T", isJson: false },
     ],
   ];
   for (const [argv, command] of table) {

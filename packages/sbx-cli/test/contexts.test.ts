@@ -22,7 +22,18 @@ describe("contexts", () => {
     expect((await runCli(["--", "echo", "hi"], "", env)).stdout).toBe("hi\n");
     expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
     expect((await runCli(["context"], "", env)).stdout).toMatch(/^\* +work +http:\S+ +dev$/m);
-    await runCli(["context", "remove", "work"], "", env);
+    await runCli(["context", "set", "ci", "--session", "s", "--token-command", "echo secret"], "", env);
+    for (const words of [
+      ["context", "--json"],
+      ["context", "list", "--json"],
+    ]) {
+      const { contexts } = JSON.parse((await runCli(words, "", env)).stdout);
+      expect(contexts).toEqual([
+        { name: "work", isCurrent: false, server: server.url, sandbox: "dev", hasTokenCommand: false },
+        { name: "ci", isCurrent: true, session: "s", hasTokenCommand: true },
+      ]);
+    }
+    for (const name of ["work", "ci"]) await runCli(["context", "remove", name], "", env);
     expect((await runCli(["--", "echo", "hi"], "", env)).code).toBe(2);
   });
 

@@ -45,6 +45,9 @@ describe("sessions and kill", () => {
       stderr: "sbx-stdio: session build in sandbox dev has ended\n",
     });
     expect((await gone).code).toBe(137);
+    server.said = {};
+    const told = await runCli(["kill", server.url, "--sandbox", "dev", "--session", "build", "--json"]);
+    expect([JSON.parse(told.stdout), told.stderr]).toEqual([{ sandbox: "dev", session: "build" }, ""]);
   });
 
   test("a reader that has gone is no fault", async () => {

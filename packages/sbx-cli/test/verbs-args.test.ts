@@ -68,6 +68,7 @@ describe("http.md 11: verbs have the interface's words as options", () => {
       follows: false,
     });
     expect(parse(`read ${URL} --session s --tail 9 --follow`)).toMatchObject({ query: { tail: 9 }, follows: true });
+    expect(parse(`read ${URL} --session s --times`)).toMatchObject({ query: { times: 1 } });
     expect(parse(`write ${URL} --session s --keys C-c,Up --keys Enter --writer w --at 3`)).toMatchObject({
       kind: "write",
       request: { keys: ["C-c", "Up", "Enter"], writer: "w", at: 3 },

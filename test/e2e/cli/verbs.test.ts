@@ -99,6 +99,10 @@ describe("read and write", () => {
     expect(stdout).toBe("one\ntwo\n");
     const again = await verb(who, "logs", ["--session", session, "-f"]);
     expect(again).toEqual({ code: 0, stdout: "one\ntwo\n", stderr: "" });
+    const lines = await verb(who, "logs", ["--session", session, "-f", "--json"]);
+    expect(lines.stdout.replace(/"time":"[^"]+Z"/g, "TIME")).toBe(
+      '{"offset":0,"next":4,TIME,"text":"one"}\n{"offset":4,"next":8,TIME,"text":"two"}\n',
+    );
   });
 });
 
@@ -204,10 +208,27 @@ test("D2a: logs --since prints what came since a time, of a process that runs an
   const expected = ["late\n", "early\nlate\n", "", "early\nlate\n"];
   await delay(1_100);
   expect(await all()).toEqual(expected);
+  const lines = async () => {
+    const { stdout } = await verb(who, "logs", ["--session", session, "--json"]);
+    const told = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(told).toMatchObject([
+      { offset: 0, next: 6, text: "early" },
+      { offset: 6, next: 11, text: "late" },
+    ]);
+    expect([told[0].time < between, told[1].time > between]).toEqual([true, true]);
+    return told;
+  };
+  const running = await lines();
   // Longer than a life of which no times are kept.
   await delay(1_000);
   await verb(who, "write", ["--session", session, "--eof"]);
   await verb(who, "wait", ["--session", session, "--exit"]);
   expect(await all()).toEqual(expected);
+  expect(await lines()).toEqual(running);
+  const last = await verb(who, "logs", ["--session", session, "-n", "1", "--json"]);
+  expect(JSON.parse(last.stdout)).toEqual(running[1]);
   expect((await verb(who, "logs", ["--session", session, "--since", "soon"])).code).toBe(2);
 });

@@ -51,6 +51,8 @@ export type Operation =
       readonly waitMs: number;
       readonly stream: StreamChoice;
       readonly format: "text" | "base64" | "plain";
+      /** Whether it is told when the bytes came. */
+      readonly hasTimes?: boolean;
       /** Of an event stream: attention that is called for behind this offset is told too (D6). */
       readonly attentionAfter?: number;
     }

@@ -27,7 +27,8 @@ export async function readOutputRoute(request: Request, query: Query, reading: R
   if (accept.includes("text/event-stream")) return streamed(request, query, reading);
   const isBinary = accept.includes("application/octet-stream");
   const { target, callOf, waitUntil, enter, leave, abandon } = reading;
-  const { incarnation, format, since, agoMs, ...range } = query;
+  const { incarnation, format, since, agoMs, times, ...range } = query;
+  const hasTimes = times === 1 && !isBinary;
   const agoSinceMs = agoMs === undefined ? undefined : Date.now() - agoMs;
   const sinceMs = since === undefined ? agoSinceMs : Date.parse(since);
   if (query.waitMs > 0) {
@@ -37,7 +38,8 @@ export async function readOutputRoute(request: Request, query: Query, reading: R
   const deadlineMs = Date.now() + query.waitMs;
   const again = () => {
     const waitMs = Math.max(0, deadlineMs - Date.now());
-    return callOf({ type: "read", ...range, sinceMs, waitMs, format: isBinary ? "base64" : format }, incarnation);
+    const how = { sinceMs, waitMs, hasTimes, format: isBinary ? "base64" : format } as const;
+    return callOf({ type: "read", ...range, ...how }, incarnation);
   };
   const answer = askUntilAnswered(target, again).finally(leave);
   if (isBinary) return binary(await answer);

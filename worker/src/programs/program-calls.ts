@@ -15,7 +15,7 @@ import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
-import { offsetAt } from "./operations/since.ts";
+import { offsetAt, timesOf } from "./operations/since.ts";
 import { conditionOf, Waiting } from "./operations/wait.ts";
 import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
@@ -219,10 +219,13 @@ export class ProgramCalls {
   }
 
   async #read(reached: Reached, operation: Extract<Operation, { type: "read" }>, signal: AbortSignal) {
-    const { sinceMs } = operation;
-    if (sinceMs === undefined) return read(reached, operation, signal);
-    const from = await offsetAt(reached, sinceMs, { ...this.#ports, record: this.#at.store.record });
-    return read(reached, { ...operation, from }, signal);
+    const { sinceMs, hasTimes = false } = operation;
+    const ports = { ...this.#ports, record: this.#at.store.record };
+    const start = sinceMs === undefined ? {} : { from: await offsetAt(reached, sinceMs, ports) };
+    const answer = await read(reached, { ...operation, ...start }, signal);
+    if (!hasTimes || answer.status !== 200) return answer;
+    const range = { from: Number(answer.body.from), next: Number(answer.body.next) };
+    return { ...answer, body: { ...answer.body, times: await timesOf(reached, range, ports) } };
   }
 
   #typing(reached: Reached, call: ProgramCall): (operation: Write) => Promise<ProgramAnswer> {

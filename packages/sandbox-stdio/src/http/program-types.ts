@@ -96,6 +96,8 @@ export type ReadQuery = {
   waitMs?: number;
   stream?: "all" | "stdout" | "stderr";
   format?: "text" | "base64" | "plain";
+  /** 1: the answer says when the bytes came. */
+  times?: number;
 };
 export type ReadAnswer = {
   incarnation: string;
@@ -108,6 +110,8 @@ export type ReadAnswer = {
   end: number;
   output: string;
   gap?: GapInfo;
+  /** When the bytes from `offset` on came, up to the next entry's. In steps: of a second, in a long log more. */
+  times?: { offset: number; at: string }[];
 };
 
 /** One of `text`, `keys`, `paste` and `base64`; `enter` or `eof` with it, or alone. */

@@ -62,6 +62,14 @@ export function offsetSince(
   return sinceMs < mark[1] + stepMs ? mark[0] : next;
 }
 
+/** The marks that say when output of this range came: that which holds for its first byte stands at `from`. */
+export function marksWithin(marks: readonly TimeMark[], from: number, next: number): TimeMark[] {
+  if (next <= from) return [];
+  const first = marks.findLast(([offset]) => offset <= from) ?? marks[0];
+  const later = marks.filter(([offset]) => offset > from && offset < next);
+  return first === undefined ? later : [[from, first[1]], ...later];
+}
+
 /** The bridge's answer may be anything. @returns undefined where it is no index. */
 export function readTimeIndex(value: unknown): Pick<TimeIndex, "marks" | "stepMs"> | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -1,6 +1,13 @@
 // The parts of a session for programs without a WebSocket (D, U, W, T), apart from sockets and clocks.
 
-export { MAX_TIME_MARKS, offsetSince, readTimeIndex, TimeIndex, type TimeMark } from "../output/time-index.ts";
+export {
+  MAX_TIME_MARKS,
+  marksWithin,
+  offsetSince,
+  readTimeIndex,
+  TimeIndex,
+  type TimeMark,
+} from "../output/time-index.ts";
 export { decodeUtf8 } from "../text/utf8-text.ts";
 export type { Attention } from "../wire/attention.ts";
 export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";

@@ -44,6 +44,7 @@ type ReadFlags = PlaceFlags &
     stream?: "all" | "stdout" | "stderr";
     format?: "text" | "base64" | "plain";
     follow?: boolean;
+    times?: boolean;
     json?: boolean;
   };
 
@@ -62,12 +63,14 @@ function addRead(program: Command, defaults: Defaults, done: Done): void {
         "plain",
       ]),
     )
-    .option("-f, --follow", "go on as output comes, until the process has ended");
+    .option("-f, --follow", "go on as output comes, until the process has ended")
+    .option("--times", "in the answer of --json, when the bytes came");
   withJson(withIncarnation(withWait(command, "how long to wait for something new"))).action(
     (url: string | undefined, flags: ReadFlags) => {
       const { incarnation, from, tail, to, maxBytes, stream, format } = flags;
       if (from !== undefined && tail !== undefined) throw usage("give --from or --tail, not both");
-      const fields = { incarnation, from, tail, to, maxBytes, stream, format, ...waitOf(flags) };
+      const times = flags.times === true ? 1 : undefined;
+      const fields = { incarnation, from, tail, to, maxBytes, stream, format, times, ...waitOf(flags) };
       done({
         kind: "read",
         ...sessionPlaceOf(url, flags, defaults),

@@ -32,15 +32,17 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     .option("-f, --follow", "go on as output comes, until the process has ended")
     .option("-n, --tail <lines>", "only so many last lines", readWhole(0, 1_000_000, " of lines"))
     .option("--since <time-or-offset>", "what came since 10m, 2h or 2026-11-23T10:00; or from this byte on", readSince)
-    .action((url: string | undefined, flags: PlaceFlags & { follow?: boolean; tail?: number; since?: Since }) => {
-      const { follow = false, tail, since } = flags;
-      done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since });
+    .option("--json", "each line as JSON: its offset, the next one's, its time, its text")
+    .action((url: string | undefined, flags: LogsFlags) => {
+      const { follow = false, tail, since, json = false } = flags;
+      done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since, isJson: json });
     });
   addSessionPlace(program.command("kill [url]"))
     .usage("[URL | NAME] [options]")
     .description("end a session: SIGHUP, then SIGTERM, then SIGKILL to its processes")
-    .action((url: string | undefined, flags: PlaceFlags) => {
-      done({ kind: "kill", ...sessionPlaceOf(url, flags, defaults) });
+    .option("--json", "say what was ended as JSON")
+    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
+      done({ kind: "kill", ...sessionPlaceOf(url, flags, defaults), isJson: flags.json === true });
     });
   addPlace(program.command("whoami [url]"))
     .description("who you are to the server, and until when")
@@ -57,6 +59,7 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     });
 }
 
+type LogsFlags = PlaceFlags & { follow?: boolean; tail?: number; since?: Since; json?: boolean };
 type DoctorFlags = PlaceFlags & { json?: boolean; start?: boolean };
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

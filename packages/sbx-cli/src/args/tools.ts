@@ -77,11 +77,17 @@ function addContext(program: Command, done: Done): void {
   const context = program
     .command("context")
     .description("servers, sandboxes and sessions by name: list, set NAME URL, use NAME, remove NAME")
-    .action(() => done({ kind: "context", action: { do: "list" } }));
+    .option("--json", "list them as JSON")
+    .action(({ json = false }: { json?: boolean }) => done({ kind: "context", action: { do: "list", isJson: json } }));
   context
     .command("list")
     .description("list them; the current one has a star")
-    .action(() => done({ kind: "context", action: { do: "list" } }));
+    .option("--json", "as JSON")
+    .action((flags: { json?: boolean }) => {
+      // The word may stand before `list`, too.
+      const isJson = flags.json === true || context.opts<{ json?: boolean }>().json === true;
+      done({ kind: "context", action: { do: "list", isJson } });
+    });
   context
     .command("set <name> [url]")
     .description("make or change one, and use it")

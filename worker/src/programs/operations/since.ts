@@ -1,10 +1,13 @@
-// The offset where output of a time or later begins (D2a): by the bridge's index of times, live or as it was kept at the end.
+// When output came (D2a): the offset where output of a time or later begins, and the times of a range. By the bridge's index of times, live or as it was kept at the end.
 
 import type { InnerClient } from "sandbox-stdio/core";
-import { offsetSince, readTimeIndex } from "sandbox-stdio/programs";
+import { marksWithin, offsetSince, readTimeIndex } from "sandbox-stdio/programs";
 import type { SessionRecord } from "../../session/session-store.ts";
 import { askProcess, type Kept, keptState } from "./ask-process.ts";
 import type { Reached } from "./reached.ts";
+
+/** The last moment that a Date can be. */
+const MAX_DATE_MS = 8_640_000_000_000_000;
 
 /** The parts of the session that the search needs beside its log. */
 export interface SincePorts {
@@ -17,7 +20,31 @@ export interface SincePorts {
 export async function offsetAt(reached: Reached, sinceMs: number, ports: SincePorts): Promise<number> {
   const end = reached.log.endOffset;
   if (ports.record?.exitedAtMs !== undefined && sinceMs > ports.record.exitedAtMs) return end;
-  const text = reached.state === "running" ? await askProcess(ports.hop, { about: "commands" }) : ports.kept().commands;
-  const index = readTimeIndex(keptState(text)?.times);
+  const index = await indexOf(reached, ports);
   return index === undefined ? 0 : Math.min(offsetSince(index, sinceMs, end), end);
+}
+
+export type OutputTime = { readonly offset: number; readonly at: string };
+
+/** When the bytes of a range came, each time good up to the next one's offset. Without an index: when the process was made. */
+export async function timesOf(
+  reached: Reached,
+  { from, next }: { readonly from: number; readonly next: number },
+  ports: SincePorts,
+): Promise<OutputTime[]> {
+  const made = ports.record?.createdAt;
+  const usual = made === undefined ? [] : [[0, Date.parse(made)] as const];
+  const marks = (await indexOf(reached, ports))?.marks ?? [];
+  const told = marksWithin(marks.length === 0 ? usual : marks, from, next);
+  return told.map(([offset, atMs]) => ({ offset, at: isoTime(atMs) }));
+}
+
+async function indexOf(reached: Reached, ports: SincePorts) {
+  const text = reached.state === "running" ? await askProcess(ports.hop, { about: "commands" }) : ports.kept().commands;
+  return readTimeIndex(keptState(text)?.times);
+}
+
+/** The bridge's clock may say anything. */
+function isoTime(atMs: number): string {
+  return new Date(Math.min(atMs, MAX_DATE_MS)).toISOString();
 }

@@ -1,0 +1,113 @@
+// `logs`: prints what a session has put out, as it is or as lines of JSON with their offsets and times.
+
+import type { SandboxSession } from "sandbox-stdio/client";
+import type { LogsCommand, Since } from "./cli-command.ts";
+import { LogLines } from "./log-lines.ts";
+import type { Outcome } from "./outcome.ts";
+import { safeJson } from "./plain-text.ts";
+import { Printer } from "./print.ts";
+import { asking, follow, only, sandboxOf } from "./programs.ts";
+
+const READ_BYTES = 1_048_576;
+/** Of a line, where the last so many lines are looked for. */
+const LINE_BYTES = 200;
+
+/** Prints the log from its beginning, or from where it is asked for, and goes on as it grows. */
+export async function runLogs(command: LogsCommand, token: () => Promise<string>): Promise<Outcome> {
+  const printer = new Printer();
+  const session = sandboxOf(command, token).session(command.session);
+  return asking(async () => {
+    let from = command.since === undefined ? undefined : await offsetOf(session, command.since);
+    const last = command.tail === undefined ? undefined : await lastLines(session, command.tail, from ?? 0);
+    if (command.isJson) {
+      const start = last === undefined ? from : last.next - last.bytes.length;
+      return printLines(printer, session, start, command.follows);
+    }
+    if (last !== undefined) {
+      await printer.print(last.bytes);
+      from = last.next;
+    }
+    if (command.follows) return follow(printer, session, only({ from }), false);
+    for (;;) {
+      const answer = await session.read({ ...only({ from }), maxBytes: READ_BYTES, format: "base64" });
+      if (answer.gap !== undefined && from !== undefined) {
+        await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+      }
+      await printer.print(Buffer.from(answer.output, "base64"));
+      if (answer.next >= answer.end || printer.isBroken) return printer.end();
+      from = answer.next;
+    }
+  });
+}
+
+async function offsetOf(session: SandboxSession, since: Since): Promise<number> {
+  if ("offset" in since) return since.offset;
+  // The fewest bytes that may be asked for: only where they begin matters.
+  const { from, gap } = await session.read({ ...since, maxBytes: 16, format: "base64" });
+  return gap?.from ?? from;
+}
+
+async function lastLines(
+  session: SandboxSession,
+  lines: number,
+  since: number,
+): Promise<{ bytes: Buffer; next: number }> {
+  for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
+    const maxBytes = Math.min(READ_BYTES, tail);
+    const answer = await session.read({ tail: maxBytes, maxBytes, format: "base64" });
+    const all = Buffer.from(answer.output, "base64");
+    const held = all.subarray(Math.max(0, since - answer.from));
+    const start = startOfLastLines(held, lines);
+    const isAll = answer.from === 0 || answer.gap !== undefined || maxBytes === READ_BYTES || answer.from <= since;
+    if (start > 0 || isAll) return { bytes: held.subarray(start), next: answer.next };
+  }
+}
+
+/** Where the last so many lines begin; 0 where there are no more than that. */
+function startOfLastLines(bytes: Uint8Array, lines: number): number {
+  if (lines === 0) return bytes.length;
+  // A line that has no end yet is one too.
+  let at = bytes.length - (bytes.at(-1) === 0x0a ? 1 : 0);
+  for (let left = lines; left > 0; left -= 1) {
+    at = bytes.lastIndexOf(0x0a, at - 1);
+    if (at < 0) return 0;
+    if (at === 0) return left === 1 ? 1 : 0;
+  }
+  return at + 1;
+}
+
+/** Lines of JSON: what is there with the times that the server knows, then what comes with the time at which it is here. */
+async function printLines(
+  printer: Printer,
+  session: SandboxSession,
+  start: number | undefined,
+  follows: boolean,
+): Promise<Outcome> {
+  const lines = new LogLines();
+  const say = async (told: readonly object[]) => {
+    if (told.length > 0) await printer.print(told.map((one) => `${safeJson(one)}\n`).join(""));
+  };
+  let from = start;
+  let incarnation: string | undefined;
+  for (;;) {
+    const how = { maxBytes: READ_BYTES, format: "base64", times: 1 } as const;
+    const answer = await session.read({ ...only({ from, incarnation }), ...how });
+    const { gap, times = [] } = answer;
+    if (gap !== undefined && from !== undefined) await say([...lines.rest(), { gap }]);
+    await say(lines.add(Buffer.from(answer.output, "base64"), answer.from, times));
+    ({ next: from, incarnation } = answer);
+    if (answer.next >= answer.end || printer.isBroken) break;
+  }
+  if (follows && !printer.isBroken) {
+    for await (const event of session.follow({ from, incarnation, format: "base64" })) {
+      if (event.type === "gap") await say([...lines.rest(), { gap: { from: event.from, to: event.to } }]);
+      if (event.type === "output") {
+        const times = [{ offset: event.from, at: new Date().toISOString() }];
+        await say(lines.add(Buffer.from(event.output, "base64"), event.from, times));
+      }
+      if (printer.isBroken) break;
+    }
+  }
+  await say(lines.rest());
+  return printer.end();
+}
