@@ -65,7 +65,7 @@ test("doctor says that every step is good, and which one is not", async () => {
   const good = await runCli(await person(), ["--start"], "", "doctor");
   // The local server does not say its time: that is no "ok".
   expect(good.stdout.match(/^ok +\S+/gm)?.map((line) => line.slice(2).trim())).toEqual([
-    ...["name", "server", "token", "access", "commands", "WebSocket", "container"],
+    ...["URL", "DNS", "server", "token", "origin", "access", "commands", "WebSocket", "container"],
   ]);
   expect(good.stdout).toMatch(/^- +clock +not told: /m);
   expect(good.code).toBe(0);
