@@ -34,7 +34,7 @@ import { Connector, GIVE_UP_SECONDS } from "./socket.ts";
 import { noInput, standardInput } from "./stdin.ts";
 import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
 import { renewInTime } from "./token-renewal.ts";
-import { sizeOf, terminalStreams } from "./tty.ts";
+import { isInputTyped, sizeOf, terminalStreams } from "./tty.ts";
 
 /** Failed attempts before the first greeting: a wrong address is told soon. */
 const FIRST_ATTEMPTS = 3;
@@ -96,7 +96,7 @@ export class Attachment {
     const { attachUrl } = wish.endpoint;
     const stage = this.#report.stage.bind(this.#report);
     this.#connector = new Connector({ attachUrl, token: ask, ticket: wish.ticket, stage });
-    const place = keeper?.resumeFrom(process.stdin.isTTY, terminalStreams() !== undefined) ?? {};
+    const place = keeper?.resumeFrom(isInputTyped(), terminalStreams() !== undefined) ?? {};
     this.#repeatsInput = place.repeatsInput ?? false;
     this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;
     this.#client = new StdioClient(
@@ -196,7 +196,7 @@ export class Attachment {
       const { hasStatus, escapes } = this.#wish;
       this.#front = new TerminalFront({ client, output, notices, streams, hasStatus, escapes, onDetach });
     }
-    this.#keeper?.greeted(process.stdin.isTTY ? "typed" : "piped");
+    this.#keeper?.greeted(isInputTyped() ? "typed" : "piped");
     this.#front.start(this.#repeatsInput ? hello.stdin : 0);
     if (this.#front instanceof TerminalFront) this.#front.company.state(client.state);
   }

@@ -22,8 +22,9 @@ type Chunk = {
 /** One writev takes at most so much: written bytes are acknowledged soon. */
 const MAX_BATCH_CHUNKS = 64;
 const MAX_BATCH_BYTES = 128 * 1024;
-/** Another process has made the descriptor non-blocking, and it is full. */
-const AGAIN_MS = 5;
+/** Another process has made the descriptor non-blocking, and it is full: tried again so soon, then less and less often. */
+const FIRST_AGAIN_MS = 1;
+const LAST_AGAIN_MS = 32;
 
 export class Output {
   readonly #events: OutputEvents;
@@ -94,14 +95,14 @@ export class Output {
     return batch;
   }
 
-  #write(batch: Chunk[]): void {
+  #write(batch: Chunk[], againMs = FIRST_AGAIN_MS): void {
     const fd = batch[0]?.fd ?? 1;
     fs.writev(
       fd,
       batch.map((chunk) => chunk.bytes),
       (error, count) => {
         if (error?.code === "EAGAIN") {
-          setTimeout(() => this.#write(batch), AGAIN_MS);
+          setTimeout(() => this.#write(batch, Math.min(2 * againMs, LAST_AGAIN_MS)), againMs);
           return;
         }
         if (error !== null) {

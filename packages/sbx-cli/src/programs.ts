@@ -18,6 +18,7 @@ import { safeJson } from "./plain-text.ts";
 import { asideToPerson, Printer } from "./print.ts";
 import { plainReason, startFailureCode } from "./server-words.ts";
 import { cellText, table } from "./table.ts";
+import { isInputTyped } from "./tty.ts";
 
 /** Exit codes of these verbs, beside those that every command has. */
 const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
@@ -230,7 +231,7 @@ async function write(
     answers.push(answer);
     return answer;
   };
-  if (isGiven || ((enter === true || eof === true) && process.stdin.isTTY)) await send(request);
+  if (isGiven || ((enter === true || eof === true) && isInputTyped())) await send(request);
   else {
     const ending = only({ enter, eof });
     let { at } = rest;

@@ -2,17 +2,26 @@
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
-import type { ReadStream, WriteStream } from "node:tty";
+import tty, { type ReadStream, type WriteStream } from "node:tty";
 
 const STDIN = 0;
 const STDOUT = 1;
 
 export type TerminalStreams = { readonly input: ReadStream; readonly output: WriteStream };
 
-/** Standard input and output where both are terminals. */
+/** Whether standard input is typed. */
+export function isInputTyped(): boolean {
+  return tty.isatty(STDIN);
+}
+
+/**
+ * Standard input and output where both are terminals. `process.stdout` is left alone otherwise: to look at it makes a pipe
+ * non-blocking, also for every other process that has it, and one that is full must then be tried again and again.
+ */
 export function terminalStreams(): TerminalStreams | undefined {
+  if (!tty.isatty(STDIN) || !tty.isatty(STDOUT)) return undefined;
   const { stdin: input, stdout: output } = process;
-  return input.isTTY && output.isTTY ? { input, output } : undefined;
+  return { input, output };
 }
 
 /** The window's size; undefined where the terminal does not know it. */

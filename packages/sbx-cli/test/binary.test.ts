@@ -2,8 +2,10 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
+import { isNonBlocking } from "../../local/src/descriptors.ts";
 import { cleanEnv, collect, scratch } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
@@ -36,6 +38,16 @@ test("a pipeline goes through it byte for byte, and the exit code is the process
   const result = await run([server.url, "--", "sh", "-c", "sha256sum; echo err >&2; exit 7"], input);
   const sum = createHash("sha256").update(input).digest("hex");
   expect(result).toEqual({ code: 7, signal: null, stdout: `${sum}  -\n`, stderr: "err\n" });
+});
+
+test("its output stays blocking: a full pipe is waited for, and not tried again every few milliseconds", async () => {
+  const child = spawn(binary, [server.url, "--", "cat"], { env: cleanEnv(), stdio: ["pipe", "pipe", "pipe"] });
+  const result = collect(child);
+  child.stdin.write("x");
+  await once(child.stdout, "data");
+  expect([1, 2].map((fd) => isNonBlocking(child.pid, fd))).toEqual([false, false]);
+  child.stdin.end();
+  expect(await result).toEqual({ code: 0, signal: null, stdout: "x", stderr: "" });
 });
 
 test("a proxy of the environment is asked by no call and no attach, as on Node", async () => {

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { approveDevice } from "../../../packages/local/src/approve.ts";
+import { isNonBlocking } from "../../../packages/local/src/descriptors.ts";
 import { Random } from "../../../packages/local/src/random.ts";
 import { CLI, cliEnv, exitCode, runCli, startCli, textOf } from "../support/cli.ts";
 import { connect } from "../support/client.ts";
@@ -88,6 +89,16 @@ test("a short command on this machine loads no TLS, which would take a fifth of 
 });
 
 describe("a pipeline", () => {
+  test("leaves its outputs blocking: a full one is waited for, and not tried again every few milliseconds", async () => {
+    const child = startCli(await person(), ["--", "cat"]);
+    const ended = exitCode(child);
+    child.stdin.write("x");
+    await once(child.stdout, "data");
+    expect([1, 2].map((fd) => isNonBlocking(child.pid, fd))).toEqual([false, false]);
+    child.stdin.end();
+    expect(await ended).toBe(0);
+  });
+
   test("printf abc | sbx-stdio … -- cat prints abc and ends", async () => {
     expect(await runCli(await person(), ["--", "cat"], "abc")).toEqual({ code: 0, stdout: "abc", stderr: "" });
   });
