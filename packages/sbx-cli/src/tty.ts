@@ -9,9 +9,13 @@ const STDOUT = 1;
 
 export type TerminalStreams = { readonly input: ReadStream; readonly output: WriteStream };
 
+/** Asked at the start: a terminal that has gone is none. */
+const isInputTerminal = tty.isatty(STDIN);
+const areTerminals = isInputTerminal && tty.isatty(STDOUT);
+
 /** Whether standard input is typed. */
 export function isInputTyped(): boolean {
-  return tty.isatty(STDIN);
+  return isInputTerminal;
 }
 
 /**
@@ -19,7 +23,7 @@ export function isInputTyped(): boolean {
  * non-blocking, also for every other process that has it, and one that is full must then be tried again and again.
  */
 export function terminalStreams(): TerminalStreams | undefined {
-  if (!tty.isatty(STDIN) || !tty.isatty(STDOUT)) return undefined;
+  if (!areTerminals) return undefined;
   const { stdin: input, stdout: output } = process;
   return { input, output };
 }
