@@ -28,6 +28,7 @@ export async function complete([what, ...typed]: readonly string[], env: Environ
 
 async function namesOf(what: string | undefined, typed: readonly string[], env: Environment): Promise<string[]> {
   if (what === "contexts") return contextNames(env);
+  if (what !== "sandboxes" && what !== "sessions") return [];
   const after = (flag: string) => typed[typed.lastIndexOf(flag) + 1 || typed.length];
   const defaults = readDefaults(env, process.cwd(), after("--context"));
   const sandbox = after("--sandbox");

@@ -117,7 +117,9 @@ complete -o default -F _sbx_stdio sbx-stdio
 function zsh(commands: readonly Words[], own: readonly Option[]): string {
   const action = (option: Option) => {
     const { choices, asked } = valuesOf(option);
-    return asked === undefined ? (choices === undefined ? "" : `(${choices.join(" ")})`) : `_sbx_stdio_names ${asked}`;
+    if (asked === undefined) return choices === undefined ? "" : `(${choices.join(" ")})`;
+    // The space has zsh put no words of its own before ours.
+    return ` _sbx_stdio_names ${asked}`;
   };
   const described = (options: readonly Option[]) =>
     options.flatMap((option) => {
@@ -125,9 +127,9 @@ function zsh(commands: readonly Words[], own: readonly Option[]): string {
       return namesOf(option).map((flag) => zshQuote(`${flag}[${zshText(option.description)}]${value}`));
     });
   const words = ({ name, takesSession, choices }: Words) => {
-    if (choices.length > 0) return `'1:word:(${choices.join(" ")})' '*:word:'`;
-    if (takesSession) return "'*:session:_sbx_stdio_names sessions'";
-    return name === TAKES_FILES ? "'*:file:_files'" : "'*:word:'";
+    if (choices.length > 0) return `'1:word:(${choices.join(" ")})' '*:word:_sbx_stdio_none'`;
+    if (takesSession) return "'*:session: _sbx_stdio_names sessions'";
+    return name === TAKES_FILES ? "'*:file:_files'" : "'*:word:_sbx_stdio_none'";
   };
   const names = commands.map(({ name, description }) => zshQuote(`${name}:${zshText(description)}`));
   const cases = commands.map(
@@ -139,6 +141,8 @@ _sbx_stdio_names() {
   names=(\${(f)"$($typed[1] __complete $1 "\${(@)typed[2,-1]}" 2>/dev/null)"})
   compadd -a names
 }
+# Without an action zsh would show a message, and insert no option beside it.
+_sbx_stdio_none() { return 1 }
 _sbx_stdio() {
   local -a names typed
   typed=("\${(@)words}")
