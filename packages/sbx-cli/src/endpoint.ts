@@ -13,6 +13,8 @@ export type Endpoint = {
   readonly origin: string;
   /** Whether bytes sent there can't be read on the way: TLS, or this machine itself. */
   readonly isPrivate: boolean;
+  /** Whether it is this machine. */
+  readonly isLoopback: boolean;
   /** It stands in a file of the current folder, which another person may have put there: only a token made for it is sent. */
   readonly isFound?: boolean;
 };
@@ -45,5 +47,6 @@ export function readEndpoint(text: string): Endpoint {
     httpBase: `${origin}${path}`,
     origin,
     isPrivate: isSecure || LOOPBACK.test(url.hostname),
+    isLoopback: LOOPBACK.test(url.hostname),
   };
 }

@@ -5,10 +5,11 @@ import { attachParams } from "sandbox-stdio/core";
 import type { ForwardCommand } from "./cli-command.ts";
 import { tokenSource } from "./credentials.ts";
 import { within } from "./endings.ts";
+import { probeLoop } from "./forward-loop.ts";
 import { Forwarded } from "./forwarded.ts";
 import { isIgnoredFromStart } from "./ignored-signals.ts";
 import type { Environment } from "./logins.ts";
-import { CliError, type Outcome } from "./outcome.ts";
+import { CliError, type Outcome, usage } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";
 import { aside, Printer } from "./print.ts";
 import { Connector } from "./socket.ts";
@@ -45,8 +46,26 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
     });
     open.add(forwarded);
   };
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, accept);
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
   const bound = await listen(server, local);
+  // Elsewhere a port of the sandbox is none of this machine.
+  if (endpoint.isLoopback && bound.port === port) {
+    const passOn = (socket: Socket, told: () => void) => {
+      const quiet = { onLost: () => undefined, onDetail: () => undefined };
+      const probe = new Forwarded({ socket, connector, token, query, ...quiet, onBegun: told, onEnd: told });
+      return () => probe.stop();
+    };
+    const { leadsBack, others } = await probeLoop(server, bound.address, port, passOn);
+    if (leadsBack) {
+      server.close();
+      for (const socket of others) socket.destroy();
+      throw usage(
+        `the sandbox is on this machine, and its port ${port} is this one: listen on another, as in ${otherPort(port)}`,
+      );
+    }
+    for (const socket of others) accept(socket);
+  }
+  server.on("connection", accept);
   const ended = endingSignal(env);
   const printer = new Printer();
   await printer.print(
@@ -60,6 +79,9 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
   await within(FAREWELL_MS, connector.closed(FAREWELL_MS));
   return { kind: "signal", signal };
 }
+
+/** What may be typed instead. */
+const otherPort = (port: number) => `forward ${port < 64_000 ? port + 1_000 : port - 1_000}:${port}`;
 
 type Bound = { readonly address: string; readonly port: number };
 

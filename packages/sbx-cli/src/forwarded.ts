@@ -21,6 +21,8 @@ export type ForwardedParts = {
   /** Whether the way to the sandbox is lost, or back. */
   readonly onLost: (isLost: boolean) => void;
   readonly onDetail: (text: string) => void;
+  /** The way to the sandbox is there, for the first time. */
+  readonly onBegun?: () => void;
   /** @param fault The reason of its end, for a person. */
   readonly onEnd: (fault?: string) => void;
 };
@@ -76,12 +78,17 @@ export class Forwarded {
   #stateChanged(state: ClientState): void {
     if (state.phase === "attached") {
       this.#lost(false);
-      if (!this.#hasBegun) this.#parts.socket.resume();
-      this.#hasBegun = true;
+      if (!this.#hasBegun) this.#begun();
     } else if (state.phase === "waiting" && this.#hasBegun) {
       this.#parts.onDetail(`connection lost (${state.reason})`);
       this.#lost(true);
     } else if (state.phase === "ended") this.#ended(state.end);
+  }
+
+  #begun(): void {
+    this.#hasBegun = true;
+    this.#parts.socket.resume();
+    this.#parts.onBegun?.();
   }
 
   #lost(isLost: boolean): void {

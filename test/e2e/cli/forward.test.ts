@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { connect as dial, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
+import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { Random } from "../../../packages/local/src/random.ts";
 import { auditOf, said } from "../support/audit.ts";
 import { type CliChild, exitCode, runCli, startCli } from "../support/cli.ts";
@@ -194,6 +195,28 @@ test("A13: it needs the scope to run commands, and is on record as a connection 
   expect(made).toMatchObject({ cmd: `tcp:${port}`, tty: false });
   const records = (await auditOf(who, made?.session ?? "")).map(said);
   expect(records).toContainEqual(expect.objectContaining({ type: "start", command: [`tcp:${port}`], tty: false }));
+});
+
+test("forward to the very port that it listens on is refused; to the same number elsewhere it is not", async () => {
+  const who = await person();
+  const port = await anyFreePort();
+  const refused = await runCli(who, [String(port)], "", "forward");
+  expect([refused.code, refused.stdout]).toEqual([2, ""]);
+  expect(refused.stderr).toMatch(/^sbx-stdio: the sandbox is on this machine, and its port \d+ is this one: .+\n$/);
+  // The same number at another address of this machine leads to the server, and not back.
+  const served = await serve(
+    who,
+    'listening(require("http").createServer((_request, response) => response.end("served")));',
+  );
+  const child = startCli(who, [`127.0.0.2:${served}:${served}`], "forward");
+  const over = exitCode(child);
+  ended.push(() => {
+    child.kill("SIGTERM");
+    return over;
+  });
+  const [line] = (await within("the address", once(child.stdout, "data"))) as [Buffer];
+  expect(String(line)).toBe(`127.0.0.2:${served} is port ${served} of sandbox default\n`);
+  expect(await curl(`http://127.0.0.2:${served}/`)).toBe("served");
 });
 
 test("forward says what is wrong with its words, and with a port that is taken here", async () => {
