@@ -32,7 +32,7 @@ function welcome(
   isOnlyRun: boolean,
   seconds: string,
 ): string {
-  const token = `npm run --silent token${isOnlyRun ? "" : ` -- --issuer ${system.issuerUrl}`}`;
+  const token = `npm run --silent token${isOnlyRun ? "" : ` -- --port ${new URL(system.origin).port}`}`;
   return `
 sbx-stdio is running (${seconds} s)
 

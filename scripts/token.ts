@@ -2,7 +2,7 @@
 // its key.
 import { Command, InvalidArgumentError } from "commander";
 import { localDir } from "../packages/local/src/paths.ts";
-import { currentIssuer } from "../packages/local/src/run-record.ts";
+import { currentIssuer, livingRuns, runAtPort } from "../packages/local/src/run-record.ts";
 import { type TokenRequest, tokenMinter } from "../packages/local/src/token-minter.ts";
 import { CLI_CLIENT_ID, DEFAULT_TOKEN_SCOPE } from "../packages/local/src/tokens.ts";
 
@@ -21,13 +21,31 @@ const command = new Command("npm run --silent token --")
   .option("--scope <scopes>", 'space separated; "" leaves the claim out', DEFAULT_TOKEN_SCOPE)
   .option("--expires <seconds>", "lifetime; negative: expired that long ago", wholeSeconds, 3600)
   .option("--aud <client>", "the client that the token is for", CLI_CLIENT_ID)
+  .option("--port <port>", "for the npm start whose page has this port (default: PORT, else the newest that runs)")
   .option("--issuer <url>", "the claim iss (default: the running local issuer's)")
   .option("--name <name>", "the claim name (default: from --sub)")
   .option("--email <address>", "the claim email (default: from --sub)")
   .allowExcessArguments(false)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 
-const flags = command.parse().opts<TokenRequest>();
+/** The issuer of the run that is meant; which one that is stands on standard error where several run and none was named. */
+function chosenIssuer(dir: string, { port, issuer }: { port?: string; issuer?: string | undefined }): string {
+  const runs = livingRuns(dir);
+  const meant = port ?? process.env.PORT;
+  const chosen = meant === undefined ? undefined : runAtPort(runs, meant);
+  if (chosen !== undefined) return chosen.issuer;
+  const ports = runs.map(({ origin }) => new URL(origin).port);
+  if (port !== undefined) {
+    command.error(`error: no npm start runs at port ${port}${ports.length > 0 ? `, but at ${ports.join(", ")}` : ""}`);
+  }
+  if (runs.length > 1 && issuer === undefined) {
+    const others = ports.slice(1).map((other) => `--port ${other}`);
+    console.error(`for ${runs[0]?.origin}, the newest of ${runs.length} that run (another's: ${others.join(", ")})`);
+  }
+  return currentIssuer(dir);
+}
+
+const flags = command.parse().opts<TokenRequest & { port?: string }>();
 const dir = localDir();
-const mint = await tokenMinter({ keysDir: dir, issuerUrl: currentIssuer(dir) });
+const mint = await tokenMinter({ keysDir: dir, issuerUrl: chosenIssuer(dir, flags) });
 process.stdout.write(`${await mint(flags)}\n`);

@@ -11,9 +11,14 @@ import { temporaryDirectory } from "./temporary.ts";
 
 const SCRIPT = fileURLToPath(new URL("../token.ts", import.meta.url));
 
-async function token(dir: string, args: string[] = []): Promise<string> {
-  const env = { ...process.env, SBX_LOCAL_DIR: dir };
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [SCRIPT, ...args], { env });
+async function told(dir: string, args: string[] = [], more: Record<string, string> = {}) {
+  const { PORT: _, ...inherited } = process.env;
+  const env = { ...inherited, SBX_LOCAL_DIR: dir, ...more };
+  return promisify(execFile)(process.execPath, [SCRIPT, ...args], { env });
+}
+
+async function token(dir: string, args: string[] = [], more: Record<string, string> = {}): Promise<string> {
+  const { stdout, stderr } = await told(dir, args, more);
   expect(stderr).toBe("");
   expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
   return stdout.trim();
@@ -61,6 +66,28 @@ test("the issuer is that of the run that lives, and after it of the last one", a
   const record = { pid: process.pid, origin: "http://localhost:1", issuer: "http://127.0.0.1:9001", startedAt: 1 };
   writeRunRecord(dir, record);
   expect(decodeJwt(await token(dir)).iss).toBe("http://127.0.0.1:9001");
+});
+
+test("of two runs the newest is meant and named, and the port chooses", async () => {
+  const dir = temporaryDirectory();
+  const issuer = (port: number) => `http://127.0.0.1:${port}`;
+  for (const [pid, port] of [
+    [process.pid, 9000],
+    [process.ppid, 9100],
+  ] as const) {
+    writeRunRecord(dir, { pid, origin: `http://localhost:${port}`, issuer: issuer(port + 1), startedAt: port });
+  }
+  const { stdout, stderr } = await told(dir);
+  expect(decodeJwt(stdout.trim()).iss).toBe(issuer(9101));
+  expect(stderr).toBe("for http://localhost:9100, the newest of 2 that run (another's: --port 9000)\n");
+  expect(decodeJwt(await token(dir, ["--port", "9000"])).iss).toBe(issuer(9001));
+  expect(decodeJwt(await token(dir, [], { PORT: "9000" })).iss).toBe(issuer(9001));
+  // Where PORT is another program's, the newest is meant.
+  expect(decodeJwt((await told(dir, [], { PORT: "80" })).stdout.trim()).iss).toBe(issuer(9101));
+  await expect(told(dir, ["--port", "80"])).rejects.toMatchObject({
+    code: 2,
+    stderr: "error: no npm start runs at port 80, but at 9100, 9000\n",
+  });
 });
 
 test.each([

@@ -74,3 +74,13 @@ export function readRunRecords(dir: string): RunRecord[] {
 export function currentIssuer(dir: string): string {
   return readRunRecords(dir)[0]?.issuer ?? `http://127.0.0.1:${DEFAULT_ISSUER_PORT}`;
 }
+
+/** The runs that live, the newest first. */
+export function livingRuns(dir: string): RunRecord[] {
+  return readRunRecords(dir).filter(({ pid }) => isAlive(pid));
+}
+
+/** Of these runs the one whose page has this port. */
+export function runAtPort(runs: readonly RunRecord[], port: string): RunRecord | undefined {
+  return runs.find(({ origin }) => URL.parse(origin)?.port === port);
+}
