@@ -32,6 +32,7 @@ import { BridgeCalls, type WriteOutcome, type WriteWish } from "./bridge-calls.t
 import type { Parking } from "./doorbell.ts";
 import { followBridge } from "./follow-bridge.ts";
 import { HopAllowance, isAtItsPace } from "./hop-allowance.ts";
+import { OrdersUnderway } from "./orders-underway.ts";
 import { type InnerHello, reconcile } from "./reconciliation.ts";
 import { RelayedAcks } from "./relayed-acks.ts";
 
@@ -68,6 +69,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   #allowance = new HopAllowance(0);
   readonly #calls: BridgeCalls;
   readonly #acks: RelayedAcks;
+  readonly #orders = new OrdersUnderway((command) => this.#say(command));
   /** Whether nothing was said since the bridge was told that the object is about to go. */
   #isParkLast = false;
   /** Whether a shell has marked its commands. */
@@ -94,9 +96,9 @@ export class InnerClient implements Upstream, SnapshotSource {
 
   /** A connection to the bridge is open. */
   opened(socket: InnerSocket, nowMs: number): void {
+    this.closed();
     this.#socket = socket;
     this.heardAtMs = nowMs;
-    this.#isReady = false;
     this.#isFaulty = false;
     this.#snapshot = undefined;
     this.#allowance = new HopAllowance(nowMs);
@@ -107,6 +109,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   closed(): void {
     this.#socket = undefined;
     this.#isReady = false;
+    this.#orders.lost();
   }
 
   /**
@@ -157,7 +160,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   }
 
   ping(): void {
-    this.#say({ type: "ping" });
+    this.#orders.ping();
   }
 
   /** The object is about to go. {@link InnerClientEvents.parked} says that the bridge has heard. */
@@ -244,8 +247,8 @@ export class InnerClient implements Upstream, SnapshotSource {
   }
 
   pane(client: ClientRecord, order: PaneOrder): void {
-    if (!this.#isReady) client.tell(PANE_UNREACHED);
-    else this.#say({ type: "pane", client: client.id, order: JSON.stringify(order) });
+    if (this.#isReady) this.#orders.order(client, order);
+    else client.tell(PANE_UNREACHED);
   }
 
   signal(client: ClientRecord, signal: SignalName): void {
@@ -327,6 +330,7 @@ export class InnerClient implements Upstream, SnapshotSource {
         this.#calls.concludeAsk(message.id, message.ok);
         return;
       case "pong":
+        this.#orders.pong();
         return;
       case "calls":
         this.callsParked = true;

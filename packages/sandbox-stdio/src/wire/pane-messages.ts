@@ -76,6 +76,13 @@ export const PANE_UNREACHED = {
   message: "the sandbox is not reached just now: say it again",
 } as const;
 
+/** The answer to an order that was on its way when the inner hop broke. It may have been carried out: it is not said again. */
+export const PANE_LOST = {
+  type: "error",
+  code: "pane_refused",
+  message: "the connection to the sandbox broke while this was on its way: look, and say it again if it was lost",
+} as const;
+
 const isPane = isString(64);
 const isCols = isInteger(1, MAX_COLS);
 const isRows = isInteger(1, MAX_ROWS);
