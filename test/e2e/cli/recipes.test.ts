@@ -128,6 +128,36 @@ describe("through pipes", () => {
     expect(treeOf(back)).toEqual(treeOf(here));
   });
 
+  test("git clones, pushes and fetches by ext::, without an ssh server", { timeout: MOVING_MS }, async () => {
+    const [origin, one, other] = ["ext.git", "ext-one", "ext-other"].map((name) => join(scratch, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const git = (...words: string[]) => {
+      const identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.ext.allow=always"];
+      return local("git", ...identity, ...words);
+    };
+    const remote = `ext::${process.execPath} ${CLI} exec ${system.relayOrigin} -- %S ${origin}`;
+    await git("init", "-q", "--bare", "-b", "main", origin);
+    await git("init", "-q", "-b", "main", one);
+    makeTree(join(one, "tree"), 9);
+    await git("-C", one, "add", "-A");
+    await git("-C", one, "commit", "-q", "-m", "all");
+    const pushed = await whileCut(who, git("-C", one, "push", "-q", remote, "main"));
+    expect(pushed.result.stderr).toMatch(RESUMED);
+    await whileCut(who, git("clone", "-q", remote, other));
+    expect(treeOf(other, [".git", "tree/empty"])).toEqual(treeOf(one, [".git", "tree/empty"]));
+    makeTree(join(one, "more"), 10, 1_000_000);
+    await git("-C", one, "add", "-A");
+    await git("-C", one, "commit", "-q", "-m", "more");
+    await whileCut(who, git("-C", one, "push", "-q", remote, "main"));
+    await whileCut(who, git("-C", other, "fetch", "-q"));
+    const head = async (folder: string, name: string) => (await git("-C", folder, "rev-parse", name)).stdout;
+    expect(await head(other, "origin/main")).toBe(await head(one, "main"));
+    await git("-C", other, "fsck", "--strict");
+  });
+
   const clients: Client[] = [];
   afterAll(() => Promise.all(clients.map((client) => client.close())));
 
