@@ -3,11 +3,12 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { isRecord } from "sandbox-stdio/core";
+import { isName, isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults } from "./cli-command.ts";
 import { configDirectory, type Environment } from "./logins.ts";
-import { CliError, usage } from "./outcome.ts";
+import { usage } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
+import { readJsonFile } from "./small-file.ts";
 import { cellText, table } from "./table.ts";
 
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
@@ -22,7 +23,7 @@ const FIELDS = ["server", "sandbox", "session", "tokenCommand"] as const;
 export function readDefaults(env: Environment, folder: string, chosen?: string): Defaults {
   const { current, contexts } = readContexts(env);
   const name = chosen ?? (env.SBX_CONTEXT || current);
-  const context = name === undefined ? {} : contexts[name];
+  const context = name === undefined ? {} : Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (context === undefined) throw usage(`there is no context "${name}": see sbx-stdio context list`);
   // A command from a folder that anybody may have made would be run here.
   const { tokenCommand: _, ...found } = readFolderFile(folder);
@@ -35,8 +36,16 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
   const isNamed = given.server !== undefined || (chosen !== undefined && context.server !== undefined);
   const isServerFound = found.server !== undefined && !isNamed && found.server !== context.server;
   const all = { ...context, ...found, ...given, ...(chosen === undefined ? {} : context) };
+  for (const field of ["sandbox", "session"] as const) {
+    const named = all[field];
+    // A name such as ".." would be another path of the server.
+    if (named !== undefined && !isName(named)) throw usage(`"${named}" is no name of a ${field}: ${whence(field)}`);
+  }
   return { ...all, ...(isServerFound ? { isServerFound } : {}) };
 }
+
+const whence = (field: string) =>
+  `it stands in a context, in ${FOLDER_FILE} of this folder or in SBX_${field.toUpperCase()}`;
 
 export function contextNames(env: Environment): string[] {
   return Object.keys(readContexts(env).contexts);
@@ -55,13 +64,14 @@ export function runContext({ action }: ContextCommand, env: Environment): string
       return table([["", "NAME", "SERVER", "SANDBOX", "SESSION"], ...rows]);
     }
     case "set": {
-      const context = { ...contexts[action.name], ...defined(action.context) };
+      const before = Object.hasOwn(contexts, action.name) ? contexts[action.name] : {};
+      const context = { ...before, ...defined(action.context) };
       writeContexts(env, { current: action.name, contexts: { ...contexts, [action.name]: context } });
       return "";
     }
     default: {
-      const { [action.name]: context, ...others } = contexts;
-      if (context === undefined) throw usage(`there is no context "${action.name}"`);
+      const { [action.name]: _, ...others } = contexts;
+      if (!Object.hasOwn(contexts, action.name)) throw usage(`there is no context "${action.name}"`);
       if (action.do === "use") writeContexts(env, { current: action.name, contexts });
       else
         writeContexts(env, {
@@ -83,31 +93,18 @@ function listed(contexts: Contexts["contexts"], current: string | undefined) {
 }
 
 function readFolderFile(folder: string): Context {
-  const file = path.join(folder, FOLDER_FILE);
-  if (!fs.existsSync(file)) return {};
-  try {
-    const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
-    if (isRecord(value)) return contextOf(value);
-  } catch (error) {
-    throw new CliError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
-  }
-  throw new CliError(`cannot read ${file}: it is no JSON object`);
+  return contextOf(readJsonFile(path.join(folder, FOLDER_FILE)) ?? {});
 }
 
 function readContexts(env: Environment): Contexts {
-  let value: unknown;
-  try {
-    value = JSON.parse(fs.readFileSync(contextsFile(env), "utf8"));
-  } catch {
-    return { contexts: {} }; // No file yet, or a spoilt one: as if none had been set.
-  }
-  if (!isRecord(value) || !isRecord(value.contexts)) return { contexts: {} };
+  const value = readJsonFile(contextsFile(env));
+  if (!isRecord(value?.contexts)) return { contexts: {} };
   const entries = Object.entries(value.contexts).flatMap(([name, one]) =>
     isRecord(one) ? [[name, contextOf(one)] as const] : [],
   );
   const contexts = Object.fromEntries(entries);
   const { current } = value;
-  return { contexts, ...(typeof current === "string" && current in contexts ? { current } : {}) };
+  return { contexts, ...(typeof current === "string" && Object.hasOwn(contexts, current) ? { current } : {}) };
 }
 
 function contextOf(value: Record<string, unknown>): Context {

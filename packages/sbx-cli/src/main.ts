@@ -5,6 +5,7 @@ import os from "node:os";
 import { fetchDirectly } from "./direct-fetch.ts";
 import { exit, letGoOfLostTerminals } from "./exit.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
+import { oneLine } from "./plain-text.ts";
 import { run } from "./run.ts";
 import { giveBackTerminal } from "./tty.ts";
 
@@ -31,7 +32,8 @@ function end(outcome: Outcome): void {
 function fail(error: unknown): void {
   giveBackTerminal();
   if (error instanceof CliError) {
-    say(error.message);
+    // Another person's words may be in it: a file's, an address's.
+    say(oneLine(error.message));
     exit(error.exitCode);
   }
   say(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

@@ -1,0 +1,47 @@
+// A small file of JSON that another person may have put there: neither a pipe nor a device is waited for, nor read without end.
+
+import fs from "node:fs";
+import { isRecord } from "sandbox-stdio/core";
+import { CliError } from "./outcome.ts";
+
+const MAX_BYTES = 1_048_576;
+
+/** @returns undefined where there is none. @throws {CliError} Where it is no object of JSON. */
+export function readJsonFile(file: string): Record<string, unknown> | undefined {
+  const text = readText(file);
+  if (text === undefined) return undefined;
+  const value = parsed(text);
+  if (isRecord(value)) return value;
+  throw cannotRead(file, "it is no JSON object");
+}
+
+function readText(file: string): string | undefined {
+  let fd: number;
+  try {
+    // A pipe without a writer would be waited for.
+    fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw cannotRead(file, message);
+  }
+  try {
+    const stats = fs.fstatSync(fd);
+    if (!stats.isFile()) throw cannotRead(file, "it is no regular file");
+    if (stats.size > MAX_BYTES) throw cannotRead(file, "it is too long");
+    return fs.readFileSync(fd, "utf8");
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** undefined where it is none. What a parser says of it would repeat it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const cannotRead = (file: string, why: string) => new CliError(`cannot read ${file}: ${why}`);
