@@ -11,8 +11,8 @@ import type { Endpoint } from "./endpoint.ts";
 import type { Environment } from "./logins.ts";
 import { CliError } from "./outcome.ts";
 import { asking, sandboxOf } from "./programs.ts";
+import { refusalOf } from "./refusal.ts";
 import { ask } from "./sessions.ts";
-import { refusalOf } from "./socket.ts";
 
 const TIMEOUT_MS = 10_000;
 /** A container may take minutes to start. */

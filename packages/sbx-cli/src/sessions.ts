@@ -6,7 +6,7 @@ import { describeFailure } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { asideToPerson } from "./print.ts";
-import { type Refusal, refusalOf } from "./socket.ts";
+import { type Refusal, refusalOf } from "./refusal.ts";
 
 const TIMEOUT_MS = 20_000;
 

@@ -1,24 +1,13 @@
-// One WebSocket after another to `/attach`, over the ws package: sends token and ticket in headers, and puts what goes wrong into
-// a close code and a phrase. Knows nothing of the messages on them.
+// One WebSocket after another to `/attach`: over ws, or in the compiled program over Bun's own as long as that can be made. Knows
+// nothing of the messages on them.
 
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { isIP, type Socket } from "node:net";
-import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
-import WebSocket from "ws";
-import { describeFailure } from "./network-words.ts";
+import { CLOSE, type ClientSocket, type ClientSocketEvents } from "sandbox-stdio/core";
+import { dialByBun, hasBunSocket } from "./bun-line.ts";
+import type { Line, LineEvents, LineWish } from "./line.ts";
 import { CliError } from "./outcome.ts";
-import { oneLine } from "./plain-text.ts";
 
 /** A server keeps a session for so long without a client: then there is nothing to come back to. */
 export const GIVE_UP_SECONDS = 1_800;
-const HANDSHAKE_TIMEOUT_MS = 20_000;
-/** Larger than any frame or message of the protocol. */
-const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Longer is not waited for. */
-const MAX_RETRY_AFTER_SECONDS = 300;
-const MAX_REFUSAL_BYTES = 8 * 1024;
-/** The close code for a server that does not speak the protocol: not one that is come back from. */
-const PROTOCOL_ERROR = 1002;
 
 export type ConnectorOptions = {
   readonly attachUrl: string;
@@ -32,9 +21,10 @@ export type ConnectorOptions = {
 /** Makes connections, and knows when all of them are gone. */
 export class Connector {
   readonly #options: ConnectorOptions;
-  readonly #open = new Set<WebSocket>();
+  readonly #open = new Set<Connection>();
   #whenClosed: (() => void) | undefined;
   #hasBeenOpen = false;
+  #isByBun = hasBunSocket;
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -42,16 +32,13 @@ export class Connector {
 
   connect(params: readonly (readonly [string, string])[], events: ClientSocketEvents): ClientSocket {
     const connection = new Connection(events);
-    const stage = this.#options.stage ?? (() => undefined);
+    const { attachUrl, ticket, stage = () => undefined } = this.#options;
     stage("waiting for an access token");
     this.#options.token().then(
       (token) => {
-        if (connection.isOver) return;
-        const url = new URL(this.#options.attachUrl);
+        const url = new URL(attachUrl);
         for (const [name, value] of params) url.searchParams.append(name, value);
-        const socket = dial(url, token, this.#options.ticket, stage);
-        this.#track(socket);
-        connection.run(socket, url.host);
+        this.#dial(connection, { url, token, ticket, stage });
       },
       (error: unknown) => {
         // Without a connection yet there is nothing to wait for. Later it may be the network that a fresh token needs.
@@ -72,55 +59,44 @@ export class Connector {
     });
   }
 
-  #track(socket: WebSocket): void {
-    this.#open.add(socket);
-    socket.once("open", () => {
-      this.#hasBeenOpen = true;
-    });
-    socket.once("close", () => {
-      this.#open.delete(socket);
-      if (this.#open.size === 0) this.#whenClosed?.();
-    });
+  #dial(connection: Connection, wish: LineWish): void {
+    if (connection.isOver) return;
+    const events = connection.listener(
+      () => {
+        this.#hasBeenOpen = true;
+        wish.stage(`${wish.url.host} has let us in: waiting for the session`);
+      },
+      () => this.#gone(connection),
+    );
+    this.#open.add(connection);
+    if (!this.#isByBun) {
+      void this.#dialByWs(connection, wish, events);
+      return;
+    }
+    const instead = () => {
+      this.#gone(connection);
+      if (connection.isOver) return;
+      this.#isByBun = false;
+      this.#dial(connection, wish);
+    };
+    connection.run(dialByBun(wish, events, instead));
   }
-}
 
-/** Both in headers: addresses are logged. */
-function dial(
-  url: URL,
-  token: string | undefined,
-  ticket: string | undefined,
-  stage: (words: string) => void,
-): WebSocket {
-  stage(`connecting to ${url.host}`);
-  const socket = new WebSocket(url, [OUTER_PROTOCOL], {
-    headers: {
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-      ...(ticket === undefined ? {} : { "X-Stdio-Ticket": ticket }),
-    },
-    perMessageDeflate: false,
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
-    finishRequest: (request) => {
-      request.once("socket", (connection) => followStages(connection, url, stage));
-      request.end();
-    },
-  });
-  socket.once("open", () => stage(`${url.host} has let us in: waiting for the session`));
-  return socket;
-}
+  async #dialByWs(connection: Connection, wish: LineWish, events: LineEvents): Promise<void> {
+    const { dialByWs } = await import("./ws-line.ts");
+    if (connection.isOver) events.gone();
+    else connection.run(dialByWs(wish, events));
+  }
 
-/** What a connection waits for that is not there yet: its name, the network, TLS, an answer. */
-function followStages(socket: Socket, { hostname, host, protocol }: URL, stage: (words: string) => void): void {
-  if (isIP(hostname.replace(/^\[|\]$/g, "")) === 0) stage(`looking up the name ${hostname}`);
-  socket.once("lookup", () => stage(`connecting to ${host}`));
-  const answer = `connected to ${host}: waiting for its answer`;
-  socket.once("connect", () => stage(protocol === "wss:" ? `connected to ${host}: waiting for TLS` : answer));
-  socket.once("secureConnect", () => stage(answer));
+  #gone(connection: Connection): void {
+    this.#open.delete(connection);
+    if (this.#open.size === 0) this.#whenClosed?.();
+  }
 }
 
 class Connection implements ClientSocket {
   readonly #events: ClientSocketEvents;
-  #socket: WebSocket | undefined;
+  #line: Line | undefined;
   #isOver = false;
 
   constructor(events: ClientSocketEvents) {
@@ -131,31 +107,22 @@ class Connection implements ClientSocket {
     return this.#isOver;
   }
 
-  run(socket: WebSocket, host: string): void {
-    this.#socket = socket;
-    let failure: Error | undefined;
-    socket.on("open", () => this.#events.open());
-    socket.on("message", (message, isBinary) => {
-      if (!Buffer.isBuffer(message)) throw new TypeError("Cannot read a message that is no Buffer");
-      if (isBinary) this.#events.binary(message);
-      else this.#events.text(message.toString("utf8"));
-    });
-    socket.on("unexpected-response", (_request: ClientRequest, response: IncomingMessage) => {
-      void readRefusal(response).then(({ code, detail }) => {
-        this.over(code, detail, retryAfterSeconds(response));
-        socket.terminate();
-      });
-    });
-    socket.on("error", (error) => {
-      failure = error;
-    });
-    socket.on("close", (code, reason) => {
-      if (failure === undefined)
-        this.over(code, reason.toString("utf8") || (code === 1006 ? "the connection broke" : ""));
-      else if (/subprotocol|Sec-WebSocket|Upgrade header/.test(failure.message)) {
-        this.over(PROTOCOL_ERROR, `${host} does not speak ${OUTER_PROTOCOL}: ${failure.message}`);
-      } else this.over(1006, describeFailure(failure, host));
-    });
+  /** The line that it goes over now. */
+  run(line: Line): void {
+    this.#line = line;
+  }
+
+  listener(onOpen: () => void, gone: () => void): LineEvents {
+    return {
+      open: () => {
+        onOpen();
+        this.#events.open();
+      },
+      text: (text) => this.#events.text(text),
+      binary: (bytes) => this.#events.binary(bytes),
+      closed: (code, detail, retryAfterSeconds) => this.over(code, detail, retryAfterSeconds),
+      gone,
+    };
   }
 
   over(code: number, detail: string, retryAfterSeconds = 0): void {
@@ -167,75 +134,16 @@ class Connection implements ClientSocket {
   // ---- ClientSocket --------------------------------------------------------------------------------------------
 
   send(message: string | Uint8Array): void {
-    this.#socket?.send(message);
+    this.#line?.send(message);
   }
 
   close(code: number): void {
     this.#isOver = true;
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close(code);
-    else this.#socket?.terminate();
+    this.#line?.close(code);
   }
 
   abort(): void {
     this.#isOver = true;
-    this.#socket?.terminate();
+    this.#line?.terminate();
   }
-}
-
-/** Reads an HTTP answer to an upgrade: a close code that means the same, and a phrase. */
-async function readRefusal(response: IncomingMessage): Promise<{ code: number; detail: string }> {
-  const status = response.statusCode ?? 0;
-  const body = await readStart(response);
-  const said = refusalOf(body).message;
-  const name = `HTTP ${status}${response.statusMessage ? ` ${response.statusMessage}` : ""}`;
-  if (status >= 300 && status < 400) {
-    const target = response.headers.location;
-    return { code: 4000 + status, detail: `the server is elsewhere (${name})${target ? `: ${target}` : ""}` };
-  }
-  // A proxy's own faults pass; what it says of a request that will be repeated as it is does not.
-  if (status >= 500 && status !== 503) return { code: CLOSE.internal, detail: said ?? `the server answered ${name}` };
-  return { code: 4000 + status, detail: said ?? `the server answered ${name}` };
-}
-
-/** The wait that the answer asks for, in seconds; 0 for none. A date is taken for nothing: clocks differ. */
-function retryAfterSeconds({ headers }: IncomingMessage): number {
-  const seconds = Number(headers["retry-after"] ?? 0);
-  return seconds > 0 && seconds <= MAX_RETRY_AFTER_SECONDS ? seconds : 0;
-}
-
-async function readStart(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  response.setTimeout(HANDSHAKE_TIMEOUT_MS, () => response.destroy());
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > MAX_REFUSAL_BYTES) break;
-    }
-  } catch {
-    // It broke off: the part that has come is used.
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-export type Refusal = { readonly code?: string | undefined; readonly message?: string | undefined };
-
-/** A refusal `{"error","message"}`, each on one line. */
-export function refusalOf(body: string): Refusal {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    // A page for people, from something in between.
-    return {};
-  }
-  if (typeof value !== "object" || value === null) return {};
-  const { error, message } = value as { error?: unknown; message?: unknown };
-  const code = textOf(error);
-  return { code, message: textOf(message) ?? code };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? oneLine(value) : undefined;
 }

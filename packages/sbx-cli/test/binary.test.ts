@@ -3,10 +3,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
 import { isNonBlocking } from "../../local/src/descriptors.ts";
-import { cleanEnv, collect, scratch } from "./fixture/cli.ts";
+import { cleanEnv, collect, scratch, until } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
@@ -57,11 +58,57 @@ test("a proxy of the environment is asked by no call and no attach, as on Node",
   expect(await run([server.url, "--", "echo", "hi"], "", proxy)).toMatchObject({ code: 0, stdout: "hi\n" });
 });
 
-test("a refusal is told as by the other build, with the server's own words", async () => {
+test("one request attaches; where it is refused, another asks for the server's own words", async () => {
+  const asked = server.tokens.length;
+  expect(await run([server.url, "--", "echo", "hi"], "")).toMatchObject({ code: 0, stdout: "hi\n" });
+  expect(server.tokens.length).toBe(asked + 1);
   server.refusal = { status: 422, body: '{"error":"cmd_not_found","message":"cmd_not_found: nope"}' };
   const result = await run([server.url, "--", "nope"], "");
   server.refusal = undefined;
   expect(result).toEqual({ code: 127, signal: null, stdout: "", stderr: "sbx-stdio: nope: command not found\n" });
+  expect(server.tokens.length).toBe(asked + 3);
+});
+
+test("a cut and an outage cost no byte", async () => {
+  const child = spawn(binary, [server.url, "-q", "--", "cat"], { env: cleanEnv(), stdio: ["pipe", "pipe", "pipe"] });
+  const result = collect(child);
+  let length = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    length += chunk.length;
+  });
+  const cameBack = (letters: string, end: number) => {
+    child.stdin.write(letters);
+    return until(
+      () => length === end,
+      () => `${length} of ${end} bytes`,
+    );
+  };
+  await cameBack("a".repeat(100_000), 100_000);
+  server.cut();
+  await cameBack("b".repeat(100_000), 200_000);
+  const asked = server.tokens.length;
+  server.refusal = { status: 503, body: "" };
+  server.cut();
+  await until(
+    () => server.tokens.length > asked,
+    () => "nobody came back",
+  );
+  server.refusal = undefined;
+  await cameBack("c".repeat(100_000), 300_000);
+  child.stdin.end();
+  const stdout = ["a", "b", "c"].map((letter) => letter.repeat(100_000)).join("");
+  expect(await result).toEqual({ code: 0, signal: null, stdout, stderr: "" });
+});
+
+test("a server that is slow to answer is waited for, and what is waited for is said", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const child = spawn(binary, [`http://127.0.0.1:${port}`, "--", "true"], { env: cleanEnv() });
+  const said = (await once(child.stderr, "data")).join("");
+  child.kill("SIGKILL");
+  silent.close();
+  expect(said).toMatch(/^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for its answer \(\d+ s so far/);
 });
 
 test("neither runs nor believes what the current folder's files say", async () => {
