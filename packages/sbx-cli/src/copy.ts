@@ -1,6 +1,6 @@
 // Files and folders in and out: tar here, tar there, and the lossless pipes between them.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import type { CopyCommand } from "./cli-command.ts";
@@ -50,7 +50,8 @@ async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Pro
   const here = listFolder(folder, name);
   const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, [to.path, name], false))) : undefined;
   const names = there === undefined ? undefined : missing(here, there);
-  const tar = spawn("tar", ["cf", "-", "-C", folder, ...packed(name, names)], { stdio: ["pipe", "pipe", "inherit"] });
+  const how: SpawnOptions = { cwd: folder, stdio: ["pipe", "pipe", "inherit"] };
+  const tar = spawn("tar", ["cf", "-", ...packed(name, names)], how);
   give(tar, names);
   const far = remote(LAND + UNPACK, [to.path, name], true);
   const progress = new CopyProgress(bytesOf(here, names));
@@ -65,12 +66,14 @@ async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Pro
 
 const SOURCE = `if [ ! -e "$1" ] && [ ! -L "$1" ]; then
   printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$1" >&2
-  exit 1
+  exit 255
 fi
 cd -- "$(dirname -- "$1")" || exit
 n=$(basename -- "$1")
 `;
-const PACK = 'exec tar cf - "./$n"';
+/** GNU's tar reads a backslash in a name as the beginning of an escape, unless it is told not to. */
+const PACK = String.raw`case $n in *\\*) q=--no-unquote ;; *) q= ;; esac
+exec tar $q -c -f - "./$n"`;
 const PACK_SOME = "exec tar cf - --no-recursion --null -T -";
 const LIST_ALL = `find "./$n" -type f -printf '%s %T@ %p\\0' -o -printf '0 -1 %p\\0'`;
 
@@ -84,9 +87,12 @@ async function copyOut({ from, to, isResumed }: CopyCommand, remote: Remote): Pr
   const far = remote(SOURCE + (names === undefined ? PACK : PACK_SOME), [from.path], names !== undefined);
   give(far, names);
   const progress = new CopyProgress(there && bytesOf(there, names));
+  // Whatever the sandbox packs: no file beside the one that was asked for, such as .bashrc.
+  const only = name === "." ? [] : memberOf(name);
   const near = unpackFrom(far, () => {
     fs.mkdirSync(landing, { recursive: true });
-    return spawn("tar", ["xf", "-", "-C", landing], { stdio: ["pipe", "inherit", "inherit"] });
+    const how: SpawnOptions = { cwd: landing, stdio: ["pipe", "inherit", "inherit"] };
+    return spawn("tar", ["xf", "-", "--no-same-owner", ...only], how);
   });
   far.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
   const outcome = await outcomeOf(far, near, progress);
@@ -123,8 +129,11 @@ function unpackFrom(far: ChildProcess, start: () => ChildProcess): Promise<numbe
 
 /** Words for a tar that packs it all, or the files that its standard input names. */
 function packed(name: string, names: readonly string[] | undefined): readonly string[] {
-  return names === undefined ? [`./${name}`] : ["--no-recursion", "--null", "-T", "-"];
+  return names === undefined ? memberOf(name) : ["--no-recursion", "--null", "-T", "-"];
 }
+
+/** A file or folder as a word of tar's: see PACK. */
+const memberOf = (name: string): readonly string[] => [...(name.includes("\\") ? ["--no-unquote"] : []), `./${name}`];
 
 function give(tar: ChildProcess, names: readonly string[] | undefined): void {
   tar.stdin?.on("error", () => undefined); // Its end tells why.

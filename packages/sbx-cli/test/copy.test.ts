@@ -1,11 +1,12 @@
 // What a copy that goes on leaves out, what its line says, and what is said of a file that is not there.
 
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
 import { progressText } from "../src/copy-progress.ts";
-import { runCli, scratch } from "./fixture/cli.ts";
+import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
 import { startServer } from "./fixture/server.ts";
 
 // Each run starts several programs, on a machine that may be busy.
@@ -28,7 +29,7 @@ test("what is not in the sandbox is said in one line, and nothing is written her
   const server = await startServer();
   onTestFinished(() => server.close());
   const [there, here] = [scratch(), scratch()];
-  const missingWords = { code: 1, stdout: "", stderr: `sbx-stdio: no such file in the sandbox: ${there}/none/x\n` };
+  const missingWords = { code: 255, stdout: "", stderr: `sbx-stdio: no such file in the sandbox: ${there}/none/x\n` };
   expect(await runCli(["cp", server.url, `:${there}/none/x`, here])).toEqual({ ...missingWords, signal: null });
   expect(await runCli(["cp", server.url, `:${there}/none/x`, join(here, "new")])).toMatchObject(missingWords);
   expect(readdirSync(here)).toEqual([]);
@@ -39,4 +40,19 @@ test("what is not in the sandbox is said in one line, and nothing is written her
   expect(readlinkSync(join(here, "link"))).toBe("nowhere");
   expect(readFileSync(join(here, "new"), "utf8")).toBe("words");
   expect(readdirSync(here).sort()).toEqual(["link", "new"]);
+});
+
+test("a sandbox whose tar packs more than was asked for writes nothing beside it", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [there, here, bin] = [scratch(), scratch(), scratch()];
+  for (const name of ["file", ".bashrc"]) writeFileSync(join(there, name), name);
+  execFileSync("tar", ["cf", join(bin, "packed"), "./.bashrc", "./file", "./.bashrc"], { cwd: there });
+  writeFileSync(join(bin, "tar"), `#!/bin/sh\ncat ${bin}/packed\n`, { mode: 0o755 });
+  const env = cleanEnv();
+  vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await runCli(["cp", server.url, `:${there}/file`, here], "", env)).toMatchObject({ code: 0, stderr: "" });
+  expect(await runCli(["cp", server.url, `:${there}/file`, join(here, "new")], "", env)).toMatchObject({ code: 0 });
+  expect(readdirSync(here).sort()).toEqual(["file", "new"]);
 });
