@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 
 const NAME = "sbx-stdio";
+const MOVED_ON: readonly NodeJS.Platform[] = ["darwin", "win32"];
 
 type Surroundings = {
   readonly platform: NodeJS.Platform;
@@ -13,9 +14,10 @@ type Surroundings = {
 
 /** The folder. What earlier versions kept in `~/.config` on macOS and Windows is moved there once. */
 export function configFolder({ platform, home, env }: Surroundings): string {
-  const early = path.join(home, ".config", NAME);
   const folder = path.join(env.XDG_CONFIG_HOME || platformFolder({ platform, home, env }), NAME);
-  if (env.XDG_CONFIG_HOME || folder === early || fs.existsSync(folder) || !fs.existsSync(early)) return folder;
+  if (env.XDG_CONFIG_HOME || !MOVED_ON.includes(platform)) return folder;
+  const early = path.join(home, ".config", NAME);
+  if (folder === early || fs.existsSync(folder) || !fs.existsSync(early)) return folder;
   try {
     fs.mkdirSync(path.dirname(folder), { recursive: true });
     fs.renameSync(early, folder);

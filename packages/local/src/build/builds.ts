@@ -74,7 +74,7 @@ const LEAVE_APART: Plugin = {
  */
 export async function buildCli(): Promise<void> {
   const cli = join(ROOT, "packages/sbx-cli");
-  const bundle = (name: string, source: string, plugins: Plugin[]) =>
+  const bundle = (name: string, source: string, plugins: Plugin[], ownUrl?: typeof OWN_URL) =>
     build({
       absWorkingDir: cli,
       entryPoints: { [name]: source },
@@ -83,8 +83,7 @@ export async function buildCli(): Promise<void> {
       platform: "node",
       format: "cjs",
       target: "node20",
-      define: { "import.meta.url": "__ownUrl" },
-      banner: { js: OWN_URL },
+      ...(ownUrl && { define: { "import.meta.url": "__ownUrl" }, banner: { js: ownUrl } }),
       plugins,
       minifyWhitespace: true,
       minifySyntax: true,
@@ -97,7 +96,7 @@ export async function buildCli(): Promise<void> {
     });
   try {
     await bundle("sbx-stdio", "src/main.ts", [BUILTINS, LEAVE_APART]);
-    for (const name of APART) await bundle(name, `src/${name}.ts`, [BUILTINS]);
+    for (const name of APART) await bundle(name, `src/${name}.ts`, [BUILTINS], OWN_URL);
     writeFileSync(join(cli, "dist/package.json"), '{"type":"commonjs"}\n');
     // Of an older build.
     rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });

@@ -268,7 +268,8 @@ export function parse<M extends { readonly type: string }>(
   shapes: Readonly<Record<M["type"], Shape>>,
   maxBytes: number,
 ): ControlResult<M> {
-  if (text.length > maxBytes || utf8Length(text) > maxBytes) {
+  // A unit takes three bytes at most: a short text need not be counted through.
+  if (text.length > maxBytes || (3 * text.length > maxBytes && utf8Length(text) > maxBytes)) {
     return { ok: false, fault: "too_large", detail: `Cannot read a control message of more than ${maxBytes} bytes` };
   }
   let value: unknown;
