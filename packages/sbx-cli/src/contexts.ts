@@ -1,14 +1,13 @@
 // Contexts: servers, sandboxes and sessions by name, in the configuration folder; the file of the current folder; and what
 // the environment says. Holds no token.
 
-import fs from "node:fs";
 import path from "node:path";
 import { isName, isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults } from "./cli-command.ts";
 import { configDirectory, type Environment } from "./logins.ts";
 import { usage } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
-import { readJsonFile } from "./small-file.ts";
+import { readJsonFile, writeJsonFile } from "./small-file.ts";
 import { cellText, table } from "./table.ts";
 
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
@@ -66,15 +65,15 @@ export function runContext({ action }: ContextCommand, env: Environment): string
     case "set": {
       const before = Object.hasOwn(contexts, action.name) ? contexts[action.name] : {};
       const context = { ...before, ...defined(action.context) };
-      writeContexts(env, { current: action.name, contexts: { ...contexts, [action.name]: context } });
+      writeJsonFile(contextsFile(env), { current: action.name, contexts: { ...contexts, [action.name]: context } });
       return "";
     }
     default: {
       const { [action.name]: _, ...others } = contexts;
       if (!Object.hasOwn(contexts, action.name)) throw usage(`there is no context "${action.name}"`);
-      if (action.do === "use") writeContexts(env, { current: action.name, contexts });
+      if (action.do === "use") writeJsonFile(contextsFile(env), { current: action.name, contexts });
       else
-        writeContexts(env, {
+        writeJsonFile(contextsFile(env), {
           ...(current === undefined || current === action.name ? {} : { current }),
           contexts: others,
         });
@@ -115,14 +114,6 @@ function contextOf(value: Record<string, unknown>): Context {
 
 function defined(context: Context): Context {
   return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined && value !== ""));
-}
-
-function writeContexts(env: Environment, contexts: Contexts): void {
-  const file = contextsFile(env);
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const next = `${file}.${process.pid}.tmp`;
-  fs.writeFileSync(next, `${JSON.stringify(contexts, null, 2)}\n`, { mode: 0o600 });
-  fs.renameSync(next, file);
 }
 
 function contextsFile(env: Environment): string {

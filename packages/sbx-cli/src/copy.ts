@@ -9,6 +9,9 @@ import { CopyProgress } from "./copy-progress.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 
+/** Codes above it are a signal's, and 128. */
+const SIGNALLED = 128;
+
 /** Starts this program again, with a script as its command: so a copy survives cuts as every pipeline does. */
 type Remote = (script: string, args: readonly string[], hasInput: boolean) => ChildProcess;
 
@@ -141,11 +144,14 @@ function give(tar: ChildProcess, names: readonly string[] | undefined): void {
     tar.stdin?.end((names ?? []).map((one) => `${one}\0`).join(""));
 }
 
+/** The code where one of the two has failed: tar's own would be another thing's, 2 wrong usage. A signal's stays. */
+const failureOf = (code: number) => (code > SIGNALLED ? code : EXIT.failed);
+
 /** @param far The one of the two that is in the sandbox: its code counts first. */
 async function outcomeOf(far: ChildProcess, near: Promise<number>, progress: CopyProgress): Promise<Outcome> {
   const [farCode, nearCode] = await Promise.all([exitOf(far), near]);
   progress.end();
-  if (farCode !== EXIT.ok) return exitWith(farCode);
+  if (farCode !== EXIT.ok) return exitWith(failureOf(farCode));
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
 }
 
@@ -154,7 +160,7 @@ async function textOf(child: ChildProcess): Promise<string> {
   const chunks: Buffer[] = [];
   child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
   const code = await exitOf(child);
-  if (code !== EXIT.ok) throw new CliError("cannot find out what has been copied already", code);
+  if (code !== EXIT.ok) throw new CliError("cannot find out what has been copied already", failureOf(code));
   return Buffer.concat(chunks).toString("utf8");
 }
 

@@ -5,6 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { configFolder } from "./config-folder.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { writeJsonFile } from "./small-file.ts";
 
 /** The issuer of tokens, and our client id there. Absent: oauth.do's own. */
 export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
@@ -44,8 +45,8 @@ export function hasLogin(env: Environment): boolean {
 /** @param endpoint The server that the login is for; undefined: whatever address a person types. */
 export function rememberLogin(env: Environment, issuer: Issuer, endpoint: Endpoint | undefined): void {
   const logins = readLogins(env);
-  if (endpoint === undefined) writeLogins(env, { ...logins, unbound: issuer });
-  else writeLogins(env, { ...logins, servers: { ...logins.servers, [endpoint.origin]: issuer } });
+  if (endpoint === undefined) writeJsonFile(loginsFile(env), { ...logins, unbound: issuer });
+  else writeJsonFile(loginsFile(env), { ...logins, servers: { ...logins.servers, [endpoint.origin]: issuer } });
 }
 
 /**
@@ -56,7 +57,7 @@ export function forgetLogin(env: Environment, endpoint: Endpoint): { issuer: Iss
   const { servers, unbound } = readLogins(env);
   const { [endpoint.origin]: issuer, ...others } = servers;
   if (issuer === undefined) return undefined;
-  writeLogins(env, { servers: others, ...(unbound === undefined ? {} : { unbound }) });
+  writeJsonFile(loginsFile(env), { servers: others, ...(unbound === undefined ? {} : { unbound }) });
   const rest = [...Object.values(others), ...(unbound === undefined ? [] : [unbound])];
   return { issuer, isShared: rest.some((one) => one.issuer === issuer.issuer) };
 }
@@ -70,13 +71,6 @@ export function forgetLogins(env: Environment): Issuer[] {
 
 export function configDirectory(env: Environment): string {
   return configFolder({ platform: process.platform, home: env.HOME || os.homedir(), env });
-}
-
-function writeLogins(env: Environment, logins: Logins): void {
-  fs.mkdirSync(configDirectory(env), { recursive: true, mode: 0o700 });
-  const next = `${loginsFile(env)}.${process.pid}.tmp`;
-  fs.writeFileSync(next, `${JSON.stringify(logins, null, 2)}\n`, { mode: 0o600 });
-  fs.renameSync(next, loginsFile(env));
 }
 
 function readLogins(env: Environment): Logins {

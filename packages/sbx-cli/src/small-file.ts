@@ -1,6 +1,8 @@
-// A small file of JSON that another person may have put there: neither a pipe nor a device is waited for, nor read without end.
+// Small files of JSON. One that is read may have been put there by another person: neither a pipe nor a device is waited for, nor
+// read without end.
 
 import fs from "node:fs";
+import path from "node:path";
 import { isRecord } from "sandbox-stdio/core";
 import { CliError } from "./outcome.ts";
 
@@ -45,3 +47,24 @@ function parsed(text: string): unknown {
 }
 
 const cannotRead = (file: string, why: string) => new CliError(`cannot read ${file}: ${why}`);
+
+/** The whole of it or nothing: what was there stays until the new one is. @throws {CliError} */
+export function writeJsonFile(file: string, value: object): void {
+  const next = `${file}.${process.pid}.tmp`;
+  try {
+    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    fs.writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    fs.renameSync(next, file);
+  } catch (error) {
+    removeDraft(next);
+    throw new CliError(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function removeDraft(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // Its folder is none: there is no draft.
+  }
+}

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import tty, { type ReadStream, type WriteStream } from "node:tty";
+import { MAX_COLS, MAX_ROWS } from "sandbox-stdio/core";
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -28,10 +29,10 @@ export function terminalStreams(): TerminalStreams | undefined {
   return { input, output };
 }
 
-/** The window's size; undefined where the terminal does not know it. */
+/** The window's size, as much of it as a process may have; undefined where the terminal does not know it. */
 export function sizeOf(output: WriteStream): { cols: number; rows: number } | undefined {
   const [cols, rows] = output.getWindowSize();
-  return cols > 0 && rows > 0 ? { cols, rows } : undefined;
+  return cols > 0 && rows > 0 ? { cols: Math.min(cols, MAX_COLS), rows: Math.min(rows, MAX_ROWS) } : undefined;
 }
 
 /** The one that is in raw mode. */

@@ -55,4 +55,12 @@ test("a sandbox whose tar packs more than was asked for writes nothing beside it
   expect(await runCli(["cp", server.url, `:${there}/file`, here], "", env)).toMatchObject({ code: 0, stderr: "" });
   expect(await runCli(["cp", server.url, `:${there}/file`, join(here, "new")], "", env)).toMatchObject({ code: 0 });
   expect(readdirSync(here).sort()).toEqual(["file", "new"]);
+  // As on a disk that is full: tar's own code would be that of wrong usage.
+  writeFileSync(join(bin, "tar"), "#!/bin/sh\nexit 2\n", { mode: 0o755 });
+  for (const ends of [
+    [`:${there}/file`, here],
+    [join(there, "file"), `:${here}/`],
+  ]) {
+    expect(await runCli(["cp", server.url, ...ends], "", env)).toMatchObject({ code: 255 });
+  }
 });

@@ -51,3 +51,11 @@ test("a file of contexts that is spoilt is said, and left as it is", async () =>
     expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${folder}/contexts.json: it is no JSON object\n`]);
   }
 });
+
+test("a file of contexts that can't be written is said", async () => {
+  const { code, stderr } = await collect(
+    startCli(["context", "set", "a", server.url], { env: cleanEnv({ XDG_CONFIG_HOME: "/dev/null" }) }),
+  );
+  expect(code).toBe(255);
+  expect(stderr).toMatch(/^sbx-stdio: cannot write \/dev\/null\/sbx-stdio\/contexts\.json: ENOTDIR[^\n]*\n$/);
+});

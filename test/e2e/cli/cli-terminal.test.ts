@@ -45,6 +45,19 @@ test("a shell has the terminal's size, and follows it", async () => {
   });
 });
 
+test("a terminal of any size has a process: one column, more than there may be, and none that is known", async () => {
+  const ends = [
+    ["rows 1 cols 1", "1 1"],
+    ["rows 9000 cols 65000", "500 1000"],
+    ["rows 0 cols 0", "24 80"],
+  ];
+  for (const [given, size] of ends) {
+    terminal.type(`clear; stty ${given}; $SBX -- stty size; echo code=$?; stty rows 30 cols 100`, "Enter");
+    await terminal.shows(/^code=0$/);
+    expect(terminal.screen()).toContain(size);
+  }
+});
+
 test("keys reach the program as they are: Ctrl+C, an arrow, Ctrl+D; the exit code is the shell's", async () => {
   await startShell("--sandbox dev");
   terminal.type("sleep 1000", "Enter");
