@@ -108,8 +108,8 @@ function upstreamOf(
     pane: (client, order) => (panes === undefined ? client.tell(NO_PANES) : panes.order(client, order)),
     acked: (client) => {
       const { control, session } = parts();
-      // Many may acknowledge at once, and only one of them can set the process going.
-      if (control.isHeld && client === session.pacer) changed();
+      // Many may acknowledge at once, and mostly only one of them can set the process going.
+      if (control.isHeld && session.setsGoing(client)) changed();
     },
     departed: (client) => {
       panes?.departed(client);

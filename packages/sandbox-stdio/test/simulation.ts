@@ -382,7 +382,7 @@ export class Simulation {
       },
       close: (code) => socket?.close(code),
       isWritable: () => {
-        if (!isStuffed && random.chance(0.01)) {
+        if (!isStuffed && this.plan.faults.length > 0 && random.chance(0.01)) {
           isStuffed = true;
           time.after(random.int(1, 50), () => {
             isStuffed = false;

@@ -81,7 +81,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   constructor(events: InnerClientEvents) {
     this.#events = events;
     const say = (command: InnerCommand) => this.#say(command);
-    this.#acks = new RelayedAcks({ pacer: () => this.#session?.pacer, say });
+    this.#acks = new RelayedAcks({ pace: () => this.#session?.pace, say });
     const receivedOf = (id: string) => this.#session?.receivedOf(id) ?? 0;
     this.#calls = new BridgeCalls({ isReady: () => this.#isReady, say, receivedOf });
   }
@@ -191,8 +191,11 @@ export class InnerClient implements Upstream, SnapshotSource {
         return;
       }
       const session = this.#isReady ? this.#session : undefined;
-      if (output.kind === "output" && session?.exit === undefined) session?.appendFrame(frame, output.stream);
-      else if (output.kind === "snapshot") {
+      if (output.kind === "output" && session?.exit === undefined) {
+        session?.appendFrame(frame, output.stream);
+        this.#acks.outputCame();
+      }
+      if (output.kind === "snapshot") {
         if (this.#snapshot !== undefined) session?.snapshotReady({ ...this.#snapshot, bytes: output.bytes });
         this.#snapshot = undefined;
       }

@@ -2,6 +2,8 @@
 // those that set the pace go in steps, the others now and then.
 
 import type { ClientRecord } from "../session/client-record.ts";
+import type { Pace } from "../session/pace.ts";
+import type { Pressure } from "../session/patience.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { InnerCommand } from "../wire/inner-messages.ts";
 
@@ -11,7 +13,8 @@ const PACE_ACK_BYTES = 2 * MAX_FRAME_BYTES;
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
 
 export interface RelayedAcksPorts {
-  pacer(): ClientRecord | undefined;
+  /** The session's, once there is one. */
+  pace(): Pick<Pace, "look" | "pressure" | "told"> | undefined;
   say(command: InnerCommand): void;
 }
 
@@ -19,8 +22,9 @@ export class RelayedAcks {
   readonly #ports: RelayedAcksPorts;
   /** The offset and window that were last said of each client. */
   readonly #said = new Map<string, { offset: number; window: number }>();
-  /** The pacing client when {@link relayPacer} last looked. */
+  /** The pacing client, and the pressure, when {@link relayPacer} last looked. */
   #pacing: string | undefined;
+  #pressure: Pressure = "none";
 
   constructor(ports: RelayedAcksPorts) {
     this.#ports = ports;
@@ -42,13 +46,23 @@ export class RelayedAcks {
 
   /** The client has dealt with more output, or its window has changed: says so if it matters. */
   relay(client: ClientRecord): void {
+    const pace = this.#ports.pace();
+    if (pace === undefined) return;
+    const pacer = pace.look();
     const last = this.#said.get(client.id);
-    const pacer = this.#ports.pacer();
+    const { offset, window } = pace.told(client);
     // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
     const mayPace = client === pacer || (client.delivery === "lossless" && client.role === "driver");
-    const step = mayPace ? Math.min(PACE_ACK_BYTES, client.windowBytes / 4) : LAZY_ACK_BYTES;
-    if (last === undefined || client.acked - last.offset >= step) this.#say(client);
-    if (client !== pacer || pacer.id !== this.#pacing) this.relayPacer();
+    const step = mayPace ? Math.min(PACE_ACK_BYTES, window / 4) : LAZY_ACK_BYTES;
+    if (last === undefined || offset - last.offset >= Math.max(1, step)) this.#say(client);
+    if (client !== pacer || pacer.id !== this.#pacing || pace.pressure !== this.#pressure) this.relayPacer();
+  }
+
+  /** Output has come, and other clients may be further behind now: says so if less of it is to be read ahead. */
+  outputCame(): void {
+    const pace = this.#ports.pace();
+    pace?.look();
+    if (pace !== undefined && pace.pressure !== this.#pressure) this.relayPacer();
   }
 
   /**
@@ -56,15 +70,19 @@ export class RelayedAcks {
    * before, and holds the process for ever.
    */
   relayPacer(): void {
-    const pacer = this.#ports.pacer();
+    const pace = this.#ports.pace();
+    const pacer = pace?.look();
     this.#pacing = pacer?.id;
-    if (pacer === undefined) return;
+    this.#pressure = pace?.pressure ?? "none";
+    if (pace === undefined || pacer === undefined) return;
     const said = this.#said.get(pacer.id);
-    if (said?.offset !== pacer.acked || said.window !== pacer.windowBytes) this.#say(pacer);
+    const told = pace.told(pacer);
+    if (said?.offset !== told.offset || said.window !== told.window) this.#say(pacer);
   }
 
   #say(client: ClientRecord): void {
-    this.begin(client);
-    this.#ports.say({ type: "ack", client: client.id, offset: client.acked, window: client.windowBytes });
+    const { offset, window } = this.#ports.pace()?.told(client) ?? { offset: client.acked, window: client.windowBytes };
+    this.#said.set(client.id, { offset, window });
+    this.#ports.say({ type: "ack", client: client.id, offset, window });
   }
 }

@@ -11,7 +11,7 @@ import {
   MIN_WINDOW_BYTES,
 } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
-import { type Flow, WEIGHTY_ACK_BYTES } from "./output-reader.ts";
+import { type Flow, WEIGHTY_ACK_BYTES } from "./flow.ts";
 
 /**
  * How long bytes are to wait on the way beyond the least round trip. It hides a delayed acknowledgement, and ^C waits for
@@ -33,6 +33,11 @@ const IDLE_ROUNDS = 3;
 /** The least round trip is that of the last so many ms, or round trips: links change. */
 const ROUND_TRIP_MEMORY_MS = 10_000;
 const ROUND_TRIP_MEMORY_ROUNDS = 20;
+
+/** A client that has acknowledged nothing for so long and a round trip has stopped: nobody waits for it. */
+const PROGRESS_MS = 100;
+/** Nor for one that missed something so lately: its link, or the client, is too slow for this output. */
+const MISSED_MEMORY_MS = 10_000;
 
 /** A run of bytes sent; `end` is an offset. */
 type Flight = {
@@ -79,6 +84,10 @@ export class Window implements Flow {
   #wasFull = false;
   /** The window drains, so that it can measure a round trip that did not wait behind other bytes. */
   #isDraining = false;
+  #progressedAtMs = Number.NEGATIVE_INFINITY;
+  #missedAtMs = Number.NEGATIVE_INFINITY;
+  /** Something was skipped since the last acknowledgement. */
+  #hasMissed = false;
 
   /** @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts. */
   constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver", observer?: OutputObserver) {
@@ -93,6 +102,11 @@ export class Window implements Flow {
   /** The most that may be in flight now. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  get linkBytes(): number {
+    const share = this.#leastRoundTripMs / (this.#leastRoundTripMs + TARGET_QUEUE_MS);
+    return Number.isNaN(share) ? this.#bytes : Math.max(MIN_WINDOW_BYTES, Math.ceil(this.#bytes * share));
   }
 
   /** Small where the window is: a frame counts as arrived when its last byte has, and an echo waits behind it. */
@@ -143,7 +157,17 @@ export class Window implements Flow {
   /** The bytes from `from` to `to` will never be sent. Bytes that were sent before them may still be in flight. */
   skipped(from: number, to: number): void {
     this.#gaps.push({ from, to });
+    this.#hasMissed = true;
     this.#observer?.gap(to - from);
+  }
+
+  keepsUp(nowMs: number): boolean {
+    const hasMissed = this.#hasMissed || nowMs - this.#missedAtMs < MISSED_MEMORY_MS;
+    const roundTripMs = Number.isFinite(this.#leastRoundTripMs) ? this.#leastRoundTripMs : 0;
+    const hasEver = this.#progressedAtMs > Number.NEGATIVE_INFINITY;
+    // What was sent after that is awaited since then.
+    const sinceMs = Math.max(this.#progressedAtMs, this.#flights[0]?.sentAt ?? 0);
+    return hasEver && !hasMissed && nowMs - sinceMs < PROGRESS_MS + roundTripMs;
   }
 
   /** One that is longer than the window may be all that is in flight. */
@@ -162,6 +186,7 @@ export class Window implements Flow {
     const screens = this.#screens.length;
     if (screens > 0) this.#screens = this.#screens.filter((screen) => screen.offset > offset);
     const isWeighty = this.#screens.length < screens || offset - this.#acked >= WEIGHTY_ACK_BYTES;
+    if (this.#screens.length < screens) this.#progressedAtMs = nowMs;
     if (offset > this.#acked) this.#advance(offset, nowMs);
     return isWeighty;
   }
@@ -178,6 +203,9 @@ export class Window implements Flow {
     }
     this.#flights.splice(0, passed);
     this.#acked = offset;
+    this.#progressedAtMs = nowMs;
+    if (this.#hasMissed) this.#missedAtMs = nowMs;
+    this.#hasMissed = false;
     for (let gap = this.#gaps[0]; gap !== undefined && gap.to <= offset; gap = this.#gaps[0]) {
       this.#skippedBytes += gap.to - gap.from;
       this.#gaps.shift();

@@ -150,6 +150,11 @@ export class ClientRecord implements Paced {
     return "windowBytes" in presence ? presence.windowBytes : MAX_FRAME_BYTES;
   }
 
+  /** So much of its window the link itself holds; all of it where that is not known here. */
+  get linkBytes(): number {
+    return this.greeted?.reader.flow.linkBytes ?? this.windowBytes;
+  }
+
   /** The connection, where it has one of its own. */
   get peer(): Peer | undefined {
     const { presence } = this;

@@ -1,15 +1,9 @@
 // Output on its way to the readers of the log: directly connected clients, and inner hops. How much each is sent,
 // how much an acknowledgement sets free, which screen is redrawn, and which client is given up because nothing moves.
 
+import { LinkFlow, RatedFlow } from "../output/flow.ts";
 import type { OutputLog } from "../output/output-log.ts";
-import {
-  type Ending,
-  FrameSource,
-  LinkFlow,
-  type OutputPeer,
-  OutputReader,
-  RatedFlow,
-} from "../output/output-reader.ts";
+import { type Ending, FrameSource, type OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-requests.ts";
 import { type OutputObserver, Window } from "../output/window.ts";
 import { CLOSE, LOST_REASON, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";

@@ -8,6 +8,7 @@ import type { Delivery } from "../wire/terms.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
+import { Patience, type Pressure } from "./patience.ts";
 
 /** Between two looks at whether to hold a process, a frame of each of its streams may still be read. Twice that is kept free. */
 const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
@@ -18,6 +19,8 @@ export class Pace {
   readonly #clients: Clients;
   readonly #delivery: Delivery;
   readonly #isAwaited: boolean;
+  readonly #patience: Patience;
+  readonly #now: () => number;
   /** If no client is attached, a lossless session keeps everything from this offset on. */
   #heldFrom: number;
 
@@ -25,7 +28,14 @@ export class Pace {
    * @param delivery Whether the process is held if no client is attached.
    * @param isAwaited Whether the process waits for its first client, as far as the log has room.
    */
-  constructor(log: OutputLog, keyboard: Keyboard, clients: Clients, delivery: Delivery, isAwaited = true) {
+  constructor(
+    log: OutputLog,
+    keyboard: Keyboard,
+    clients: Clients,
+    { delivery, now, isAwaited = true }: { delivery: Delivery; now: () => number; isAwaited?: boolean | undefined },
+  ) {
+    this.#patience = new Patience(log, clients);
+    this.#now = now;
     this.#log = log;
     this.#keyboard = keyboard;
     this.#clients = clients;
@@ -44,10 +54,41 @@ export class Pace {
     return this.#delivery === "lossless" || this.#clients.isUnused || this.pacer !== undefined;
   }
 
+  /** Looks at who is behind, as of now. @returns The pacing client. */
+  look(): ClientRecord | undefined {
+    const { pacer } = this;
+    this.#patience.look(pacer, this.#now());
+    return pacer;
+  }
+
+  /** Whether the process is read ahead less, or waits, for other clients than the pacing one: as of the last {@link look}. */
+  get pressure(): Pressure {
+    return this.#patience.pressure;
+  }
+
+  /** When {@link look} is due at the latest, because a wait ends. */
+  get nextMs(): number | undefined {
+    return this.#patience.nextMs;
+  }
+
+  /** The place and window of a client as they count for the pace: less than they are while others are about to be skipped. */
+  told(client: ClientRecord): { readonly offset: number; readonly window: number } {
+    const { acked, windowBytes } = client;
+    const { pressure, stopsAt } = this.#patience;
+    if (pressure === "none") return { offset: acked, window: windowBytes };
+    const window = Math.min(windowBytes, client.linkBytes);
+    if (pressure === "crowded") return { offset: acked, window };
+    const offset = Math.max(0, Math.min(acked, stopsAt - MAX_FRAME_BYTES));
+    return { offset, window: Math.max(0, Math.min(window, stopsAt - MAX_FRAME_BYTES - offset)) };
+  }
+
   /** @see ProcessSession.shouldHold */
   get shouldHold(): boolean {
-    const { pacer } = this;
-    if (pacer !== undefined) return isWindowSpent(pacer, this.#log.endOffset);
+    const pacer = this.look();
+    if (pacer !== undefined) {
+      const told = this.told(pacer);
+      return isWindowSpent({ acked: told.offset, windowBytes: told.window }, this.#log.endOffset);
+    }
     // A live session runs on if only viewers are here, but not before its creator has come: the creator is on the way.
     if (this.#delivery === "live" && !(this.#isAwaited && this.#clients.isUnused)) return false;
     return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;

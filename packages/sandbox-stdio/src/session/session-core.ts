@@ -32,7 +32,7 @@ export abstract class SessionCore {
   protected readonly upstream: Upstream;
   protected readonly now: () => number;
   protected readonly members: Clients;
-  protected readonly pace: Pace;
+  readonly pace: Pace;
   protected readonly snapshots: SnapshotRequests;
   protected readonly outputSender: OutputSender;
   protected readonly inputReceiver: InputReceiver;
@@ -150,6 +150,11 @@ export abstract class SessionCore {
   /** The client whose unacknowledged bytes hold the process back. */
   get pacer(): ClientRecord | undefined {
     return this.pace.pacer;
+  }
+
+  /** Whether this client's acknowledgement may set a process going that is held. */
+  setsGoing(client: ClientRecord): boolean {
+    return this.pace.pressure !== "none" || client === this.pacer;
   }
 
   // ---- Clients come and go -------------------------------------------------------------------------------------
@@ -288,6 +293,7 @@ export abstract class SessionCore {
   /** When {@link tick} is to be called next; undefined while nothing waits for time to pass. */
   get nextTickMs(): number | undefined {
     let next = earlier(this.snapshots.nextTickMs, this.outputSender.nextLinkTickMs);
+    next = earlier(next, this.pace.nextMs);
     for (const client of this.members.all) {
       next = earlier(next, this.inputReceiver.nextTickMs(client));
       next = earlier(next, this.attendance.nextTickMs(client));
@@ -306,6 +312,10 @@ export abstract class SessionCore {
       this.attendance.tick(client, now);
       this.outputSender.tick(client, now);
     }
+    const { pressure } = this.pace;
+    const pacer = this.pace.look();
+    // A wait is over: the hop that holds the process hears of it.
+    if (pacer !== undefined && this.pace.pressure !== pressure) this.upstream.acked(pacer);
   }
 
   protected get attachContext(): AttachContext {

@@ -53,7 +53,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
   const keyboard = new Keyboard(facts.mode, options.holder, options.hasBeenHeld ?? creator !== "");
   const hasExited = () => ports.ending() !== undefined;
   const refuse = (client: ClientRecord, code: number, reason: string) => attendance.refuse(client, code, reason);
-  const pace = new Pace(log, keyboard, clients, facts.delivery, options.isAwaited);
+  const pace = new Pace(log, keyboard, clients, { delivery: facts.delivery, now, isAwaited: options.isAwaited });
   const snapshots = new SnapshotRequests(log, options.screen, now, rules.holdsProcess, options.lastScreen);
   const answererChoice = new AnswererChoice({
     clients,

@@ -48,6 +48,8 @@ export class SimProcess {
   /** Offsets in its writers' input at which an end of input came. */
   readonly eofsAt: number[][] = [];
   heldTurns = 0;
+  /** When its last byte was written. */
+  writtenAtMs: number | undefined;
   #room: number;
   #wasFull = false;
   readonly #world: Chance;
@@ -126,6 +128,7 @@ export class SimProcess {
         if (random.chance(0.5)) this.#bridge.appended();
       }
       this.#bridge.appended();
+      if (log.endOffset >= this.plan.outputBytes) this.writtenAtMs ??= this.#world.time.now;
       const isDone = log.endOffset >= this.plan.outputBytes && (!this.plan.waitsForEof || this.eofs > 0);
       if (isDone && random.chance(0.3)) {
         this.hasEnded = true;
