@@ -5,6 +5,8 @@ import tty from "node:tty";
 
 const STDERR = 2;
 const INTERVAL_MS = 200;
+/** Of a terminal that does not know its width. */
+const USUAL_COLUMNS = 80;
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
 export class CopyProgress {
@@ -36,8 +38,10 @@ export class CopyProgress {
 
   #draw(): void {
     const text = progressText(this.#bytes, this.#total, performance.now() - this.#sinceMs);
+    // What wraps could not be drawn over.
+    const shown = text.slice(0, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1));
     // A line that is said meanwhile, of the connection, begins at the left and takes the place of this one.
-    fs.writeSync(STDERR, `\r${text}\x1b[K\r`);
+    fs.writeSync(STDERR, `\r${shown}\x1b[K\r`);
   }
 }
 

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
 import { progressText } from "../src/copy-progress.ts";
-import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
+import { cleanEnv, runCli, scratch, until } from "./fixture/cli.ts";
 import { startServer } from "./fixture/server.ts";
+import { Terminal } from "./fixture/tmux.ts";
 
 // Each run starts several programs, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 });
@@ -63,4 +64,37 @@ test("a sandbox whose tar packs more than was asked for writes nothing beside it
   ]) {
     expect(await runCli(["cp", server.url, ...ends], "", env)).toMatchObject({ code: 255 });
   }
+});
+
+test("cp draws its progress over itself, in a narrow window too, and a line about the connection stands alone", async () => {
+  const server = await startServer();
+  const [there, here, bin] = [scratch(), scratch(), scratch()];
+  const terminal = new Terminal(30, 20);
+  onTestFinished(() => {
+    terminal.close();
+    return server.close();
+  });
+  writeFileSync(join(here, "big"), new Uint8Array(8_000_000));
+  // It reads nothing until it is let go on.
+  writeFileSync(join(bin, "tar"), `#!/bin/sh\nread x < ${bin}/go\nPATH=${process.env.PATH} exec tar "$@"\n`, {
+    mode: 0o755,
+  });
+  execFileSync("mkfifo", [join(bin, "go")]);
+  vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await terminal.shows(/^local\$/m);
+  terminal.run("clear; stty cols 30");
+  terminal.runCli(`cp ${server.url} ${here}/big :${there}/`);
+  await terminal.shows(/^[\d.]+ kB of 8\.0 MB/m);
+  await until(
+    () => [...server.hosts.values()][0]?.session.attachedCount,
+    () => "nobody has attached",
+  );
+  server.cut();
+  await terminal.shows(/^sbx-stdio: .*nothing lost/m);
+  writeFileSync(join(bin, "go"), "on\n");
+  const screen = await terminal.shows(/100%[\s\S]*^local\$ *$/m);
+  const lines = screen.split("\n").filter((line) => !/^(local\$|sbx-stdio: )/.test(line));
+  expect(lines.filter((line) => !/^8\.0 MB of 8\.0 MB {2}100%/.test(line))).toEqual([]);
+  expect(lines).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { age, sessionTable } from "../src/session-table.ts";
-import { collect, runCli, startCli } from "./fixture/cli.ts";
+import { cleanEnv, collect, runCli, startCli } from "./fixture/cli.ts";
 
 // Each run starts a program, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 });
@@ -169,4 +169,14 @@ test("a command that is longer than the terminal is wide is cut, and whole in a 
   expect(shown(70)).toEqual([`${start}${"x".repeat(69 - start.length)}…`, expect.stringMatching(/ bash -l$/)]);
   expect(shown(20)[0]).toBe(`${before}bash -…`);
   expect(shown()[0]).toBe(`${start}${"x".repeat(99)}`);
+});
+
+test("attach alone offers what runs, and neither a forward's connections nor what has ended", async () => {
+  const sessions = [running("web"), running("tcp-abcdefgh", { cmd: "tcp:8080" }), running("old", { state: "exited" })];
+  const url = await serve(() => ({ "/api/sandboxes/dev/sessions": { status: 200, body: { sessions } } }));
+  const { code, stderr } = await runCli(["attach", "--sandbox", "dev"], "", cleanEnv({ SBX_URL: url }));
+  expect([code, stderr]).toEqual([
+    2,
+    "sbx-stdio: attach to which session of dev? Name it with --session: there are web\n",
+  ]);
 });

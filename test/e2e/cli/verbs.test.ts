@@ -114,8 +114,16 @@ describe("wait", () => {
     expect(met).toEqual({ code: 0, stdout: "ready at 8080\n", stderr: "" });
     const late = await verb(who, "wait", ["--session", session, "--text", "never", "--timeout", "100ms", "--json"]);
     expect([late.code, JSON.parse(late.stdout).outcome]).toEqual([124, "timeout"]);
+    const said = (words: string) => ({ stdout: "", stderr: `sbx-stdio: ${words}\n` });
+    expect(await verb(who, "wait", ["--session", session, "--text", "never", "--timeout", "1.5s"])).toEqual({
+      code: 124,
+      ...said("it did not come within 1.5 s: --timeout says how long"),
+    });
     await verb(who, "write", ["--session", session, "--eof"]);
-    expect((await verb(who, "wait", ["--session", session, "--text", "never"])).code).toBe(3);
+    expect(await verb(who, "wait", ["--session", session, "--text", "never"])).toEqual({
+      code: 3,
+      ...said("the process ended first"),
+    });
   });
 
   test("a pattern that is none is wrong usage", async () => {
