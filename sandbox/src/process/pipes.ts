@@ -15,11 +15,9 @@ export type Pipes = {
 export function openPipes(): Pipes {
   const opened: number[] = [];
   try {
-    const [stdin, stdout, stderr] = [openPipe(opened), openPipe(opened), openPipe(opened)];
+    const [stdin, stdout, stderr] = [pipeOf(opened), pipeOf(opened), pipeOf(opened)];
     // The flag belongs to one end: the program's stays blocking.
-    for (const fd of [stdin.write, stdout.read, stderr.read]) {
-      if (libc.fcntl(fd, F_SETFL, O_NONBLOCK) !== 0) throw new LibcError("make a pipe non-blocking");
-    }
+    for (const fd of [stdin.write, stdout.read, stderr.read]) setNonBlocking(fd);
     return {
       ours: { stdin: stdin.write, stdout: stdout.read, stderr: stderr.read },
       theirs: { stdin: stdin.read, stdout: stdout.write, stderr: stderr.write },
@@ -30,10 +28,28 @@ export function openPipes(): Pipes {
   }
 }
 
-function openPipe(opened: number[]): { read: number; write: number } {
+/** One pipe with both ends here, non-blocking. @throws {LibcError} If the machine has no more descriptors. */
+export function openPipe(): { read: number; write: number } {
+  const opened: number[] = [];
+  try {
+    const pipe = pipeOf(opened);
+    setNonBlocking(pipe.read);
+    setNonBlocking(pipe.write);
+    return pipe;
+  } catch (error) {
+    for (const fd of opened) libc.close(fd);
+    throw error;
+  }
+}
+
+function pipeOf(opened: number[]): { read: number; write: number } {
   const ends = new Int32Array(2);
   if (libc.pipe2(ends, O_CLOEXEC) !== 0) throw new LibcError("open a pipe");
   const [read = -1, write = -1] = ends;
   opened.push(read, write);
   return { read, write };
+}
+
+function setNonBlocking(fd: number): void {
+  if (libc.fcntl(fd, F_SETFL, O_NONBLOCK) !== 0) throw new LibcError("make a pipe non-blocking");
 }
