@@ -3,6 +3,7 @@
 
 import { constants } from "node:os";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
+import { Gathering } from "./gathering.ts";
 import { errno, LibcError, libc, Struct } from "./libc.ts";
 import { PipeRoom } from "./pipe-room.ts";
 import { BROKEN, HALF_CLOSED, poller, READABLE, type Reader, type Watch } from "./poller.ts";
@@ -14,8 +15,8 @@ export interface OutputSink {
   /** The first `length` bytes of the last reserve() are now output of `stream` (1 stdout, 2 stderr; a PTY has only 1). */
   commit(length: number, stream: 1 | 2): void;
   /**
-   * Committed bytes may go out. Called as soon as the kernel has no more for now, when the process is held; and on
-   * the way each time another {@link FLUSH_BYTES} have come, so that under load frames are large.
+   * Committed bytes may go out. Called as soon as the kernel has no more for now, in a flood a moment later, and when the
+   * process is held; and on the way each time another {@link FLUSH_BYTES} have come, so that under load frames are large.
    */
   flush(): void;
 }
@@ -40,6 +41,7 @@ export class ProcessOutput implements Reader {
   readonly #onEnd: (isBrokenOff: boolean) => void;
   readonly #watch: Watch;
   readonly #room: PipeRoom;
+  readonly #gathering = new Gathering(() => this.#flush());
   #unflushedBytes = 0;
   /** Nothing came for a moment: the next bytes are awaited, and are not kept until all that follows them is read. */
   #wasQuiet = true;
@@ -67,6 +69,11 @@ export class ProcessOutput implements Reader {
     return this.#lastByteAtMs;
   }
 
+  /** The program was given input: what it prints now goes out at once. */
+  expectAnswer(): void {
+    this.#gathering.typed();
+  }
+
   /** Reads no more; the bytes read so far go out. The program blocks once the kernel's buffer is full. */
   hold(): void {
     this.#isHeld = true;
@@ -88,6 +95,7 @@ export class ProcessOutput implements Reader {
     poller().dequeue(this);
     this.#watch.stop();
     this.#room.end();
+    this.#gathering.stop();
     libc.close(this.#fd);
   }
 
@@ -97,6 +105,7 @@ export class ProcessOutput implements Reader {
     const count = libc.read(this.#fd, room, Math.min(room.length, FLUSH_BYTES - this.#unflushedBytes));
     if (count > 0) {
       this.#lastByteAtMs = performance.now();
+      this.#gathering.read(count, this.#lastByteAtMs);
       this.#sink.commit(count, this.#stream);
       this.#unflushedBytes += count;
       const isPrompt = this.#wasQuiet && count < PROMPT_BYTES;
@@ -109,6 +118,7 @@ export class ProcessOutput implements Reader {
       return !this.#isHeld && !this.#isClosed;
     }
     const failure = count === 0 ? 0 : errno();
+    if (failure === EAGAIN && this.#unflushedBytes > 0 && this.#gathering.keeps()) return false;
     this.#wasQuiet = true;
     this.#flush();
     if (failure === EAGAIN) return false;
@@ -134,6 +144,7 @@ export class ProcessOutput implements Reader {
   #flush(): void {
     if (this.#unflushedBytes === 0) return;
     this.#unflushedBytes = 0;
+    this.#gathering.flushed();
     this.#sink.flush();
   }
 }

@@ -217,6 +217,7 @@ class RunningProcess implements ChildProcess {
   }
 
   write(bytes: Uint8Array): number {
+    for (const output of this.#outputs) output.expectAnswer();
     return this.#input.write(bytes);
   }
 
@@ -234,6 +235,7 @@ class RunningProcess implements ChildProcess {
 
   signal(name: string): boolean {
     if (this.#status !== undefined) return false;
+    for (const output of this.#outputs) output.expectAnswer();
     const group = this.#master === undefined ? this.pid : foregroundGroup(this.#master);
     return group !== undefined && signalGroup(group, name);
   }

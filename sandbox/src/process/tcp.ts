@@ -127,6 +127,7 @@ class TcpConnection implements ChildProcess {
   }
 
   write(bytes: Uint8Array): number {
+    this.#output.expectAnswer();
     const taken = this.#input.write(bytes);
     // The other side is gone. While it may have left something to read, reading tells.
     if (this.#input.isClosed && !this.#hasInputEnded && this.#hasOutputEnded) this.#end(RESET);
