@@ -3,11 +3,13 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { Writable } from "node:stream";
 import type { CopyCommand } from "./cli-command.ts";
 import { bytesOf, listFolder, missing, parseListing } from "./copy-listing.ts";
 import { CopyProgress } from "./copy-progress.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { CONFIRMED_BY } from "./stdin.ts";
 
 /** Codes above it are a signal's, and 128. */
 const SIGNALLED = 128;
@@ -27,8 +29,8 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
   const childEnv = { ...env, ...(token === undefined ? {} : { SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin }) };
   const remote: Remote = (script, args, hasInput) =>
     spawn(process.execPath, [...ownWords(), ...words, "--", "sh", "-c", script, "sh", ...args], {
-      env: childEnv,
-      stdio: [hasInput ? "pipe" : "ignore", "pipe", "inherit"],
+      env: { ...childEnv, ...(hasInput ? { [CONFIRMED_BY]: "3" } : {}) },
+      stdio: hasInput ? ["pipe", "pipe", "inherit", "pipe"] : ["ignore", "pipe", "inherit"],
     });
   return command.from.isRemote ? copyOut(command, remote) : copyIn(command, remote);
 }
@@ -58,10 +60,12 @@ async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Pro
   give(tar, names);
   const far = remote(LAND + UNPACK, [to.path, name], true);
   const progress = new CopyProgress(bytesOf(here, names));
-  if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin);
+  if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin, { end: false });
   tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
   far.stdout?.resume();
   far.stdin?.on("error", () => undefined); // Its end tells why.
+  // A copy that is killed ends this input too, maybe between two files: the far tar would take it for the whole.
+  tar.once("close", () => endInput(far));
   return outcomeOf(far, exitOf(tar), progress);
 }
 
@@ -140,8 +144,20 @@ const memberOf = (name: string): readonly string[] => [...(name.includes("\\") ?
 
 function give(tar: ChildProcess, names: readonly string[] | undefined): void {
   tar.stdin?.on("error", () => undefined); // Its end tells why.
-  if (names !== undefined || tar.spawnargs[0] === "tar")
-    tar.stdin?.end((names ?? []).map((one) => `${one}\0`).join(""));
+  if (names === undefined && tar.spawnargs[0] !== "tar") return;
+  tar.stdin?.write((names ?? []).map((one) => `${one}\0`).join(""));
+  endInput(tar);
+}
+
+/** Ends an input that is whole, and says so where that is asked for. */
+function endInput({ stdin, stdio }: ChildProcess): void {
+  const confirmed = stdio[3];
+  if (!(confirmed instanceof Writable)) {
+    stdin?.end();
+    return;
+  }
+  confirmed.on("error", () => undefined); // It has ended: its end tells why.
+  confirmed.end(".", () => stdin?.end());
 }
 
 /** The code where one of the two has failed: tar's own would be another thing's, 2 wrong usage. A signal's stays. */

@@ -8,8 +8,33 @@ const STDIN = 0;
 /** Of the runtime of the compiled program; absent in Node. */
 type WithBun = { readonly Bun?: { readonly stdin: { stream(): ReadableStream<Uint8Array> } } };
 
-/** The program's own. Node takes a directory or a disk for an empty input: those are read, and fail if they can't be. */
-export function standardInput(): Readable {
+/** Names a descriptor whose writer says a byte before the input's end, unless it has died: the input is no whole one then. */
+export const CONFIRMED_BY = "SBX_INPUT_CONFIRMED_BY";
+
+/** The program's own. */
+export function standardInput(env: Readonly<Record<string, string | undefined>> = process.env): Readable {
+  const fd = env[CONFIRMED_BY];
+  return fd === undefined ? anyInput() : Readable.from(whole(anyInput(), Number(fd)));
+}
+
+/** An input that broke off has no end: the process, which must not take it for one, is ended. */
+async function* whole(input: Readable, confirmedBy: number): AsyncGenerator<Buffer> {
+  yield* input as AsyncIterable<Buffer>;
+  if (isConfirmed(confirmedBy)) return;
+  process.kill(process.pid, "SIGTERM");
+  await new Promise(() => undefined);
+}
+
+function isConfirmed(fd: number): boolean {
+  try {
+    return fs.readSync(fd, Buffer.alloc(1)) === 1;
+  } catch {
+    return false;
+  }
+}
+
+/** Node takes a directory or a disk for an empty input: those are read, and fail if they can't be. */
+function anyInput(): Readable {
   const stat = fs.fstatSync(STDIN);
   if (!stat.isDirectory() && !stat.isBlockDevice()) {
     const { Bun } = globalThis as WithBun;
