@@ -46,7 +46,12 @@ export function readEndpoint(text: string): Endpoint {
     attachUrl: `${isSecure ? "wss" : "ws"}://${url.host}${path}/attach`,
     httpBase: `${origin}${path}`,
     origin,
-    isPrivate: isSecure || LOOPBACK.test(url.hostname),
+    isPrivate: isPrivateAddress(url),
     isLoopback: LOOPBACK.test(url.hostname),
   };
+}
+
+/** Whether nobody between this program and the server sees what is sent there. */
+export function isPrivateAddress({ protocol, hostname }: URL): boolean {
+  return SCHEMES[protocol] === true || LOOPBACK.test(hostname);
 }
