@@ -11,9 +11,17 @@ export type Place = {
   readonly endpoint: Endpoint;
   readonly sandbox: string;
   readonly token: string | undefined;
-  /** A shell's line that prints the token. */
+  /** A shell's line that prints the token; absent where the context's is for another server. */
   readonly tokenCommand?: string | undefined;
+  readonly tokenCommandFrom?: TokenCommandFrom;
+  /** The origin that the context's line is for, where that is another. */
+  readonly tokenCommandElsewhere?: string;
+  /** Whether it is the server that is asked where no address is given: the person's own choice, also where a link names it. */
+  readonly isOwnServer?: boolean;
 };
+
+/** Who said the line: the first two are said for this one command. */
+export type TokenCommandFrom = "--token-command" | "--context" | "SBX_TOKEN_COMMAND" | "the context";
 
 /** One session in it. */
 export type SessionPlace = Place & { readonly session: string };
@@ -114,7 +122,7 @@ export type CliCommand =
     }
   /** Without a server: of every login. */
   | { readonly kind: "logout"; readonly endpoint: Endpoint | undefined }
-  | ({ readonly kind: "whoami"; readonly isJson: boolean } & Place)
+  | ({ readonly kind: "whoami"; readonly isJson: boolean; readonly isVerbose: boolean } & Place)
   /** `isStarted`: the sandbox is started, where it is not. */
   | ({ readonly kind: "doctor"; readonly isJson: boolean; readonly isStarted: boolean } & Place)
   | ({
@@ -179,6 +187,13 @@ export type Context = {
 };
 
 /** The context that holds now; `isServerFound`: the address stands in a file of the current folder, which anybody may have made. */
-export type Defaults = Context & { readonly isServerFound?: boolean };
+export type Defaults = Context & {
+  readonly isServerFound?: boolean;
+  /** The context that they come from. */
+  readonly contextName?: string;
+  /** The address in that context: its token command is for that server alone. */
+  readonly contextServer?: string;
+  readonly tokenCommandFrom?: TokenCommandFrom;
+};
 
 export type { CreateRequest };

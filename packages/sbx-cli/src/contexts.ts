@@ -3,7 +3,7 @@
 
 import path from "node:path";
 import { isName, isRecord } from "sandbox-stdio/core";
-import type { Context, ContextCommand, Defaults } from "./cli-command.ts";
+import type { Context, ContextCommand, Defaults, TokenCommandFrom } from "./cli-command.ts";
 import { configDirectory, type Environment } from "./logins.ts";
 import { usage } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
@@ -40,7 +40,20 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
     // A name such as ".." would be another path of the server.
     if (named !== undefined && !isName(named)) throw usage(`"${named}" is no name of a ${field}: ${whence(field)}`);
   }
-  return { ...all, ...(isServerFound ? { isServerFound } : {}) };
+  const tokenCommandFrom = whoSaysCommand(context, given, chosen);
+  return {
+    ...all,
+    ...(isServerFound ? { isServerFound } : {}),
+    ...(name === undefined ? {} : { contextName: name }),
+    ...(context.server === undefined ? {} : { contextServer: context.server }),
+    ...(tokenCommandFrom === undefined ? {} : { tokenCommandFrom }),
+  };
+}
+
+function whoSaysCommand(context: Context, given: Context, chosen: string | undefined): TokenCommandFrom | undefined {
+  if (chosen !== undefined && context.tokenCommand !== undefined) return "--context";
+  if (given.tokenCommand !== undefined) return "SBX_TOKEN_COMMAND";
+  return context.tokenCommand === undefined ? undefined : "the context";
 }
 
 const whence = (field: string) =>

@@ -22,9 +22,11 @@ type Remote = (script: string, args: readonly string[], hasInput: boolean) => Ch
  * a folder beside it, where a copy that resumes finds it.
  */
 export async function copy(command: CopyCommand, env: Environment): Promise<Outcome> {
-  const { endpoint, sandbox, token, tokenCommand } = command;
-  const words = [endpoint.httpBase, "--sandbox", sandbox, "--no-tty"];
-  if (tokenCommand !== undefined) words.push("--token-command", tokenCommand);
+  const { endpoint, sandbox, token, tokenCommand, tokenCommandFrom } = command;
+  // An address of the folder's file is found there again: typed, it would be shown credentials that are not for it.
+  const words = [...(endpoint.isFound === true ? [] : [endpoint.httpBase]), "--sandbox", sandbox, "--no-tty"];
+  const isSaid = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
+  if (token === undefined && tokenCommand !== undefined && isSaid) words.push("--token-command", tokenCommand);
   // Other users of this machine see arguments, and not the environment.
   const childEnv = { ...env, ...(token === undefined ? {} : { SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin }) };
   const remote: Remote = (script, args, hasInput) =>

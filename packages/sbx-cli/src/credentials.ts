@@ -2,7 +2,7 @@
 
 import path from "node:path";
 import type { TokenStorage } from "oauth.do/node";
-import type { Place } from "./cli-command.ts";
+import type { Place, TokenCommandFrom } from "./cli-command.ts";
 import { type Endpoint, readEndpoint } from "./endpoint.ts";
 import {
   configDirectory,
@@ -29,42 +29,78 @@ const noToken = ({ httpBase }: Endpoint) =>
 export type TokenSource = {
   /** A token that is good now. @throws {CliError} */
   readonly token: () => Promise<string>;
+  /** Where it comes from, for a person. */
+  readonly from: string;
   /** Whether a later call may give a fresher one. */
   readonly isRenewable: boolean;
   /** Why a credential that is there is not sent to this server, for a person. */
   readonly withheld?: string;
 };
 
+type Credentials = Omit<Place, "sandbox">;
+
 /**
- * The first of: the option, SBX_TOKEN, DO_TOKEN, the stored login; as far as they may be sent to this server.
- * @param isShared Whether the address came with a ticket. Another person chose it then: only a token made for it is sent.
+ * The first of: --token, --token-command or the line of the context that --context names, SBX_TOKEN, DO_TOKEN,
+ * SBX_TOKEN_COMMAND, the context's line, the stored login; as far as they may be sent to this server.
+ * @param hasTicket Whether the address came with a ticket. Unless it is the person's own server, another chose it: then only
+ * what is typed now, or was made for it, is sent.
  */
-export function tokenSource(
-  { token: flag, tokenCommand, endpoint }: Pick<Place, "token" | "tokenCommand" | "endpoint">,
-  env: Environment,
-  hasTicket = false,
-): TokenSource {
-  const isShared = hasTicket || endpoint.isFound === true;
+export function tokenSource(place: Credentials, env: Environment, hasTicket = false): TokenSource {
+  const { token: flag, tokenCommandFrom, endpoint, isOwnServer } = place;
+  const isShared = (hasTicket && isOwnServer !== true) || endpoint.isFound === true;
   const option = flag?.trim();
-  if (tokenCommand !== undefined && !isShared && !option) {
-    return { token: async () => sendable(await tokenOf(tokenCommand)), isRenewable: true };
-  }
-  if (option) return { token: async () => sendable(option), isRenewable: false };
+  if (option) return { from: "--token", token: async () => sendable(option), isRenewable: false };
+  const command = commandSource(place, isShared);
+  const isSaidNow = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
+  if (command !== undefined && isSaidNow) return command;
   const given = (env.SBX_TOKEN || env.DO_TOKEN)?.trim();
   const { origin } = endpoint;
-  if (given && isForOrigin(env, origin, isShared)) return { token: async () => sendable(given), isRenewable: false };
-  if (given && !isShared) {
-    const error = new CliError(`SBX_TOKEN is for ${env.SBX_TOKEN_ORIGIN}, as SBX_TOKEN_ORIGIN says, not for ${origin}`);
-    return { token: () => Promise.reject(error), isRenewable: false };
+  if (given && isForOrigin(env, origin, isShared)) {
+    return { from: env.SBX_TOKEN ? "SBX_TOKEN" : "DO_TOKEN", token: async () => sendable(given), isRenewable: false };
   }
+  if (command !== undefined) return command;
+  if (given && !isShared && !hasTicket) {
+    const error = new CliError(`SBX_TOKEN is for ${env.SBX_TOKEN_ORIGIN}, as SBX_TOKEN_ORIGIN says, not for ${origin}`);
+    return { from: "SBX_TOKEN", token: () => Promise.reject(error), isRenewable: false };
+  }
+  return loginSource(place, env, { given, isShared, hasTicket });
+}
+
+function commandSource({ tokenCommand, tokenCommandFrom = "the context" }: Credentials, isShared: boolean) {
+  if (tokenCommand === undefined || (isShared && tokenCommandFrom !== "--token-command")) return undefined;
+  const from = FROM_COMMAND[tokenCommandFrom];
+  return { from, token: async () => sendable(await tokenOf(tokenCommand)), isRenewable: true };
+}
+
+const FROM_COMMAND: Readonly<Record<TokenCommandFrom, string>> = {
+  "--token-command": "--token-command",
+  "--context": "the context's token command",
+  SBX_TOKEN_COMMAND: "SBX_TOKEN_COMMAND",
+  "the context": "the context's token command",
+};
+
+/** @param given A token of the environment that is not for this server. */
+function loginSource(
+  { endpoint, tokenCommand, tokenCommandElsewhere: elsewhere }: Credentials,
+  env: Environment,
+  { given, isShared, hasTicket }: { given: string | undefined; isShared: boolean; hasTicket: boolean },
+): TokenSource {
+  const { origin } = endpoint;
   const issuer = loginFor(env, endpoint, isShared);
-  const login = { token: () => storedToken(env, endpoint, issuer), isRenewable: true };
-  if (issuer !== undefined || !(given || hasLogin(env))) return login;
+  const token = () =>
+    storedToken(env, endpoint, issuer).catch((error: unknown) => {
+      if (elsewhere === undefined || !(error instanceof CliError)) throw error;
+      throw new CliError(`${error.message}; the context's token command is for ${elsewhere} alone`);
+    });
+  const login = { from: "the stored login", token, isRenewable: true };
+  if (!isShared || issuer !== undefined || !(given || tokenCommand || hasLogin(env))) return login;
   const chooser = hasTicket ? "the ticket's sender" : ".sbx.json of this folder";
+  const line = `the token command is not used for ${origin}, which ${chooser} chose: --token-command sends what it prints`;
   const withheld = given
     ? `SBX_TOKEN is not sent to ${origin}, which ${chooser} chose: SBX_TOKEN_ORIGIN=${origin} or --token sends it`
-    : `no login was made for ${origin}, which ${chooser} chose: \`sbx-stdio login ${origin}\` makes one`;
-  if (!isShared) return login;
+    : tokenCommand
+      ? line
+      : `no login was made for ${origin}, which ${chooser} chose: \`sbx-stdio login ${origin}\` makes one`;
   return { ...login, withheld, ...(hasTicket ? {} : { token: () => Promise.reject(new CliError(withheld)) }) };
 }
 

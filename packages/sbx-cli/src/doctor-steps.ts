@@ -66,7 +66,7 @@ export function stepsOf(command: DoctorCommand, source: TokenSource, env: Enviro
       (error) => (error instanceof CliError ? "" : `log in: sbx-stdio login ${endpoint.httpBase}`),
       async () => {
         token = await source.token();
-        return ok("there is one");
+        return ok(`there is one, from ${source.from}`);
       },
     ],
     [

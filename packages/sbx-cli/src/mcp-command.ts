@@ -7,19 +7,14 @@ import { addMcpWords } from "./args/mcp.ts";
 import { type PlaceFlags, placeOf } from "./args/place.ts";
 import { refuseSecondValues } from "./args/readers.ts";
 import type { ReadDefaults } from "./args.ts";
+import type { Place } from "./cli-command.ts";
 import { readDefaults } from "./contexts.ts";
 import { tokenSource } from "./credentials.ts";
-import type { Endpoint } from "./endpoint.ts";
 import type { Environment } from "./logins.ts";
 import { EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
 import { VERSION } from "./version.ts";
 
-type McpWish = {
-  readonly endpoint: Endpoint;
-  readonly sandbox: string | undefined;
-  readonly token: string | undefined;
-  readonly tokenCommand: string | undefined;
-};
+type McpWish = Omit<Place, "sandbox"> & { readonly sandbox: string | undefined };
 
 /** @param argv The words after "mcp". @throws {CliError} */
 export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
@@ -69,8 +64,7 @@ function readWish(argv: readonly string[], read: ReadDefaults): McpWish | string
       const defaults = read(flags.context);
       const { sandbox = defaults.sandbox } = flags;
       // Which sandbox is left open where nothing says it: each call does then.
-      const { endpoint, token, tokenCommand } = placeOf(url, flags, defaults);
-      wish = { endpoint, sandbox, token, tokenCommand };
+      wish = { ...placeOf(url, flags, defaults), sandbox };
     });
   refuseSecondValues(command);
   try {

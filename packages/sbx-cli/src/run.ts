@@ -73,6 +73,7 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
       await logout(env, command.endpoint);
       break;
     case "whoami":
+      if (command.isVerbose) aside(`the token is from ${tokenSource(command, env).from}`);
       return print(await (await import("./whoami.ts")).whoAmI(command, await token(command)()));
     case "doctor":
       return (await import("./doctor.ts")).diagnose(command, tokenSource(command, env), env);

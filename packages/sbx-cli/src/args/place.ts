@@ -14,7 +14,7 @@ export type PlaceFlags = {
   readonly tokenCommand?: string;
 };
 
-const TOKEN = "access token (default: SBX_TOKEN, DO_TOKEN, or the stored login)";
+const TOKEN = "access token (default: SBX_TOKEN, DO_TOKEN, the context's token command, or the stored login)";
 
 export function addPlace(command: Command, usualSandbox = "default"): Command {
   return command
@@ -38,13 +38,39 @@ export function endpointOf(url: string | undefined, { server, isServerFound }: D
 
 /** @throws {CliError} */
 export function placeOf(url: string | undefined, flags: PlaceFlags, defaults: Defaults): Place {
-  const { sandbox = defaults.sandbox ?? "default", token, tokenCommand = defaults.tokenCommand } = flags;
+  const { sandbox = defaults.sandbox ?? "default", token } = flags;
+  const endpoint = endpointOf(url, defaults);
+  const isOwnServer = defaults.isServerFound !== true && originOf(defaults.server) === endpoint.origin;
   return {
-    endpoint: endpointOf(url, defaults),
+    endpoint,
     sandbox,
     token,
-    ...(tokenCommand === undefined ? {} : { tokenCommand }),
+    ...tokenCommandFor(endpoint, flags, defaults),
+    ...(isOwnServer ? { isOwnServer } : {}),
   };
+}
+
+/** What prints the token for this server. That of a context which names a server is for that server alone. */
+function tokenCommandFor(
+  { origin }: Endpoint,
+  { tokenCommand: typed }: PlaceFlags,
+  { tokenCommand, tokenCommandFrom: from = "the context", contextServer }: Defaults,
+): Pick<Place, "tokenCommand" | "tokenCommandFrom" | "tokenCommandElsewhere"> {
+  if (typed !== undefined) return { tokenCommand: typed, tokenCommandFrom: "--token-command" };
+  if (tokenCommand === undefined) return {};
+  const itsOrigin = from === "SBX_TOKEN_COMMAND" || contextServer === undefined ? origin : originOf(contextServer);
+  if (itsOrigin === origin) return { tokenCommand, tokenCommandFrom: from };
+  return { tokenCommandElsewhere: itsOrigin ?? "another server" };
+}
+
+/** Of an address that nobody typed now: one that can't be read is no fault where another is given. */
+function originOf(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  try {
+    return readEndpoint(address).origin;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -47,8 +47,9 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
   addPlace(program.command("whoami [url]"))
     .description("who you are to the server, and until when")
     .option("--json", "as the server says it")
-    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
-      done({ kind: "whoami", ...placeOf(url, flags, defaults), isJson: flags.json === true });
+    .option("-v, --verbose", "say on standard error where the token comes from")
+    .action((url: string | undefined, { json = false, verbose = false, ...flags }: WhoAmIFlags) => {
+      done({ kind: "whoami", ...placeOf(url, flags, defaults), isJson: json, isVerbose: verbose });
     });
   addPlace(program.command("doctor [url]"))
     .description("try every step of a connection, and say what is wrong and what to do")
@@ -61,6 +62,7 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
 
 type LogsFlags = PlaceFlags & { follow?: boolean; tail?: number; since?: Since; json?: boolean };
 type DoctorFlags = PlaceFlags & { json?: boolean; start?: boolean };
+type WhoAmIFlags = PlaceFlags & { json?: boolean; verbose?: boolean };
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -126,8 +126,9 @@ function addSsh(program: Command, words: Words, defaults: Defaults, done: Done):
     .option("--host <alias>", "what ssh is to call it (default: the sandbox)")
     .option("--user <name>", "who to log in as there (default: ssh's own, which is your name here)")
     .action((url: string | undefined, flags: PlaceFlags & { host?: string; user?: string }) => {
-      const { endpoint, sandbox } = placeOf(url, flags, defaults);
-      const { context } = flags;
+      const { endpoint, sandbox, isOwnServer } = placeOf(url, flags, defaults);
+      // The entry goes on meaning this context, whichever is used later.
+      const context = flags.context ?? (isOwnServer === true ? defaults.contextName : undefined);
       const proxy = ["sbx-stdio", "ssh-proxy", endpoint.httpBase, "--sandbox", sandbox];
       if (context !== undefined) proxy.push("--context", context);
       done({ kind: "ssh-config", words: proxy, host: flags.host ?? sandbox, user: flags.user });
