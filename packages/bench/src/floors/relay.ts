@@ -8,6 +8,7 @@ export class Relay implements DurableObject {
   /** All clients that are sent the output: the one that started the command, and those that only watch. */
   readonly #clients = new Set<WebSocket>();
   readonly #state: DurableObjectState;
+  #isBegun = false;
 
   constructor(state: DurableObjectState, env: Env) {
     this.#state = state;
@@ -17,11 +18,13 @@ export class Relay implements DurableObject {
   async fetch(request: Request): Promise<Response> {
     const pair = new WebSocketPair();
     const client = pair[1];
-    if (new URL(request.url).searchParams.get("role") === "viewer") {
+    // One connection to the bridge for all of them: each more would bring the output to each client once more.
+    if (this.#isBegun || new URL(request.url).searchParams.get("role") === "viewer") {
       this.#state.acceptWebSocket(client);
       this.#clients.add(client);
       return new Response(null, { status: 101, webSocket: pair[0] });
     }
+    this.#isBegun = true;
     const response = await fetch(this.#env.BRIDGE_URL, { headers: { Upgrade: "websocket" } });
     const upstream = response.webSocket;
     if (!upstream) return new Response("no bridge", { status: 503 });

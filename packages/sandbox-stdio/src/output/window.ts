@@ -35,7 +35,7 @@ const ROUND_TRIP_MEMORY_MS = 10_000;
 const ROUND_TRIP_MEMORY_ROUNDS = 20;
 
 /** A client that has acknowledged nothing for so long and a round trip has stopped: nobody waits for it. */
-const PROGRESS_MS = 100;
+const PROGRESS_MS = 200;
 /** Nor for one that missed something so lately: its link, or the client, is too slow for this output. */
 const MISSED_MEMORY_MS = 10_000;
 
