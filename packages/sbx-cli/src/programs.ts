@@ -1,16 +1,8 @@
-// The verbs that work without a connection of their own, over the library that speaks HTTP: run, read, write, wait, screen,
-// commands, signal.
+// The verbs that work without a connection of their own, over the library that speaks HTTP: read, write, wait, screen,
+// commands, signal. `run` is in run-program.ts.
 
-import {
-  type OutputEvent,
-  type RunAnswer,
-  type RunRequest,
-  type Sandbox,
-  type SandboxSession,
-  StdioError,
-  sandbox,
-} from "sandbox-stdio/client";
-import type { Place, ProgramCommand, RunCommand } from "./cli-command.ts";
+import { type OutputEvent, type Sandbox, type SandboxSession, StdioError, sandbox } from "sandbox-stdio/client";
+import type { Place, ProgramCommand } from "./cli-command.ts";
 import { describeFailure, fetchFailure } from "./network-words.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
@@ -21,17 +13,17 @@ import { cellText, table } from "./table.ts";
 import { isInputTyped } from "./tty.ts";
 
 /** Exit codes of these verbs, beside those that every command has. */
-const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
+export const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
 
-const STDERR = 2;
 /** The server's own, where none is given. */
 const USUAL_WAIT_MS = 30_000;
 /** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
 const WRITE_BYTES = 48 * 1024;
 const HTTP_BAD_REQUEST = 400;
 
-export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>): Sandbox {
-  return sandbox(endpoint.httpBase, { sandbox: name, token });
+/** @param retries How often a call that may be repeated is; absent: as often as usual. */
+export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>, retries?: number): Sandbox {
+  return sandbox(endpoint.httpBase, { sandbox: name, token, ...(retries === undefined ? {} : { retries }) });
 }
 
 /** As {@link asking}, where the answer should come at once. */
@@ -63,57 +55,7 @@ function withCode({ code, message }: StdioError): string {
   return startFailureCode(code) === undefined || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
-// ---- run ---------------------------------------------------------------------------------------------------------
-
-export async function runProgram(
-  command: RunCommand,
-  token: () => Promise<string>,
-  input: AsyncIterable<Buffer>,
-): Promise<Outcome> {
-  const printer = new Printer();
-  const at = sandboxOf(command, token);
-  const { isDetached, isJson, readsInput } = command;
-  const stdin = readsInput ? { stdinBase64: (await whole(input)).toString("base64") } : {};
-  const request = { ...command.request, ...stdin };
-  if (isDetached) {
-    const made = await askingSoon(() => startDetached(at, request));
-    await printer.print(isJson ? json(made) : `${made.session}\n`);
-    return printer.end();
-  }
-  const answer = await asking(() => at.run(request));
-  if (isJson) await printer.print(json(answer));
-  else await printRun(printer, answer);
-  return printer.end(runCode(answer));
-}
-
-/** A start alone takes no input: with some to give, it is a run that is not waited for. */
-function startDetached(at: Sandbox, request: RunRequest): Promise<{ session: string }> {
-  const { session, stdin, stdinBase64, waitMs: _, maxBytes: __, ...process } = request;
-  if (typeof stdin === "string" || stdinBase64 !== undefined) return at.run({ ...request, waitMs: 0 });
-  return session === undefined ? at.create(process) : at.session(session).create(process);
-}
-
-function runCode({ state, exit }: RunAnswer): number {
-  if (state === "exited") return exit?.code ?? EXIT.failed;
-  return state === "running" ? VERB_EXIT.timeout : EXIT.failed;
-}
-
-async function printRun(printer: Printer, answer: RunAnswer): Promise<void> {
-  const { stdout, stderr, output, truncated, gap, state, session } = answer;
-  await printer.print(stdout ?? output);
-  if (stderr !== undefined && stderr !== "") await printer.print(stderr, STDERR);
-  if (gap !== undefined) await printer.aside(`${gap.to - gap.from} bytes of output are no longer held`);
-  if (truncated !== undefined) {
-    const { from, to, bytes } = truncated;
-    await printer.aside(
-      `${bytes} bytes in the middle are left out: read --session ${session} --from ${from} --to ${to}`,
-    );
-  }
-  if (state === "running") await printer.aside(`it still runs, in session ${session}`);
-  if (state === "lost") await printer.aside("the process was lost");
-}
-
-// ---- The others --------------------------------------------------------------------------------------------------
+// ---- The verbs --------------------------------------------------------------------------------------------------
 
 export async function runProgramVerb(
   command: ProgramCommand,
@@ -260,7 +202,7 @@ async function* pieces(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 // ---- What they share ---------------------------------------------------------------------------------------------
 
-function json(value: unknown): string {
+export function json(value: unknown): string {
   return `${safeJson(value)}\n`;
 }
 
@@ -274,10 +216,4 @@ type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** Without undefined fields. */
 export function only<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
-}
-
-async function whole(input: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of input) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

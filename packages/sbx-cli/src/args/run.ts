@@ -66,11 +66,20 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     .option("--stdin <text>", "its input; - is standard input, read to its end")
     .option("--stdin-base64 <text>", "its input, as base64")
     .option("--stdin-open", "leave its input open on pipes, for write; without any of these it is at its end")
-    .option("--max-bytes <n>", "how much output at most (default: 65536)", readMaxBytes)
+    .option(
+      "--max-bytes <n>",
+      "how much output at most: the middle is left out (default: all; with --json 65536)",
+      readMaxBytes,
+    )
     .option("-d, --detach", "start it, print its name and leave it running")
     // Only so that what is meant can be said.
     .addOption(new Option("-i, --interactive").hideHelp());
-  withJson(withWait(withIncarnation(command), "how long at most (default: 10s); then it goes on, and the code is 124"));
+  withJson(
+    withWait(
+      withIncarnation(command),
+      "how long at most; then it goes on, and the code is 124 (default: to its end; with --json 10s)",
+    ),
+  );
   command.action((url: string | undefined, rest: readonly string[], flags: RunFlags) => {
     if (flags.interactive === true) throw usage(NO_INTERACTION);
     if (flags.cmd === undefined && flags.command === undefined && url !== undefined)

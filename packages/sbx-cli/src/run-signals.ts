@@ -1,0 +1,41 @@
+// ^C and its like during `run`: passed on to a process that is ours, else they end this program, and the session is named.
+
+import type { SandboxSession } from "sandbox-stdio/client";
+import { isIgnoredFromStart } from "./ignored-signals.ts";
+import type { Outcome } from "./outcome.ts";
+import { aside } from "./print.ts";
+import { SignalRelay } from "./signals.ts";
+
+/** A signal that could not be passed on by then ends this program. */
+const SIGNAL_MS = 4_000;
+
+/** @param isOurs Whether the process was started for this run. @returns How the work ended, or which signal ended us. */
+export async function untilSignal(
+  session: SandboxSession,
+  isOurs: boolean,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  let end: (signal: NodeJS.Signals) => void = () => undefined;
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    end = resolve;
+  });
+  const relay = new SignalRelay({
+    isForRemote: () => isOurs,
+    isAllowed: () => true,
+    send: (signal) => {
+      session.signal({ signal }, { signal: AbortSignal.timeout(SIGNAL_MS) }).catch(() => end(signal as NodeJS.Signals));
+      return true;
+    },
+    end,
+    isIgnored: (signal) => isIgnoredFromStart(signal, process.env),
+  });
+  relay.listen();
+  try {
+    const ended = await Promise.race([work(), signalled]);
+    if (typeof ended !== "string") return ended;
+    aside(`it may still run, in session ${session.name}`);
+    return { kind: "signal", signal: ended };
+  } finally {
+    relay.close();
+  }
+}

@@ -1,0 +1,106 @@
+// `run` prints all of a command's output, or says that it could not; and lives on over the Worker's death.
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { exitCode, runCli, startCli, textOf } from "../support/cli.ts";
+import { type Person, person, restartWorker } from "../support/system.ts";
+import { until } from "../support/wait.ts";
+
+const run = (who: Person, words: readonly string[], input = "") => runCli(who, words, input, "run");
+
+function running(who: Person, words: readonly string[]) {
+  const child = startCli(who, words, "run");
+  child.stdin.end();
+  const said = { stdout: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    said.stdout += chunk;
+  });
+  return { child, said, code: exitCode(child), stderr: textOf(child.stderr) };
+}
+
+describe("output", () => {
+  test("is whole, also where it is longer than an answer, on either stream", async () => {
+    const who = await person();
+    const lines = Array.from({ length: 30_000 }, (_, at) => `${at + 1}\n`).join("");
+    const both = await run(who, ["--", "sh", "-c", "seq 30000; seq 30000 >&2; exit 3"]);
+    expect([both.code, both.stdout === lines, both.stderr === lines]).toEqual([3, true, true]);
+    const waited = await run(who, ["--wait", "30s", "--", "seq", "30000"]);
+    expect([waited.code, waited.stdout === lines, waited.stderr]).toEqual([0, true, ""]);
+  });
+
+  test("is the bytes, where they are no text", async () => {
+    const script = "printf '\\377\\000\\376x'; printf '\\377' >&2";
+    const child = startCli(await person(), ["--", "sh", "-c", script], "run");
+    const chunks: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+    expect(await exitCode(child)).toBe(0);
+    expect(Buffer.concat(chunks).toString("hex")).toBe("ff00fe78");
+  });
+
+  test("is cut where --max-bytes says so, and said", async () => {
+    const cut = await run(await person(), ["--session", "cut", "--max-bytes", "16", "--", "seq", "100"]);
+    expect([cut.code, cut.stdout.length <= 16]).toEqual([0, true]);
+    expect(cut.stderr).toMatch(
+      /^sbx-stdio: \d+ bytes in the middle are left out: read --session cut --from \d+ --to \d+\n$/,
+    );
+  });
+
+  test("that is no longer held makes the run fail", async () => {
+    const made = await run(await person(), ["--wait", "60s", "--", "seq", "700000"]);
+    expect(made.code).toBe(255);
+    expect(made.stderr).toMatch(/^sbx-stdio: \d+ bytes of output were no longer held when they were asked for/);
+  });
+});
+
+test("without --wait it waits for the end, and prints what comes as it comes", async () => {
+  const who = await person();
+  const { said, code, stderr } = running(who, [
+    "--stdin-open",
+    "--session",
+    "waits",
+    "--",
+    "sh",
+    "-c",
+    "echo a; read x; echo b$x; exit 6",
+  ]);
+  await until("the first line", () => said.stdout === "a\n");
+  await runCli(who, ["--session", "waits", "--text", "c\n"], "", "write");
+  expect([await code, said.stdout, await stderr]).toEqual([6, "a\nbc\n", ""]);
+});
+
+test("input that is longer than a pipe holds is given to the end, to a process that is slow to read it", async () => {
+  const input = "0123456789abcde\n".repeat(40_000);
+  const told = await run(await person(), ["--stdin", "-", "--", "sh", "-c", "sleep 2; sha256sum"], input);
+  expect(told).toEqual({ code: 0, stdout: `${createHash("sha256").update(input).digest("hex")}  -\n`, stderr: "" });
+});
+
+test("the Worker's death is outlived: the output is whole, and the exit code the process's", async () => {
+  const who = await person();
+  const script = "echo begun; for i in 1 2 3 4 5 6; do sleep 0.5; echo $i; done; exit 6";
+  const streamed = running(who, ["--", "sh", "-c", script]);
+  const waited = running(who, ["--wait", "60s", "--", "sh", "-c", script]);
+  await until("the first line", () => streamed.said.stdout !== "");
+  await restartWorker();
+  for (const { code, said, stderr } of [streamed, waited]) {
+    expect([await code, said.stdout, await stderr]).toEqual([6, "begun\n1\n2\n3\n4\n5\n6\n", ""]);
+  }
+});
+
+describe("a signal", () => {
+  test("is passed on to a process that is ours", async () => {
+    const script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done";
+    const { child, said, code } = running(await person(), ["--", "sh", "-c", script]);
+    await until("the trap", () => said.stdout === "ready\n");
+    child.kill("SIGINT");
+    expect([await code, said.stdout]).toEqual([7, "ready\ncaught\n"]);
+  });
+
+  test("names the session where the process goes on", async () => {
+    const who = await person();
+    const words = ["--session", "kept", "--", "sh", "-c", "echo ready; read x"];
+    const { child, said, code, stderr } = running(who, ["--stdin-open", ...words]);
+    await until("it runs", () => said.stdout === "ready\n");
+    child.kill("SIGINT");
+    expect([await code, await stderr]).toEqual([130, "sbx-stdio: it may still run, in session kept\n"]);
+    expect((await runCli(who, ["--session", "kept", "--text", "\n"], "", "write")).code).toBe(0);
+  });
+});
