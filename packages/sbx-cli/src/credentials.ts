@@ -173,7 +173,7 @@ export async function login(
   env: Environment,
   say: (line: string) => void,
 ): Promise<void> {
-  const issuer = issuerOf(wish, env);
+  const issuer = await issuerOf(wish, env, say);
   const storage = await openStorage(env, issuer);
   if (wish.isForced) await storage.removeToken();
   const print = (text: string) => {
@@ -197,14 +197,33 @@ export async function login(
   rememberLogin(env, issuer, wish.endpoint);
 }
 
-/** What is not said is as at the last login for that server, so that logging in again needs nothing but its address. */
-function issuerOf(wish: Issuer & { endpoint: Endpoint | undefined }, env: Environment): Issuer {
+/**
+ * What is not said is as at the last login for that server, so that logging in again needs nothing but its address. A server of
+ * this machine may name an issuer of this machine; what any other names is only said, as its choice could cost a token.
+ */
+async function issuerOf(
+  wish: Issuer & { endpoint: Endpoint | undefined },
+  env: Environment,
+  say: (line: string) => void,
+): Promise<Issuer> {
   const said = {
     issuer: wish.issuer ?? (env.OAUTH_API_URL || undefined),
     clientId: wish.clientId ?? (env.OAUTH_CLIENT_ID || undefined),
   };
   if (said.issuer !== undefined || said.clientId !== undefined || wish.endpoint === undefined) return said;
-  return loginFor(env, wish.endpoint, false) ?? said;
+  const before = loginFor(env, wish.endpoint, true);
+  if (before !== undefined) return before;
+  const { issuersOf } = await import("./server-issuers.ts");
+  const named = await issuersOf(wish.endpoint);
+  const here = wish.endpoint.isLoopback ? named.find(({ isLoopback }) => isLoopback) : undefined;
+  if (here !== undefined) return { issuer: here.httpBase };
+  const issuer = loginFor(env, wish.endpoint, false) ?? said;
+  const asked = issuer.issuer ?? (await import("./oauth.ts")).getConfig().apiUrl;
+  if (named.length > 0 && !named.some(({ origin }) => origin === URL.parse(asked)?.origin)) {
+    const list = named.map(({ httpBase }) => httpBase).join(" or ");
+    say(`The server names ${list} as its issuer, and this login is at ${asked}: --issuer URL chooses`);
+  }
+  return issuer;
 }
 
 async function unreachable({ issuer }: Issuer, why: Error): Promise<string> {
