@@ -1,7 +1,7 @@
 // Clients that keep up, and would be skipped all the same: what the process does for them, and how little it does for the others.
 
 import { expect, test } from "vitest";
-import { type ClientRecord, MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../src/index.ts";
+import { type ClientRecord, describePace, MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../src/index.ts";
 import { InnerRig, join, output, type Rig, rig } from "./fixtures.ts";
 
 const LOG_BYTES = 1 << 20;
@@ -47,6 +47,9 @@ test("W7c: the process waits for a viewer that keeps up and is three quarters of
   expect(fill(one)).toBe(true);
   const behind = one.at.log.endOffset - cursorOf(one.viewer);
   expect([behind >= (3 * LOG_BYTES) / 4, behind < (3 * LOG_BYTES) / 4 + PIECE_BYTES]).toEqual([true, true]);
+  expect(describePace(one.at.session)).toMatch(
+    /^driver paces, 0 of \d+ B .*, another would be skipped and is waited for$/,
+  );
   one.at.session.command(one.viewer, { type: "ack", offset: cursorOf(one.viewer) });
   expect([one.at.session.shouldHold, one.gaps()]).toEqual([false, 0]);
 });

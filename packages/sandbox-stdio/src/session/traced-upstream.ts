@@ -80,8 +80,14 @@ export function tracedUpstream(upstream: Upstream, trace: Trace | undefined): Up
   return trace === undefined ? upstream : new TracedUpstream(upstream, trace);
 }
 
+const OTHERS = {
+  none: "",
+  crowded: ", less is read ahead for others that are behind",
+  waiting: ", another would be skipped and is waited for",
+} as const;
+
 /** Why a process is held, or no more. */
-export function describePace({ pacer, log }: ProcessSession): string {
+export function describePace({ pacer, log, pace }: ProcessSession): string {
   if (pacer === undefined) return `no client paces, the log ends at ${log.endOffset}`;
-  return `${pacer.id} paces, ${log.endOffset - pacer.acked} of ${pacer.windowBytes} B not acknowledged`;
+  return `${pacer.id} paces, ${log.endOffset - pacer.acked} of ${pacer.windowBytes} B not acknowledged${OTHERS[pace.pressure]}`;
 }
