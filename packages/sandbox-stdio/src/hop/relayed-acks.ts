@@ -33,6 +33,7 @@ export class RelayedAcks {
   /** A new connection: nothing has been said on it. */
   clear(): void {
     this.#said.clear();
+    this.#pressure = "none";
   }
 
   /** The bridge is told of the client, and with it of its place. */
