@@ -27,6 +27,7 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
   const connector = new Connector({ attachUrl: endpoint.attachUrl, token: token.token });
   const open = new Set<Forwarded>();
   let lost = 0;
+  let heldUp = 0;
   const accept = (socket: Socket): void => {
     const number = `${socket.remoteAddress}:${socket.remotePort}`;
     const detail = (text: string) => void (isVerbose && aside(`${number}: ${oneLine(text)}`));
@@ -37,6 +38,11 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
         lost += isLost ? 1 : -1;
         if (isLost && lost === 1) aside("connection lost, reconnecting…");
         if (!isLost && lost === 0) aside("reconnected, nothing lost");
+      },
+      onHeldUp: (isHeldUp, reason) => {
+        heldUp += isHeldUp ? 1 : -1;
+        if (isHeldUp && heldUp === 1) aside(`new connections wait: ${oneLine(reason)}`);
+        if (!isHeldUp && heldUp === 0) aside("new connections wait no more");
       },
       onEnd: (fault) => {
         open.delete(forwarded);

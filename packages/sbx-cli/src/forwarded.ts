@@ -20,6 +20,8 @@ export type ForwardedParts = {
   readonly query: readonly (readonly [string, string])[];
   /** Whether the way to the sandbox is lost, or back. */
   readonly onLost: (isLost: boolean) => void;
+  /** Whether the server has yet to let it in, and why. */
+  readonly onHeldUp?: (isHeldUp: boolean, reason: string) => void;
   readonly onDetail: (text: string) => void;
   /** The way to the sandbox is there, for the first time. */
   readonly onBegun?: () => void;
@@ -31,6 +33,7 @@ export class Forwarded {
   readonly #parts: ForwardedParts;
   readonly #client: StdioClient;
   #isLost = false;
+  #isHeldUp = false;
   #isOver = false;
   #hasBegun = false;
 
@@ -82,13 +85,23 @@ export class Forwarded {
     } else if (state.phase === "waiting" && this.#hasBegun) {
       this.#parts.onDetail(`connection lost (${state.reason})`);
       this.#lost(true);
+    } else if (state.phase === "waiting") {
+      this.#parts.onDetail(`waiting (${state.reason})`);
+      this.#heldUp(true, state.reason);
     } else if (state.phase === "ended") this.#ended(state.end);
   }
 
   #begun(): void {
     this.#hasBegun = true;
+    this.#heldUp(false);
     this.#parts.socket.resume();
     this.#parts.onBegun?.();
+  }
+
+  #heldUp(isHeldUp: boolean, reason = ""): void {
+    if (this.#isHeldUp === isHeldUp) return;
+    this.#isHeldUp = isHeldUp;
+    this.#parts.onHeldUp?.(isHeldUp, reason);
   }
 
   #lost(isLost: boolean): void {
@@ -132,6 +145,7 @@ export class Forwarded {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#lost(false);
+    this.#heldUp(false);
     this.#parts.onEnd(fault);
   }
 }

@@ -1,4 +1,4 @@
-// The attempts of each user. Exact: each attempt counts for as long as the rate takes to allow a burst again, from its own time.
+// The attempts of each user, as a bucket: full after a rest, and filled again at the rate. All that is kept is when it will be full.
 
 const MINUTE_MS = 60_000;
 
@@ -9,23 +9,19 @@ export type AttemptLimit = {
   readonly burst: number;
 };
 
-/** How long an attempt counts. */
-export function attemptMs({ perMinute, burst }: AttemptLimit): number {
-  return (burst / perMinute) * MINUTE_MS;
-}
-
-/** Adds an attempt. @param earlier When the last ones were, oldest first. */
+/**
+ * Adds an attempt, where there is room for one.
+ * @param fullAtMs When the last one would have been made up for; in the past, the bucket is full.
+ */
 export function countAttempt(
-  earlier: readonly number[],
+  fullAtMs: number,
   nowMs: number,
-  limit: AttemptLimit,
-):
-  | { readonly ok: true; readonly times: readonly number[] }
-  | { readonly ok: false; readonly retryAfterSeconds: number } {
-  const lastsMs = attemptMs(limit);
-  const times = earlier.filter((time) => time > nowMs - lastsMs);
-  const oldest = times[times.length - limit.burst];
+  { perMinute, burst }: AttemptLimit,
+): { readonly ok: true; readonly fullAtMs: number } | { readonly ok: false; readonly retryAfterSeconds: number } {
+  const eachMs = MINUTE_MS / perMinute;
+  const nextFullMs = Math.max(fullAtMs, nowMs) + eachMs;
+  const waitMs = nextFullMs - burst * eachMs - nowMs;
   // A refused attempt does not count: a client that waits as long as told gets in.
-  if (oldest !== undefined) return { ok: false, retryAfterSeconds: Math.ceil((oldest + lastsMs - nowMs) / 1000) };
-  return { ok: true, times: [...times, nowMs] };
+  if (waitMs > 0) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+  return { ok: true, fullAtMs: nextFullMs };
 }

@@ -20,7 +20,7 @@ import {
 } from "../webhooks/attention-webhook.ts";
 import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
 import { Arrivals } from "./arrivals.ts";
-import { attemptMs, countAttempt } from "./attempts.ts";
+import { countAttempt } from "./attempts.ts";
 import { CallCounter } from "./call-counter.ts";
 import type { AdmissionRequest, Attempt, PreviewUse, Resuming, TenantAnswer, TenantCalls } from "./limit-calls.ts";
 import { type LimitEnv, readLimits } from "./limits.ts";
@@ -41,7 +41,7 @@ const HOUR_MS = 3_600_000;
 type TenantEnv = AuditEnv & LimitEnv & SessionsEnv & WebhookEnv;
 
 export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
-  readonly #attempts = new Map<string, readonly number[]>();
+  readonly #attempts = new Map<string, number>();
   #attemptsSweptMs = 0;
   /** Of the API. In memory alone: a caller that only asks leaves nothing behind. */
   readonly #calls = new CallCounter();
@@ -238,16 +238,16 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** Counts an attempt, where there is room for one. */
   #count(key: string, nowMs: number): TenantAnswer | undefined {
     this.#forgetPast(nowMs);
-    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attaches);
+    const counted = countAttempt(this.#attempts.get(key) ?? 0, nowMs, readLimits(this.env).attaches);
     if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
-    this.#attempts.set(key, counted.times);
-    this.#writes.put(`attempts:${key}`, counted.times);
+    this.#attempts.set(key, counted.fullAtMs);
+    this.#writes.put(`attempts:${key}`, counted.fullAtMs);
     return undefined;
   }
 
   /** Whether there is room for an attempt. */
   #look(key: string, nowMs: number): TenantAnswer | undefined {
-    const counted = countAttempt(this.#attempts.get(key) ?? [], nowMs, readLimits(this.env).attaches);
+    const counted = countAttempt(this.#attempts.get(key) ?? 0, nowMs, readLimits(this.env).attaches);
     return counted.ok ? undefined : { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
   }
 
@@ -255,8 +255,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   #forgetPast(nowMs: number): void {
     if (nowMs < this.#attemptsSweptMs + MINUTE_MS) return;
     this.#attemptsSweptMs = nowMs;
-    for (const [key, times] of this.#attempts) {
-      if ((times.at(-1) ?? 0) > nowMs - attemptMs(readLimits(this.env).attaches)) continue;
+    for (const [key, fullAtMs] of this.#attempts) {
+      if (fullAtMs > nowMs) continue;
       this.#attempts.delete(key);
       this.#writes.delete(`attempts:${key}`);
     }
@@ -315,8 +315,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
         else into.set(key.slice(prefix.length), value);
       }
     };
-    const attemptsLastMs = attemptMs(readLimits(this.env).attaches);
-    await read("attempts:", this.#attempts, (times) => (times.at(-1) ?? 0) <= now - attemptsLastMs);
+    // An older version kept the time of each attempt.
+    await read("attempts:", this.#attempts, (fullAtMs) => typeof fullAtMs !== "number" || fullAtMs <= now);
     await read("live:", this.#live, () => false);
     await read("visited:", this.#visited, (until) => until <= now);
     await read("revoked:", this.#revocations, ({ atMs, untilMs = atMs + REVOCATION_KEEP_MS }) => untilMs <= now);
