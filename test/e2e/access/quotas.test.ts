@@ -169,10 +169,10 @@ test("forward says why a connection waits that the server does not let in yet, a
     }
     const fourth = once(server, "connection");
     sockets.push(dial(here, "127.0.0.1"));
-    await until(() => stderr.includes("new connections wait: too many connections from this address"));
+    await until(async () => stderr.includes("new connections wait: too many connections from this address"));
     sockets[0]?.destroy();
     await fourth;
-    await until(() => stderr.includes("new connections wait no more"));
+    await until(async () => stderr.includes("new connections wait no more"));
   } finally {
     for (const socket of sockets) socket.destroy();
     child.kill("SIGTERM");
