@@ -32,25 +32,10 @@ import { BridgeCalls, type WriteOutcome, type WriteWish } from "./bridge-calls.t
 import type { Parking } from "./doorbell.ts";
 import { followBridge } from "./follow-bridge.ts";
 import { HopAllowance, isAtItsPace } from "./hop-allowance.ts";
+import type { InnerClientEvents, InnerSocket } from "./inner-client-ports.ts";
 import { OrdersUnderway } from "./orders-underway.ts";
 import { type InnerHello, reconcile } from "./reconciliation.ts";
 import { RelayedAcks } from "./relayed-acks.ts";
-
-export interface InnerSocket {
-  /** The frame is the socket's from here on, which may release its memory. */
-  send(frame: Frame): void;
-}
-
-export interface InnerClientEvents {
-  /** The bridge has greeted: the session is to be made, or is found again by its incarnation. */
-  hello(hello: InnerHello): void;
-  /** The bridge closes, or sends a message that can't be followed (1008): the connection is of no more use. */
-  bye(code: number, reason: string): void;
-  /** The bridge keeps the clients' places, and calls when there is news: the object may go. */
-  parked?(): void;
-  /** The bridge refuses one client. */
-  clientBye(client: ClientRecord, code: number, reason: string): void;
-}
 
 const TOO_MANY = "more messages than anybody asked for";
 
