@@ -17,6 +17,7 @@ import {
 import { fetchFailure, networkPhrase } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
 import { oneLine, plain } from "./plain-text.ts";
+import { CONFIRMED_BY } from "./stdin.ts";
 
 /** The client that an issuer other than oauth.do's knows us as. */
 const OWN_CLIENT_ID = "sbx-stdio-cli";
@@ -152,8 +153,10 @@ async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer 
 /** The output of a shell's line. @throws {CliError} If it fails, or prints nothing. */
 async function tokenOf(line: string): Promise<string> {
   const { execFile } = await import("node:child_process");
+  // The line may run this program, too: what confirms our input is not there for its.
+  const { [CONFIRMED_BY]: _, ...env } = process.env;
   return new Promise((resolve, reject) => {
-    execFile("sh", ["-c", line], { encoding: "utf8", timeout: TOKEN_COMMAND_MS }, (error, stdout, stderr) => {
+    execFile("sh", ["-c", line], { encoding: "utf8", timeout: TOKEN_COMMAND_MS, env }, (error, stdout, stderr) => {
       const said = oneLine(stderr.slice(-MAX_SAID));
       const why = said === "" && error !== null ? `it ended with ${error.code ?? error.signal}` : said;
       if (error !== null) reject(new CliError(`the token command failed: ${why}`));
