@@ -25,7 +25,10 @@ export class OutputNotes implements SessionMarkEvents {
   attention(attention: Attention): void {
     this.#tellInner({ type: "attention", ...attention });
     // Clients that are attached here directly.
-    setImmediate(() => this.#session.attention(attention));
+    setImmediate(() => {
+      this.#session.appended();
+      this.#session.attention(attention);
+    });
   }
 
   titled(title: string): void {
@@ -51,6 +54,10 @@ export class OutputNotes implements SessionMarkEvents {
   }
 
   #tellInner(message: Parameters<InnerServer["note"]>[0]): void {
-    setImmediate(() => this.#inner()?.note(message));
+    setImmediate(() => {
+      // What was read may wait for more of a flood; what is told of it comes behind it.
+      this.#session.appended();
+      this.#inner()?.note(message);
+    });
   }
 }
