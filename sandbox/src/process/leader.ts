@@ -1,9 +1,10 @@
 // The session leader, our direct child: how it ended, signals to it and to all of its session, and its reaping.
 // Knows process ids, no streams.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { LibcError, libc, O_NONBLOCK, Struct, SYS } from "./libc.ts";
+import { askForMembers, askForMembersSoon, type Members, membersNow } from "./members.ts";
 import { poller, READABLE, type Watch } from "./poller.ts";
 
 /** Death by signal S: `code` is 128+S and `signal` its name. */
@@ -43,18 +44,26 @@ export class SessionLeader {
   }
 
   /**
-   * To every process of the session, also in other process groups and stopped, as long as one is known to be of it.
+   * In the next turn of the loop (SIGKILL: at once), to every process of the session, also in other process groups and stopped, as long as one is known to be of it.
    * Processes that made a session of their own (daemons) are not of it. @throws {RangeError} If there is no such signal.
    */
   signalAll(name: string): void {
     const signal = signalNumber(name);
     // Once reaped, the id may be a stranger's session.
     if (this.#isReaped) return;
-    const signalled = new Set<number>();
     // Looking costs: a process that is forked just now and misses another signal gets the next one, and SIGKILL at last.
-    const rounds = name === "SIGKILL" ? KILL_ROUNDS : 1;
-    for (let round = 0; round < rounds; round++) {
-      const fresh = this.#members().filter((pid) => !signalled.has(pid));
+    if (name === "SIGKILL") this.#killAll(signal);
+    else {
+      askForMembers((members) => {
+        if (!this.#isReaped) for (const pid of this.#of(members)) kill(pid, signal);
+      });
+    }
+  }
+
+  #killAll(signal: number): void {
+    const signalled = new Set<number>();
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      const fresh = this.#of(membersNow()).filter((pid) => !signalled.has(pid));
       if (fresh.length === 0) return;
       for (const pid of fresh) {
         signalled.add(pid);
@@ -72,7 +81,7 @@ export class SessionLeader {
     if (info.getInt32(PID_OFFSET, true) === 0) return;
     this.#watch.stop();
     libc.close(this.#pidfd);
-    this.#reap(REAP_ATTEMPTS);
+    this.#reapOnceLast(REAP_ATTEMPTS);
     const status = info.getInt32(STATUS_OFFSET, true);
     this.#onExit(
       info.getInt32(REASON_OFFSET, true) === CLD_EXITED
@@ -82,11 +91,14 @@ export class SessionLeader {
   }
 
   /** Reaps the leader once it is the last of its session, so that signalAll reaches the others until then. */
-  #reap(attempts: number): void {
-    if (attempts > 0 && this.#members().some(isAlive)) {
-      setTimeout(() => this.#reap(attempts - 1), REAP_INTERVAL_MS).unref();
-      return;
-    }
+  #reapOnceLast(attempts: number): void {
+    askForMembersSoon((members) => {
+      if (attempts === 0 || !this.#of(members).some(isAlive)) this.#reap();
+      else setTimeout(() => this.#reapOnceLast(attempts - 1), REAP_INTERVAL_MS).unref();
+    });
+  }
+
+  #reap(): void {
     if (libc.waitid(P_PID, this.pid, new Uint8Array(SIGINFO_BYTES), WEXITED | WNOHANG) !== 0) {
       throw new LibcError(`reap process ${this.pid}`);
     }
@@ -94,10 +106,8 @@ export class SessionLeader {
   }
 
   /** Ids of the session's processes, the leader (also a dead one) among them. */
-  #members(): number[] {
-    return readdirSync("/proc")
-      .map(Number)
-      .filter((pid) => pid > 0 && libc.getsid(pid) === this.pid);
+  #of(members: Members): readonly number[] {
+    return members.get(this.pid) ?? [];
   }
 }
 

@@ -1,0 +1,59 @@
+// Which processes are of which session, as the kernel says. To look costs a call for each process of the machine: all who ask
+// until a look begins share it.
+
+import { readdirSync } from "node:fs";
+import { setTimeout } from "node:timers";
+import { libc } from "./libc.ts";
+
+/** Ids of processes, also of dead ones that nobody has reaped, by their session's. */
+export type Members = ReadonlyMap<number, readonly number[]>;
+
+class SharedLook {
+  readonly #begin: (look: () => void) => void;
+  #asking: ((members: Members) => void)[] = [];
+
+  /** @param begin Has `look` called in a later turn of the loop. */
+  constructor(begin: (look: () => void) => void) {
+    this.#begin = begin;
+  }
+
+  ask(told: (members: Members) => void): void {
+    this.#asking.push(told);
+    if (this.#asking.length === 1) this.#begin(() => this.#look());
+  }
+
+  #look(): void {
+    const all = this.#asking;
+    this.#asking = [];
+    const members = membersNow();
+    // One that fails must not keep it from the others.
+    for (const told of all) queueMicrotask(() => told(members));
+  }
+}
+
+const SOON_MS = 100;
+const atOnce = new SharedLook((look) => void setImmediate(look));
+const soon = new SharedLook((look) => void setTimeout(look, SOON_MS).unref());
+
+/** For those who can't wait: in the next turn of the loop. */
+export function askForMembers(told: (members: Members) => void): void {
+  atOnce.ask(told);
+}
+
+/** For those who have time: many sessions that end one after another share one look. */
+export function askForMembersSoon(told: (members: Members) => void): void {
+  soon.ask(told);
+}
+
+export function membersNow(): Members {
+  const members = new Map<number, number[]>();
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!(pid > 0)) continue;
+    const session = libc.getsid(pid);
+    const known = members.get(session);
+    if (known === undefined) members.set(session, [pid]);
+    else known.push(pid);
+  }
+  return members;
+}
