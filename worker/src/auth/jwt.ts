@@ -16,7 +16,7 @@ export interface JwtOptions {
   readonly jwksUri: string;
 }
 
-/** Clocks of two machines differ; a token does not live longer than this past its expiry. */
+/** Clocks of two machines differ: a token may be shown so long before it begins. It never lives past its expiry. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 /** Other kinds of JWT from the same issuer (a logout token, say) are not tokens to log in with. */
 const TOKEN_TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt", "application/at+jwt"]);
@@ -53,6 +53,8 @@ async function verifyAnew(token: string, options: JwtOptions): Promise<JWTPayloa
   }).catch((error: unknown) => {
     throw faultOf(error);
   });
+  // A connection ends at this second, too: what attaching refuses, no other way takes.
+  if (payload.exp === undefined || payload.exp * 1000 <= Date.now()) throw expired();
   const { typ } = protectedHeader;
   if (typ !== undefined && !TOKEN_TYPES.has(typ.toLowerCase())) {
     throw new AuthFault("malformed", "This kind of token is not one to log in with");
@@ -81,8 +83,10 @@ function keysAt(uri: string): JWTVerifyGetKey {
   return keys;
 }
 
+const expired = () => new AuthFault("expired", "The token has expired");
+
 function faultOf(error: unknown): unknown {
-  if (error instanceof errors.JWTExpired) return new AuthFault("expired", "The token has expired");
+  if (error instanceof errors.JWTExpired) return expired();
   if (error instanceof errors.JWTClaimValidationFailed) return faultOfClaim(error);
   if (
     error instanceof errors.JWSSignatureVerificationFailed ||

@@ -157,7 +157,7 @@ describe("claims", () => {
     ["our audience, but issued to another client", { client_id: "stranger" }, "wrong_audience"],
     ["our audience, but authorized for another party", { azp: "stranger" }, "wrong_audience"],
     ["a client_id that is no text", { client_id: [CLIENT] }, "wrong_audience"],
-    ["an expiry in the past", { exp: seconds(-6) }, "expired"],
+    ["an expiry in the past", { exp: seconds(-1) }, "expired"],
     ["no expiry", { exp: undefined }, "missing_claim"],
     ["an expiry that is no number", { exp: String(seconds(HOUR)) }, "missing_claim"],
     ["a start in the future", { nbf: seconds(60) }, "not_yet_valid"],
@@ -177,13 +177,13 @@ describe("claims", () => {
     const realm = newRealm();
     const token = await realm.sign({ exp: seconds(60) });
     await verifyToken(token, realm);
-    advanceClock(66_000);
+    advanceClock(60_000);
     expect(await faultOf(() => verifyToken(token, realm))).toBe("expired");
   });
 
-  test("clocks may differ by 5 s, either way", async () => {
+  test("clocks may differ by 5 s where a token begins", async () => {
     const realm = newRealm();
-    const token = await realm.sign({ exp: seconds(-2), nbf: seconds(3) });
+    const token = await realm.sign({ exp: seconds(60), nbf: seconds(3) });
     expect((await verifyToken(token, realm)).subject).toBe("alice");
   });
 
