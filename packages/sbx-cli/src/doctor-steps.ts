@@ -12,7 +12,7 @@ import type { Environment } from "./logins.ts";
 import { CliError } from "./outcome.ts";
 import { asking, sandboxOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
-import { ask } from "./sessions.ts";
+import { ask, RefusedError } from "./sessions.ts";
 
 const TIMEOUT_MS = 10_000;
 /** A container may take minutes to start. */
@@ -23,6 +23,8 @@ const HTTPS_PORT = 443;
 const BAD_HOST = "bad_host";
 const ITS_WORD = "what the reason says is the server's word: its logs, or whoever runs it, know more";
 const NOT_REACHED = "check the address: http:// or https://, the name and the port; a firewall may stand between";
+
+const ANOTHER = "check the address and its port: another program may answer there";
 
 type DoctorCommand = Extract<CliCommand, { kind: "doctor" }>;
 
@@ -49,7 +51,11 @@ export function stepsOf(command: DoctorCommand, source: TokenSource, env: Enviro
       async () => {
         const response = await get(`${url.origin}/healthz`);
         date = response.headers.get("Date");
-        const said = refusalOf(await response.text());
+        const text = await response.text();
+        const said = refusalOf(text);
+        if (response.status === 200 && !isJson(text)) {
+          throw new Error("something answers there that is not this server: /healthz is a page");
+        }
         // Who it is: that is a later step's.
         if (response.status === 200 || said.code === BAD_HOST) return ok("answers");
         if (said.message !== undefined) throw new CliError(said.message, undefined, { code: said.code });
@@ -76,13 +82,12 @@ export function stepsOf(command: DoctorCommand, source: TokenSource, env: Enviro
     ],
     [
       "access",
-      (error) =>
-        error instanceof CliError && error.code === "not_found"
-          ? "check the address: nothing stands behind the name and the port but /attach"
-          : "log in again, or ask for the scope sandbox:connect",
+      accessAdvice,
       async () => {
         const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions?limit=1`;
-        await (await ask(endpoint, "GET", path, token)).arrayBuffer();
+        const text = await (await ask(endpoint, "GET", path, token)).text();
+        if (!isJson(text))
+          throw new Error("something answers there that is not this server: its list of sessions is a page");
         return ok(`sandbox ${sandbox} may be looked at`);
       },
     ],
@@ -103,6 +108,25 @@ export function stepsOf(command: DoctorCommand, source: TokenSource, env: Enviro
   ];
   if (proxy === undefined) return steps;
   return [["proxy", "", async () => unknown(`that of ${proxy} is not used: connections go straight`)], ...steps];
+}
+
+/** What helps depends on who refused: this server, another one, or nobody. */
+function accessAdvice(error: unknown): string {
+  const status = error instanceof RefusedError ? error.status : 0;
+  if (status === 401 || status === 403) return "log in again, or ask for the scope sandbox:connect";
+  if (status === 404 && error instanceof CliError && error.code === "not_found") {
+    return "check the address: nothing stands behind the name and the port but /attach";
+  }
+  if (status === 429 || status >= 500) return ITS_WORD;
+  return status === 0 ? NOT_REACHED : `${ANOTHER}: the answer, HTTP ${status}, is none of this server's`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false; // A page for people.
+  }
 }
 
 /** Whether the server knows itself by this address. Links that it makes, and its page's own connections, have its own. */

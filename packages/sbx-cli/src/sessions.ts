@@ -95,7 +95,7 @@ export async function ask(
 }
 
 /** The server has answered, and no. */
-class RefusedError extends CliError {
+export class RefusedError extends CliError {
   readonly status: number;
 
   constructor(status: number, { code, message = `the server answered HTTP ${status}` }: Refusal) {

@@ -129,6 +129,22 @@ test.each<[string, string, Way, RegExp, RegExp]>([
     /^the token has expired$/,
     /^log in again/,
   ],
+  [
+    "access",
+    "another server that speaks JSON, as an issuer does",
+    { answers: { [METADATA]: [404, { error: "invalid_request" }], [SESSIONS]: [404, { error: "invalid_request" }] } },
+    /^invalid_request$/,
+    /^check the address and its port: another program may answer there: the answer, HTTP 404,/,
+  ],
+  [
+    "access",
+    "a server that can't answer now",
+    { answers: { [SESSIONS]: [503, { error: "unavailable", message: "come back later" }] } },
+    /^come back later$/,
+    /^what the reason says is the server's word/,
+  ],
+  ["server", "a server of pages", { answers: { "/healthz": [200, "a page"] } }, /that is not this server/, /port/],
+  ["access", "one that has a page for all", { answers: { [SESSIONS]: [200, "a page"] } }, /not this server/, /port/],
   ["WebSocket", "no WebSockets", { takesSockets: false }, /404|hang up|closed/, /WebSockets/],
 ])("%s: %s", async (step, _what, way, text, advice) => {
   const { last } = await doctor((await serve(way)).url);
