@@ -33,6 +33,8 @@ export class ParticipantsView {
   #isCaughtUp = false;
   /** Whether it has been said, since the keyboard last changed hands, that keys go nowhere. */
   #hasToldReadOnly = false;
+  /** Whether this client has asked for the keyboard, and nobody has got it since. */
+  #hasAsked = false;
 
   /** @param isOn Whether everything is told from the beginning. */
   constructor(notices: Notices, isOn: boolean, events: ParticipantsViewEvents) {
@@ -78,11 +80,15 @@ export class ParticipantsView {
     this.#people = after;
     if (message.type === "stdin_holder") this.#hasToldReadOnly = false;
     const text = announcementOf(before, message);
-    if (text !== undefined && (this.#isOn || isOwnBusiness(before, message))) {
+    const isFreeForYou = this.#hasAsked && message.type === "stdin_holder" && message.id === "";
+    if (text !== undefined && (this.#isOn || isFreeForYou || isOwnBusiness(before, message))) {
       const isRequest = message.type === "stdin_request" && after.holder === after.you;
-      this.#notices.say(isRequest ? `${text} (Ctrl+^ g gives it)` : text);
-      if (isRequest) this.#notices.bell();
+      const advice = isRequest ? " (Ctrl+^ g gives it)" : isFreeForYou ? " (Ctrl+^ a takes it)" : "";
+      this.#notices.say(`${text}${advice}`);
+      if (advice !== "") this.#notices.bell();
     }
+    if (message.type === "stdin_request" && message.id === before.you) this.#hasAsked = true;
+    if (message.type === "stdin_holder" && message.id !== "") this.#hasAsked = false;
     if (after !== before) this.#retitle();
   }
 
@@ -91,7 +97,8 @@ export class ParticipantsView {
     if (this.#people === undefined || this.#hasToldReadOnly) return;
     this.#hasToldReadOnly = true;
     const isDriver = participantOf(this.#people, this.#people.you)?.role === "driver";
-    const take = yieldsKeyboard(this.#people) ? "Ctrl+^ a takes it" : "Ctrl+^ a asks for it";
+    const isFree = this.#people.holder === "" || yieldsKeyboard(this.#people);
+    const take = isFree ? "Ctrl+^ a takes it" : "Ctrl+^ a asks for it";
     const advice = isDriver ? take : "Ctrl+] ends";
     this.#notices.say(`read only: ${keyboardWords(this.#people)} (${advice})`);
   }

@@ -32,7 +32,9 @@ export function plainReason(reason: string): string {
   const refused = /^cmd_not_executable: (?:Cannot execute )?(.*)$/s.exec(reason)?.[1];
   const words = refused ?? reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
   // The server speaks of the address's words, which nobody types here.
-  return words.replace(/; role=viewer does not$/, ", which this token has not: it may look, with --role viewer");
+  return words
+    .replace(/; role=viewer does not$/, ", which this token has not: it may look, with --role viewer")
+    .replace(/^(no session ".*") to view$/, "$1 of yours to view (another person's is reached by the link they share)");
 }
 
 /** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */

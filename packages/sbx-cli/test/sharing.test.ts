@@ -66,8 +66,12 @@ describe("the keyboard", () => {
     await ann.shows(/^sbx-stdio: Bob has the keyboard$/m);
     bob.run("echo from $((1 + 1))");
     await ann.shows(/^from 2$/m);
+    ann.press("C-^", "a");
+    await bob.shows(/^sbx-stdio: Ann asks for the keyboard \(Ctrl\+\^ g gives it\)$/m);
     bob.press("C-^", "r");
     await bob.shows(/^sbx-stdio: The keyboard is free$/m);
+    // Who asked is told that it is to be had.
+    await ann.shows(/^sbx-stdio: The keyboard is free \(Ctrl\+\^ a takes it\)$/m);
     bob.press("C-^", "t");
     await bob.shows(/^sbx-stdio: taking the keyboard needs the scope sandbox:admin$/m);
     expect(server.host().session.keyboard.holder).toBe("");
