@@ -132,7 +132,8 @@ export function describeProgram(
   if (!hasVerbs) return program;
   addAttachOptions(program.command("attach [url] [command...]"))
     .usage("[URL | NAME] [options] [-- COMMAND [ARGUMENT…]]")
-    .description("attach to a session, or start it: the same as without attach, but a session's name may stand alone")
+    .description("attach to a session, or start it: the same as without attach; a NAME alone is one that runs")
+    .option("--create", "where no session of this NAME runs, start a shell under it")
     .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
       done(attachOf(url, rest, flags, { ...words, verb: "attach" }, defaults));
     });

@@ -110,8 +110,8 @@ export type LogsCommand = SessionPlace & {
 };
 
 export type CliCommand =
-  /** `isOffered`: the command line offers the sessions first. */
-  | { readonly kind: "attach"; readonly wish: AttachWish; readonly isOffered?: boolean }
+  /** `isOffered`: the command line offers the sessions first. `mustRun`: a session that doesn't run is not started. */
+  | { readonly kind: "attach"; readonly wish: AttachWish; readonly isOffered?: boolean; readonly mustRun?: boolean }
   | {
       readonly kind: "login";
       readonly endpoint: Endpoint | undefined;

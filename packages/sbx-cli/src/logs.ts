@@ -4,8 +4,9 @@ import type { SandboxSession } from "sandbox-stdio/client";
 import type { LogsCommand, Since } from "./cli-command.ts";
 import { LogLines } from "./log-lines.ts";
 import type { Outcome } from "./outcome.ts";
+import { patiently } from "./patience.ts";
 import { safeJson } from "./plain-text.ts";
-import { Printer } from "./print.ts";
+import { asideToPerson, Printer } from "./print.ts";
 import { asking, follow, only, sandboxOf } from "./programs.ts";
 
 const READ_BYTES = 1_048_576;
@@ -27,23 +28,36 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
       await printer.print(last.bytes);
       from = last.next;
     }
-    if (command.follows) return follow(printer, session, only({ from }), false);
     for (;;) {
-      const answer = await session.read({ ...only({ from }), maxBytes: READ_BYTES, format: "base64" });
-      if (answer.gap !== undefined && from !== undefined) {
-        await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+      const answer = await soon(session.read({ ...only({ from }), maxBytes: READ_BYTES, format: "base64" }));
+      const bytes = Buffer.from(answer.output, "base64");
+      if (from === undefined) await printer.print(await wholeLines(printer, answer.gap?.to ?? answer.from, bytes));
+      else {
+        if (answer.gap !== undefined)
+          await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+        await printer.print(bytes);
       }
-      await printer.print(Buffer.from(answer.output, "base64"));
-      if (answer.next >= answer.end || printer.isBroken) return printer.end();
       from = answer.next;
+      if (answer.next >= answer.end || printer.isBroken) break;
     }
+    return command.follows && !printer.isBroken ? follow(printer, session, { from }, false) : printer.end();
   });
+}
+
+const soon = <T>(work: Promise<T>) => patiently("waiting for the server's answer", work, asideToPerson);
+
+/** From the first line that is held whole, where the beginning of the log is gone, which is said. */
+async function wholeLines(printer: Printer, start: number, bytes: Buffer): Promise<Buffer> {
+  if (start === 0) return bytes;
+  await printer.aside(`the first ${start} bytes are no longer held: this begins at the next line`);
+  // Without an end of a line there is nothing to begin at.
+  return bytes.subarray(bytes.indexOf(0x0a) + 1);
 }
 
 async function offsetOf(session: SandboxSession, since: Since): Promise<number> {
   if ("offset" in since) return since.offset;
   // The fewest bytes that may be asked for: only where they begin matters.
-  const { from, gap } = await session.read({ ...since, maxBytes: 16, format: "base64" });
+  const { from, gap } = await soon(session.read({ ...since, maxBytes: 16, format: "base64" }));
   return gap?.from ?? from;
 }
 
@@ -54,7 +68,7 @@ async function lastLines(
 ): Promise<{ bytes: Buffer; next: number }> {
   for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
     const maxBytes = Math.min(READ_BYTES, tail);
-    const answer = await session.read({ tail: maxBytes, maxBytes, format: "base64" });
+    const answer = await soon(session.read({ tail: maxBytes, maxBytes, format: "base64" }));
     const all = Buffer.from(answer.output, "base64");
     const held = all.subarray(Math.max(0, since - answer.from));
     const start = startOfLastLines(held, lines);
@@ -91,7 +105,7 @@ async function printLines(
   let incarnation: string | undefined;
   for (;;) {
     const how = { maxBytes: READ_BYTES, format: "base64", times: 1 } as const;
-    const answer = await session.read({ ...only({ from, incarnation }), ...how });
+    const answer = await soon(session.read({ ...only({ from, incarnation }), ...how }));
     const { gap, times = [] } = answer;
     if (gap !== undefined && from !== undefined) await say([...lines.rest(), { gap }]);
     await say(lines.add(Buffer.from(answer.output, "base64"), answer.from, times));

@@ -70,13 +70,14 @@ export async function runProgramVerb(
   switch (command.kind) {
     case "read":
       if (command.follows) return follow(printer, session, command.query, command.isJson);
-      await asking(() => readOnce(printer, session, command));
+      await readOnce(printer, session, command);
       break;
     case "write":
-      await asking(() => write(printer, session, command, input));
+      await write(printer, session, command, input);
       break;
     case "wait": {
-      const answer = await asking(() => session.wait({ until: command.until, ...command.more }));
+      const work = () => session.wait({ until: command.until, ...command.more });
+      const answer = await asking(() => patiently("waiting for it", work(), asideToPerson));
       await say(answer, () => (answer.match === undefined ? "" : `${answer.match.text}\n`));
       if (answer.outcome !== "met" && !command.isJson)
         await printer.aside(waitWords(answer.outcome, command.more.timeoutMs));
@@ -113,6 +114,8 @@ export async function runProgramVerb(
   return printer.end();
 }
 
+const waitingFor = (waitMs = 0) => (waitMs > 0 ? "waiting for output" : "waiting for the server's answer");
+
 function waitWords(outcome: "timeout" | "exited" | "lost", timeoutMs = USUAL_WAIT_MS): string {
   if (outcome === "timeout") return `it did not come within ${timeoutMs / 1_000} s: --timeout says how long`;
   return outcome === "exited" ? "the process ended first" : "the process was lost";
@@ -125,13 +128,17 @@ async function readOnce(
 ): Promise<void> {
   // The bytes as they are, unless something else is asked for.
   const isBytes = !isJson && query.format === undefined;
-  const answer = await session.read(isBytes ? { ...query, format: "base64" } : query);
+  const ask = () => session.read(isBytes ? { ...query, format: "base64" } : query);
+  const answer = await asking(() => patiently(waitingFor(query.waitMs), ask(), asideToPerson));
   if (isJson) {
     await printer.print(json(answer));
     return;
   }
   await printer.print(isBytes ? Buffer.from(answer.output, "base64") : answer.output);
-  if (answer.gap !== undefined) await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+  const { gap, from } = answer;
+  const isFromStart = query.from === undefined && query.tail === undefined;
+  if (gap !== undefined) await printer.aside(`${gap.to - gap.from} bytes are no longer held`);
+  else if (isFromStart && from > 0) await printer.aside(`the first ${from} bytes are no longer held`);
   if (answer.next < (query.to ?? answer.end)) await printer.aside(`more: --from ${answer.next}`);
 }
 
@@ -169,7 +176,8 @@ async function write(
   const isGiven = [text, keys, paste, base64].some((one) => one !== undefined);
   const answers: unknown[] = [];
   const send = async (wish: typeof request) => {
-    const answer = await session.write(wish);
+    const words = "waiting for the process to read what was typed, and the server's answer";
+    const answer = await asking(() => patiently(words, session.write(wish), asideToPerson));
     answers.push(answer);
     return answer;
   };

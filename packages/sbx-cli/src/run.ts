@@ -50,7 +50,9 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
     case "attach": {
       const wish = command.isOffered === true ? await chosen(command) : command.wish;
       if (wish === undefined) return exitWith(EXIT.ok);
-      const { ticketFrom } = wish;
+      const { ticketFrom, session } = wish;
+      if (command.mustRun === true && session !== undefined)
+        await (await import("./must-run.ts")).mustRun(wish, session, token(wish));
       return attach(ticketFrom === undefined ? wish : { ...wish, ticket: await readTicket(ticketFrom) }, env);
     }
     case "show":

@@ -67,7 +67,10 @@ describe("what a session is like that was there before", () => {
       () => "no session",
     );
     const { code, stderr } = await runCli([server.url, "--session", "build", "--", "true"]);
-    expect({ code, stderr }).toEqual({ code: 255, stderr: 'sbx-stdio: session "build" runs another command\n' });
+    expect({ code, stderr }).toEqual({
+      code: 255,
+      stderr: 'sbx-stdio: session "build" runs another command: choose another name, or give no command\n',
+    });
     server.host().kill("SIGKILL");
     await ended;
   });

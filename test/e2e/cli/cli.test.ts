@@ -203,7 +203,7 @@ describe("what goes wrong is told in one line, with 255", () => {
     const client = await connect(who, { session: "busy", cmd: "cat" });
     await client.hello();
     expect(await runCli(who, ["--session", "busy", "--", "true"])).toEqual(
-      failed('session "busy" runs another command'),
+      failed('session "busy" runs another command: choose another name, or give no command'),
     );
   });
 

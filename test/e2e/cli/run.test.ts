@@ -104,3 +104,25 @@ describe("a signal", () => {
     expect((await runCli(who, ["--session", "kept", "--text", "\n"], "", "write")).code).toBe(0);
   });
 });
+
+test("logs and read say what is no longer held; logs begins at a line", async () => {
+  const who = await person();
+  await run(who, ["--session", "long", "--wait", "60s", "--", "seq", "700000"]);
+  const logs = await runCli(who, ["--session", "long"], "", "logs");
+  const [first = ""] = logs.stdout.split("\n", 1);
+  // Seven bytes for each line by then: whole lines up to the last one.
+  expect([logs.code, logs.stdout.length, logs.stdout.endsWith("\n700000\n")]).toEqual([
+    0,
+    (700_001 - Number(first)) * 7,
+    true,
+  ]);
+  const gone = Number(
+    /^sbx-stdio: the first (\d+) bytes are no longer held: this begins at the next line\n$/.exec(logs.stderr)?.[1],
+  );
+  const whole = Array.from({ length: 700_000 }, (_, at) => `${at + 1}\n`).join("").length;
+  expect(whole - logs.stdout.length - gone).toSatisfy((cut: number) => cut > 0 && cut <= 7);
+  const followed = await runCli(who, ["--session", "long", "-f"], "", "logs");
+  expect([followed.stdout === logs.stdout, followed.stderr]).toEqual([true, logs.stderr]);
+  const read = await runCli(who, ["--session", "long", "--max-bytes", "16"], "", "read");
+  expect(read.stderr).toMatch(new RegExp(`^sbx-stdio: the first ${gone} bytes are no longer held\nsbx-stdio: more: `));
+});

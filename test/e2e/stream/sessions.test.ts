@@ -53,7 +53,7 @@ describe("get or create", () => {
     const session = fresh("s");
     const first = await connect(alice, { session, cmd: "sh", arg: ["-c", "cat"] });
     await first.hello();
-    const reason = `session "${session}" runs another command`;
+    const reason = `session "${session}" runs another command: choose another name, or give no command`;
     for (const other of [{ cmd: "cat" }, { cmd: "sh", arg: ["-c", "cat "] }, { cmd: "sh" }]) {
       expect(await refusedSocket(alice, { session, ...other })).toEqual(bye(4409, reason));
       const { status, body } = await refusedHttp(alice, { session, ...other });

@@ -59,7 +59,7 @@ export class Starts {
       const isOver = replace !== undefined && record.program?.attempt !== replace && (await this.#isOver(record));
       if (!isOver) {
         if (record.identity === identityDigest(wish)) return { isNew: false };
-        return refused(409, "other_command", `session "${call.session}" is another process`);
+        return refused(409, "other_command", await this.#otherWords(call.session, record));
       }
     }
     const refusal = commandRefusal(env, wish.cmd, call.who.isAdmin, process.line) ?? call.pass.noRoom;
@@ -104,6 +104,13 @@ export class Starts {
     const size = process.size ?? { cols: 80, rows: 24 };
     keeper.begin({ ...made, program, ...(wish.tty ? { size } : {}) }, call, wish);
     return { isNew: started.isNew };
+  }
+
+  async #otherWords(session: string, record: SessionRecord): Promise<string> {
+    const [how, what] = (await this.#isOver(record))
+      ? ["which has ended", 'start anew with ended "replace" (--ended replace)']
+      : ["which still runs", "end that one first (kill)"];
+    return `session "${session}" is another process, ${how}: choose another name, or ${what}`;
   }
 
   async #isOver(record: SessionRecord): Promise<boolean> {

@@ -73,7 +73,11 @@ export async function admit(
   if (record !== undefined && wanted !== undefined) {
     const isSame = JSON.stringify(wanted) === JSON.stringify(record.cmd);
     if (!isSame) {
-      return { code: CLOSE.conflict, error: "conflict", message: `session "${spec.session}" runs another command` };
+      return {
+        code: CLOSE.conflict,
+        error: "conflict",
+        message: `session "${spec.session}" runs another command: choose another name, or give no command`,
+      };
     }
   }
   if (record === undefined && query.role === "viewer") {

@@ -33,6 +33,7 @@ export type AttachFlags = PlaceFlags & {
   keepKeys?: boolean;
   escape?: EscapeChoice;
   interactive?: boolean;
+  create?: boolean;
 };
 
 type EscapeChoice = "both" | "control" | "tilde" | "none";
@@ -97,6 +98,8 @@ export function attachOf(
   const saysAttach = verb === "attach";
   if (flags.interactive === true && flags.input === false) throw usage("give -i or -n, not both");
   const { url, session } = saysAttach ? nameOrAddress(word, flags) : { url: word, session: flags.session };
+  // Said by name alone: what is meant is there.
+  const isNamed = saysAttach && flags.session === undefined && session !== undefined;
   const link = url === undefined ? undefined : readShareLink(url);
   const endpoint = endpointOf(link?.address ?? url, defaults);
   const { cmd, args } = readProcess(afterDashes, words, flags, verb);
@@ -138,7 +141,9 @@ export function attachOf(
   // Nothing says to what: that is asked.
   const isOffered =
     saysAttach && url === undefined && wish.session === undefined && cmd === undefined && tickets.length === 0;
-  return { kind: "attach", wish, ...(isOffered ? { isOffered } : {}) };
+  const isLooking = wish.role === "viewer" || tickets.length > 0 || wish.resumeFile !== undefined;
+  const mustRun = isNamed && cmd === undefined && flags.create !== true && !isLooking;
+  return { kind: "attach", wish, ...(isOffered ? { isOffered } : {}), ...(mustRun ? { mustRun } : {}) };
 }
 
 function escapesOf(choice: EscapeChoice): Escapes {

@@ -15,6 +15,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   attach: [
     "sbx-stdio attach https://host --sandbox dev --session build",
     "sbx-stdio attach web                                # where a context knows the server",
+    "sbx-stdio attach web --create                       # and starts a shell, where none of that name runs",
     "sbx-stdio attach --context work                     # asks which",
   ],
   exec: [

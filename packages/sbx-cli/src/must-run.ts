@@ -1,0 +1,36 @@
+// `attach NAME`, without a command, means a session that runs: a new shell under that name would forget what is kept of one that
+// has ended, and a name that was not typed well would be started.
+
+import { type Description, StdioError } from "sandbox-stdio/client";
+import type { AttachWish } from "./cli-command.ts";
+import { CliError } from "./outcome.ts";
+import { askingSoon, sandboxOf } from "./programs.ts";
+
+/** @throws {CliError} Where no such session runs: what can be done. */
+export async function mustRun(wish: AttachWish, session: string, token: () => Promise<string>): Promise<void> {
+  const why = refusalOf(session, wish.sandbox, await askingSoon(() => described(wish, session, token)));
+  if (why !== undefined) throw new CliError(why);
+}
+
+async function described(
+  wish: AttachWish,
+  session: string,
+  token: () => Promise<string>,
+): Promise<Description | undefined> {
+  try {
+    return await sandboxOf(wish, token).session(session).describe();
+  } catch (error) {
+    if (error instanceof StdioError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+function refusalOf(name: string, sandbox: string, found: Description | undefined): string | undefined {
+  const anew = `attach ${name} --create starts a shell under that name, attach ${name} -- COMMAND a command`;
+  if (found === undefined) return `there is no session ${name} in sandbox ${sandbox}: ls shows what there is; ${anew}`;
+  const { state, exit } = found;
+  if (state === "running") return undefined;
+  const signal = exit?.signal === undefined ? "" : `, ${exit.signal}`;
+  const how = state === "lost" || exit === undefined ? "was lost" : `has ended (exit code ${exit.code}${signal})`;
+  return `session ${name} ${how}: logs ${name} prints what it said, and what is kept is forgotten when the name starts anew; ${anew}`;
+}
