@@ -153,7 +153,8 @@ export type CliCommand =
 
 export type CopyCommand = Place & {
   readonly kind: "cp";
-  readonly from: CopyEnd;
+  /** One or several, all on the same side. */
+  readonly from: readonly CopyEnd[];
   readonly to: CopyEnd;
   /** Whether files that are there already, with the same size and time, are left out. */
   readonly isResumed: boolean;
@@ -167,8 +168,8 @@ export type ForwardCommand = Place & {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 };
-/** A path here, or in the sandbox (`:PATH`). */
-export type CopyEnd = { readonly isRemote: boolean; readonly path: string };
+/** A path here, or in the sandbox (`:PATH`); `isStream`: standard input or output (`-`). */
+export type CopyEnd = { readonly isRemote: boolean; readonly path: string; readonly isStream?: true };
 
 export type ContextCommand = {
   readonly kind: "context";

@@ -3,64 +3,97 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { Writable } from "node:stream";
 import type { CopyCommand } from "./cli-command.ts";
 import { bytesOf, listFolder, missing, parseListing } from "./copy-listing.ts";
+import { endInput, exitOf, failureOf, type Remote, remoteOf, textOf, untilSignal } from "./copy-process.ts";
 import { CopyProgress } from "./copy-progress.ts";
+import { streamIn, streamOut } from "./copy-stream.ts";
 import type { Environment } from "./logins.ts";
-import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
-import { CONFIRMED_BY } from "./stdin.ts";
+import { CliError, EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
 
-/** Codes above it are a signal's, and 128. */
-const SIGNALLED = 128;
-
-/** Starts this program again, with a script as its command: so a copy survives cuts as every pipeline does. */
-type Remote = (script: string, args: readonly string[], hasInput: boolean) => ChildProcess;
+/** What of one folder is copied, and where. */
+type Part = {
+  readonly folder: string;
+  readonly names: readonly string[];
+  readonly to: string;
+  readonly isResumed: boolean;
+};
 
 /**
  * As `cp -r`: into TO where that is a folder or ends in a slash, else FROM gets TO's name, once it is whole: until then it is in
- * a folder beside it, where a copy that resumes finds it.
+ * a folder beside it, where a copy that resumes finds it. Several go into TO.
  */
 export async function copy(command: CopyCommand, env: Environment): Promise<Outcome> {
-  const { endpoint, sandbox, token, tokenCommand, tokenCommandFrom } = command;
-  // An address of the folder's file is found there again: typed, it would be shown credentials that are not for it.
-  const words = [...(endpoint.isFound === true ? [] : [endpoint.httpBase]), "--sandbox", sandbox, "--no-tty"];
-  const isSaid = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
-  if (token === undefined && tokenCommand !== undefined && isSaid) words.push("--token-command", tokenCommand);
-  // Other users of this machine see arguments, and not the environment.
-  const childEnv = { ...env, ...(token === undefined ? {} : { SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin }) };
-  const remote: Remote = (script, args, hasInput) =>
-    spawn(process.execPath, [...ownWords(), ...words, "--", "sh", "-c", script, "sh", ...args], {
-      env: { ...childEnv, ...(hasInput ? { [CONFIRMED_BY]: "3" } : {}) },
-      stdio: hasInput ? ["pipe", "pipe", "inherit", "pipe"] : ["ignore", "pipe", "inherit"],
-    });
-  return command.from.isRemote ? copyOut(command, remote) : copyIn(command, remote);
+  const { from, to, isResumed } = command;
+  const remote = remoteOf(command, env);
+  const [first] = from;
+  if (to.isStream === true) return untilSignal((stop) => streamOut(first?.path ?? "", remote, stop));
+  if (first?.isStream === true) return untilSignal((stop) => streamIn(to.path, remote, stop));
+  const isOut = first?.isRemote === true;
+  const paths = from.map((end) => end.path);
+  for (const one of isOut ? [] : paths) {
+    if (!fs.existsSync(one)) throw new CliError(`cannot copy ${one}: there is no such file`);
+  }
+  const target = paths.length > 1 && !to.path.endsWith("/") ? `${to.path}/` : to.path;
+  const folders = grouped(isOut ? paths.map(placeThere) : paths.map(placeHere));
+  const work = async () => {
+    for (const [folder, names] of folders) {
+      const part: Part = { folder, names, to: target, isResumed };
+      const outcome = await (isOut ? copyOut(part, remote) : copyIn(part, remote));
+      if (outcome.kind !== "exit" || outcome.code !== EXIT.ok) return outcome;
+    }
+    return exitWith(EXIT.ok);
+  };
+  return untilSignal(work, "stopped: the same words with --resume copy what is missing");
+}
+
+type Location = { readonly folder: string; readonly name: string };
+
+function placeHere(one: string): Location {
+  const source = path.resolve(one);
+  return { folder: path.dirname(source), name: path.basename(source) };
+}
+
+/** With a dot before it: `cd` reads `-` and CDPATH where there is none. */
+function placeThere(one: string): Location {
+  const folder = path.posix.dirname(one);
+  return { folder: folder.startsWith("/") ? folder : `./${folder}`, name: path.posix.basename(one) || "." };
+}
+
+/** The names by folder. @throws {CliError} Where two have one name: the second would take the first one's place. */
+function grouped(places: readonly Location[]): ReadonlyMap<string, readonly string[]> {
+  const folders = new Map<string, string[]>();
+  const seen = new Set<string>();
+  for (const { folder, name } of places) {
+    if (seen.has(name)) throw usage(`two of these are called ${name}: copy them one by one`);
+    seen.add(name);
+    folders.set(folder, [...(folders.get(folder) ?? []), name]);
+  }
+  return folders;
 }
 
 // ---- In ----------------------------------------------------------------------------------------------------------
 
-/** `$t` is where it goes, `$d` where it lands, `$n` its name. */
-const LAND = `t=$1 n=$2
+/** `$t` is where it goes, `$d` where it lands; the words that are left are the names. */
+const LAND = `t=$1
+shift
 case $t in /*) ;; *) t=$PWD/$t ;; esac
 if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1; else d=$(dirname -- "$t")/.$(basename -- "$t").sbx-cp into=; fi
 mkdir -p -- "$d" && cd -- "$d" || exit
 `;
 /** GNU's find, as the tar that packs by names has to be GNU's. */
-const LIST = `[ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0'`;
+const LIST = `for n; do [ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0' || exit; done`;
 const UNPACK = `tar xf - || exit
-[ -n "$into" ] || { mv -- "./$n" "$t" && rmdir -- "$d"; }`;
+[ -n "$into" ] || { mv -- "./$1" "$t" && rmdir -- "$d"; }`;
 
-async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Promise<Outcome> {
-  const source = path.resolve(from.path);
-  const [folder, name] = [path.dirname(source), path.basename(source)];
-  if (!fs.existsSync(source)) throw new CliError(`cannot copy ${from.path}: there is no such file`);
-  const here = listFolder(folder, name);
-  const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, [to.path, name], false))) : undefined;
+async function copyIn({ folder, names: all, to, isResumed }: Part, remote: Remote): Promise<Outcome> {
+  const here = new Map(all.flatMap((name) => [...listFolder(folder, name)]));
+  const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, [to, ...all]))) : undefined;
   const names = there === undefined ? undefined : missing(here, there);
   const how: SpawnOptions = { cwd: folder, stdio: ["pipe", "pipe", "inherit"] };
-  const tar = spawn("tar", ["cf", "-", ...packed(name, names)], how);
+  const tar = spawn("tar", ["cf", "-", ...packed(all, names)], how);
   give(tar, names);
-  const far = remote(LAND + UNPACK, [to.path, name], true);
+  const far = remote(LAND + UNPACK, [to, ...all], { hasInput: true });
   const progress = new CopyProgress(bytesOf(here, names));
   if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin, { end: false });
   tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
@@ -73,43 +106,54 @@ async function copyIn({ from, to, isResumed }: CopyCommand, remote: Remote): Pro
 
 // ---- Out ---------------------------------------------------------------------------------------------------------
 
-const SOURCE = `if [ ! -e "$1" ] && [ ! -L "$1" ]; then
-  printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$1" >&2
-  exit 255
-fi
-cd -- "$(dirname -- "$1")" || exit
-n=$(basename -- "$1")
+const SOURCE = `d=$1 lacks=
+shift
+case $d in ./.) p= ;; ./*) p=\${d#./}/ ;; */) p=$d ;; *) p=$d/ ;; esac
+for n; do
+  [ -e "$d/$n" ] || [ -L "$d/$n" ] || { printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$p$n" >&2; lacks=1; }
+done
+[ -z "$lacks" ] || exit 255
+cd -- "$d" || exit
 `;
 /** GNU's tar reads a backslash in a name as the beginning of an escape, unless it is told not to. */
-const PACK = String.raw`case $n in *\\*) q=--no-unquote ;; *) q= ;; esac
-exec tar $q -c -f - "./$n"`;
+const PACK = String.raw`case $* in *\\*) q=--no-unquote ;; *) q= ;; esac
+for n; do shift; set -- "$@" "./$n"; done
+exec tar $q -c -f - "$@"`;
 const PACK_SOME = "exec tar cf - --no-recursion --null -T -";
-const LIST_ALL = `find "./$n" -type f -printf '%s %T@ %p\\0' -o -printf '0 -1 %p\\0'`;
+const LIST_ALL = `for n; do find "./$n" -type f -printf '%s %T@ %p\\0' -o -printf '0 -1 %p\\0' || exit; done`;
 
-async function copyOut({ from, to, isResumed }: CopyCommand, remote: Remote): Promise<Outcome> {
-  const name = path.posix.basename(from.path) || ".";
-  const target = path.resolve(to.path);
-  const isInto = name === "." || to.path.endsWith("/") || fs.statSync(target, { throwIfNoEntry: false })?.isDirectory();
+async function copyOut({ folder, names: all, to, isResumed }: Part, remote: Remote): Promise<Outcome> {
+  const [name = "."] = all;
+  const isWhole = all.includes(".");
+  const target = path.resolve(to);
+  const isInto = isWhole || to.endsWith("/") || fs.statSync(target, { throwIfNoEntry: false })?.isDirectory();
   const landing = isInto ? target : path.join(path.dirname(target), `.${path.basename(target)}.sbx-cp`);
-  const there = isResumed ? parseListing(await textOf(remote(SOURCE + LIST_ALL, [from.path], false))) : undefined;
-  const names = there === undefined ? undefined : missing(there, listFolder(landing, name));
-  const far = remote(SOURCE + (names === undefined ? PACK : PACK_SOME), [from.path], names !== undefined);
-  give(far, names);
-  const progress = new CopyProgress(there && bytesOf(there, names));
-  // Whatever the sandbox packs: no file beside the one that was asked for, such as .bashrc.
-  const only = name === "." ? [] : memberOf(name);
-  const near = unpackFrom(far, () => {
-    fs.mkdirSync(landing, { recursive: true });
-    const how: SpawnOptions = { cwd: landing, stdio: ["pipe", "inherit", "inherit"] };
-    return spawn("tar", ["xf", "-", "--no-same-owner", ...only], how);
-  });
-  far.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
-  const outcome = await outcomeOf(far, near, progress);
+  const there = isResumed ? parseListing(await textOf(remote(SOURCE + LIST_ALL, [folder, ...all]))) : undefined;
+  const had = () => new Map(all.flatMap((one) => [...listFolder(landing, one)]));
+  const names = there === undefined ? undefined : missing(there, had());
+  const outcome = names?.length === 0 ? exitWith(EXIT.ok) : await bring();
   if (!isInto && outcome.kind === "exit" && outcome.code === EXIT.ok) {
     fs.renameSync(path.join(landing, name), target);
     fs.rmdirSync(landing);
   }
   return outcome;
+
+  function bring(): Promise<Outcome> {
+    const hasInput = names !== undefined;
+    const far = remote(SOURCE + (hasInput ? PACK_SOME : PACK), [folder, ...all], { hasInput });
+    give(far, names);
+    const progress = new CopyProgress(there && bytesOf(there, names));
+    // Whatever the sandbox packs: no file beside those that were asked for, such as .bashrc.
+    const asked = all.filter((one) => names?.some((each) => `${each}/`.startsWith(`./${one}/`)) ?? true);
+    const only = isWhole ? [] : membersOf(asked);
+    const near = unpackFrom(far, () => {
+      fs.mkdirSync(landing, { recursive: true });
+      const how: SpawnOptions = { cwd: landing, stdio: ["pipe", "inherit", "inherit"] };
+      return spawn("tar", ["xf", "-", "--no-same-owner", ...only], how);
+    });
+    far.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
+    return outcomeOf(far, near, progress);
+  }
 }
 
 /** Starts the near tar with the first byte: where none comes, nothing is written here. @returns Its exit code. */
@@ -137,12 +181,15 @@ function unpackFrom(far: ChildProcess, start: () => ChildProcess): Promise<numbe
 // ---- Both --------------------------------------------------------------------------------------------------------
 
 /** Words for a tar that packs it all, or the files that its standard input names. */
-function packed(name: string, names: readonly string[] | undefined): readonly string[] {
-  return names === undefined ? memberOf(name) : ["--no-recursion", "--null", "-T", "-"];
+function packed(all: readonly string[], names: readonly string[] | undefined): readonly string[] {
+  return names === undefined ? membersOf(all) : ["--no-recursion", "--null", "-T", "-"];
 }
 
-/** A file or folder as a word of tar's: see PACK. */
-const memberOf = (name: string): readonly string[] => [...(name.includes("\\") ? ["--no-unquote"] : []), `./${name}`];
+/** Files and folders as words of tar's: see PACK. */
+function membersOf(names: readonly string[]): readonly string[] {
+  const paths = names.map((name) => `./${name}`);
+  return paths.some((one) => one.includes("\\")) ? ["--no-unquote", ...paths] : paths;
+}
 
 function give(tar: ChildProcess, names: readonly string[] | undefined): void {
   tar.stdin?.on("error", () => undefined); // Its end tells why.
@@ -151,46 +198,10 @@ function give(tar: ChildProcess, names: readonly string[] | undefined): void {
   endInput(tar);
 }
 
-/** Ends an input that is whole, and says so where that is asked for. */
-function endInput({ stdin, stdio }: ChildProcess): void {
-  const confirmed = stdio[3];
-  if (!(confirmed instanceof Writable)) {
-    stdin?.end();
-    return;
-  }
-  confirmed.on("error", () => undefined); // It has ended: its end tells why.
-  confirmed.end(".", () => stdin?.end());
-}
-
-/** The code where one of the two has failed: tar's own would be another thing's, 2 wrong usage. A signal's stays. */
-const failureOf = (code: number) => (code > SIGNALLED ? code : EXIT.failed);
-
 /** @param far The one of the two that is in the sandbox: its code counts first. */
 async function outcomeOf(far: ChildProcess, near: Promise<number>, progress: CopyProgress): Promise<Outcome> {
   const [farCode, nearCode] = await Promise.all([exitOf(far), near]);
   progress.end();
   if (farCode !== EXIT.ok) return exitWith(failureOf(farCode));
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
-}
-
-/** The child's output. @throws {CliError} If it fails: it has said why. */
-async function textOf(child: ChildProcess): Promise<string> {
-  const chunks: Buffer[] = [];
-  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const code = await exitOf(child);
-  if (code !== EXIT.ok) throw new CliError("cannot find out what has been copied already", failureOf(code));
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-/** How this program is started again: a compiled one is its own runtime, others get the same options (bin/sbx-stdio.js). */
-function ownWords(): string[] {
-  const script = process.argv[1];
-  return script === undefined || script.startsWith("/$bunfs/") ? [] : [...process.execArgv, script];
-}
-
-function exitOf(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once("error", (error) => reject(new CliError(`cannot copy: ${error.message}`)));
-    child.once("close", (code) => resolve(code ?? EXIT.failed));
-  });
 }

@@ -1,12 +1,12 @@
 // What a copy that goes on leaves out, what its line says, and what is said of a file that is not there.
 
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
 import { progressText } from "../src/copy-progress.ts";
-import { cleanEnv, PROGRAM, RUNTIME, runCli, scratch, until } from "./fixture/cli.ts";
+import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, TOKEN } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
@@ -41,6 +41,74 @@ test("what is not in the sandbox is said in one line, and nothing is written her
   expect(readlinkSync(join(here, "link"))).toBe("nowhere");
   expect(readFileSync(join(here, "new"), "utf8")).toBe("words");
   expect(readdirSync(here).sort()).toEqual(["link", "new"]);
+});
+
+test("cp with - streams a file's bytes, in and out; a folder, and what is not there, is said", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const there = scratch();
+  const cp = (words: readonly string[], input = "") => runCli(["cp", server.url, ...words], input);
+  expect(await cp(["-", `:${there}/new/-x`], "words\n")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  expect(readFileSync(join(there, "new/-x"), "utf8")).toBe("words\n");
+  expect(readdirSync(join(there, "new"))).toEqual(["-x"]);
+  expect(await cp([`:${there}/new/-x`, "-"])).toMatchObject({ code: 0, stdout: "words\n", stderr: "" });
+  const missingWords = `sbx-stdio: no such file in the sandbox: ${there}/none\n`;
+  expect(await cp([`:${there}/none`, "-"])).toMatchObject({ code: 255, stdout: "", stderr: missingWords });
+  expect(await cp([`:${there}`, "-"])).toMatchObject({ code: 255, stderr: expect.stringContaining("is a folder") });
+  expect(await cp(["-", `:${there}`], "x")).toMatchObject({
+    code: 255,
+    stderr: expect.stringContaining("is a folder"),
+  });
+  expect(readdirSync(there)).toEqual(["new"]);
+});
+
+test("cp takes several into a folder, in and out; one that is not there copies none, with one code on either side", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [here, there, back] = [scratch(), scratch(), scratch()];
+  const names = ["a", "-b", "back\\slash", "sub"];
+  for (const name of names.slice(0, 3)) writeFileSync(join(here, name), name);
+  mkdirSync(join(here, "sub"));
+  writeFileSync(join(here, "sub/c"), "c");
+  const cp = (...words: string[]) => runCli(["cp", server.url, ...words]);
+  const sources = ["a", "-b", "back\\slash", "sub"].map((name) => join(here, name));
+  const none = { code: 255, stdout: "" };
+  expect(await cp(...sources, join(here, "none"), `:${there}/d`)).toMatchObject(none);
+  expect(await cp(...sources.map((one) => `:${one}`), `:${here}/none`, back)).toMatchObject(none);
+  expect([readdirSync(there), readdirSync(back)]).toEqual([[], []]);
+  expect(await cp(...sources, join(here, "sub/c"), `:${there}/d`)).toMatchObject({ code: 0, stderr: "" });
+  expect(readdirSync(join(there, "d")).sort()).toEqual(["-b", "a", "back\\slash", "c", "sub"]);
+  const remote = ["-b", "a", "back\\slash", "sub"].map((name) => `:${there}/d/${name}`);
+  for (const resume of [[], ["--resume"]]) {
+    expect(await cp(...resume, ...remote, join(back, "e"))).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(join(back, "e")).sort()).toEqual(["-b", "a", "back\\slash", "sub"]);
+    expect(readFileSync(join(back, "e/sub/c"), "utf8")).toBe("c");
+  }
+  expect(await cp("--resume", ...sources, `:${there}/d/`)).toMatchObject({ code: 0, stderr: "" });
+  const twice = await cp(join(here, "a"), join(here, "sub/../a"), join(here, "sub"), `:${there}`);
+  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("two of these are called a") });
+});
+
+test("a cp that a signal ends says that --resume goes on, and dies by the signal", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [here, there, bin] = [scratch(), scratch(), scratch()];
+  writeFileSync(join(here, "file"), "words");
+  // It says that it runs, and packs nothing.
+  writeFileSync(join(bin, "tar"), `#!/bin/sh\necho > ${bin}/runs\nexec cat\n`, { mode: 0o755 });
+  const child = startCli(["cp", server.url, join(here, "file"), `:${there}/`], {
+    env: { ...cleanEnv(), PATH: `${bin}:${process.env.PATH}` },
+  });
+  const over = collect(child);
+  await until(
+    () => [...server.hosts.values()][0]?.session.attachedCount,
+    () => "nobody has attached",
+  );
+  child.kill("SIGTERM");
+  const { code, signal, stderr } = await over;
+  expect([code, signal]).toEqual([null, "SIGTERM"]);
+  expect(stderr).toContain("sbx-stdio: stopped: the same words with --resume copy what is missing\n");
+  expect(readdirSync(there)).toEqual([]);
 });
 
 test("a sandbox whose tar packs more than was asked for writes nothing beside it", async () => {

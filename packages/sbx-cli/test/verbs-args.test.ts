@@ -218,12 +218,16 @@ describe("switches", () => {
     expect(refusal(`exec ${URL}`)).toBe("exec needs a command, after --");
   });
 
-  test("cp takes one path here and one there", () => {
+  test("cp takes paths here and one there, or the other way round", () => {
     expect(parse(`cp ${URL} src :/w`)).toMatchObject({
-      from: { isRemote: false, path: "src" },
+      from: [{ isRemote: false, path: "src" }],
       to: { isRemote: true, path: "/w" },
     });
-    expect(parse(`cp -r ${URL} src :/w`)).toMatchObject({ kind: "cp", from: { path: "src" } });
+    expect(parse(`cp -r ${URL} src :/w`)).toMatchObject({ kind: "cp", from: [{ path: "src" }] });
+    expect(parse(`cp ${URL} :a :b d`)).toMatchObject({ from: [{ path: "a" }, { path: "b" }], to: { path: "d" } });
+    expect(parse(`cp ${URL} :a -`)).toMatchObject({ to: { isStream: true } });
+    expect(refusal(`cp ${URL} a :b c`)).toMatch(/begin that path with a colon/);
+    for (const words of [":a :b -", "a - :b"]) expect(refusal(`cp ${URL} ${words}`)).toMatch(/^- is the bytes of one/);
     expect(refusal(`cp ${URL} dev:/a b`)).toMatch(/colon, and name the sandbox with --sandbox/);
   });
 });

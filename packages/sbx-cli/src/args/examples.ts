@@ -76,7 +76,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "ssh-proxy": ["ssh -o ProxyCommand='sbx-stdio ssh-proxy https://host --sandbox dev' root@dev"],
   "ssh-config": ["sbx-stdio ssh-config https://host --sandbox dev --host dev >> ~/.ssh/config   # then: ssh dev"],
-  cp: ["sbx-stdio cp https://host --sandbox dev src :/workspace", "sbx-stdio cp https://host :/workspace/report.txt ."],
+  cp: [
+    "sbx-stdio cp https://host --sandbox dev src :/workspace",
+    "sbx-stdio cp https://host :/workspace/report.txt .",
+    "sbx-stdio cp https://host a.txt b.txt :/workspace/       # several into a folder",
+    "sbx-stdio cp https://host :/workspace/log - > log        # its bytes, as cat gives them",
+  ],
   forward: [
     "sbx-stdio forward https://host --sandbox dev 8080        # http://127.0.0.1:8080 is the sandbox's port 8080",
     "sbx-stdio forward https://host --sandbox dev 9000:5432   # here 9000, there 5432",

@@ -16,15 +16,15 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
   addContext(program, done);
   addSsh(program, words, defaults, done);
   addPlace(program.command("cp <words...>"))
-    .usage("[URL] [options] FROM TO")
-    .description("copy a file or a folder in or out, as cp -r: a path in the sandbox begins with a colon")
+    .usage("[URL] [options] FROM… TO")
+    .description(
+      "copy files or folders in or out, as cp -r: a path in the sandbox begins with a colon; - is standard input or output",
+    )
     .option("-r, --recursive", "folders, too: what happens anyway, so that cp -r may be said")
     .option("--resume", "leave out files that are there with the same size and time: after a copy that was killed")
     .action((given: readonly string[], { resume = false, ...flags }: PlaceFlags & { resume?: boolean }) => {
       const [url, ends] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
-      const [from, to] = ends.map(copyEnd);
-      if (from === undefined || to === undefined || ends.length > 2) throw usage("cp takes FROM and TO");
-      if (from.isRemote === to.isRemote) throw usage(WHICH_END);
+      const [from, to] = copyEnds(ends);
       done({ kind: "cp", ...placeOf(url, flags, defaults), from, to, isResumed: resume });
     });
   addForward(program, defaults, done);
@@ -69,7 +69,20 @@ function addForward(program: Command, defaults: Defaults, done: Done): void {
     });
 }
 
+/** @throws {CliError} */
+function copyEnds(words: readonly string[]): [from: readonly CopyEnd[], to: CopyEnd] {
+  const from = words.slice(0, -1).map(copyEnd);
+  const to = words.length < 2 ? undefined : copyEnd(words.at(-1) ?? "");
+  if (to === undefined) throw usage("cp takes FROM and TO");
+  if (from.some(({ isRemote }) => isRemote === to.isRemote)) throw usage(WHICH_END);
+  if (from.length > 1 && [...from, to].some(({ isStream }) => isStream)) {
+    throw usage("- is the bytes of one file: give one FROM and TO");
+  }
+  return [from, to];
+}
+
 function copyEnd(word: string): CopyEnd {
+  if (word === "-") return { isRemote: false, path: word, isStream: true };
   return word.startsWith(":") ? { isRemote: true, path: word.slice(1) || "." } : { isRemote: false, path: word };
 }
 

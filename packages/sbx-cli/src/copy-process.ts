@@ -1,0 +1,106 @@
+// The two ends of a copy as processes: this program again, with a script in the sandbox, and how they end.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { Writable } from "node:stream";
+import type { CopyCommand } from "./cli-command.ts";
+import { isIgnoredFromStart } from "./ignored-signals.ts";
+import type { Environment } from "./logins.ts";
+import { CliError, EXIT, type Outcome } from "./outcome.ts";
+import { aside } from "./print.ts";
+import { CONFIRMED_BY } from "./stdin.ts";
+
+/** Codes above it are a signal's, and 128. */
+const SIGNALLED = 128;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Starts this program again, with a script as its command: so a copy survives cuts as every pipeline does. */
+export type Remote = (
+  script: string,
+  args: readonly string[],
+  /** `isPrinted`: its output is ours. */
+  how?: { readonly hasInput?: boolean; readonly isPrinted?: boolean },
+) => ChildProcess;
+
+export function remoteOf(command: CopyCommand, env: Environment): Remote {
+  const { endpoint, sandbox, token, tokenCommand, tokenCommandFrom } = command;
+  // An address of the folder's file is found there again: typed, it would be shown credentials that are not for it.
+  const words = [...(endpoint.isFound === true ? [] : [endpoint.httpBase]), "--sandbox", sandbox, "--no-tty"];
+  const isSaid = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
+  if (token === undefined && tokenCommand !== undefined && isSaid) words.push("--token-command", tokenCommand);
+  // Other users of this machine see arguments, and not the environment.
+  const childEnv = { ...env, ...(token === undefined ? {} : { SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin }) };
+  return (script, args, { hasInput = false, isPrinted = false } = {}) => {
+    const output = isPrinted ? "inherit" : "pipe";
+    return spawn(process.execPath, [...ownWords(), ...words, "--", "sh", "-c", script, "sh", ...args], {
+      env: { ...childEnv, ...(hasInput ? { [CONFIRMED_BY]: "3" } : {}) },
+      stdio: hasInput ? ["pipe", output, "inherit", "pipe"] : ["ignore", output, "inherit"],
+    });
+  };
+}
+
+/** How this program is started again: a compiled one is its own runtime, others get the same options (bin/sbx-stdio.js). */
+function ownWords(): string[] {
+  const script = process.argv[1];
+  return script === undefined || script.startsWith("/$bunfs/") ? [] : [...process.execArgv, script];
+}
+
+/** Ends an input that is whole, and says so where that is asked for. */
+export function endInput({ stdin, stdio }: ChildProcess): void {
+  const confirmed = stdio[3];
+  if (!(confirmed instanceof Writable)) {
+    stdin?.end();
+    return;
+  }
+  confirmed.on("error", () => undefined); // It has ended: its end tells why.
+  confirmed.end(".", () => stdin?.end());
+}
+
+/** The code where one of the two has failed: tar's own would be another thing's, 2 wrong usage. A signal's stays. */
+export const failureOf = (code: number) => (code > SIGNALLED ? code : EXIT.failed);
+
+/** The child's output. @throws {CliError} If it fails: it has said why. */
+export async function textOf(child: ChildProcess): Promise<string> {
+  const chunks: Buffer[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const code = await exitOf(child);
+  if (code !== EXIT.ok) throw new CliError("cannot find out what has been copied already", failureOf(code));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+export function exitOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", (error) => reject(new CliError(`cannot copy: ${error.message}`)));
+    child.once("close", (code) => resolve(code ?? EXIT.failed));
+  });
+}
+
+/** What a signal does to the work, beside ending it. */
+export type OnStop = (stop: (signal: NodeJS.Signals) => void) => void;
+
+/**
+ * The work's outcome, or the signal that comes before it.
+ * @param words What is said then.
+ */
+export async function untilSignal(work: (onStop: OnStop) => Promise<Outcome>, words?: string): Promise<Outcome> {
+  let stop: (signal: NodeJS.Signals) => void = () => undefined;
+  let take: (signal: NodeJS.Signals) => void = () => undefined;
+  const signalled = new Promise<Outcome>((resolve) => {
+    take = (signal) => {
+      stop(signal);
+      if (words !== undefined) aside(words);
+      resolve({ kind: "signal", signal });
+    };
+  });
+  const heeded = SIGNALS.filter((signal) => !isIgnoredFromStart(signal, process.env));
+  for (const signal of heeded) process.on(signal, take);
+  try {
+    return await Promise.race([
+      work((onSignal) => {
+        stop = onSignal;
+      }),
+      signalled,
+    ]);
+  } finally {
+    for (const signal of heeded) process.off(signal, take);
+  }
+}
