@@ -4,7 +4,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { requireAllowedClient } from "./audience.ts";
 import { AuthFault } from "./fault.ts";
-import { Remembered } from "./remembered.ts";
 
 export interface JwtOptions {
   /** Accepted values of `iss`. */
@@ -21,29 +20,12 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 /** Other kinds of JWT from the same issuer (a logout token, say) are not tokens to log in with. */
 const TOKEN_TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 
-/** So long published keys are believed, and then, for so long, a token that was found good by them: 10 minutes in all. */
-const KEYS_MS = 9 * 60_000;
-const VERIFIED_MS = 60_000;
-
-/** The payloads of good tokens, by all that they were held against. */
-const verified = new Remembered<JWTPayload>();
-
 /**
- * Verifies a JWT by the issuer's published keys. Keys are fetched at most every 30 s for an unknown `kid`. A key that the issuer
- * withdraws is refused 10 minutes later at most: a good token is not looked at again for a minute, unless it expires.
+ * Verifies a JWT by the issuer's published keys. Keys are fetched at most every 30 s for an unknown `kid`, and
+ * again after 10 minutes: a key that the issuer withdraws is refused no later than that.
  * @throws {AuthFault}
  */
 export async function verifyJwt(token: string, options: JwtOptions): Promise<JWTPayload> {
-  const { issuers, audience, resource, jwksUri } = options;
-  const key = Remembered.keyOf([jwksUri, issuers, audience, resource, token]);
-  const known = verified.get(key);
-  if (known !== undefined) return known.answer;
-  const payload = await verifyAnew(token, options);
-  verified.set(key, payload, Math.min(Date.now() + VERIFIED_MS, 1000 * Number(payload.exp)));
-  return payload;
-}
-
-async function verifyAnew(token: string, options: JwtOptions): Promise<JWTPayload> {
   const { payload, protectedHeader } = await jwtVerify(token, keysAt(options.jwksUri), {
     issuer: [...options.issuers],
     audience: options.resource === undefined ? [...options.audience] : [...options.audience, options.resource],
@@ -69,7 +51,7 @@ const keySets = new Map<string, JWTVerifyGetKey>();
 function keysAt(uri: string): JWTVerifyGetKey {
   const known = keySets.get(uri);
   if (known) return known;
-  const fetchKey = createRemoteJWKSet(new URL(uri), { cacheMaxAge: KEYS_MS });
+  const fetchKey = createRemoteJWKSet(new URL(uri));
   const keys: JWTVerifyGetKey = async (header, token) => {
     try {
       return await fetchKey(header, token);

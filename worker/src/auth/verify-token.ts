@@ -24,8 +24,8 @@ export interface VerifyOptions extends IdentityOptions {
 const ID_ORG_AI_ISSUERS = ["https://id.org.ai", "https://oauth.do", "https://auth.apis.do"] as const;
 
 /**
- * Verifies a token of either kind: a JWT by the issuer's keys, an opaque `at_…` by asking the issuer. What was found is believed
- * for up to 60 s, never past the expiry it names.
+ * Verifies a token of either kind, anew on each call: a JWT by the issuer's keys, an opaque `at_…` by asking
+ * the issuer. An answer is believed for up to 60 s, never past the expiry it names.
  * @throws {AuthFault} One of the 401s, `no_tenant` (403), `issuer_unreachable` or `misconfigured` (503).
  */
 export async function verifyToken(token: string, options: VerifyOptions): Promise<Identity> {

@@ -1,7 +1,6 @@
 // Opaque tokens: what the issuer answers decides, is checked anew on each use, and is not believed for long.
 import { afterEach, expect, test } from "vitest";
-import { CACHE_TTL_MS } from "../../src/auth/introspection.ts";
-import { CAPACITY } from "../../src/auth/remembered.ts";
+import { CACHE_CAPACITY, CACHE_TTL_MS } from "../../src/auth/introspection.ts";
 import { verifyToken } from "../../src/auth/verify-token.ts";
 import { advanceClock, restoreClock, stopClock } from "./clock.ts";
 import { CLIENT, faultOf, newRealm, type Realm, seconds } from "./realm.ts";
@@ -121,11 +120,11 @@ test("remembered answers are bounded: the oldest is asked about again", async ()
   const realm = newRealm();
   const token = (i: number) => `at_${String(i).padStart(48, "0")}`;
   const answer = { active: true, client_id: CLIENT, sub: "alice", exp: seconds(3600) };
-  const tokens = Array.from({ length: CAPACITY + 1 }, (_, i) => token(i));
+  const tokens = Array.from({ length: CACHE_CAPACITY + 1 }, (_, i) => token(i));
   await realm.set({ opaque: Object.fromEntries(tokens.map((one) => [one, answer])) });
   for (const one of tokens) await verifyToken(one, realm);
-  await verifyToken(token(CAPACITY), realm);
-  expect(await realm.counts()).toMatchObject({ introspect: CAPACITY + 1 });
+  await verifyToken(token(CACHE_CAPACITY), realm);
+  expect(await realm.counts()).toMatchObject({ introspect: CACHE_CAPACITY + 1 });
   await verifyToken(token(0), realm);
-  expect(await realm.counts()).toMatchObject({ introspect: CAPACITY + 2 });
+  expect(await realm.counts()).toMatchObject({ introspect: CACHE_CAPACITY + 2 });
 });
