@@ -11,7 +11,7 @@ import { refuseSecondValues } from "./args/readers.ts";
 import { addLogin, addSessions } from "./args/sessions.ts";
 import { addTools } from "./args/tools.ts";
 import type { CliCommand, Defaults } from "./cli-command.ts";
-import { isBare, readFirstWord, VERBS } from "./first-word.ts";
+import { isBare, placesNamed, readFirstWord, VERBS } from "./first-word.ts";
 import { usage } from "./outcome.ts";
 import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
 import { addSharing } from "./share-args.ts";
@@ -89,6 +89,12 @@ function refuseBefore(program: Command, command: Command): void {
   }
 }
 
+/** What commander says where nothing else is said. */
+const COMMANDERS_USAGE = "[options] [url]";
+
+const usageOf = (command: Command) =>
+  command.options.some(({ long }) => long === "--session") ? "[URL | NAME] [options]" : "[URL] [options]";
+
 /** Verbs behind which an address stands, or none. */
 const TAKES_COMMAND: readonly string[] = ["exec", "run"];
 
@@ -147,6 +153,7 @@ export function describeProgram(
         if (url !== undefined) refuseMisplaced("exec", [url, ...rest], undefined, ["[options]"]);
         if (rest.length === 0) throw usage("exec needs a command, after --");
       }
+      if (url !== undefined && isBare(url)) throw usage(`"${url}" is no address: ${placesNamed(url)}`);
       done(attachOf(url, rest, flags, { ...words, verb: "exec" }, defaults));
     });
   addPrograms(program, words, defaults, done);
@@ -156,6 +163,9 @@ export function describeProgram(
   addTools(program, words, defaults, version, done);
   // Read by itself (run.ts); here for help, the manual page and completions.
   addMcpWords(program.command("mcp"));
-  for (const command of program.commands) addExamples(command, command.name());
+  for (const command of program.commands) {
+    if (command.usage() === COMMANDERS_USAGE) command.usage(usageOf(command));
+    addExamples(command, command.name());
+  }
   return program;
 }

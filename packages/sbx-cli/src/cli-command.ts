@@ -133,7 +133,7 @@ export type CliCommand =
       readonly hasAll: boolean;
       readonly isWatched: boolean;
     } & Place)
-  | ({ readonly kind: "kill"; readonly isJson: boolean } & SessionPlace)
+  | ({ readonly kind: "kill"; readonly sessions: readonly string[]; readonly isJson: boolean } & Place)
   | ContextCommand
   | LogsCommand
   | RunCommand
@@ -190,6 +190,8 @@ export type Context = {
 /** The context that holds now; `isServerFound`: the address stands in a file of the current folder, which anybody may have made. */
 export type Defaults = Context & {
   readonly isServerFound?: boolean;
+  /** Of the file of the current folder: fields that mean nothing there. */
+  readonly unusedFields?: readonly string[];
   /** The context that they come from. */
   readonly contextName?: string;
   /** The address in that context: its token command is for that server alone. */

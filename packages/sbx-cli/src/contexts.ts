@@ -6,13 +6,17 @@ import { isName, isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults, TokenCommandFrom } from "./cli-command.ts";
 import { configDirectory, type Environment } from "./logins.ts";
 import { usage } from "./outcome.ts";
-import { safeJson } from "./plain-text.ts";
+import { oneLine, safeJson } from "./plain-text.ts";
 import { readJsonFile, writeJsonFile } from "./small-file.ts";
 import { cellText, table } from "./table.ts";
 
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
 
 const FOLDER_FILE = ".sbx.json";
+const FOLDER_FIELDS: readonly string[] = ["server", "sandbox", "session"];
+/** Of a file that anybody may have made, so many are repeated. */
+const MAX_TOLD = 3;
+const MAX_FIELD_LENGTH = 40;
 const FIELDS = ["server", "sandbox", "session", "tokenCommand"] as const;
 
 /**
@@ -25,7 +29,7 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
   const context = name === undefined ? {} : Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (context === undefined) throw usage(`there is no context "${name}": see sbx-stdio context list`);
   // A command from a folder that anybody may have made would be run here.
-  const { tokenCommand: _, ...found } = readFolderFile(folder);
+  const { place: found, unused } = readFolderFile(folder);
   const given = defined({
     server: env.SBX_URL,
     sandbox: env.SBX_SANDBOX,
@@ -44,6 +48,7 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
   return {
     ...all,
     ...(isServerFound ? { isServerFound } : {}),
+    ...(unused.length > 0 ? { unusedFields: unused } : {}),
     ...(name === undefined ? {} : { contextName: name }),
     ...(context.server === undefined ? {} : { contextServer: context.server }),
     ...(tokenCommandFrom === undefined ? {} : { tokenCommandFrom }),
@@ -104,9 +109,22 @@ function listed(contexts: Contexts["contexts"], current: string | undefined) {
   return { contexts: all };
 }
 
-function readFolderFile(folder: string): Context {
-  return contextOf(readJsonFile(path.join(folder, FOLDER_FILE)) ?? {});
+function readFolderFile(folder: string): { readonly place: Context; readonly unused: readonly string[] } {
+  const file = readJsonFile(path.join(folder, FOLDER_FILE)) ?? {};
+  const { tokenCommand: _, ...place } = contextOf(file);
+  const unused = Object.keys(file).filter((key) => !FOLDER_FIELDS.includes(key) || typeof file[key] !== "string");
+  return { place, unused };
 }
+
+/** @returns A line for a person about fields that are most likely misspelt; undefined where there are none. */
+export function unusedWords({ unusedFields = [] }: Defaults): string | undefined {
+  const told = unusedFields.slice(0, MAX_TOLD).map((field) => `"${field.slice(0, MAX_FIELD_LENGTH)}"`);
+  if (told.length === 0) return undefined;
+  const more = unusedFields.length > MAX_TOLD ? " and more" : "";
+  return oneLine(`${FOLDER_FILE} of this folder: ${told.join(", ")}${more} means nothing: it takes ${FIELD_WORDS}`);
+}
+
+const FIELD_WORDS = '"server", "sandbox" and "session", each a text';
 
 function readContexts(env: Environment): Contexts {
   const value = readJsonFile(contextsFile(env));

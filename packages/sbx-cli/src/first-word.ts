@@ -16,6 +16,10 @@ export const isBare = (word: string) => BARE.test(word);
 /** Whether a word can be no address, but a command: its name, or a path. */
 export const isCommand = (word: string) => isBare(word) || /^\.{0,2}\//.test(word);
 
+/** What a word may be meant as that `ssh` or `kubectl exec` takes there. */
+export const placesNamed = (word: string) =>
+  `a context is meant by --context ${word}, a sandbox by --sandbox ${word}, a session by attach ${word}`;
+
 /**
  * The words as commander is to read them: `help COMMAND` is `COMMAND --help`.
  * @param commands The names of the commands. @throws {CliError}
@@ -31,8 +35,9 @@ export function readFirstWord(argv: readonly string[], commands: readonly string
     // With an address or a command behind it, it is a verb that was not spelt well.
     if (!argv.some((word) => word === "--" || /^[a-z]+:\/\//i.test(word))) {
       const line = `sbx-stdio -- ${argv.map(quote).join(" ")}`;
+      const alone = argv.length === 1 && isBare(first) ? `; ${placesNamed(first)}` : "";
       throw usage(
-        `"${first}" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: ${line}`,
+        `"${first}" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: ${line}${alone}`,
       );
     }
     throw usage(

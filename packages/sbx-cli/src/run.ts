@@ -6,7 +6,7 @@ import { parseArgs } from "./args.ts";
 import { checkArguments } from "./arguments.ts";
 import { attach } from "./attach-command.ts";
 import type { AttachWish, CliCommand, Place } from "./cli-command.ts";
-import { readDefaults, runContext } from "./contexts.ts";
+import { readDefaults, runContext, unusedWords } from "./contexts.ts";
 import { login, logout, tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
@@ -21,6 +21,8 @@ import { VERSION, versionText } from "./version.ts";
 const STDERR = 2;
 /** Asked by the completions that completion.ts makes, and by nobody else. */
 const ASK_NAMES = "__complete";
+/** Set where this program starts itself again: the folder's file has been spoken of. */
+const TOLD = "SBX_FOLDER_TOLD";
 
 /** @throws {CliError} What a person should be told in one line, and the exit code. */
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
@@ -29,11 +31,19 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
   if (argv[0] === "mcp") return (await import("./mcp-command.ts")).mcp(argv.slice(1), env);
   if (argv[0] === ASK_NAMES) return (await import("./complete.ts")).complete(argv.slice(1), env);
   let ownEnv = env;
+  let unused: string | undefined;
   const command = parseArgs(argv, VERSION, (context) => {
     // A copy starts this program again: it is to find the same context.
     if (context !== undefined) ownEnv = { ...env, SBX_CONTEXT: context };
-    return readDefaults(env, process.cwd(), context);
+    const defaults = readDefaults(env, process.cwd(), context);
+    unused = unusedWords(defaults);
+    return defaults;
   });
+  const isQuiet = env[TOLD] !== undefined || (command.kind === "attach" && command.wish.isQuiet === true);
+  if (unused !== undefined && !isQuiet) {
+    aside(unused);
+    ownEnv = { ...ownEnv, [TOLD]: "1" };
+  }
   try {
     return await carryOut(command, env, ownEnv);
   } catch (error) {
@@ -91,13 +101,8 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
       return attach(sshProxyWish(command), env);
     case "ssh-config":
       return print(sshConfig(command));
-    case "kill": {
-      const { endpoint, sandbox, session } = command;
-      await (await import("./sessions.ts")).killSession(endpoint, sandbox, session, await token(command)());
-      if (command.isJson) return print(`${safeJson({ sandbox, session })}\n`);
-      aside(`session ${session} in sandbox ${sandbox} has ended`);
-      break;
-    }
+    case "kill":
+      return (await import("./kill.ts")).kill(command, await token(command)());
     case "share":
     case "tickets":
     case "revoke": {

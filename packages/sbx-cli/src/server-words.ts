@@ -28,7 +28,7 @@ export function refusalWords(
 /** A reason as a shell would put it: without the code before its words, which is for programs. */
 export function plainReason(reason: string): string {
   const missing = /^cmd_not_found: (?:Cannot find )?(.*)$/s.exec(reason)?.[1];
-  if (missing !== undefined) return `${missing}: command not found`;
+  if (missing !== undefined) return `${missing}: command not found${lineHint(missing)}`;
   const refused = /^cmd_not_executable: (?:Cannot execute )?(.*)$/s.exec(reason)?.[1];
   const words = refused ?? reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
   // The server speaks of the address's words, which nobody types here.
@@ -36,6 +36,10 @@ export function plainReason(reason: string): string {
     .replace(/; role=viewer does not$/, ", which this token has not: it may look, with --role viewer")
     .replace(/^(no session ".*") to view$/, "$1 of yours to view (another person's is reached by the link they share)");
 }
+
+/** A whole line that was given as one word. */
+const lineHint = (command: string) =>
+  /\S\s+\S/.test(command) ? " (no shell reads it: for a line, bash -c 'LINE', or run --command 'LINE')" : "";
 
 /** A shell's exit code for a command that it can't start: 127 for none, 126 for one that can't be executed. */
 export function startFailureCode(error: string): number | undefined {

@@ -187,7 +187,7 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
     ],
     [["--sandbox", "dev", "ls", URL], "--sandbox stands after the verb: sbx-stdio ls --sandbox …"],
     [["--no-tty", "exec", URL, "--", "ls"], "--no-tty stands after the verb: sbx-stdio exec --no-tty"],
-    [["kill", URL], "required option '--session <name>' not specified"],
+    [["kill", URL], "which session? Give --session NAME; where a context knows the server, NAME alone"],
     [["sessions"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
   ];
   for (const [argv, message] of wrong) {
@@ -237,7 +237,7 @@ describe("other commands", () => {
     ],
     [
       ["kill", URL, "--session", "s", "--token", "T"],
-      { kind: "kill", endpoint: readEndpoint(URL), sandbox: "default", session: "s", token: "T", isJson: false },
+      { kind: "kill", endpoint: readEndpoint(URL), sandbox: "default", sessions: ["s"], token: "T", isJson: false },
     ],
   ];
   for (const [argv, command] of table) {
@@ -320,7 +320,7 @@ describe("sharing", () => {
   });
 
   test.each([
-    [["share", URL], "required option '--session <name>' not specified"],
+    [["share", URL], "which session? Give --session NAME; where a context knows the server, NAME alone"],
     [
       ["share", ...where, "--seconds", "0"],
       "option '--seconds <n>' argument '0' is invalid. It must be a whole number of seconds from 1 to 2592000",

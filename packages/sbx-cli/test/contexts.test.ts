@@ -72,6 +72,21 @@ describe("contexts", () => {
   });
 });
 
+test("what the folder's file says in vain is told, once, and not with -q", async () => {
+  const folder = scratch();
+  const file = { sesion: "web", session: 5, "\u001b[2J": "x", tokenCommand: "exit 9", sandbox: "dev" };
+  writeFileSync(join(folder, ".sbx.json"), JSON.stringify(file));
+  const run = (...words: string[]) => collect(startCli(words, { env: cleanEnv(), cwd: folder }));
+  const told =
+    'sbx-stdio: .sbx.json of this folder: "sesion", "session", " [2J" and more means nothing: it takes "server", "sandbox" and "session", each a text\n';
+  expect(await run(server.url, "-n", "--", "echo", "hi")).toMatchObject({ code: 0, stdout: "hi\n", stderr: told });
+  expect(await run(server.url, "-q", "-n", "--", "echo", "hi")).toMatchObject({ code: 0, stderr: "" });
+  // It starts this program again.
+  const missing = "sbx-stdio: no such file in the sandbox: /none\n";
+  expect(await run("cp", server.url, ":/none", folder)).toMatchObject({ stderr: `${told}${missing}` });
+  expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev", "dev", "dev"]);
+});
+
 describe("--token-command", () => {
   test("gives the token; where it fails, that is said", async () => {
     const env = cleanEnv({ SBX_TOKEN: "" });

@@ -50,6 +50,23 @@ describe("sessions and kill", () => {
     expect([JSON.parse(told.stdout), told.stderr]).toEqual([{ sandbox: "dev", session: "build" }, ""]);
   });
 
+  test("several are ended, each is told, also one that had ended before; one that is not there fails the rest not", async () => {
+    await runCli([server.url, "--session", "over", "--", "true"]);
+    const child = startCli([server.url, "--session", "build", "--", "sh", "-c", "echo hi; sleep 60"]);
+    await once(child.stdout ?? child, "data");
+    const gone = collect(child);
+    expect(await runCli(["kill", server.url, "over", "none", "build"])).toMatchObject({
+      code: 255,
+      stdout: "",
+      stderr: [
+        "sbx-stdio: session over in sandbox default had ended before; its log is forgotten\n",
+        'sbx-stdio: no session "none"\n',
+        "sbx-stdio: session build in sandbox default has ended\n",
+      ].join(""),
+    });
+    await gone;
+  });
+
   test("a reader that has gone is no fault", async () => {
     const child = startCli(["sessions", server.url]);
     child.stdout?.destroy();

@@ -5,7 +5,7 @@ import { CLOSE } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { unreachableWords } from "../src/credentials.ts";
 import { asking } from "../src/programs.ts";
-import { refusalWords } from "../src/server-words.ts";
+import { plainReason, refusalWords } from "../src/server-words.ts";
 
 const refused = (reason: string) =>
   refusalWords({ kind: "refused", code: CLOSE.unauthenticated, reason }, "https://host", false, undefined);
@@ -58,4 +58,11 @@ test("a token that can only look: in the command line's own words", () => {
   expect(words).toBe(
     "to drive needs the scope sandbox:exec, which this token has not: it may look, with --role viewer",
   );
+});
+
+test("a line that was given as one word is told how a shell reads it", () => {
+  expect(plainReason("cmd_not_found: Cannot find cd /tmp && ls")).toBe(
+    "cd /tmp && ls: command not found (no shell reads it: for a line, bash -c 'LINE', or run --command 'LINE')",
+  );
+  expect(plainReason("cmd_not_found: Cannot find foo")).toBe("foo: command not found");
 });

@@ -120,7 +120,7 @@ describe("what is left out comes from the context", () => {
     expect(parse("--sandbox other", defaults)).toMatchObject({
       wish: { endpoint: { typed: URL }, sandbox: "other", session: "work", cmd: undefined },
     });
-    expect(parse("kill", defaults)).toMatchObject({ kind: "kill", sandbox: "dev", session: "work" });
+    expect(parse("kill", defaults)).toMatchObject({ kind: "kill", sandbox: "dev", sessions: ["work"] });
     expect(parse("login", defaults)).toMatchObject({ kind: "login", endpoint: { typed: URL } });
     expect(parse("login", { ...defaults, isServerFound: true })).toMatchObject({ endpoint: undefined });
     expect(parse("signal HUP", defaults)).toMatchObject({ kind: "signal", endpoint: { typed: URL }, signal: "SIGHUP" });
@@ -165,8 +165,8 @@ describe("--context", () => {
       expect(read(words)).toMatchObject({ wish: work });
     }
     expect(read("--context work ls")).toMatchObject(work);
-    expect(read("kill --context work")).toMatchObject({ session: "w" });
-    expect(read("kill")).toMatchObject({ sandbox: "usual", session: "s" });
+    expect(read("kill --context work")).toMatchObject({ sessions: ["w"] });
+    expect(read("kill")).toMatchObject({ sandbox: "usual", sessions: ["s"] });
     expect(read("ssh-config --context work")).toMatchObject({
       words: ["sbx-stdio", "ssh-proxy", "https://work.example", "--sandbox", "dev", "--context", "work"],
     });
@@ -195,7 +195,7 @@ describe("switches", () => {
 
   test("a word that is no address is the session: kill web, logs web, attach web", () => {
     const defaults = { server: URL };
-    for (const verb of ["kill", "logs", "screen", "commands", "tickets"]) {
+    for (const verb of ["logs", "screen", "commands", "tickets"]) {
       expect(parse(`${verb} web`, defaults)).toMatchObject({
         session: "web",
         endpoint: { origin: new globalThis.URL(URL).origin },
@@ -204,7 +204,27 @@ describe("switches", () => {
     expect(parse("attach web", defaults)).toMatchObject({ kind: "attach", wish: { session: "web" } });
     expect(() => parse("kill h.example/attach", { ...defaults, session: "s" })).toThrow("is no address");
     expect(() => parse("kill web --session other", defaults)).toThrow('"web" is no address');
+    expect(parse("kill web", defaults)).toMatchObject({ sessions: ["web"] });
+    expect(parse(`kill ${URL} web worker web`)).toMatchObject({
+      sessions: ["web", "worker"],
+      endpoint: { typed: URL },
+    });
+    expect(() => parse("kill web a/b", defaults)).toThrow('"a/b" is no session\'s name');
     expect(() => parse("kill web")).toThrow("which server?");
+  });
+
+  test("a name where ssh or kubectl has it is told how it is said here; each verb's help shows what it takes", () => {
+    const hint = "a context is meant by --context web, a sandbox by --sandbox web, a session by attach web";
+    expect(refusal("exec web -- ls")).toBe(`"web" is no address: ${hint}`);
+    expect(refusal("web")).toBe(
+      `"web" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: sbx-stdio -- web; ${hint}`,
+    );
+    const help = (verb: string) => {
+      const shown = parse(`${verb} --help`);
+      return shown.kind === "show" ? shown.text.split("\n")[0] : "";
+    };
+    expect(help("wait")).toBe("Usage: sbx-stdio wait [URL | NAME] [options]");
+    expect(help("ls")).toBe("Usage: sbx-stdio ls [URL] [options]");
   });
 
   test("run and logs have the letters of docker and kubectl; forward has -v", () => {

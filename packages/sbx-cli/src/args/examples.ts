@@ -55,7 +55,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio logs https://host --session web --since 10m",
     "sbx-stdio logs web                                  # where a context knows the server",
   ],
-  kill: ["sbx-stdio kill https://host --session web", "sbx-stdio kill web"],
+  kill: ["sbx-stdio kill https://host --session web", "sbx-stdio kill web worker"],
   whoami: ["sbx-stdio whoami https://host"],
   doctor: ["sbx-stdio doctor https://host --sandbox dev", "sbx-stdio doctor --start --json"],
   share: [

@@ -79,7 +79,8 @@ function originOf(address: string | undefined): string | undefined {
  */
 export function sessionPlaceOf(word: string | undefined, flags: PlaceFlags, defaults: Defaults): SessionPlace {
   const { url, session = defaults.session } = nameOrAddress(word, flags);
-  if (session === undefined) throw usage("required option '--session <name>' not specified");
+  if (session === undefined)
+    throw usage("which session? Give --session NAME; where a context knows the server, NAME alone");
   return { ...placeOf(url, flags, defaults), session };
 }
 
@@ -88,9 +89,11 @@ export function nameOrAddress(
   word: string | undefined,
   { session }: Pick<PlaceFlags, "session">,
 ): { readonly url: string | undefined; readonly session: string | undefined } {
-  const isName = session === undefined && word !== undefined && /^\w[\w.-]*$/.test(word);
+  const isName = session === undefined && word !== undefined && isSessionName(word);
   return isName ? { url: undefined, session: word } : { url: word, session };
 }
+
+export const isSessionName = (word: string) => /^\w[\w.-]*$/.test(word);
 
 /** Whether a word is an address, where another word may stand in its place. */
 export function isAddress(word: string | undefined): word is string {

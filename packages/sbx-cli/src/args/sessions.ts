@@ -3,7 +3,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Defaults, Since } from "../cli-command.ts";
 import { type Endpoint, readEndpoint } from "../endpoint.ts";
-import { addPlace, addSessionPlace, type PlaceFlags, placeOf, sessionPlaceOf } from "./place.ts";
+import { usage } from "../outcome.ts";
+import { addPlace, addSessionPlace, isSessionName, type PlaceFlags, placeOf, sessionPlaceOf } from "./place.ts";
 import { readWhole } from "./readers.ts";
 import type { Done } from "./verb-options.ts";
 
@@ -37,12 +38,21 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
       const { follow = false, tail, since, json = false } = flags;
       done({ kind: "logs", ...sessionPlaceOf(url, flags, defaults), follows: follow, tail, since, isJson: json });
     });
-  addSessionPlace(program.command("kill [url]"))
-    .usage("[URL | NAME] [options]")
-    .description("end a session: SIGHUP, then SIGTERM, then SIGKILL to its processes")
-    .option("--json", "say what was ended as JSON")
-    .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
-      done({ kind: "kill", ...sessionPlaceOf(url, flags, defaults), isJson: flags.json === true });
+  addSessionPlace(program.command("kill [words...]"))
+    .usage("[URL] [options] [NAME…]")
+    .description("end sessions: SIGHUP, then SIGTERM, then SIGKILL to their processes")
+    .option("--json", "say what was ended as JSON, a line for each")
+    .action((words: readonly string[], flags: PlaceFlags & { json?: boolean }) => {
+      const [first] = words;
+      const hasPlace = first !== undefined && (flags.session !== undefined || !isSessionName(first));
+      const [url, names] = hasPlace ? [first, words.slice(1)] : [undefined, words];
+      const place = placeOf(url, flags, defaults);
+      for (const name of names) {
+        if (flags.session !== undefined) throw usage(`"${name}" and --session: name them all in one way`);
+        if (!isSessionName(name)) throw usage(`"${name}" is no session's name`);
+      }
+      const sessions = names.length > 0 ? [...new Set(names)] : [sessionPlaceOf(url, flags, defaults).session];
+      done({ kind: "kill", ...place, sessions, isJson: flags.json === true });
     });
   addPlace(program.command("whoami [url]"))
     .description("who you are to the server, and until when")
