@@ -9,6 +9,7 @@ import { patiently } from "./patience.ts";
 import { safeJson } from "./plain-text.ts";
 import { asideToPerson, Printer } from "./print.ts";
 import { plainReason, startFailureCode } from "./server-words.ts";
+import { fetchUnlessSilent } from "./silence.ts";
 import { cellText, table } from "./table.ts";
 import { isInputTyped } from "./tty.ts";
 
@@ -23,7 +24,8 @@ const HTTP_BAD_REQUEST = 400;
 
 /** @param retries How often a call that may be repeated is; absent: as often as usual. */
 export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>, retries?: number): Sandbox {
-  return sandbox(endpoint.httpBase, { sandbox: name, token, ...(retries === undefined ? {} : { retries }) });
+  const more = retries === undefined ? {} : { retries };
+  return sandbox(endpoint.httpBase, { sandbox: name, token, fetch: fetchUnlessSilent(), ...more });
 }
 
 /** As {@link asking}, where the answer should come at once. */

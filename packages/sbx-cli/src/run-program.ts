@@ -78,7 +78,11 @@ export async function runProgram(
       if (given.waitMs !== undefined) return printHeld(printer, session, await start({}));
       const wait = start({ waitMs: FIRST_WAIT_MS });
       const answer = await patiently("waiting for the server's answer", wait, asideToPerson);
-      return answer.state === "running" ? goOn(printer, at, request) : printHeld(printer, session, answer);
+      if (answer.state !== "running") return printHeld(printer, session, answer);
+      return goOn(printer, at, request).catch(async (error: unknown) => {
+        await printer.aside(`it may still run, in session ${request.session}`);
+        throw error;
+      });
     });
     return endOf(printer, request.session, result);
   });
