@@ -1,4 +1,4 @@
-// Names for a shell's Tab: contexts, sandboxes, sessions. Whatever goes wrong, there are none, and nothing is said.
+// Names for a shell's Tab: contexts, sandboxes, sessions, tickets. Whatever goes wrong, there are none, and nothing is said.
 
 import { isRecord } from "sandbox-stdio/core";
 import { isAddress, placeOf } from "./args/place.ts";
@@ -18,7 +18,7 @@ const UNNAMED = /^(?:cli|tcp)-[a-z0-9]{8}$/;
 /** Verbs for which what has ended is there, too. */
 const OF_ENDED: readonly string[] = ["logs", "read", "screen", "commands"];
 
-/** @param what `contexts`, `sandboxes` or `sessions`. @param typed The words of the line so far, without the program. */
+/** @param what `contexts`, `sandboxes`, `sessions` or `tickets`. @param typed The words of the line so far, without the program. */
 export async function complete([what, ...typed]: readonly string[], env: Environment): Promise<Outcome> {
   const names = namesOf(what, typed, env).catch(() => []);
   const late = new Promise<string[]>((resolve) => setTimeout(() => resolve([]), PATIENCE_MS).unref());
@@ -28,7 +28,7 @@ export async function complete([what, ...typed]: readonly string[], env: Environ
 
 async function namesOf(what: string | undefined, typed: readonly string[], env: Environment): Promise<string[]> {
   if (what === "contexts") return contextNames(env);
-  if (what !== "sandboxes" && what !== "sessions") return [];
+  if (what !== "sandboxes" && what !== "sessions" && what !== "tickets") return [];
   const after = (flag: string) => typed[typed.lastIndexOf(flag) + 1 || typed.length];
   const defaults = readDefaults(env, process.cwd(), after("--context"));
   const sandbox = after("--sandbox");
@@ -38,6 +38,14 @@ async function namesOf(what: string | undefined, typed: readonly string[], env: 
     const answer: unknown = await (await ask(place.endpoint, "GET", "/api/sandboxes", token)).json();
     const list = isRecord(answer) && Array.isArray(answer.sandboxes) ? answer.sandboxes.filter(isRecord) : [];
     return list.map((one) => String(one.sandbox));
+  }
+  if (what === "tickets") {
+    const session = after("--session") ?? defaults.session;
+    if (session === undefined) return [];
+    const path = `/api/sandboxes/${encodeURIComponent(place.sandbox)}/sessions/${encodeURIComponent(session)}/tickets`;
+    const answer: unknown = await (await ask(place.endpoint, "GET", path, token)).json();
+    const list = isRecord(answer) && Array.isArray(answer.tickets) ? answer.tickets.filter(isRecord) : [];
+    return list.map((one) => String(one.id));
   }
   const listed = await listSessions(place.endpoint, place.sandbox, token);
   const shown = OF_ENDED.includes(typed[0] ?? "") ? entriesOf(listed) : runningOf(listed);

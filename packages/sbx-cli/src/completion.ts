@@ -1,5 +1,6 @@
 // Completions and the manual page, made from the one description of the command line. Pure.
 
+import os from "node:os";
 import type { Command, Option } from "commander";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -13,15 +14,24 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 /** It alone takes paths of this machine as words. */
 const TAKES_FILES = "cp";
+/** What stands behind the first word of a verb: behind these words of it alone, where there are some. */
+const SECOND: Readonly<Record<string, { readonly after?: readonly string[] } & Values>> = {
+  context: { after: ["use", "remove", "set"], asked: "contexts" },
+  signal: { choices: Object.keys(os.constants.signals) },
+};
+/** Verbs whose words are asked for and are no sessions. */
+const ASKED: Readonly<Record<string, string>> = { revoke: "tickets" };
 /** They take a command, so a bare word is no session's name. */
 const TAKE_COMMANDS: readonly string[] = ["run", "exec"];
+
+type Values = { readonly choices?: readonly string[]; readonly asked?: string };
 
 type Words = {
   readonly name: string;
   readonly description: string;
   readonly options: readonly Option[];
-  /** Whether a word may be a session's name. */
-  readonly takesSession: boolean;
+  /** What a word may be that is asked for: a session's name, a ticket. */
+  readonly asked: string | undefined;
   /** Words that stand next to it, where there are only so many. */
   readonly choices: readonly string[];
 };
@@ -42,7 +52,7 @@ function visible(program: Command): Words[] {
       name: command.name(),
       description: command.description(),
       options,
-      takesSession: hasSession && !TAKE_COMMANDS.includes(command.name()),
+      asked: ASKED[command.name()] ?? (hasSession && !TAKE_COMMANDS.includes(command.name()) ? "sessions" : undefined),
       choices: [
         ...command.commands.map((inner) => inner.name()),
         ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
@@ -60,7 +70,7 @@ const flagsOf = (options: readonly Option[]) => options.flatMap(namesOf).join(" 
 const namesOf = ({ short, long }: Option) => [short, long].filter((flag) => flag !== undefined);
 
 /** The words after an option: its choices, or what is asked for. */
-function valuesOf(option: Option): { readonly choices?: readonly string[]; readonly asked?: string } {
+function valuesOf(option: Option): Values {
   const asked = NAMES[option.long ?? ""];
   if (asked !== undefined) return { asked };
   return option.argChoices === undefined ? {} : { choices: option.argChoices };
@@ -77,7 +87,14 @@ function bash(commands: readonly Words[], own: readonly Option[]): string {
       : `    ${flags}) COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$current")); return ;;`;
   });
   const flags = commands.map(({ name, options }) => `    ${name}) words="${flagsOf(options)}" ;;`);
-  const sessions = commands.filter(({ takesSession }) => takesSession).map(({ name }) => name);
+  const asked = commands.flatMap(({ name, asked: what }) =>
+    what === undefined ? [] : [`    ${name}) _sbx_stdio_names ${what}; return ;;`],
+  );
+  const seconds = Object.entries(SECOND).map(([name, { after = ["*"], ...values }]) => {
+    const words = `COMPREPLY=($(compgen -W "${values.choices?.join(" ")}" -- "$current"))`;
+    const said = values.asked === undefined ? words : `_sbx_stdio_names ${values.asked}`;
+    return `    ${name}:${after.join(` | ${name}:`)}) compopt +o default; ${said}; return ;;`;
+  });
   const choices = commands
     .filter((command) => command.choices.length > 0)
     .map(({ name, choices: words }) => `    ${name}) ((COMP_CWORD == 2)) && words="${words.join(" ")}" ;;`);
@@ -89,7 +106,7 @@ _sbx_stdio_names() {
   COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" __complete "$1" "\${typed[@]:1}" 2>/dev/null)" -- "$current"))
 }
 _sbx_stdio() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words= i
+  local current=\${COMP_WORDS[COMP_CWORD]} words= i verbs="${verbsOf(commands).join(" ")}"
   for ((i = 1; i < COMP_CWORD; i++)); do [[ \${COMP_WORDS[i]} == -- ]] && return; done
   case \${COMP_WORDS[COMP_CWORD - 1]} in
 ${values.join("\n")}
@@ -100,10 +117,20 @@ ${flags.join("\n")}
     *) words="${flagsOf(own)}" ;;
     esac
   elif ((COMP_CWORD == 1)); then
-    words="${commands.map(({ name }) => name).join(" ")}"
+    words="$verbs"
   else
+    ((COMP_CWORD == 3)) && case "\${COMP_WORDS[1]}:\${COMP_WORDS[2]}" in
+    *:-*) ;;
+${seconds.join("\n")}
+    esac
+    # A colon is a word to bash: behind it stands a path of the sandbox.
+    [[ \${COMP_WORDS[1]} == ${TAKES_FILES} && ($current == :* || \${COMP_WORDS[COMP_CWORD - 1]} == :) ]] && {
+      compopt +o default
+      return
+    }
     case \${COMP_WORDS[1]} in
-    ${sessions.join("|")}) _sbx_stdio_names sessions; return ;;
+    help) ((COMP_CWORD == 2)) && words="$verbs" ;;
+${asked.join("\n")}
 ${choices.join("\n")}
     esac
     [[ \${COMP_WORDS[1]} == ${TAKES_FILES} ]] || compopt +o default
@@ -126,9 +153,14 @@ function zsh(commands: readonly Words[], own: readonly Option[]): string {
       const value = takesValue(option) ? `:value:${action(option)}` : "";
       return namesOf(option).map((flag) => zshQuote(`${flag}[${zshText(option.description)}]${value}`));
     });
-  const words = ({ name, takesSession, choices }: Words) => {
-    if (choices.length > 0) return `'1:word:(${choices.join(" ")})' '*:word:_sbx_stdio_none'`;
-    if (takesSession) return "'*:session: _sbx_stdio_names sessions'";
+  const second = (name: string) => {
+    const { choices, asked } = SECOND[name] ?? {};
+    if (asked !== undefined) return `'2:name: _sbx_stdio_names ${asked}' `;
+    return choices === undefined ? "" : `'2:word:(${choices.join(" ")})' `;
+  };
+  const words = ({ name, asked, choices }: Words) => {
+    if (choices.length > 0) return `'1:word:(${choices.join(" ")})' ${second(name)}'*:word:_sbx_stdio_none'`;
+    if (asked !== undefined) return `${second(name)}'*:name: _sbx_stdio_names ${asked}'`;
     return name === TAKES_FILES ? "'*:file:_files'" : "'*:word:_sbx_stdio_none'";
   };
   const names = commands.map(({ name, description }) => zshQuote(`${name}:${zshText(description)}`));
@@ -152,6 +184,7 @@ _sbx_stdio() {
   # To _arguments the verb is the program.
   if [[ $words[2] != -* ]]; then shift words; ((CURRENT--)); fi
   case $typed[2] in
+    help) _arguments '1:word:(${commands.map(({ name }) => name).join(" ")})' ;;
 ${cases.join("\n")}
     *) _arguments ${described(own).join(" ")} '*:word:_files' ;;
   esac
@@ -173,15 +206,23 @@ function fish(commands: readonly Words[], own: readonly Option[]): string {
     const long = option.long === undefined ? "" : ` -l ${option.long.slice(2)}`;
     return `complete -c sbx-stdio -n '${condition}'${short}${long}${values(option)} -d ${fishQuote(option.description)}`;
   };
-  const word = ({ name, takesSession, choices }: Words) => {
+  const second = (name: string) => {
+    const { after, choices, asked } = SECOND[name] ?? {};
+    const inner = after === undefined ? "" : `; and __fish_seen_subcommand_from ${after.join(" ")}`;
+    const values = asked === undefined ? choices?.join(" ") : ask(asked);
+    if (values === undefined) return [];
+    return [`complete -c sbx-stdio -n '__fish_seen_subcommand_from ${name}${inner}' -f -a '${values}'`];
+  };
+  const word = ({ name, asked, choices }: Words) => {
     const seen = `complete -c sbx-stdio -n '__fish_seen_subcommand_from ${name}' -f`;
-    if (choices.length > 0) return [`${seen} -a '${choices.join(" ")}'`];
-    if (takesSession) return [`${seen} -a '${ask("sessions")}'`];
+    if (choices.length > 0) return [`${seen} -a '${choices.join(" ")}'`, ...second(name)];
+    if (asked !== undefined) return [`${seen} -a '${ask(asked)}'`, ...second(name)];
     return name === TAKES_FILES ? [] : [seen];
   };
   const names = commands.map(({ name }) => name).join(" ");
   const lines = [
     "complete -c sbx-stdio -n __fish_use_subcommand -f",
+    `complete -c sbx-stdio -n '__fish_seen_subcommand_from help' -f -a '${names}'`,
     ...commands.map(
       ({ name, description }) =>
         `complete -c sbx-stdio -n __fish_use_subcommand -a ${name} -d ${fishQuote(description)}`,
@@ -195,6 +236,7 @@ function fish(commands: readonly Words[], own: readonly Option[]): string {
   return `# fish completion of sbx-stdio\n${lines.join("\n")}\n`;
 }
 
+const verbsOf = (commands: readonly Words[]) => [...commands.map(({ name }) => name), "help"];
 const takesValue = ({ required, optional }: Option) => required || optional;
 const zshText = (text: string) => text.replace(/[[\]:\\]/g, "\\$&");
 const zshQuote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -122,6 +122,20 @@ describe("what is made from the description", () => {
     // Names are asked for, with what stands on the line.
     expect(inBash("logs", "--sandbox", "dev", "")).toBe("__complete sessions logs --sandbox dev\nweb");
     expect(inBash("ls", "--context", "w")).toBe("__complete contexts ls --context w\nweb");
+    // A word behind a word, help's, and a path of the sandbox, which no file here is offered for.
+    expect(inBash("context", "use", "w")).toBe("__complete contexts context use w\nweb");
+    expect(inBash("help", "comp")).toBe("completion");
+    expect(inBash("hel")).toBe("help");
+    expect(inBash("signal", "web", "SIGH")).toBe("SIGHUP");
+    expect(inBash("signal", "we")).toBe("__complete sessions signal we\nweb");
+    expect(inBash("revoke", "w")).toBe("__complete tickets revoke w\nweb");
+    const isOffered = (line: string) => {
+      const words = line.split(" ").map((word) => `'${word}'`);
+      const script = `source ${files.get("bash")}; compopt() { echo "$@"; }
+        COMP_WORDS=(${words.join(" ")}); COMP_LINE='${line}'; COMP_CWORD=${words.length - 1}; _sbx_stdio; true`;
+      return !execFileSync("bash", ["-c", script], { encoding: "utf8" }).includes("+o default");
+    };
+    expect([isOffered("sbx-stdio cp : pr"), isOffered("sbx-stdio cp pr")]).toEqual([false, true]);
     const fish = readFileSync(files.get("fish") ?? "", "utf8");
     expect(fish).toMatch(/from logs' -f -a '\(sbx-stdio __complete sessions /);
     expect(readFileSync(files.get("zsh") ?? "", "utf8")).toContain(":value:(driver viewer)");
@@ -144,6 +158,9 @@ describe("what is made from the description", () => {
     expect(await names("sessions", "logs")).toBe("web\nold\n");
     expect(await names("sandboxes", "ls", server.url)).toBe("dev\n");
     expect(await names("contexts")).toContain("work\n");
+    server.said = { tickets: [{ id: "3f6c2a" }] };
+    expect(await names("tickets", "revoke", "--session", "web")).toBe("3f6c2a\n");
+    expect(await names("tickets", "revoke")).toBe("");
     expect(await runCli(["__complete", "sessions", "http://127.0.0.1:9"], "", env)).toMatchObject({
       ...{ code: 0, stdout: "", stderr: "" },
     });
