@@ -58,6 +58,19 @@ test("X7: while there is output the screen is asked for every 5 s, and not while
   expect(kept).toEqual(["screen screen 2", "commands commands 2"]);
 });
 
+test("X7: a look that came before the first output is followed by one as soon as there is some", async () => {
+  const { session, log, looks, asked, answered } = terminal();
+  looks.tick(session, 0);
+  await answered("nothing");
+  expect(looks.nextTickMs(session)).toBe(Number.POSITIVE_INFINITY);
+  log.append(bytes("a prompt"), 1);
+  looks.tick(session, 20);
+  expect(asked.length).toBe(2);
+  await answered("a prompt");
+  log.append(bytes("more"), 1);
+  expect(looks.nextTickMs(session)).toBe(5_020);
+});
+
 test("X7: before the bridge is let go of, it is asked once more, and waited for though it may not answer", async () => {
   const { session, log, looks, asked, answered } = terminal();
   log.append(bytes("one"), 1);

@@ -74,7 +74,8 @@ export class LastLooks {
     if (hop === undefined) return;
     this.#session = session;
     this.#offset = session.log.endOffset;
-    this.#nextMs = nowMs + INTERVAL_MS;
+    // A look before the first output has seen nothing worth keeping for long.
+    this.#nextMs = this.#offset === 0 ? nowMs : nowMs + INTERVAL_MS;
     this.#isLooking = true;
     const ask = async (name: "screen" | "commands", question: Question) => {
       const json = await askProcess(hop, question);
