@@ -7,7 +7,7 @@ import type { Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { safeJson } from "./plain-text.ts";
 import { asideToPerson, Printer } from "./print.ts";
-import { asking, follow, only, sandboxOf } from "./programs.ts";
+import { asking, follow, followedTo, only, sandboxOf } from "./programs.ts";
 
 const READ_BYTES = 1_048_576;
 /** Of a line, where the last so many lines are looked for. */
@@ -103,6 +103,7 @@ async function printLines(
   };
   let from = start;
   let incarnation: string | undefined;
+  let code = 0;
   for (;;) {
     const how = { maxBytes: READ_BYTES, format: "base64", times: 1 } as const;
     const answer = await soon(session.read({ ...only({ from, incarnation }), ...how }));
@@ -119,9 +120,10 @@ async function printLines(
         const times = [{ offset: event.from, at: new Date().toISOString() }];
         await say(lines.add(Buffer.from(event.output, "base64"), event.from, times));
       }
+      if (event.type === "exit") code = await followedTo(event.state, printer);
       if (printer.isBroken) break;
     }
   }
   await say(lines.rest());
-  return printer.end();
+  return printer.end(code);
 }

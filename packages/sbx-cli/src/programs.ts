@@ -1,7 +1,16 @@
 // The verbs that work without a connection of their own, over the library that speaks HTTP: read, write, wait, screen,
 // commands, signal. `run` is in run-program.ts.
 
-import { type OutputEvent, type Sandbox, type SandboxSession, StdioError, sandbox } from "sandbox-stdio/client";
+import {
+  type OutputEvent,
+  type Sandbox,
+  type SandboxSession,
+  type State,
+  StdioError,
+  sandbox,
+  type Until,
+  type WaitAnswer,
+} from "sandbox-stdio/client";
 import type { Place, ProgramCommand } from "./cli-command.ts";
 import { describeFailure, fetchFailure } from "./network-words.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
@@ -80,7 +89,7 @@ export async function runProgramVerb(
     case "wait": {
       const work = () => session.wait({ until: command.until, ...command.more });
       const answer = await asking(() => patiently("waiting for it", work(), asideToPerson));
-      await say(answer, () => (answer.match === undefined ? "" : `${answer.match.text}\n`));
+      await say(answer, () => waitedFor(command.until, answer));
       if (answer.outcome !== "met" && !command.isJson)
         await printer.aside(waitWords(answer.outcome, command.more.timeoutMs));
       return printer.end(VERB_EXIT[answer.outcome]);
@@ -118,6 +127,12 @@ export async function runProgramVerb(
 
 const waitingFor = (waitMs = 0) => (waitMs > 0 ? "waiting for output" : "waiting for the server's answer");
 
+/** What matched, or for the end the code, as `docker wait` prints it. */
+function waitedFor(until: Until, { match, exit }: WaitAnswer): string {
+  if (match !== undefined) return `${match.text}\n`;
+  return "exit" in until && exit !== undefined ? `${exit.code}\n` : "";
+}
+
 function waitWords(outcome: "timeout" | "exited" | "lost", timeoutMs = USUAL_WAIT_MS): string {
   if (outcome === "timeout") return `it did not come within ${timeoutMs / 1_000} s: --timeout says how long`;
   return outcome === "exited" ? "the process ended first" : "the process was lost";
@@ -152,20 +167,28 @@ export async function follow(
 ): Promise<Outcome> {
   const isBytes = !isJson && query.format === undefined;
   const { to: _, maxBytes: __, waitMs: ___, ...asked } = query;
+  let code: number = EXIT.ok;
   return asking(async () => {
     for await (const event of session.follow(isBytes ? { ...asked, format: "base64" } : asked)) {
       if (isJson) await printer.print(`${safeJson(event)}\n`);
       else await printEvent(printer, event, isBytes);
+      if (event.type === "exit") code = await followedTo(event.state, printer);
       if (printer.isBroken) break;
     }
-    return printer.end();
+    return printer.end(code);
   });
+}
+
+/** What following ends with: a process that was lost may have had more to say. */
+export async function followedTo(state: State, printer: Printer): Promise<number> {
+  if (state !== "lost") return EXIT.ok;
+  await printer.aside("the process was lost");
+  return EXIT.failed;
 }
 
 async function printEvent(printer: Printer, event: OutputEvent, isBytes: boolean): Promise<void> {
   if (event.type === "output") await printer.print(isBytes ? Buffer.from(event.output, "base64") : event.output);
   else if (event.type === "gap") await printer.aside(`${event.to - event.from} bytes of output were lost`);
-  else if (event.type === "exit" && event.state === "lost") await printer.aside("the process was lost");
 }
 
 async function write(
