@@ -241,6 +241,11 @@ describe("its other commands", () => {
       stderr: "sbx-stdio: session one in sandbox default has ended\n",
     });
     expect(isAlive(pid)).toBe(false);
+    await subcommand(who, "run", "--session", "over", "--", "true");
+    expect(await subcommand(who, "kill", "--session", "over")).toMatchObject({
+      code: 0,
+      stderr: "sbx-stdio: session over in sandbox default had ended before; its log is forgotten\n",
+    });
     const again = await subcommand(who, "kill", "--session", "one");
     expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });
   });
