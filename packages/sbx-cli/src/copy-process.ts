@@ -25,10 +25,10 @@ export function remoteOf(command: CopyCommand, env: Environment): Remote {
   const { endpoint, sandbox, token, tokenCommand, tokenCommandFrom } = command;
   // An address of the folder's file is found there again: typed, it would be shown credentials that are not for it.
   const words = [...(endpoint.isFound === true ? [] : [endpoint.httpBase]), "--sandbox", sandbox, "--no-tty"];
-  const isSaid = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
-  if (token === undefined && tokenCommand !== undefined && isSaid) words.push("--token-command", tokenCommand);
-  // Other users of this machine see arguments, and not the environment.
-  const childEnv = { ...env, ...(token === undefined ? {} : { SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin }) };
+  if (token === undefined && tokenCommand !== undefined && tokenCommandFrom === "--token-command") {
+    words.push("--token-command", tokenCommand);
+  }
+  const childEnv = childEnvironment(command, env);
   return (script, args, { hasInput = false, isPrinted = false } = {}) => {
     const output = isPrinted ? "inherit" : "pipe";
     return spawn(process.execPath, [...ownWords(), ...words, "--", "sh", "-c", script, "sh", ...args], {
@@ -36,6 +36,19 @@ export function remoteOf(command: CopyCommand, env: Environment): Remote {
       stdio: hasInput ? ["pipe", output, "inherit", "pipe"] : ["ignore", output, "inherit"],
     });
   };
+}
+
+/** What the copy's processes find in their environment. Other users of this machine see arguments, and not that. */
+function childEnvironment(
+  { endpoint, token, tokenCommand, tokenCommandFrom }: CopyCommand,
+  env: Environment,
+): Environment {
+  if (token !== undefined) return { ...env, SBX_TOKEN: token, SBX_TOKEN_ORIGIN: endpoint.origin };
+  // A found address gets nothing of a context that is named, here as elsewhere.
+  if (tokenCommand === undefined || tokenCommandFrom !== "--context" || endpoint.isFound === true) return env;
+  // It wins over a token of the environment.
+  const { SBX_TOKEN: _token, DO_TOKEN: _other, ...rest } = env;
+  return { ...rest, SBX_TOKEN_COMMAND: tokenCommand };
 }
 
 /** How this program is started again: a compiled one is its own runtime, others get the same options (bin/sbx-stdio.js). */

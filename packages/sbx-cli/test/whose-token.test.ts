@@ -1,7 +1,7 @@
 // Which of a person's credentials goes to which server: the context's command, SBX_TOKEN, and both beside a link.
 
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -138,6 +138,31 @@ test("an address of the folder's file makes no server the person's own, for a li
     expect(stderr).toContain(`SBX_TOKEN is not sent to ${other.url}`);
   }
   expect(other.shown).toEqual([undefined]);
+});
+
+test("a context that cp names and that has no address gives its token to no address of the folder's file", async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, ".sbx.json"), JSON.stringify({ server: other.url }));
+  writeFileSync(join(folder, "f"), "x");
+  const { SBX_TOKEN: _, ...env } = cleanEnv();
+  await runCli(["context", "set", "work", ...COMMAND], "", env);
+  const copy = ["cp", "--context", "work", "f", ":f"];
+  const { code, stderr } = await collect(startCli(copy, { env, cwd: folder }));
+  expect([code, other.shown]).toEqual([255, []]);
+  expect(stderr).toContain(`the token command is not used for ${other.url}, which .sbx.json of this folder chose`);
+});
+
+test("a copy does not show the line of its context to other users of the machine", async () => {
+  const env = cleanEnv();
+  const [seen, file] = [join(scratch(), "seen"), join(scratch(), "f")];
+  writeFileSync(file, "x");
+  const line = `ps -o args= -p $PPID > ${seen}; echo of-command`;
+  await runCli(["context", "set", "own", own.url, "--token-command", line], "", env);
+  await runCli(["cp", "--context", "own", file, ":f"], "", env);
+  expect(own.shown).toEqual(["Bearer of-command"]);
+  const args = readFileSync(seen, "utf8");
+  expect(args).toContain(`${own.url} --sandbox default`);
+  expect(args).not.toContain("of-command");
 });
 
 test("ssh-config's entry names the context that its address is from, so that another can be used later", async () => {
