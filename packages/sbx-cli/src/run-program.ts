@@ -1,5 +1,5 @@
 // `run`: starts a process over HTTP, and prints what it says. Its session's name is chosen on this side, so that a server that
-// dies meanwhile is asked again for the same process, and none is started twice.
+// dies meanwhile is asked again for the same process, and none is started twice (start-once.ts).
 
 import {
   type OutputEvent,
@@ -11,22 +11,22 @@ import {
 } from "sandbox-stdio/client";
 import { freshSessionName } from "./attach-query.ts";
 import type { RunCommand } from "./cli-command.ts";
-import { fetchFailure } from "./network-words.ts";
 import { EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { asideToPerson, Printer } from "./print.ts";
 import { asking, askingSoon, json, sandboxOf, VERB_EXIT } from "./programs.ts";
 import { untilSignal } from "./run-signals.ts";
+import { isForgotten, type Named, RETRIES, startOnce } from "./start-once.ts";
 
-type Named = RunRequest & { readonly session: string };
+/** Means this one process: it starts no other. */
+type Started = Named & { readonly incarnation: string };
+
 /** How it stands, and what was printed of it. */
 type Ending = { readonly state: RunAnswer["state"]; readonly exit?: RunAnswer["exit"] | undefined };
 type Result = Ending & { readonly missing: number };
 type Stream = "stdout" | "stderr" | undefined;
 
 const [STDOUT, STDERR] = [1, 2] as const;
-/** How often a process is asked for that may have been started: with pauses of up to 4 s, for a minute and more. */
-const RETRIES = 20;
 /** By then it is known that it runs. */
 const FIRST_WAIT_MS = 1_000;
 const LONG_WAIT_MS = 60_000;
@@ -35,9 +35,6 @@ const FEWEST_BYTES = 16;
 const READ_BYTES = 1_048_576;
 /** What stands in a text for bytes that are no UTF-8. */
 const REPLACED = "\uFFFD";
-/** Nobody was reached: nothing has been started. */
-const UNREACHED =
-  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|.*(CERT|TLS|SSL).*)$/;
 
 /** @param input What `--stdin -` reads. @throws {CliError} */
 export async function runProgram(
@@ -56,7 +53,7 @@ export async function runProgram(
   }
   const request = { ...given, session: given.session ?? freshSessionName().replace(/^cli/, "run") };
   const at = sandboxOf(command, token, RETRIES);
-  const start = (more: Partial<RunRequest>) => startOnce(sandboxOf(command, token, 0), at, { ...request, ...more });
+  const start = (more: Partial<RunRequest>) => startOnce(sandboxOf(command, token, 0), { ...request, ...more });
   const session = at.session(request.session);
   // A name that was given may be that of a process that somebody else has started.
   const isOurs = given.session === undefined;
@@ -68,9 +65,12 @@ export async function runProgram(
     }
     if (given.maxBytes !== undefined) {
       const isPatient = given.waitMs === undefined;
-      let answer: RunAnswer;
-      do answer = await asking(() => start(isPatient ? { waitMs: LONG_WAIT_MS } : {}));
-      while (isPatient && answer.state === "running");
+      let answer = await asking(() => start(isPatient ? { waitMs: LONG_WAIT_MS } : {}));
+      while (isPatient && answer.state === "running") {
+        const { incarnation } = answer;
+        const again = { ...request, incarnation, waitMs: LONG_WAIT_MS };
+        answer = await asking(() => at.run(again).catch(orLost({ ...answer, state: "lost" })));
+      }
       await printCut(printer, answer);
       return endOf(printer, request.session, { ...answer, missing: 0 });
     }
@@ -79,7 +79,8 @@ export async function runProgram(
       const wait = start({ waitMs: FIRST_WAIT_MS });
       const answer = await patiently("waiting for the server's answer", wait, asideToPerson);
       if (answer.state !== "running") return printHeld(printer, session, answer);
-      return goOn(printer, at, request).catch(async (error: unknown) => {
+      const { incarnation } = answer;
+      return goOn(printer, at, { ...request, incarnation }).catch(async (error: unknown) => {
         await printer.aside(`it may still run, in session ${request.session}`);
         throw error;
       });
@@ -96,22 +97,6 @@ function startDetached(at: Sandbox, request: RunRequest): Promise<{ session: str
 }
 
 const hasInput = ({ stdin, stdinBase64 }: RunRequest) => typeof stdin === "string" || stdinBase64 !== undefined;
-
-/** An address where nobody listens is told at once: it is asked again only where the process may have been started. */
-async function startOnce(once: Sandbox, often: Sandbox, request: Named): Promise<RunAnswer> {
-  try {
-    return await once.run(request);
-  } catch (error) {
-    if (!mayHaveStarted(error)) throw error;
-    return often.run(request);
-  }
-}
-
-function mayHaveStarted(error: unknown): boolean {
-  if (!(error instanceof StdioError) || error.code !== "unreachable") return false;
-  const failure = fetchFailure(error.cause);
-  return !(failure !== undefined && "code" in failure && UNREACHED.test(String(failure.code)));
-}
 
 // ---- Its output --------------------------------------------------------------------------------------------------
 
@@ -147,7 +132,7 @@ async function printHeld(printer: Printer, session: SandboxSession, answer: RunA
 }
 
 /** What comes, as it comes, until the process has ended, or nobody reads it here. */
-async function goOn(printer: Printer, at: Sandbox, request: Named): Promise<Result> {
+async function goOn(printer: Printer, at: Sandbox, request: Started): Promise<Result> {
   const session = at.session(request.session);
   const over = new AbortController();
   let heard: () => void = () => undefined;
@@ -160,7 +145,7 @@ async function goOn(printer: Printer, at: Sandbox, request: Named): Promise<Resu
   });
   const follow = async (stream: Stream): Promise<Result> => {
     let missing = 0;
-    const query = { ...only(stream), from: 0, format: "base64" } as const;
+    const query = { ...only(stream), incarnation: request.incarnation, from: 0, format: "base64" } as const;
     for await (const event of session.follow(query, { signal: over.signal })) {
       heard();
       if (event.type === "output") await printer.print(Buffer.from(event.output, "base64"), fdOf(stream));
@@ -171,7 +156,8 @@ async function goOn(printer: Printer, at: Sandbox, request: Named): Promise<Resu
     throw new StdioError("unreachable", "The output ended before the process did");
   };
   const typed = hasInput(request) ? typeOn(at, request, over.signal) : undefined;
-  const streams = Promise.all(streamsOf(request.tty !== true).map(follow));
+  const followed = (stream: Stream) => follow(stream).catch(orLost<Result>({ state: "lost", missing: 0 }));
+  const streams = Promise.all(streamsOf(request.tty !== true).map(followed));
   try {
     const results = await Promise.race([unread, Promise.all([streams, typed]).then(([all]) => all)]);
     const [{ state, exit } = { state: "running" as const, exit: undefined }] = results;
@@ -182,10 +168,19 @@ async function goOn(printer: Printer, at: Sandbox, request: Named): Promise<Resu
   }
 }
 
-/** Input that the process was slow to take: a repeat of the call continues it. */
-async function typeOn(at: Sandbox, request: Named, signal: AbortSignal): Promise<void> {
+/** Input that the process was slow to take: a repeat of the call continues it. Of a process that has gone, its output tells. */
+async function typeOn(at: Sandbox, request: Started, signal: AbortSignal): Promise<void> {
   const again = { ...request, waitMs: LONG_WAIT_MS, maxBytes: FEWEST_BYTES };
-  while ((await at.run(again, { signal })).state === "running");
+  const gone = { state: "lost" } as const;
+  while ((await at.run(again, { signal }).catch(orLost(gone))).state === "running");
+}
+
+/** What stands in place of an answer about a process that is no longer there. */
+function orLost<T>(lost: T): (error: unknown) => T {
+  return (error) => {
+    if (isForgotten(error)) return lost;
+    throw error;
+  };
 }
 
 const streamsOf = (isPipes: boolean): readonly Stream[] => (isPipes ? ["stdout", "stderr"] : [undefined]);

@@ -3,9 +3,12 @@
 /** Twice that: only its beginning counts, an answer may then take as long as it takes. */
 export const SILENCE_MS = 30_000;
 
+/** That a server was silent: to ask it again is of no use. */
+export class Silence extends Error {}
+
 /** Fetches, and fails where no answer begins in time; every later call fails at once then, so that repeats add no more of it. */
 export function fetchUnlessSilent(ms = SILENCE_MS, ask: typeof fetch = fetch): typeof fetch {
-  const silence = new Error(`no answer for ${Math.round(ms / 1_000)} s`);
+  const silence = new Silence(`no answer for ${Math.round(ms / 1_000)} s`);
   let isSilent = false;
   return async (input, init = {}) => {
     if (isSilent) throw silence;
