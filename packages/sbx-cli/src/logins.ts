@@ -3,9 +3,10 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { isRecord } from "sandbox-stdio/core";
 import { configFolder } from "./config-folder.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { writeJsonFile } from "./small-file.ts";
+import { cannotRead, readJsonFile, writeJsonFile } from "./small-file.ts";
 
 /** The issuer of tokens, and our client id there. Absent: oauth.do's own. */
 export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
@@ -73,19 +74,19 @@ export function configDirectory(env: Environment): string {
   return configFolder({ platform: process.platform, home: env.HOME || os.homedir(), env });
 }
 
+/** @throws {CliError} Where the file is spoilt: with its bindings forgotten, a login would go to servers that it is not for. */
 function readLogins(env: Environment): Logins {
-  let value: unknown;
-  try {
-    value = JSON.parse(fs.readFileSync(loginsFile(env), "utf8"));
-  } catch {
-    // No file yet, or a spoilt one: as if no login had been made.
-    return { servers: {} };
-  }
-  if (typeof value !== "object" || value === null) return { servers: {} };
-  const { unbound, servers } = value as { unbound?: unknown; servers?: unknown };
+  const file = loginsFile(env);
+  const { unbound, servers = {} } = readJsonFile(file) ?? {};
+  if (!isRecord(servers)) throw cannotRead(file, "it lists no logins");
   const known: Record<string, Issuer> = {};
-  for (const [origin, entry] of Object.entries(servers ?? {})) if (isIssuer(entry)) known[origin] = entry;
-  return { servers: known, ...(isIssuer(unbound) ? { unbound } : {}) };
+  for (const [origin, entry] of Object.entries(servers)) {
+    if (!isIssuer(entry)) throw cannotRead(file, "it lists no logins");
+    known[origin] = entry;
+  }
+  if (unbound === undefined) return { servers: known };
+  if (!isIssuer(unbound)) throw cannotRead(file, "it lists no logins");
+  return { servers: known, unbound };
 }
 
 function isIssuer(value: unknown): value is Issuer {

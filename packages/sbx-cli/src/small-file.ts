@@ -46,7 +46,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const cannotRead = (file: string, why: string) => new CliError(`cannot read ${file}: ${why}`);
+export const cannotRead = (file: string, why: string) => new CliError(`cannot read ${file}: ${why}`);
 
 /** The whole of it or nothing: what was there stays until the new one is. @throws {CliError} */
 export function writeJsonFile(file: string, value: object): void {

@@ -1,7 +1,7 @@
 // A folder that anybody may have made, and files that are broken: told in a line without a byte that moves a terminal, nothing sent.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { cleanEnv, collect, scratch, startCli } from "./fixture/cli.ts";
@@ -50,6 +50,25 @@ test("a file of contexts that is spoilt is said, and left as it is", async () =>
     const { code, stderr } = await collect(startCli(words, { env }));
     expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${folder}/contexts.json: it is no JSON object\n`]);
   }
+});
+
+test.each([
+  ["no JSON", '{"servers":', "it is no JSON object"],
+  ["a server with no issuer in words", '{"servers":{"https://a.example":{"issuer":1}}}', "it lists no logins"],
+  ["a login for any server that is none", '{"servers":{},"unbound":"https://b.example"}', "it lists no logins"],
+  ["a list of servers", '{"servers":[]}', "it lists no logins"],
+])("a file of logins that is spoilt lets no login out, and stays as it is: %s", async (_what, content, why) => {
+  const env = cleanEnv();
+  delete env.SBX_TOKEN;
+  const folder = join(env.HOME ?? "", ".config", "sbx-stdio");
+  const file = join(folder, "logins.json");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, content);
+  for (const words of [["ls", server.url], ["logout"]]) {
+    const { code, stderr } = await collect(startCli(words, { env }));
+    expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${file}: ${why}\n`]);
+  }
+  expect(readFileSync(file, "utf8")).toBe(content);
 });
 
 test("a file of contexts that can't be written is said", async () => {

@@ -174,6 +174,16 @@ test("ssh-config's entry names the context that its address is from, so that ano
   expect(await entry(other.url)).toBe(proxy(other));
 });
 
+test("ssh-config writes no address of the folder's file, which ssh would later show what is shown to a typed one", async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, ".sbx.json"), JSON.stringify({ server: other.url }));
+  const found = await collect(startCli(["ssh-config"], { env: cleanEnv(), cwd: folder }));
+  const words = `${other.url} stands in .sbx.json of this folder: say the address, as in ssh-config ${other.url}`;
+  expect([found.code, found.stdout, found.stderr.split("\n")[0]]).toEqual([2, "", `sbx-stdio: ${words}`]);
+  const typed = await collect(startCli(["ssh-config", other.url], { env: cleanEnv(), cwd: folder }));
+  expect(typed.stdout).toContain(`ProxyCommand sbx-stdio ssh-proxy ${other.url} `);
+});
+
 test.each([[[]], [["--json"]]])(
   "whoami with a token that is refused says why, and ends with 255: %j",
   async (words) => {

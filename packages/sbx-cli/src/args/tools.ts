@@ -3,7 +3,7 @@
 import { Argument, type Command } from "commander";
 import type { CopyEnd, Defaults } from "../cli-command.ts";
 import { completionFor, manualPage, SHELLS, type Shell } from "../completion.ts";
-import { readEndpoint } from "../endpoint.ts";
+import { type Endpoint, readEndpoint } from "../endpoint.ts";
 import { usage } from "../outcome.ts";
 import { readProcess } from "../process-args.ts";
 import { versionText } from "../version.ts";
@@ -124,6 +124,9 @@ function addContext(program: Command, done: Done): void {
 const nothingToKeep = (name: string) =>
   `context set needs what it is to keep: an address, --sandbox, --session or --token-command (to use a context: context use ${name})`;
 
+const foundWords = ({ httpBase }: Endpoint) =>
+  `${httpBase} stands in .sbx.json of this folder: say the address, as in ssh-config ${httpBase}`;
+
 function addSsh(program: Command, words: Words, defaults: Defaults, done: Done): void {
   addPlace(program.command("ssh-proxy [url]"))
     .usage("[URL] [options] [-- SERVER [ARGUMENT…]]")
@@ -140,6 +143,8 @@ function addSsh(program: Command, words: Words, defaults: Defaults, done: Done):
     .option("--user <name>", "who to log in as there (default: ssh's own, which is your name here)")
     .action((url: string | undefined, flags: PlaceFlags & { host?: string; user?: string }) => {
       const { endpoint, sandbox, isOwnServer } = placeOf(url, flags, defaults);
+      // Written down, it would be one that a person typed.
+      if (endpoint.isFound === true) throw usage(foundWords(endpoint));
       // The entry goes on meaning this context, whichever is used later.
       const context = flags.context ?? (isOwnServer === true ? defaults.contextName : undefined);
       const proxy = ["sbx-stdio", "ssh-proxy", endpoint.httpBase, "--sandbox", sandbox];
