@@ -10,6 +10,7 @@ import { CopyProgress } from "./copy-progress.ts";
 import { streamIn, streamOut } from "./copy-stream.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome, usage } from "./outcome.ts";
+import { aside } from "./print.ts";
 
 /** What of one folder is copied, and where. */
 type Part = {
@@ -99,8 +100,12 @@ async function copyIn({ folder, names: all, to, isResumed }: Part, remote: Remot
   tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
   far.stdout?.resume();
   far.stdin?.on("error", () => undefined); // Its end tells why.
-  // A copy that is killed ends this input too, maybe between two files: the far tar would take it for the whole.
-  tar.once("close", () => endInput(far));
+  // A copy or a tar that is killed ends this input too, maybe between two files: the far tar would take it for the whole.
+  tar.once("close", (code: number | null, signal) => {
+    if (signal !== null) aside(`tar was ended here by ${signal}, with a part of it packed`);
+    if (code === null || code < 0) far.kill();
+    else endInput(far);
+  });
   return outcomeOf(far, exitOf(tar), progress);
 }
 

@@ -1,7 +1,7 @@
 // What a copy that goes on leaves out, what its line says, and what is said of a file that is not there.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
@@ -109,6 +109,20 @@ test("a cp that a signal ends says that --resume goes on, and dies by the signal
   expect([code, signal]).toEqual([null, "SIGTERM"]);
   expect(stderr).toContain("sbx-stdio: stopped: the same words with --resume copy what is missing\n");
   expect(readdirSync(there)).toEqual([]);
+});
+
+test("a tar that dies here between two files is not taken for the whole", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [here, there, bin] = [scratch(), scratch(), scratch()];
+  mkdirSync(join(here, "folder"));
+  execFileSync("tar", ["cf", join(bin, "packed"), "./folder"], { cwd: here });
+  // The folder alone, without the archive's end, as where memory runs out.
+  writeFileSync(join(bin, "tar"), `#!/bin/sh\nhead -c 512 ${bin}/packed\nkill -KILL $$\n`, { mode: 0o755 });
+  const env = { ...cleanEnv(), PATH: `${bin}:${process.env.PATH}` };
+  const over = await runCli(["cp", server.url, join(here, "folder"), `:${there}/new`], "", env);
+  expect(existsSync(join(there, "new"))).toBe(false);
+  expect(over).toMatchObject({ code: 255, stderr: expect.stringContaining("tar was ended here by SIGKILL") });
 });
 
 test("a sandbox whose tar packs more than was asked for writes nothing beside it", async () => {
