@@ -13,7 +13,7 @@ import { freshSessionName } from "./attach-query.ts";
 import type { RunCommand } from "./cli-command.ts";
 import { EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
-import { asideToPerson, Printer } from "./print.ts";
+import { aside, asideToPerson, Printer } from "./print.ts";
 import { asking, askingSoon, json, sandboxOf, VERB_EXIT } from "./programs.ts";
 import { untilSignal } from "./run-signals.ts";
 import { isForgotten, type Named, RETRIES, startOnce } from "./start-once.ts";
@@ -29,6 +29,8 @@ type Stream = "stdout" | "stderr" | undefined;
 const [STDOUT, STDERR] = [1, 2] as const;
 /** By then it is known that it runs. */
 const FIRST_WAIT_MS = 1_000;
+/** A process that could not be ended by then is named. */
+const END_MS = 4_000;
 const LONG_WAIT_MS = 60_000;
 /** The fewest that may be asked for: only the state matters. */
 const FEWEST_BYTES = 16;
@@ -85,6 +87,8 @@ export async function runProgram(
         throw error;
       });
     });
+    if (printer.isBroken && result.state === "running")
+      return leave(printer, session, isOurs && given.waitMs === undefined);
     return endOf(printer, request.session, result);
   });
 }
@@ -215,6 +219,19 @@ async function endOf(printer: Printer, session: string, result: Result): Promise
   ];
   for (const line of lines) await printer.aside(line);
   return printer.end(missing > 0 && state === "exited" ? EXIT.failed : codeOf(result));
+}
+
+/** Nobody reads what it puts out: a process that is ours, and has nobody else, is ended, as a shell's would be by SIGPIPE. */
+async function leave(printer: Printer, session: SandboxSession, isToEnd: boolean): Promise<Outcome> {
+  const isEnded =
+    isToEnd &&
+    (await session.end({}, { signal: AbortSignal.timeout(END_MS) }).then(
+      () => true,
+      () => false,
+    ));
+  // The printer prints no more, on standard error neither.
+  if (!isEnded) aside(`${isToEnd ? "it may still run" : "it still runs"}, in session ${session.name}`);
+  return printer.end(VERB_EXIT.timeout);
 }
 
 function codeOf({ state, exit }: Ending): number {
