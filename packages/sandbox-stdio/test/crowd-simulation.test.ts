@@ -7,13 +7,15 @@ const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
 const RUNS = Math.ceil(Number(process.env.SIM_RUNS ?? 1_100) / 50);
 const OUTPUT_BYTES = 4_000_000;
 
-/** A flood on a PTY to one or two live drivers and three viewers on equal links, who take some time for each frame. */
+/** A flood on a PTY to one or two drivers, now and then lossless, and three viewers on equal links, who take some time for each frame. */
 function crowdPlan(seed: number): Plan {
   const plan = planOf(seed);
   const dealMs = [0, 0.5, 1, 2][seed % 4] ?? 0;
   const drivers = 1 + (seed % 2);
+  const delivery = seed % 8 >= 6 ? ("lossless" as const) : ("live" as const);
   const parties = Array.from({ length: drivers + 3 }, (_, i) => ({
-    ...{ who: i % 4, role: i < drivers ? ("driver" as const) : ("viewer" as const), delivery: "live" as const },
+    ...{ who: i % 4, role: i < drivers ? ("driver" as const) : ("viewer" as const) },
+    ...{ delivery: i < drivers ? delivery : ("live" as const) },
     ...{ inputBytes: 1, pieceBytes: 1, pauseMs: 0, dealMs },
   }));
   return {
@@ -22,7 +24,7 @@ function crowdPlan(seed: number): Plan {
       keeps: undefined,
       hops: seed % 3 === 0 ? 1 : 2,
       mode: "collaborative",
-      delivery: "live",
+      delivery,
       parties,
       plainCount: 0,
     },

@@ -1,7 +1,10 @@
 // Clients that keep up, and would be skipped all the same: what the process does for them, and how little it does for the others.
 
 import { expect, test } from "vitest";
+import { RelayedAcks } from "../src/hop/relayed-acks.ts";
 import { type ClientRecord, describePace, MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../src/index.ts";
+import type { Pressure } from "../src/session/patience.ts";
+import type { InnerCommand } from "../src/wire/inner-messages.ts";
 import { InnerRig, join, output, type Rig, rig } from "./fixtures.ts";
 
 const LOG_BYTES = 1 << 20;
@@ -162,4 +165,23 @@ test("W7b, W7c, W9a: over the inner hop the bridge holds the process for whom th
   for (let bytes = 0; bytes < capacity; bytes += PIECE_BYTES) turn();
   hop.session.command(viewer.client, { type: "ack", offset: cursorOf(viewer.client) });
   expect(viewer.peer.of("gap")).toHaveLength(1);
+});
+
+test("W9a: once nobody has to be waited for, each lossless driver of whom less was said is said anew", () => {
+  const { session } = rig({ tty: false, delivery: "lossless" });
+  const [a, b] = ["a", "b"].map((id) => join(session, id, { delivery: "lossless" }).client);
+  if (a === undefined || b === undefined) throw new Error("unreachable");
+  const real = ({ acked, windowBytes }: ClientRecord) => ({ offset: acked, window: windowBytes });
+  const pace = { look: () => a, pressure: "none" as Pressure, told: real };
+  const said: InnerCommand[] = [];
+  const acks = new RelayedAcks({ pace: () => pace, say: (command) => said.push(command) });
+  for (const client of [a, b]) acks.begin(client);
+  const least = { offset: 1, window: 0 };
+  Object.assign(pace, { pressure: "waiting", told: () => least });
+  for (const client of [b, a]) acks.relay(client);
+  expect(said.splice(0)).toEqual(["b", "a"].map((client) => ({ type: "ack", client, ...least })));
+  Object.assign(pace, { pressure: "none", told: real });
+  acks.relay(a);
+  // The bridge would wait for b, which has nothing left to acknowledge.
+  expect(said.splice(0)).toEqual([a, b].map((client) => ({ type: "ack", client: client.id, ...real(client) })));
 });

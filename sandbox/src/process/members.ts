@@ -3,10 +3,13 @@
 
 import { readdirSync } from "node:fs";
 import { setTimeout } from "node:timers";
+import { log } from "../log.ts";
 import { libc } from "./libc.ts";
 
 /** Ids of processes, also of dead ones that nobody has reaped, by their session's. */
 export type Members = ReadonlyMap<number, readonly number[]>;
+
+const SOON_MS = 100;
 
 class SharedLook {
   readonly #begin: (look: () => void) => void;
@@ -23,15 +26,22 @@ class SharedLook {
   }
 
   #look(): void {
+    let members: Members;
+    try {
+      members = membersNow();
+    } catch (error) {
+      // No descriptor is left, say. Those who ask are waiting to end processes.
+      log.warn("the list of processes could not be read, and is read again:", error);
+      setTimeout(() => this.#look(), SOON_MS);
+      return;
+    }
     const all = this.#asking;
     this.#asking = [];
-    const members = membersNow();
     // One that fails must not keep it from the others.
     for (const told of all) queueMicrotask(() => told(members));
   }
 }
 
-const SOON_MS = 100;
 const atOnce = new SharedLook((look) => void setImmediate(look));
 const soon = new SharedLook((look) => void setTimeout(look, SOON_MS).unref());
 

@@ -241,7 +241,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     const counted = countAttempt(this.#attempts.get(key) ?? 0, nowMs, readLimits(this.env).attaches);
     if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
     this.#attempts.set(key, counted.fullAtMs);
-    this.#writes.put(`attempts:${key}`, counted.fullAtMs);
+    this.#writes.put(`bucket:${key}`, counted.fullAtMs);
     return undefined;
   }
 
@@ -258,7 +258,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     for (const [key, fullAtMs] of this.#attempts) {
       if (fullAtMs > nowMs) continue;
       this.#attempts.delete(key);
-      this.#writes.delete(`attempts:${key}`);
+      this.#writes.delete(`bucket:${key}`);
     }
     for (const [key, until] of this.#visited) {
       if (until > nowMs) continue;
@@ -315,8 +315,9 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
         else into.set(key.slice(prefix.length), value);
       }
     };
-    // An older version kept the time of each attempt.
-    await read("attempts:", this.#attempts, (fullAtMs) => typeof fullAtMs !== "number" || fullAtMs <= now);
+    await read("bucket:", this.#attempts, (fullAtMs) => fullAtMs <= now);
+    // An older version kept the time of each attempt, under a name of its own: it may be put back.
+    await read("attempts:", new Map<string, unknown>(), () => true);
     await read("live:", this.#live, () => false);
     await read("visited:", this.#visited, (until) => until <= now);
     await read("revoked:", this.#revocations, ({ atMs, untilMs = atMs + REVOCATION_KEEP_MS }) => untilMs <= now);

@@ -4,12 +4,11 @@ import { knownOf, type Question, type RelaySession } from "sandbox-stdio/core";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
+import { SHORT_LIFE_MS } from "../programs/operations/since.ts";
 import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
-/** A process that runs for no longer has put out all at about the time of its start. */
-const SHORT_LIFE_MS = 5_000;
 
 export interface EndedPorts {
   readonly store: SessionStore;

@@ -22,6 +22,11 @@ export class RelayedAcks {
   readonly #ports: RelayedAcksPorts;
   /** The offset and window that were last said of each client. */
   readonly #said = new Map<string, { offset: number; window: number }>();
+  /**
+   * Lossless drivers of whom less was said than is so, for the sake of others (W9a). The slowest of what was said paces: each must
+   * be said anew when that is over, or the bridge waits for one that has nothing left to acknowledge.
+   */
+  readonly #reduced = new Map<string, ClientRecord>();
   /** The pacing client, and the pressure, when {@link relayPacer} last looked. */
   #pacing: string | undefined;
   #pressure: Pressure = "none";
@@ -33,16 +38,18 @@ export class RelayedAcks {
   /** A new connection: nothing has been said on it. */
   clear(): void {
     this.#said.clear();
+    this.#reduced.clear();
     this.#pressure = "none";
   }
 
   /** The bridge is told of the client, and with it of its place. */
   begin(client: ClientRecord): void {
-    this.#said.set(client.id, { offset: client.acked, window: client.windowBytes });
+    this.#note(client, { offset: client.acked, window: client.windowBytes });
   }
 
   forget(clientId: string): void {
     this.#said.delete(clientId);
+    this.#reduced.delete(clientId);
   }
 
   /** The client has dealt with more output, or its window has changed: says so if it matters. */
@@ -53,8 +60,9 @@ export class RelayedAcks {
     const last = this.#said.get(client.id);
     const { offset, window } = pace.told(client);
     // The slowest lossless driver paces, and which one that is the bridge can tell only if it knows of all.
-    const mayPace = client === pacer || (client.delivery === "lossless" && client.role === "driver");
-    const step = mayPace ? Math.min(PACE_ACK_BYTES, window / 4) : LAZY_ACK_BYTES;
+    const mayPace = client === pacer || isLosslessDriver(client);
+    // The bridge counts with the window that it knows.
+    const step = mayPace ? Math.min(PACE_ACK_BYTES, window / 4, (last?.window ?? window) / 4) : LAZY_ACK_BYTES;
     if (last === undefined || offset - last.offset >= Math.max(1, step)) this.#say(client);
     if (client !== pacer || pacer.id !== this.#pacing || pace.pressure !== this.#pressure) this.relayPacer();
   }
@@ -76,14 +84,27 @@ export class RelayedAcks {
     this.#pacing = pacer?.id;
     this.#pressure = pace?.pressure ?? "none";
     if (pace === undefined || pacer === undefined) return;
-    const said = this.#said.get(pacer.id);
-    const told = pace.told(pacer);
-    if (said?.offset !== told.offset || said.window !== told.window) this.#say(pacer);
+    for (const client of new Set([pacer, ...this.#reduced.values()])) {
+      const said = this.#said.get(client.id);
+      const told = pace.told(client);
+      if (said?.offset !== told.offset || said.window !== told.window) this.#say(client);
+    }
   }
 
   #say(client: ClientRecord): void {
-    const { offset, window } = this.#ports.pace()?.told(client) ?? { offset: client.acked, window: client.windowBytes };
-    this.#said.set(client.id, { offset, window });
-    this.#ports.say({ type: "ack", client: client.id, offset, window });
+    const place = this.#ports.pace()?.told(client) ?? { offset: client.acked, window: client.windowBytes };
+    this.#note(client, place);
+    this.#ports.say({ type: "ack", client: client.id, ...place });
   }
+
+  #note(client: ClientRecord, { offset, window }: { readonly offset: number; readonly window: number }): void {
+    this.#said.set(client.id, { offset, window });
+    const isReduced = offset < client.acked || window < client.windowBytes;
+    if (isReduced && isLosslessDriver(client)) this.#reduced.set(client.id, client);
+    else this.#reduced.delete(client.id);
+  }
+}
+
+function isLosslessDriver({ delivery, role }: ClientRecord): boolean {
+  return delivery === "lossless" && role === "driver";
 }

@@ -9,6 +9,9 @@ import type { Reached } from "./reached.ts";
 /** The last moment that a Date can be. */
 const MAX_DATE_MS = 8_640_000_000_000_000;
 
+/** A process that runs for no longer has put out all at about the time of its start. */
+export const SHORT_LIFE_MS = 5_000;
+
 /** The parts of the session that the search needs beside its log. */
 export interface SincePorts {
   readonly hop: InnerClient;
@@ -26,14 +29,19 @@ export async function offsetAt(reached: Reached, sinceMs: number, ports: SincePo
 
 export type OutputTime = { readonly offset: number; readonly at: string };
 
-/** When the bytes of a range came, each time good up to the next one's offset. Without an index: when the process was made. */
+/**
+ * When the bytes of a range came, each time good up to the next one's offset. Of a process that ended within seconds it is when it
+ * was made. Empty where there is no index.
+ */
 export async function timesOf(
   reached: Reached,
   { from, next }: { readonly from: number; readonly next: number },
   ports: SincePorts,
 ): Promise<OutputTime[]> {
-  const made = ports.record?.createdAt;
-  const usual = made === undefined ? [] : [[0, Date.parse(made)] as const];
+  const { createdAt, exitedAtMs } = ports.record ?? {};
+  const madeAtMs = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+  const isShort = exitedAtMs !== undefined && exitedAtMs - madeAtMs <= SHORT_LIFE_MS;
+  const usual = isShort ? [[0, madeAtMs] as const] : [];
   const marks = (await indexOf(reached, ports))?.marks ?? [];
   const told = marksWithin(marks.length === 0 ? usual : marks, from, next);
   return told.map(([offset, atMs]) => ({ offset, at: isoTime(atMs) }));
