@@ -1,7 +1,7 @@
 // `cp` with `-`: one file's bytes to standard output, or standard input's into a file.
 
 import { endInput, exitOf, failureOf, type OnStop, type Remote } from "./copy-process.ts";
-import { EXIT, exitWith, type Outcome } from "./outcome.ts";
+import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { standardInput } from "./stdin.ts";
 
 const PRINT = `case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
@@ -21,15 +21,23 @@ export async function streamOut(from: string, remote: Remote, onStop: OnStop): P
   return ended(await exitOf(far));
 }
 
-/** The name is the file's once it is whole. */
+/**
+ * The name is the file's once it is whole, and each copy has a hidden name of its own until then. What a link leads to is written,
+ * as by `cp`; a file that was there leaves its mode and its owner to the new one; a device or a pipe is written as it is.
+ */
 const KEEP = `case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
 if [ -d "$f" ] || [ "\${f%/}" != "$f" ]; then
   printf 'sbx-stdio: %s is a folder: say the name that what comes from - is to have there\\n' "$1" >&2
   exit 255
 fi
+[ ! -L "$f" ] || f=$(readlink -f -- "$f") || exit
+[ ! -e "$f" ] || [ -f "$f" ] || exec cat > "$f"
 d=$(dirname -- "$f") && mkdir -p -- "$d" || exit
-n=$d/.$(basename -- "$f").sbx-cp
-cat > "$n" && mv -- "$n" "$f"`;
+n=$d/.$(basename -- "$f").sbx-cp-$$
+trap 'rm -f -- "$n"' EXIT
+trap 'exit 143' HUP INT TERM
+like() { chown -- "$(stat -c %u:%g -- "$f")" "$n"; chmod -- "$(stat -c %a -- "$f")" "$n"; }
+{ [ ! -f "$f" ] || like 2> /dev/null; cat; } > "$n" && mv -f -- "$n" "$f"`;
 
 export async function streamIn(to: string, remote: Remote, onStop: OnStop): Promise<Outcome> {
   const far = remote(KEEP, [to], { hasInput: true });
@@ -38,9 +46,15 @@ export async function streamIn(to: string, remote: Remote, onStop: OnStop): Prom
   far.stdin?.on("error", () => undefined); // Its end tells why.
   far.stdout?.resume();
   input.once("end", () => endInput(far));
+  let fault: Error | undefined;
+  input.once("error", (error: Error) => {
+    fault = error;
+    far.kill();
+  });
   if (far.stdin !== null) input.pipe(far.stdin, { end: false });
   const outcome = ended(await exitOf(far));
   input.destroy();
+  if (fault !== undefined) throw new CliError(`cannot copy what comes from -: ${fault.message}`);
   return outcome;
 }
 

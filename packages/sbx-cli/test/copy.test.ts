@@ -1,7 +1,16 @@
 // What a copy that goes on leaves out, what its line says, and what is said of a file that is not there.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
@@ -60,6 +69,44 @@ test("cp with - streams a file's bytes, in and out; a folder, and what is not th
     stderr: expect.stringContaining("is a folder"),
   });
   expect(readdirSync(there)).toEqual(["new"]);
+});
+
+test("cp of - keeps a link and a mode, writes a device as it is, and what is killed leaves no hidden name", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const there = scratch();
+  const cp = (to: string, input: string) => runCli(["cp", server.url, "-", `:${there}/${to}`], input);
+  writeFileSync(join(there, "file"), "old", { mode: 0o750 });
+  symlinkSync("file", join(there, "link"));
+  symlinkSync("/dev/null", join(there, "null"));
+  const [file, device] = await Promise.all([cp("link", "new"), cp("null", "words")]);
+  expect([file, device]).toMatchObject([
+    { code: 0, stderr: "" },
+    { code: 0, stderr: "" },
+  ]);
+  expect([readFileSync(join(there, "file"), "utf8"), statSync(join(there, "file")).mode & 0o777]).toEqual([
+    "new",
+    0o750,
+  ]);
+  expect([readlinkSync(join(there, "link")), readlinkSync(join(there, "null"))]).toEqual(["file", "/dev/null"]);
+  expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+  // Two at once, of which one is ended.
+  const hidden = () => readdirSync(there).filter((name) => name.startsWith("."));
+  const two = [1, 2].map(() => startCli(["cp", server.url, "-", `:${there}/x`]));
+  await until(
+    () => hidden().length === 2,
+    () => `hidden: ${hidden().join(" ")}`,
+  );
+  const over = two.map((child) => collect(child));
+  two[0]?.kill("SIGINT");
+  await until(
+    () => hidden().length === 1,
+    () => `hidden: ${hidden().join(" ")}`,
+  );
+  two[1]?.stdin?.end("whole");
+  expect(await Promise.all(over)).toMatchObject([{ signal: "SIGINT" }, { code: 0, stderr: "" }]);
+  expect(readdirSync(there).sort()).toEqual(["file", "link", "null", "x"]);
+  expect(readFileSync(join(there, "x"), "utf8")).toBe("whole");
 });
 
 test("cp takes several into a folder, in and out; one that is not there copies none, with one code on either side", async () => {
