@@ -1,6 +1,6 @@
 // `logs`: prints what a session has put out, as it is or as lines of JSON with their offsets and times.
 
-import type { SandboxSession } from "sandbox-stdio/client";
+import type { ReadAnswer, SandboxSession } from "sandbox-stdio/client";
 import type { LogsCommand, Since } from "./cli-command.ts";
 import { LogLines } from "./log-lines.ts";
 import type { Outcome } from "./outcome.ts";
@@ -21,11 +21,11 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
     let from = command.since === undefined ? undefined : await offsetOf(session, command.since);
     const last = command.tail === undefined ? undefined : await lastLines(session, command.tail, from ?? 0);
     if (command.isJson) {
-      const start = last === undefined ? from : last.next - last.bytes.length;
-      return printLines(printer, session, start, command.follows);
+      if (last !== undefined) from = last.gone > 0 ? undefined : last.next - last.bytes.length;
+      return printLines(printer, session, from, command.follows);
     }
     if (last !== undefined) {
-      await printer.print(last.bytes);
+      await printer.print(await wholeLines(printer, last.gone, last.bytes));
       from = last.next;
     }
     for (;;) {
@@ -50,9 +50,11 @@ const soon = <T>(work: Promise<T>) => patiently("waiting for the server's answer
 async function wholeLines(printer: Printer, start: number, bytes: Buffer): Promise<Buffer> {
   if (start === 0) return bytes;
   await printer.aside(`the first ${start} bytes are no longer held: this begins at the next line`);
-  // Without an end of a line there is nothing to begin at.
-  return bytes.subarray(bytes.indexOf(0x0a) + 1);
+  return bytes.subarray(firstWhole(bytes));
 }
+
+/** Where the first line begins that is whole. Without an end of a line there is nothing to begin at. */
+const firstWhole = (bytes: Buffer) => bytes.indexOf(0x0a) + 1;
 
 async function offsetOf(session: SandboxSession, since: Since): Promise<number> {
   if ("offset" in since) return since.offset;
@@ -61,19 +63,40 @@ async function offsetOf(session: SandboxSession, since: Since): Promise<number> 
   return gap?.from ?? from;
 }
 
-async function lastLines(
-  session: SandboxSession,
-  lines: number,
-  since: number,
-): Promise<{ bytes: Buffer; next: number }> {
+/** `gone`: where what is held begins, if that is not so many lines, and there were more. */
+type Last = { readonly bytes: Buffer; readonly next: number; readonly gone: number };
+
+async function lastLines(session: SandboxSession, lines: number, since: number): Promise<Last> {
   for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
     const maxBytes = Math.min(READ_BYTES, tail);
     const answer = await soon(session.read({ tail: maxBytes, maxBytes, format: "base64" }));
     const all = Buffer.from(answer.output, "base64");
     const held = all.subarray(Math.max(0, since - answer.from));
     const start = startOfLastLines(held, lines);
-    const isAll = answer.from === 0 || answer.gap !== undefined || maxBytes === READ_BYTES || answer.from <= since;
-    if (start > 0 || isAll) return { bytes: held.subarray(start), next: answer.next };
+    if (start > 0 || answer.from <= since) return { bytes: held.subarray(start), next: answer.next, gone: 0 };
+    if (maxBytes === READ_BYTES) return lastLinesBefore(session, lines, since, answer, held);
+  }
+}
+
+/** As {@link lastLines}, where they are more than one answer holds: what is before it, an answer at a time. */
+async function lastLinesBefore(
+  session: SandboxSession,
+  lines: number,
+  since: number,
+  { incarnation, from: first, next }: ReadAnswer,
+  last: Buffer,
+): Promise<Last> {
+  let bytes = last;
+  for (let to = first; ; ) {
+    const range = { incarnation, from: Math.max(since, to - READ_BYTES), to };
+    const answer = await soon(session.read({ ...range, maxBytes: READ_BYTES, format: "base64" }));
+    bytes = Buffer.concat([Buffer.from(answer.output, "base64"), bytes]);
+    const start = startOfLastLines(bytes, lines);
+    if (start > 0) return { bytes: bytes.subarray(start), next, gone: 0 };
+    // Nothing came where all of it is gone by now.
+    if (answer.gap !== undefined) return { bytes, next, gone: Math.min(to, answer.from) };
+    if (answer.from <= since) return { bytes, next, gone: 0 };
+    to = answer.from;
   }
 }
 
@@ -109,7 +132,15 @@ async function printLines(
     const answer = await soon(session.read({ ...only({ from, incarnation }), ...how }));
     const { gap, times = [] } = answer;
     if (gap !== undefined && from !== undefined) await say([...lines.rest(), { gap }]);
-    await say(lines.add(Buffer.from(answer.output, "base64"), answer.from, times));
+    let bytes = Buffer.from(answer.output, "base64");
+    let at = answer.from;
+    if (from === undefined && at > 0) {
+      await say([{ gap: { from: 0, to: at } }]);
+      const cut = firstWhole(bytes);
+      at += cut;
+      bytes = bytes.subarray(cut);
+    }
+    await say(lines.add(bytes, at, times));
     ({ next: from, incarnation } = answer);
     if (answer.next >= answer.end || printer.isBroken) break;
   }
