@@ -4,7 +4,10 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { sandbox } from "sandbox-stdio/client";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { fetchUnlessSilent } from "../src/silence.ts";
+import { startOnce } from "../src/start-once.ts";
 import { runCli } from "./fixture/cli.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -71,4 +74,36 @@ test("input that is typed on, and a wait that goes on, mean the one process: wit
     });
     expect(asked.map(({ incarnation }) => incarnation)).toEqual([undefined, "one"]);
   }
+});
+
+/** What a start ends with whose first call fails so, and the number of calls. Who asks again gets an answer. */
+async function startedAfter(failure: Error | undefined, silenceMs = 30_000) {
+  let calls = 0;
+  const ask: typeof fetch = async (_, init) => {
+    calls += 1;
+    if (calls > 1) return Response.json({ ...EXITED });
+    if (failure !== undefined) throw failure;
+    return new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+  };
+  const at = sandbox("http://nowhere", { token: "t", retries: 0, fetch: fetchUnlessSilent(silenceMs, ask) });
+  const ended = await startOnce(at, { session: "s", cmd: "x" }).catch((error: unknown) => error);
+  return { ended, calls };
+}
+const failed = (code: string, syscall?: string) =>
+  new TypeError("fetch failed", { cause: Object.assign(new Error("it failed"), { code, syscall }) });
+
+test("an address that does not answer is given up at once; a connection that broke is not", async () => {
+  const unreachable = { ended: { code: "unreachable" }, calls: 1 };
+  expect(await startedAfter(failed("UND_ERR_CONNECT_TIMEOUT"))).toMatchObject(unreachable);
+  expect(await startedAfter(failed("ETIMEDOUT", "connect"))).toMatchObject(unreachable);
+  expect(await startedAfter(failed("ETIMEDOUT", "read"))).toMatchObject({ ended: { state: "exited" }, calls: 3 });
+});
+
+test("a server that is silent is asked once", { timeout: 5_000 }, async () => {
+  expect(await startedAfter(undefined, 20)).toMatchObject({
+    ended: { code: "unreachable", message: expect.stringContaining("no answer for") },
+    calls: 1,
+  });
 });
