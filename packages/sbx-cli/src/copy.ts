@@ -36,8 +36,24 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
     if (!fs.existsSync(one)) throw new CliError(`cannot copy ${one}: there is no such file`);
   }
   const target = paths.length > 1 && !to.path.endsWith("/") ? `${to.path}/` : to.path;
+  if (
+    isOut &&
+    target.endsWith("/") &&
+    fs.statSync(path.resolve(target), { throwIfNoEntry: false })?.isDirectory() === false
+  ) {
+    throw new CliError(`cannot copy into ${to.path}: it is no folder`);
+  }
   const folders = grouped(isOut ? paths.map(placeThere) : paths.map(placeHere));
   const work = async () => {
+    if (isOut && folders.size > 1) {
+      const code = await exitOf(
+        remote(
+          CHECK,
+          paths.map((one) => one.replace(/(.)\/+$/, "$1")),
+        ),
+      );
+      if (code !== EXIT.ok) return exitWith(failureOf(code));
+    }
     for (const [folder, names] of folders) {
       const part: Part = { folder, names, to: target, isResumed };
       const outcome = await (isOut ? copyOut(part, remote) : copyIn(part, remote));
@@ -45,7 +61,14 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
     }
     return exitWith(EXIT.ok);
   };
-  return untilSignal(work, "stopped: the same words with --resume copy what is missing");
+  const saidWork = () => work().catch(saying);
+  return untilSignal(saidWork, "stopped: the same words with --resume copy what is missing");
+}
+
+/** What the file system refuses here is no fault of this program. */
+function saying(error: unknown): never {
+  if (error instanceof Error && "syscall" in error) throw new CliError(`cannot copy: ${error.message}`);
+  throw error;
 }
 
 type Location = { readonly folder: string; readonly name: string };
@@ -111,6 +134,13 @@ async function copyIn({ folder, names: all, to, isResumed }: Part, remote: Remot
 
 // ---- Out ---------------------------------------------------------------------------------------------------------
 
+/** Before anything of several folders is copied. */
+const CHECK = `lacks=
+for n; do
+  case $n in /*) f=$n ;; *) f=./$n ;; esac
+  [ -e "$f" ] || [ -L "$f" ] || { printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$n" >&2; lacks=1; }
+done
+[ -z "$lacks" ] || exit 255`;
 const SOURCE = `d=$1 lacks=
 shift
 case $d in ./.) p= ;; ./*) p=\${d#./}/ ;; */) p=$d ;; *) p=$d/ ;; esac

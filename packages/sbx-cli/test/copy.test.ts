@@ -2,8 +2,10 @@
 
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -121,7 +123,8 @@ test("cp takes several into a folder, in and out; one that is not there copies n
   const sources = ["a", "-b", "back\\slash", "sub"].map((name) => join(here, name));
   const none = { code: 255, stdout: "" };
   expect(await cp(...sources, join(here, "none"), `:${there}/d`)).toMatchObject(none);
-  expect(await cp(...sources.map((one) => `:${one}`), `:${here}/none`, back)).toMatchObject(none);
+  const noneThere = await cp(...sources.map((one) => `:${one}`), `:${there}/none`, back);
+  expect(noneThere).toMatchObject({ ...none, stderr: `sbx-stdio: no such file in the sandbox: ${there}/none\n` });
   expect([readdirSync(there), readdirSync(back)]).toEqual([[], []]);
   expect(await cp(...sources, join(here, "sub/c"), `:${there}/d`)).toMatchObject({ code: 0, stderr: "" });
   expect(readdirSync(join(there, "d")).sort()).toEqual(["-b", "a", "back\\slash", "c", "sub"]);
@@ -134,6 +137,31 @@ test("cp takes several into a folder, in and out; one that is not there copies n
   expect(await cp("--resume", ...sources, `:${there}/d/`)).toMatchObject({ code: 0, stderr: "" });
   const twice = await cp(join(here, "a"), join(here, "sub/../a"), join(here, "sub"), `:${there}`);
   expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("two of these are called a") });
+});
+
+test("what the file system here refuses to cp is said in a line", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const here = scratch();
+  writeFileSync(join(here, "file"), "words");
+  const folder = openSync(here, "r");
+  onTestFinished(() => closeSync(folder));
+  const cp = (stdin: "ignore" | number, ...words: string[]) =>
+    collect(startCli(["cp", server.url, ...words], { stdio: [stdin, "pipe", "pipe"] }));
+  const several = [`:${here}/file`, ":/bin/sh", join(here, "file")];
+  const [into, below, input] = await Promise.all([
+    cp("ignore", ...several),
+    cp("ignore", `:${here}/file`, join(here, "file/below/")),
+    cp(folder, "-", `:${here}/new`),
+  ]);
+  const line = (start: string) => expect.stringMatching(new RegExp(`^sbx-stdio: cannot copy ${start}[^\\n]*\\n$`));
+  expect(into).toMatchObject({ code: 255, stderr: line("into .*file: it is no folder") });
+  expect(below).toMatchObject({
+    code: 255,
+    stderr: expect.stringMatching(/^sbx-stdio: cannot copy: [A-Z]+: [^\n]*mkdir [^\n]*\n$/),
+  });
+  expect(input).toMatchObject({ code: 255, stderr: line("what comes from -: EISDIR") });
+  expect(readdirSync(here)).toEqual(["file"]);
 });
 
 test("a cp that a signal ends says that --resume goes on, and dies by the signal", async () => {
