@@ -36,15 +36,15 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
     if (!fs.existsSync(one)) throw new CliError(`cannot copy ${one}: there is no such file`);
   }
   const target = paths.length > 1 && !to.path.endsWith("/") ? `${to.path}/` : to.path;
-  if (
-    isOut &&
-    target.endsWith("/") &&
-    fs.statSync(path.resolve(target), { throwIfNoEntry: false })?.isDirectory() === false
-  ) {
-    throw new CliError(`cannot copy into ${to.path}: it is no folder`);
-  }
   const folders = grouped(isOut ? paths.map(placeThere) : paths.map(placeHere));
   const work = async () => {
+    if (
+      isOut &&
+      target.endsWith("/") &&
+      fs.statSync(path.resolve(target), { throwIfNoEntry: false })?.isDirectory() === false
+    ) {
+      throw new CliError(`cannot copy into ${to.path}: it is no folder`);
+    }
     if (isOut && folders.size > 1) {
       const code = await exitOf(
         remote(
