@@ -16,7 +16,7 @@ import { patiently } from "./patience.ts";
 import { aside, asideToPerson, Printer } from "./print.ts";
 import { asking, askingSoon, json, sandboxOf, VERB_EXIT } from "./programs.ts";
 import { untilSignal } from "./run-signals.ts";
-import { isForgotten, type Named, RETRIES, startOnce } from "./start-once.ts";
+import { isForgotten, type Named, PATIENT, RETRIES, startOnce } from "./start-once.ts";
 
 /** Means this one process: it starts no other. */
 type Started = Named & { readonly incarnation: string };
@@ -49,13 +49,18 @@ export async function runProgram(
   const given = { ...command.request, ...stdin };
   const printer = new Printer();
   if (isDetached) {
-    const made = await askingSoon(() => startDetached(sandboxOf(command, token), given));
+    const made = await askingSoon(() =>
+      startDetached(sandboxOf(command, token, given.session === undefined ? undefined : 0), given),
+    );
     await printer.print(isJson ? json(made) : `${made.session}\n`);
     return printer.end();
   }
   const request = { ...given, session: given.session ?? freshSessionName().replace(/^cli/, "run") };
   const at = sandboxOf(command, token, RETRIES);
-  const start = (more: Partial<RunRequest>) => startOnce(sandboxOf(command, token, 0), { ...request, ...more });
+  const start = (more: Partial<RunRequest>) => {
+    const once = sandboxOf(command, token, 0);
+    return startOnce(once, request, (only) => once.run({ ...request, ...more, ...only }));
+  };
   const session = at.session(request.session);
   // A name that was given may be that of a process that somebody else has started.
   const isOurs = given.session === undefined;
@@ -93,11 +98,14 @@ export async function runProgram(
   });
 }
 
-/** A start alone takes no input: with some to give, it is a run that is not waited for. */
+/** A start alone takes no input: with some to give, it is a run that is not waited for. @param at Repeats no named start by itself. */
 function startDetached(at: Sandbox, request: RunRequest): Promise<{ session: string }> {
   const { session, stdin, stdinBase64, waitMs: _, maxBytes: __, ...process } = request;
-  if (hasInput(request)) return at.run({ ...request, waitMs: 0 });
-  return session === undefined ? at.create(process) : at.session(session).create(process);
+  const start = (only: { incarnation?: string }): Promise<{ session: string }> => {
+    if (hasInput(request)) return at.run({ ...request, ...only, waitMs: 0 });
+    return session === undefined ? at.create(process) : at.session(session).create({ ...process, ...only });
+  };
+  return session === undefined ? start({}) : startOnce(at, { ...request, session }, start, PATIENT);
 }
 
 const hasInput = ({ stdin, stdinBase64 }: RunRequest) => typeof stdin === "string" || stdinBase64 !== undefined;

@@ -21,7 +21,7 @@ const GONE = { status: 404, body: { error: "not_found", message: 'no session "s"
 async function serverOf(runs: Reply[], found: Reply[] = [], stream: Reply = "cut") {
   const asked: Record<string, unknown>[] = [];
   const server = http.createServer(async (request, response) => {
-    const isRun = request.method === "POST" && request.url?.endsWith("/run");
+    const isRun = request.method === "PUT" || (request.method === "POST" && request.url?.endsWith("/run"));
     if (isRun) asked.push(JSON.parse(await text(request)));
     const isStream = request.headers.accept === "text/event-stream";
     // More calls than expected find no session: what is asked for is asserted.
@@ -62,6 +62,18 @@ test("where there is none, it starts the command again only as long as an ended 
   expect(late.asked.length).toBe(1);
 });
 
+test("a detached start is repeated by the same rule", async () => {
+  for (const words of [[], ["--stdin", "in"]]) {
+    const all = ["--session", "s", "--detach", ...words, "--keep-exited-seconds", "0", "--", "x"];
+    const there = await serverOf(["cut", { body: RUNS }], [{ body: { session: "s", incarnation: "one" } }]);
+    expect(await runCli(["run", there.url, ...all])).toMatchObject({ code: 0, stdout: "s\n" });
+    expect(there.asked.map(({ incarnation }) => incarnation)).toEqual([undefined, "one"]);
+    const gone = await serverOf(["cut", { body: RUNS }], [GONE]);
+    expect(await runCli(["run", gone.url, ...all])).toMatchObject({ code: 255, stdout: "" });
+    expect(gone.asked.length).toBe(1);
+  }
+});
+
 test("input that is typed on, and a wait that goes on, mean the one process: without it, it was lost", async () => {
   for (const words of [
     ["--stdin", "in"],
@@ -88,7 +100,9 @@ async function startedAfter(failure: Error | undefined, silenceMs = 30_000) {
     });
   };
   const at = sandbox("http://nowhere", { token: "t", retries: 0, fetch: fetchUnlessSilent(silenceMs, ask) });
-  const ended = await startOnce(at, { session: "s", cmd: "x" }).catch((error: unknown) => error);
+  const ended = await startOnce(at, { session: "s" }, (only) => at.run({ session: "s", ...only })).catch(
+    (error: unknown) => error,
+  );
   return { ended, calls };
 }
 const failed = (code: string, syscall?: string) =>
