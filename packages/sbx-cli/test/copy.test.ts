@@ -241,7 +241,7 @@ test("cp draws its progress over itself, in a narrow window too, and a line abou
   onTestFinished(() => void vi.unstubAllEnvs());
   await terminal.shows(/^local\$/m);
   terminal.runCli(`cp ${server.url} ${here}/big :${there}/`);
-  await terminal.shows(/^[\d.]+ kB of 8\.0 MB/m);
+  await terminal.shows(/^[\d.]+ [kM]B of 8\.0 MB/m);
   await until(
     () => [...server.hosts.values()][0]?.session.attachedCount,
     () => "nobody has attached",
