@@ -1,5 +1,6 @@
 // `ls` and `sessions`: list sessions, once or over and over.
 
+import tty from "node:tty";
 import { isRecord } from "sandbox-stdio/core";
 import type { CliCommand } from "./cli-command.ts";
 import { CliError, type Outcome } from "./outcome.ts";
@@ -8,6 +9,7 @@ import { Printer } from "./print.ts";
 import { sessionTable } from "./session-table.ts";
 import { entriesOf, listEverywhere, listSessions, runningOf } from "./sessions.ts";
 
+const STDOUT = 1;
 const WATCH_MS = 2_000;
 /** A look at many sandboxes costs a call for each, and calls are limited. */
 const CALL_MS = 250;
@@ -24,10 +26,10 @@ export async function list(command: ListCommand, token: () => Promise<string>): 
   if (!command.isWatched) {
     const { text, isEmpty } = await look(command, await token());
     await printer.print(text);
-    if (isEmpty && process.stdout.isTTY) await printer.aside("nothing runs: --all shows what has ended");
+    if (isEmpty && tty.isatty(STDOUT)) await printer.aside("nothing runs: --all shows what has ended");
     return printer.end();
   }
-  const clear = process.stdout.isTTY ? REDRAW : "";
+  const clear = tty.isatty(STDOUT) ? REDRAW : "";
   let hasSeen = false;
   while (!printer.isBroken) {
     const { text, calls } = await look(command, await token()).catch((error: unknown) => {
@@ -50,8 +52,8 @@ async function look({ endpoint, sandbox, isEverywhere, isJson, hasAll }: ListCom
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };
   const shown = hasAll || !isRecord(answer) ? answer : { ...answer, sessions: runningOf(answer) };
-  const { isTTY, columns } = process.stdout;
-  const width = isTTY ? { columns: columns || USUAL_COLUMNS } : {};
+  // To look at process.stdout makes a pipe non-blocking, for the others that have it, too.
+  const width = tty.isatty(STDOUT) ? { columns: process.stdout.columns || USUAL_COLUMNS } : {};
   const options = { hasAll, isEverywhere: everywhere !== undefined, ...width };
   return {
     text: isJson ? `${safeJson(shown, 2)}\n` : sessionTable(answer, options),

@@ -1,12 +1,16 @@
 // A command's result, on standard output; and lines for a person, beside it.
 
 import fs from "node:fs";
+import tty from "node:tty";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { Output } from "./output.ts";
 import { oneLine } from "./plain-text.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
+/** So long a line waits for room in a full pipe, and so often it is tried. */
+const FULL_MS = 500;
+const AGAIN_MS = 20;
 
 /** Standard output and standard error of a command that prints as it goes. */
 export class Printer {
@@ -51,11 +55,25 @@ export async function print(text: string): Promise<Outcome> {
   return printer.end();
 }
 
+/** A line for a person. One that can't be said is dropped: the work is what counts. */
 export function aside(line: string): void {
-  fs.writeSync(STDERR, `sbx-stdio: ${line}\n`);
+  const giveUpAtMs = performance.now() + FULL_MS;
+  while (!isSaid(`sbx-stdio: ${line}\n`) && performance.now() < giveUpAtMs) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
+  }
 }
 
-/** A line that only a person has use for: a pipe gets none. */
+/** @returns Whether there is no more to try: another program that has the pipe may have made it non-blocking, and it is full. */
+function isSaid(text: string): boolean {
+  try {
+    fs.writeSync(STDERR, text);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "EAGAIN");
+  }
+}
+
+/** A line that only a person has use for: a pipe gets none. To look at `process.stderr` would make it non-blocking. */
 export function asideToPerson(line: string): void {
-  if (process.stderr.isTTY) aside(line);
+  if (tty.isatty(STDERR)) aside(line);
 }

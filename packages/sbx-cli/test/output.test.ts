@@ -1,6 +1,6 @@
 // Writing to descriptors that are slow, full, or gone.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -141,4 +141,49 @@ test("a reader that has gone is told once, and what waits is dropped", async () 
   output.push(writer, Buffer.from("c"), 3);
   await output.flushed();
   expect([ends, broken]).toEqual([[], ["EPIPE"]]);
+});
+
+/** Calls something of ours in a program of its own, whose standard error is the pipe. @returns What it prints. */
+function inProgram(call: string, fd = 2): { code: number | null; printed: string } {
+  const module = (name: string) => new URL(`../src/${name}.ts`, import.meta.url).href;
+  const script = `
+    import fs from "node:fs";
+    import { aside, asideToPerson } from "${module("print")}";
+    import { list } from "${module("list-command")}";
+    ${call};
+    fs.writeSync(1, fs.readFileSync("/proc/self/fdinfo/${fd}", "utf8"));
+  `;
+  const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", writer],
+    encoding: "utf8",
+  });
+  return { code: status, printed: stdout };
+}
+
+/** Whether the file that is open is non-blocking, for whoever has it. */
+const isNonblocking = (fdinfo: string) =>
+  (Number.parseInt(/^flags:\s*(\d+)$/m.exec(fdinfo)?.[1] ?? "", 8) & NONBLOCK) !== 0;
+
+test("to see whether a person is there leaves a pipe blocking, for the others that have it", () => {
+  fs.closeSync(writer);
+  writer = fs.openSync(join(directory, "fifo"), fs.constants.O_WRONLY);
+  const { code, printed } = inProgram('asideToPerson("it takes its time")');
+  expect([code, isNonblocking(printed), drain().toString()]).toEqual([0, false, ""]);
+  const look = inProgram(
+    'await list({ isWatched: true }, () => Promise.reject(new Error("no token"))).catch(() => undefined)',
+    1,
+  );
+  expect([look.code, isNonblocking(look.printed)]).toEqual([0, false]);
+});
+
+test("a line beside the output, to a pipe that is full or has no reader, ends nothing", () => {
+  expect(inProgram('aside("there is room")')).toMatchObject({ code: 0 });
+  expect(drain().toString()).toBe("sbx-stdio: there is room\n");
+  // Another program that has the pipe may do so; to start one makes it blocking.
+  const fill = "process.stderr; try { for (;;) fs.writeSync(2, Buffer.alloc(4_096)) } catch {}";
+  const full = inProgram(`${fill}; aside("no room")`);
+  expect([full.code, isNonblocking(full.printed)]).toEqual([0, true]);
+  expect(drain().toString()).not.toContain("no room");
+  fs.closeSync(reader);
+  expect(inProgram('aside("no reader")')).toMatchObject({ code: 0 });
 });
