@@ -29,6 +29,8 @@ export type SessionPlace = Place & { readonly session: string };
 export type AttachWish = Place & {
   /** Absent: a name of our own making, which no other client knows. */
   readonly session: string | undefined;
+  /** Whether it was seen to run: one that has ended since is read, not replaced. */
+  readonly isThere?: boolean;
   readonly cmd: string | undefined;
   readonly args: readonly string[];
   readonly env: readonly (readonly [string, string])[];

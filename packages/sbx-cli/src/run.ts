@@ -61,9 +61,10 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
       const wish = command.isOffered === true ? await chosen(command) : command.wish;
       if (wish === undefined) return exitWith(EXIT.ok);
       const { ticketFrom, session } = wish;
-      if (command.mustRun === true && session !== undefined)
-        await (await import("./must-run.ts")).mustRun(wish, session, token(wish));
-      return attach(ticketFrom === undefined ? wish : { ...wish, ticket: await readTicket(ticketFrom) }, env);
+      const isThere = command.mustRun === true && session !== undefined;
+      if (isThere) await (await import("./must-run.ts")).mustRun(wish, session, token(wish));
+      const ticket = ticketFrom === undefined ? {} : { ticket: await readTicket(ticketFrom) };
+      return attach({ ...wish, ...ticket, isThere }, env);
     }
     case "show":
       return print(command.text);

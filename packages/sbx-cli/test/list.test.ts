@@ -180,3 +180,23 @@ test("attach alone offers what runs, and neither a forward's connections nor wha
     "sbx-stdio: attach to which session of dev? Name it with --session: there are web\n",
   ]);
 });
+
+test("attach NAME replaces nothing, also a session that ends while it attaches", async () => {
+  const asked: URL[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "", "http://a.example");
+    if (url.pathname === "/attach") asked.push(url);
+    const [status, body] = url.pathname === "/attach" ? [403, { error: "no" }] : [200, running("web")];
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  open.push(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = cleanEnv({ SBX_URL: url });
+  for (const more of [[], ["--create"]]) await runCli(["attach", "web", ...more], "", env);
+  const told = asked.map(({ searchParams }) => [searchParams.get("session"), searchParams.get("ended")]);
+  expect(told).toEqual([
+    ["web", null],
+    ["web", "replace"],
+  ]);
+});
