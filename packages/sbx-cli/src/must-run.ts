@@ -8,7 +8,7 @@ import { askingSoon, sandboxOf } from "./programs.ts";
 
 /** @throws {CliError} Where no such session runs: what can be done. */
 export async function mustRun(wish: AttachWish, session: string, token: () => Promise<string>): Promise<void> {
-  const why = refusalOf(session, wish.sandbox, await askingSoon(() => described(wish, session, token)));
+  const why = whyNotRunning(session, wish.sandbox, await askingSoon(() => described(wish, session, token)));
   if (why !== undefined) throw new CliError(why);
 }
 
@@ -25,7 +25,7 @@ async function described(
   }
 }
 
-function refusalOf(name: string, sandbox: string, found: Description | undefined): string | undefined {
+function whyNotRunning(name: string, sandbox: string, found: Description | undefined): string | undefined {
   const anew = `attach ${name} --create starts a shell under that name, attach ${name} -- COMMAND a command`;
   if (found === undefined) return `there is no session ${name} in sandbox ${sandbox}: ls shows what there is; ${anew}`;
   const { state, exit } = found;

@@ -15,7 +15,7 @@ import { EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { aside, asideToPerson, Printer } from "./print.ts";
 import { asking, askingSoon, json, sandboxOf, VERB_EXIT } from "./programs.ts";
-import { untilSignal } from "./run-signals.ts";
+import { whilePassingSignals } from "./run-signals.ts";
 import { isForgotten, type Named, PATIENT, RETRIES, startOnce } from "./start-once.ts";
 
 /** Means this one process: it starts no other. */
@@ -64,7 +64,7 @@ export async function runProgram(
   const session = at.session(request.session);
   // A name that was given may be that of a process that somebody else has started.
   const isOurs = given.session === undefined;
-  return untilSignal(session, isOurs, async () => {
+  return whilePassingSignals(session, isOurs, async () => {
     if (isJson) {
       const answer = await askingSoon(() => start({}));
       await printer.print(json(answer));

@@ -10,7 +10,7 @@ import { SignalRelay } from "./signals.ts";
 const SIGNAL_MS = 4_000;
 
 /** @param isOurs Whether the process was started for this run. @returns How the work ended, or which signal ended us. */
-export async function untilSignal(
+export async function whilePassingSignals(
   session: SandboxSession,
   isOurs: boolean,
   work: () => Promise<Outcome>,

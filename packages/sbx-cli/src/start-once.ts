@@ -1,4 +1,5 @@
-// A command is started once, also where an answer gets lost: it is asked for again only where that can't start it a second time.
+// A command is started once, also where an answer gets lost. It is asked for again by its incarnation, or where no session is there and an
+// ended one would still be kept: only one that somebody else ended and forgot meanwhile can't be told from one that never began.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { type RunRequest, type Sandbox, StdioError } from "sandbox-stdio/client";

@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { approveDevice } from "../../local/src/approve.ts";
 import { type Issuer, startIssuer } from "../../local/src/issuer.ts";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
+import { loginAsAlice } from "./fixture/device-login.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -31,21 +31,7 @@ function issue(accessTokenLifetime: number): Promise<Issuer> {
   return startIssuer({ port: 0, dir, publicOrigin: server.url, deviceInterval: 0.05, accessTokenLifetime });
 }
 
-/** Logs in as alice, who presses the issuer's button. */
-async function login(...flags: string[]) {
-  const child = startCli(["login", ...flags], { env });
-  let said = "";
-  child.stderr?.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  const result = collect(child);
-  const code = await until(
-    () => /Enter code: (\S+)/.exec(said)?.[1] ?? (child.exitCode === null ? undefined : "none"),
-    () => said,
-  );
-  if (code !== "none") await approveDevice(issuer.url, code, { sub: "alice" });
-  return result;
-}
+const login = (...flags: string[]) => loginAsAlice(issuer.url, env, flags);
 
 /** The token that the server was shown last. */
 async function tokenShown(): Promise<string> {

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { approveDevice } from "../../local/src/approve.ts";
 import { type Issuer, startIssuer } from "../../local/src/issuer.ts";
-import { cleanEnv, collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
+import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
+import { loginAsAlice } from "./fixture/device-login.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -35,21 +35,7 @@ async function serve(issuers: unknown) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
 }
 
-/** As alice, who presses the button of our issuer: of that one alone. */
-async function login(...words: string[]) {
-  const child = startCli(["login", ...words], { env });
-  let said = "";
-  child.stderr?.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  const result = collect(child);
-  const code = await until(
-    () => /Enter code: (\S+)/.exec(said)?.[1] ?? (child.exitCode === null ? undefined : "none"),
-    () => said,
-  );
-  if (code !== "none") await approveDevice(issuer.url, code, { sub: "alice" });
-  return result;
-}
+const login = (...words: string[]) => loginAsAlice(issuer.url, env, words);
 
 test("a server of this machine is believed that names an issuer of this machine", async () => {
   const { url, shown } = await serve(["https://issuer.example", issuer.url]);
