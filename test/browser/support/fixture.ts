@@ -90,7 +90,12 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
   });
 
   async function closeAll(): Promise<void> {
-    for (const profile of profiles) await profile.close();
+    for (const profile of profiles) {
+      // A page asks again and again. A route of the test that is answering just now would fail with the page gone.
+      for (const page of profile.pages()) await page.unrouteAll({ behavior: "ignoreErrors" });
+      await profile.unrouteAll({ behavior: "ignoreErrors" });
+      await profile.close();
+    }
     profiles = [];
     tabs = [];
   }
