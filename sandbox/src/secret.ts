@@ -1,7 +1,8 @@
 // The bridge's secret on its way in, and out of sight: what the kernel shows of a process to others of its user must not hold it.
 
 import { closeSync, readFileSync } from "node:fs";
-import { cString, cStrings, LibcError, libc } from "./process/libc.ts";
+import { LibcError, libc } from "./process/libc.ts";
+import { type Environment, lacksRuntimeOptions, startAgain } from "./start-again.ts";
 
 export type Secret = { readonly ok: true; readonly token: string } | { readonly ok: false; readonly problem: string };
 
@@ -13,14 +14,27 @@ const PR_SET_DUMPABLE = 4;
 
 /**
  * Reads the secret from the descriptor that STDIO_TOKEN_FD names. One that stands in STDIO_TOKEN is seen in /proc/PID/environ for
- * as long as this program runs: it is started again in the same process, with a descriptor. Does not return then.
+ * as long as this program runs: it is started again in the same process, with a descriptor. Does not return then, nor where
+ * the runtime lacks its options.
  */
-export function receiveSecret(env: Readonly<Record<string, string | undefined>>): Secret {
+export function receiveSecret(env: Environment): Secret {
   const { STDIO_TOKEN, STDIO_TOKEN_FD } = env;
-  if (STDIO_TOKEN_FD !== undefined) return checked("STDIO_TOKEN_FD", readOnce(STDIO_TOKEN_FD));
+  if (STDIO_TOKEN_FD !== undefined) {
+    if (lacksRuntimeOptions(env)) warn("the runtime keeps its own options", startAgain(env));
+    return checked("STDIO_TOKEN_FD", readOnce(STDIO_TOKEN_FD));
+  }
   const secret = checked("STDIO_TOKEN", STDIO_TOKEN);
-  if (secret.ok) startAgain(secret.token, env);
+  if (!secret.ok) return secret;
+  const read = handOn(secret.token);
+  const failure = startAgain({ ...env, STDIO_TOKEN: undefined, STDIO_TOKEN_FD: String(read) });
+  // The bridge is of more use with its secret seen than not at all.
+  warn("the secret stays in the environment", failure);
+  libc.close(read);
   return secret;
+}
+
+function warn(what: string, failure: LibcError): void {
+  console.error(`stdio-ws: ${what}: ${failure.message}`);
 }
 
 /**
@@ -63,20 +77,13 @@ function closeQuietly(fd: number): void {
   }
 }
 
-function startAgain(token: string, env: Readonly<Record<string, string | undefined>>): void {
+/** A descriptor that a start of this program again reads the secret from. */
+function handOn(token: string): number {
   const ends = new Int32Array(2);
   if (libc.pipe2(ends, 0) !== 0) throw new LibcError("open a pipe");
   const [read = -1, write = -1] = ends;
   const bytes = Buffer.from(token);
   if (libc.write(write, bytes, bytes.length) !== bytes.length) throw new LibcError("hand the secret on");
   libc.close(write);
-  const variables = Object.entries({ ...env, STDIO_TOKEN: undefined, STDIO_TOKEN_FD: String(read) });
-  const environment = cStrings(variables.flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`)));
-  const line = cStrings(readFileSync("/proc/self/cmdline", "utf8").split("\0").slice(0, -1));
-  libc.execve(cString(process.execPath), line.pointers, environment.pointers);
-  // Only a failure comes here. The bridge is of more use with its secret seen than not at all, and says so.
-  console.error(`stdio-ws: the secret stays in the environment: ${new LibcError("start again without it").message}`);
-  libc.close(read);
-  line.bytes.fill(0);
-  environment.bytes.fill(0);
+  return read;
 }

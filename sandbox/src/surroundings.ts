@@ -8,6 +8,7 @@ import { type ChildUser, ownUserName } from "./child-user.ts";
 import type { SessionPanes } from "./panes/session-panes.ts";
 import type { ChildProcess, OutputSink, ProcessEvents, StartFault } from "./process/process.ts";
 import type { BridgeSettings } from "./settings.ts";
+import { RUNTIME_OPTIONS } from "./start-again.ts";
 
 /** What a session's process is started in, and where what happens to it is told. */
 export type Surroundings = {
@@ -31,7 +32,7 @@ export type Surroundings = {
 /** The bridge's own variables, its secret among them: no process gets them. */
 const PRIVATE_PREFIX = "STDIO_";
 const ABOUT_TERMINALS = ["TERM", "COLORTERM"] as const;
-const OWN = new Set([
+const OWN = new Set<string>([
   "PORT",
   "HOST",
   "SANDBOX_ROOT",
@@ -39,6 +40,7 @@ const OWN = new Set([
   "LOG_LEVEL",
   "STOP_SECONDS",
   "UNATTENDED_BYTES_PER_SECOND",
+  ...Object.keys(RUNTIME_OPTIONS),
 ]);
 
 /** @param label A readable name for the directory; `sandbox` is the qualified one. */

@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -98,6 +98,19 @@ describe("a process of the bridge's own user finds the secret nowhere, and can't
     expect(await steal(way)).toMatchObject({ found: [], uid: isRoot ? NOBODY : process.getuid?.() });
   });
 });
+
+test.each(["env", "fd"] as const)(
+  "given its secret by %s it runs without the last compiler, which its processes keep",
+  async (secret) => {
+    const url = await start({ secret });
+    const environment = await run(url, ["env"], 0);
+    expect(environment).toMatch(/^PATH=/m);
+    expect(environment).not.toMatch(/^BUN_JSC_/m);
+    // Only root may look into a bridge.
+    if (isRoot)
+      expect(readFileSync(`/proc/${child?.pid}/environ`, "utf8").split("\0")).toContain("BUN_JSC_useFTLJIT=0");
+  },
+);
 
 test("hidden from its own user, a bridge that is not root still makes terminals and redraws their screens", async () => {
   const url = await start(isRoot ? { secret: "fd", uid: NOBODY } : { secret: "fd" });
