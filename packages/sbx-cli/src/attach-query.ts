@@ -40,7 +40,7 @@ export function attachQuery(
     ...(wish.name === undefined ? {} : { name: wish.name }),
     ...(wish.role === undefined ? {} : { role: wish.role }),
     ...(wish.delivery === undefined ? {} : { delivery: wish.delivery }),
-    ...(isOnlyLooking || hasPlace || wish.isThere === true ? {} : { ended: "replace" }),
+    ...(isOnlyLooking || hasPlace || wish.readsEnded === true ? {} : { ended: "replace" }),
     ...(isUnnamed ? { isUnnamed } : {}),
   });
 }

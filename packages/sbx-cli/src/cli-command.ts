@@ -29,8 +29,8 @@ export type SessionPlace = Place & { readonly session: string };
 export type AttachWish = Place & {
   /** Absent: a name of our own making, which no other client knows. */
   readonly session: string | undefined;
-  /** Whether it was seen to run: one that has ended since is read, not replaced. */
-  readonly isThere?: boolean;
+  /** Whether a process of this name that has ended is read, and not replaced: it was not seen to have ended before. */
+  readonly readsEnded?: boolean;
   readonly cmd: string | undefined;
   readonly args: readonly string[];
   readonly env: readonly (readonly [string, string])[];
@@ -111,9 +111,19 @@ export type LogsCommand = SessionPlace & {
   readonly isJson: boolean;
 };
 
+export type AttachCommand = {
+  readonly kind: "attach";
+  readonly wish: AttachWish;
+  /** The command line offers the sessions first. */
+  readonly isOffered?: boolean;
+  /** A session that doesn't run is not started. */
+  readonly mustRun?: boolean;
+  /** It is looked whether the process of that name has ended: only one that has is replaced. */
+  readonly looksFirst?: boolean;
+};
+
 export type CliCommand =
-  /** `isOffered`: the command line offers the sessions first. `mustRun`: a session that doesn't run is not started. */
-  | { readonly kind: "attach"; readonly wish: AttachWish; readonly isOffered?: boolean; readonly mustRun?: boolean }
+  | AttachCommand
   | {
       readonly kind: "login";
       readonly endpoint: Endpoint | undefined;

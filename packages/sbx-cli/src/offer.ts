@@ -39,7 +39,8 @@ export async function offer(
   if (answer === "n") return wish;
   const chosen = names.includes(answer) ? answer : names[Number(answer) - 1];
   if (chosen === undefined) throw new CliError(`"${answer}" is none of them`);
-  return { ...wish, session: chosen };
+  // It ran just now: if it ends meanwhile, its log is what is wanted.
+  return { ...wish, session: chosen, readsEnded: true };
 }
 
 /** A connection of `forward`, which nobody else has use for. */

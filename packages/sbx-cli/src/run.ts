@@ -60,11 +60,11 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
     case "attach": {
       const wish = command.isOffered === true ? await chosen(command) : command.wish;
       if (wish === undefined) return exitWith(EXIT.ok);
-      const { ticketFrom, session } = wish;
-      const isThere = command.mustRun === true && session !== undefined;
-      if (isThere) await (await import("./must-run.ts")).mustRun(wish, session, token(wish));
+      const { ticketFrom } = wish;
+      const isLookedAt = command.mustRun === true || command.looksFirst === true;
+      const seen = isLookedAt ? await (await import("./must-run.ts")).lookedAt(command, token(wish)) : {};
       const ticket = ticketFrom === undefined ? {} : { ticket: await readTicket(ticketFrom) };
-      return attach({ ...wish, ...ticket, isThere }, env);
+      return attach({ ...wish, ...ticket, ...seen }, env);
     }
     case "show":
       return print(command.text);

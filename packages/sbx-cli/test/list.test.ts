@@ -5,7 +5,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { age, sessionTable } from "../src/session-table.ts";
-import { cleanEnv, collect, runCli, startCli } from "./fixture/cli.ts";
+import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
+import { CLI, Terminal } from "./fixture/tmux.ts";
 
 // Each run starts a program, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 });
@@ -181,22 +182,56 @@ test("attach alone offers what runs, and neither a forward's connections nor wha
   ]);
 });
 
-test("attach NAME replaces nothing, also a session that ends while it attaches", async () => {
+/** A server of one session, or none, and what it is asked by those who attach, whom it refuses. */
+async function attachServer(found: () => object | undefined) {
   const asked: URL[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://a.example");
+    const isList = url.pathname.endsWith("/sessions");
     if (url.pathname === "/attach") asked.push(url);
-    const [status, body] = url.pathname === "/attach" ? [403, { error: "no" }] : [200, running("web")];
-    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    const known = isList ? { sessions: [found()] } : (found() ?? { error: "not_found" });
+    const body = url.pathname === "/attach" ? { error: "not here" } : known;
+    response.writeHead("error" in body ? 404 : 200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   open.push(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+const wishOf = ({ searchParams }: URL) => [searchParams.get("session"), searchParams.get("ended")];
+
+test("attach replaces only what was seen to have ended, not what ends while it attaches", async () => {
+  let found: object | undefined = running("web");
+  const { url, asked } = await attachServer(() => found);
   const env = cleanEnv({ SBX_URL: url });
-  for (const more of [[], ["--create"]]) await runCli(["attach", "web", ...more], "", env);
-  const told = asked.map(({ searchParams }) => [searchParams.get("session"), searchParams.get("ended")]);
-  expect(told).toEqual([
-    ["web", null],
-    ["web", "replace"],
-  ]);
+  const told = async (...words: string[]) => {
+    await runCli(["attach", ...words], "", env);
+    return wishOf(asked.pop() ?? new URL(url));
+  };
+  const waysToStart = [
+    ["web", "--create"],
+    [url, "--session", "web"],
+  ];
+  for (const words of [["web"], ...waysToStart]) expect(await told(...words)).toEqual(["web", null]);
+  found = undefined;
+  for (const words of waysToStart) expect(await told(...words)).toEqual(["web", null]);
+  found = running("web", { state: "exited" });
+  for (const words of waysToStart) expect(await told(...words)).toEqual(["web", "replace"]);
+  expect(await told("web", "--", "true")).toEqual(["web", "replace"]);
+});
+
+test("of those that attach offers, the one that is chosen is not replaced", async () => {
+  const { url, asked } = await attachServer(() => running("web"));
+  const terminal = new Terminal();
+  try {
+    terminal.run(`SBX_URL=${url} ${CLI} attach`);
+    await terminal.shows(/attach to which\?/);
+    terminal.run("1");
+    await until(
+      () => asked.length > 0,
+      () => terminal.screen(),
+    );
+    expect(wishOf(asked[0] ?? new URL(url))).toEqual(["web", null]);
+  } finally {
+    terminal.close();
+  }
 });

@@ -142,8 +142,9 @@ export function attachOf(
   const isOffered =
     saysAttach && url === undefined && wish.session === undefined && cmd === undefined && tickets.length === 0;
   const isLooking = wish.role === "viewer" || tickets.length > 0 || wish.resumeFile !== undefined;
-  const mustRun = isNamed && cmd === undefined && flags.create !== true && !isLooking;
-  return { kind: "attach", wish, ...(isOffered ? { isOffered } : {}), ...(mustRun ? { mustRun } : {}) };
+  const isOfOne = saysAttach && wish.session !== undefined && cmd === undefined && !isLooking;
+  if (!isOfOne) return { kind: "attach", wish, ...(isOffered ? { isOffered } : {}) };
+  return { kind: "attach", wish, ...(isNamed && flags.create !== true ? { mustRun: true } : { looksFirst: true }) };
 }
 
 function escapesOf(choice: EscapeChoice): Escapes {
