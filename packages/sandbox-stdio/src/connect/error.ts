@@ -21,6 +21,7 @@ export type StdioErrorOptions = {
  * - `stdin_closed`: the process has ended, or has closed its input; like EPIPE
  * - `not_stdin_holder`: this connection may not type (a viewer, or another client has the keyboard)
  * - `unreachable`: no answer came over HTTP
+ * - `lost`: the answer to a start got lost, and the process may have run and been forgotten: it is not started again
  * - `bad_token`, `no_websocket`, `bad_address`: this side was given a value that can't be used
  */
 export class StdioError extends Error {

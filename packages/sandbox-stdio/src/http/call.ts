@@ -53,21 +53,32 @@ export async function callRaw(caller: Caller, call: Call): Promise<Response> {
   });
 }
 
-async function repeatedly<T>({ retries }: Caller, call: Call, attempt: () => Promise<T>): Promise<T> {
+/** @param attempt Told whether an earlier one may have had its effect. */
+export async function repeatedly<T>(
+  { retries }: Pick<Caller, "retries">,
+  call: Pick<Call, "isRepeatable" | "signal">,
+  attempt: (isUnsure: boolean) => Promise<T>,
+): Promise<T> {
+  let isUnsure = false;
   for (let failures = 0; ; failures += 1) {
     try {
-      return await attempt();
+      return await attempt(isUnsure);
     } catch (error) {
       call.signal?.throwIfAborted();
       const pauseMs = pauseAfter(error, call, failures);
       if (pauseMs === undefined || failures >= retries) throw error;
+      isUnsure ||= !(error instanceof StdioError) || error.status !== HTTP_TOO_MANY;
       await pause(pauseMs, call.signal);
     }
   }
 }
 
 /** @returns undefined where the call must not, or need not, be repeated. */
-function pauseAfter(error: unknown, { isRepeatable }: Call, failures: number): number | undefined {
+function pauseAfter(
+  error: unknown,
+  { isRepeatable }: Pick<Call, "isRepeatable">,
+  failures: number,
+): number | undefined {
   if (!(error instanceof StdioError)) return undefined;
   const { status, retryAfter = 0 } = error;
   const isPassing =

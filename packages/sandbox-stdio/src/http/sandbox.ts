@@ -25,6 +25,7 @@ import type {
   WriteAnswer,
   WriteRequest,
 } from "./program-types.ts";
+import { startOnce } from "./start-once.ts";
 
 export type SandboxOptions = {
   readonly token?: TokenSource;
@@ -49,6 +50,7 @@ export function sandbox(address: string | URL, options: SandboxOptions = {}): Sa
 /**
  * A call that reads is repeated if the answer got lost. So is a call with a field that makes it repeatable: `run` and
  * `create` by their `session`, `write` by `at`, `wait` by `from`. All others fail instead. Each throws a `StdioError`.
+ * A start that may have been one is repeated for the process that is there, and not where that may have been forgotten (`lost`).
  */
 export class Sandbox {
   readonly #caller: Caller;
@@ -66,8 +68,9 @@ export class Sandbox {
 
   /** Starts a process, and answers with its output when it has ended, or after `waitMs`. */
   run(request: RunRequest, options: CallOptions = {}): Promise<RunAnswer> {
-    const isRepeatable = request.session !== undefined;
-    return callJson(this.#caller, { method: "POST", path: "/run", body: request, isRepeatable, ...options });
+    const call = { method: "POST", path: "/run", body: request, ...options } as const;
+    if (request.session === undefined) return callJson(this.#caller, { ...call, isRepeatable: false });
+    return startOnce(this.#caller, pathOf(request.session), call);
   }
 
   /** Newest first. `next` is the `after` of the next page. */
@@ -92,6 +95,8 @@ export class Sandbox {
   }
 }
 
+const pathOf = (session: string) => `/sessions/${encodeURIComponent(session)}`;
+
 export class SandboxSession {
   readonly name: string;
   readonly #caller: Caller;
@@ -100,7 +105,7 @@ export class SandboxSession {
   constructor(caller: Caller, name: string) {
     this.name = name;
     this.#caller = caller;
-    this.#path = `/sessions/${encodeURIComponent(name)}`;
+    this.#path = pathOf(name);
   }
 
   describe(query: { incarnation?: string } = {}, options: CallOptions = {}): Promise<Description> {
@@ -109,7 +114,7 @@ export class SandboxSession {
 
   /** Starts the process, unless it is there already. */
   create(request: CreateRequest, options: CallOptions = {}): Promise<Description> {
-    return callJson(this.#caller, { method: "PUT", path: this.#path, body: request, isRepeatable: true, ...options });
+    return startOnce(this.#caller, this.#path, { method: "PUT", path: this.#path, body: request, ...options });
   }
 
   read(query: ReadQuery = {}, options: CallOptions = {}): Promise<ReadAnswer> {
