@@ -58,17 +58,30 @@ test("X7: while there is output the screen is asked for every 5 s, and not while
   expect(kept).toEqual(["screen screen 2", "commands commands 2"]);
 });
 
-test("X7: a look that came before the first output is followed by one as soon as there is some", async () => {
+test("X7: the first look waits for the first output, or 5 s, and comes at once with that output", async () => {
   const { session, log, looks, asked, answered } = terminal();
   looks.tick(session, 0);
-  await answered("nothing");
-  expect(looks.nextTickMs(session)).toBe(Number.POSITIVE_INFINITY);
+  expect([asked.length, looks.nextTickMs(session)]).toEqual([0, 5_000]);
   log.append(bytes("a prompt"), 1);
   looks.tick(session, 20);
   expect(asked.length).toBe(2);
   await answered("a prompt");
   log.append(bytes("more"), 1);
   expect(looks.nextTickMs(session)).toBe(5_020);
+});
+
+test("X7: a silent terminal is looked at once after 5 s, and again as soon as it says something", async () => {
+  const { session, log, looks, asked, kept, answered } = terminal();
+  looks.tick(session, 0);
+  looks.tick(session, 5_000);
+  expect(asked.length).toBe(2);
+  await answered("nothing");
+  looks.store();
+  expect(kept).toEqual(["screen screen nothing", "commands commands nothing"]);
+  expect(looks.nextTickMs(session)).toBe(Number.POSITIVE_INFINITY);
+  log.append(bytes("a prompt"), 1);
+  looks.tick(session, 5_020);
+  expect(asked.length).toBe(2);
 });
 
 test("X7: before the bridge is let go of, it is asked once more, and waited for though it may not answer", async () => {

@@ -36,11 +36,20 @@ export class LastLooks {
 
   /** When the next look is due; infinity for never. */
   nextTickMs(session: RelaySession | undefined): number {
-    return !this.#isLooking && this.#isDue(session) ? this.#nextMs : Number.POSITIVE_INFINITY;
+    if (session === undefined || this.#isLooking || !this.#isDue(session)) return Number.POSITIVE_INFINITY;
+    const hasFirstOutput = this.#offset <= 0 && session.log.endOffset > 0;
+    return session !== this.#session || hasFirstOutput ? Number.NEGATIVE_INFINITY : this.#nextMs;
   }
 
   tick(session: RelaySession | undefined, nowMs: number): void {
-    if (session !== undefined && this.nextTickMs(session) <= nowMs) this.#look(session, nowMs);
+    if (session === undefined || this.nextTickMs(session) > nowMs) return;
+    if (session !== this.#session) {
+      // A look costs the bridge an emulator: the first waits for something to see.
+      this.#session = session;
+      this.#offset = -1;
+      this.#nextMs = nowMs + INTERVAL_MS;
+    }
+    if (this.nextTickMs(session) <= nowMs) this.#look(session, nowMs);
   }
 
   /** Whether the session has been looked at as it is now, or can't be. Looks at it, if not. */
@@ -74,8 +83,7 @@ export class LastLooks {
     if (hop === undefined) return;
     this.#session = session;
     this.#offset = session.log.endOffset;
-    // A look before the first output has seen nothing worth keeping for long.
-    this.#nextMs = this.#offset === 0 ? nowMs : nowMs + INTERVAL_MS;
+    this.#nextMs = nowMs + INTERVAL_MS;
     this.#isLooking = true;
     const ask = async (name: "screen" | "commands", question: Question) => {
       const json = await askProcess(hop, question);
