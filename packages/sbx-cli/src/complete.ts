@@ -1,13 +1,14 @@
 // Names for a shell's Tab: contexts, sandboxes, sessions, tickets. Whatever goes wrong, there are none, and nothing is said.
 
 import { isRecord } from "sandbox-stdio/core";
+import { askJson } from "./api-call.ts";
 import { isAddress, placeOf } from "./args/place.ts";
 import { contextNames, readDefaults } from "./contexts.ts";
 import { tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
 import type { Outcome } from "./outcome.ts";
 import { print } from "./print.ts";
-import { ask, entriesOf, listSessions, runningOf } from "./sessions.ts";
+import { entriesOf, listSessions, runningOf } from "./sessions.ts";
 
 /** Nobody waits longer for a Tab. */
 const PATIENCE_MS = 3_000;
@@ -35,7 +36,7 @@ async function namesOf(what: string | undefined, typed: readonly string[], env: 
   const place = placeOf(typed.find(isAddress), sandbox === undefined ? {} : { sandbox }, defaults);
   const token = await tokenSource(place, env).token();
   if (what === "sandboxes") {
-    const answer: unknown = await (await ask(place.endpoint, "GET", "/api/sandboxes", token)).json();
+    const answer = await askJson(place.endpoint, "/api/sandboxes", token);
     const list = isRecord(answer) && Array.isArray(answer.sandboxes) ? answer.sandboxes.filter(isRecord) : [];
     return list.map((one) => String(one.sandbox));
   }
@@ -43,7 +44,7 @@ async function namesOf(what: string | undefined, typed: readonly string[], env: 
     const session = after("--session") ?? defaults.session;
     if (session === undefined) return [];
     const path = `/api/sandboxes/${encodeURIComponent(place.sandbox)}/sessions/${encodeURIComponent(session)}/tickets`;
-    const answer: unknown = await (await ask(place.endpoint, "GET", path, token)).json();
+    const answer = await askJson(place.endpoint, path, token);
     const list = isRecord(answer) && Array.isArray(answer.tickets) ? answer.tickets.filter(isRecord) : [];
     return list.map((one) => String(one.id));
   }

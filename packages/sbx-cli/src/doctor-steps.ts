@@ -3,6 +3,7 @@
 import dns from "node:dns/promises";
 import net from "node:net";
 import { isRecord } from "sandbox-stdio/core";
+import { ask, askJson, RefusedError } from "./api-call.ts";
 import type { CliCommand, Place } from "./cli-command.ts";
 import { processClock } from "./clock.ts";
 import type { TokenSource } from "./credentials.ts";
@@ -12,7 +13,6 @@ import type { Environment } from "./logins.ts";
 import { CliError } from "./outcome.ts";
 import { asking, sandboxOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
-import { ask, RefusedError } from "./sessions.ts";
 
 const TIMEOUT_MS = 10_000;
 /** A container may take minutes to start. */
@@ -85,13 +85,13 @@ export function stepsOf(command: DoctorCommand, source: TokenSource, env: Enviro
       accessAdvice,
       async () => {
         const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions?limit=1`;
-        const text = await (await ask(endpoint, "GET", path, token)).text();
+        const text = await ask(endpoint, path, token, { withinMs: TIMEOUT_MS });
         if (!isJson(text))
           throw new Error("something answers there that is not this server: its list of sessions is a page");
         return ok(`sandbox ${sandbox} may be looked at`);
       },
     ],
-    ["commands", "", async () => mayRun(await (await ask(endpoint, "GET", "/api/me", token)).json())],
+    ["commands", "", async () => mayRun(await askJson(endpoint, "/api/me", token, { withinMs: TIMEOUT_MS }))],
     [
       "WebSocket",
       "something on the way may not know WebSockets",

@@ -1,11 +1,13 @@
 // `kill`: ends sessions, one after the other, and says which of them had ended before.
 
 import { isRecord } from "sandbox-stdio/core";
+import { askJson } from "./api-call.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
 import { aside, print } from "./print.ts";
-import { ask, killSession } from "./sessions.ts";
+import { advised } from "./server-words.ts";
+import { killSession } from "./sessions.ts";
 
 type KillCommand = Extract<CliCommand, { kind: "kill" }>;
 
@@ -22,7 +24,7 @@ export async function kill({ sessions, ...place }: KillCommand, token: string): 
     } catch (error) {
       if (!(error instanceof CliError) || sessions.length === 1) throw error;
       if (isJson) await print(`${safeJson({ sandbox, session, error: error.code, message: error.message })}\n`);
-      aside(error.message);
+      aside(advised(error, endpoint).message);
       if (code === EXIT.ok) code = error.exitCode;
     }
   }
@@ -37,10 +39,12 @@ async function stateOf(
 ): Promise<unknown> {
   const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
   try {
-    const answer: unknown = await (await ask(endpoint, "GET", path, token)).json();
+    const answer = await askJson(endpoint, path, token);
     return isRecord(answer) ? answer.state : undefined;
-  } catch {
-    return undefined; // What is wrong is said when the session is to be ended.
+  } catch (error) {
+    // Silence is not waited for twice. What else is wrong is said when the session is to be ended.
+    if (error instanceof CliError && error.code === "unreachable") throw error;
+    return undefined;
   }
 }
 

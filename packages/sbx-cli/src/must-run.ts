@@ -5,7 +5,7 @@
 import { type Description, StdioError } from "sandbox-stdio/client";
 import type { AttachCommand, AttachWish } from "./cli-command.ts";
 import { CliError } from "./outcome.ts";
-import { askingSoon, sandboxOf } from "./programs.ts";
+import { askingSoon, isNoServer, sandboxOf } from "./programs.ts";
 
 /** @returns What is known of it then. @throws {CliError} Where it must run and does not: what can be done. */
 export async function lookedAt(
@@ -37,7 +37,7 @@ async function described(
   try {
     return await sandboxOf(wish, token, retries).session(session).describe();
   } catch (error) {
-    if (error instanceof StdioError && error.code === "not_found") return undefined;
+    if (error instanceof StdioError && error.code === "not_found" && !isNoServer(error)) return undefined;
     throw error;
   }
 }

@@ -46,6 +46,7 @@ export function fetchFailure(error: unknown): Error | undefined {
 export function networkPhrase(error: Error): string {
   const unlike = UNLIKE.find(([pattern]) => pattern.test(error.message));
   if (unlike !== undefined) return unlike[1];
+  if (error.name === "TimeoutError") return "no answer in time";
   // A host with several addresses gives an AggregateError, which has a code but no message.
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return oneLine(PHRASES[code] ?? (error.message || code || error.name));

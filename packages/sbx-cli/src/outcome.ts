@@ -15,21 +15,26 @@ export type Outcome =
   /** To die by this signal, as a program does that leaves it to its default. */
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals };
 
+type CliErrorOptions = ErrorOptions & { readonly code?: string | undefined; readonly check?: CliError["check"] };
+
 /** Why the command line can't do what was asked: one line for a person, without the program's name. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: number;
   /** What a program knows it by: the server's code where it was the server that refused. */
   readonly code: string;
+  /** What a person may look at, for which more is said (advice.ts). */
+  readonly check: "login" | "address" | undefined;
 
   constructor(
     message: string,
     exitCode: number = EXIT.failed,
-    { code = "failed", ...options }: ErrorOptions & { readonly code?: string | undefined } = {},
+    { code = "failed", check, ...options }: CliErrorOptions = {},
   ) {
     super(message, options);
     this.exitCode = exitCode;
     this.code = code;
+    this.check = check;
   }
 }
 

@@ -17,7 +17,7 @@ import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { patiently } from "./patience.ts";
 import { safeJson } from "./plain-text.ts";
 import { asideToPerson, Printer } from "./print.ts";
-import { plainReason, startFailureCode } from "./server-words.ts";
+import { isOtherServer, plainReason, startFailureCode } from "./server-words.ts";
 import { fetchUnlessSilent } from "./silence.ts";
 import { cellText, table } from "./table.ts";
 import { isInputTyped } from "./tty.ts";
@@ -30,6 +30,7 @@ const USUAL_WAIT_MS = 30_000;
 /** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
 const WRITE_BYTES = 48 * 1024;
 const HTTP_BAD_REQUEST = 400;
+const HTTP_UNAUTHENTICATED = 401;
 
 /** @param retries How often a call that may be repeated is; absent: as often as usual. */
 export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>, retries?: number): Sandbox {
@@ -50,8 +51,18 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
     if (!(error instanceof StdioError)) throw error;
     const code = error.status === HTTP_BAD_REQUEST ? EXIT.usage : (startFailureCode(error.code) ?? EXIT.failed);
     const words = unreachableWords(error) ?? plainReason(withCode(error));
-    throw new CliError(words, code, { cause: error, code: error.code });
+    throw new CliError(words, code, { cause: error, code: error.code, check: checkOf(error) });
   }
+}
+
+function checkOf(error: StdioError): CliError["check"] {
+  if (error.status === HTTP_UNAUTHENTICATED) return "login";
+  return isNoServer(error) ? "address" : undefined;
+}
+
+/** Whether the answer is of something else than this server's interface. */
+export function isNoServer({ status = 0, code, message }: StdioError): boolean {
+  return isOtherServer(status, /^http_[234]/.test(code) ? undefined : message);
 }
 
 /** As other verbs say it. */

@@ -12,6 +12,7 @@ import type { Environment } from "./logins.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
 import { aside, print } from "./print.ts";
+import { advised } from "./server-words.ts";
 import { sshConfig, sshProxyWish } from "./ssh.ts";
 import { standardInput } from "./stdin.ts";
 import { readTicket } from "./ticket.ts";
@@ -50,7 +51,8 @@ export async function run(argv: readonly string[], env: Environment): Promise<Ou
     // A program reads the refusal where it would have read the answer; the line for a person is said all the same.
     const isAsked = "isJson" in command && command.isJson && error instanceof CliError;
     if (isAsked) await print(`${safeJson({ error: error.code, message: error.message })}\n`);
-    throw error;
+    const endpoint = command.kind === "attach" ? command.wish.endpoint : "endpoint" in command && command.endpoint;
+    throw error instanceof CliError && endpoint ? advised(error, endpoint) : error;
   }
 }
 

@@ -1,6 +1,8 @@
 // The server's refusals, in words that tell a person what to do about them. Pure.
 
 import { CLOSE, type ClientEnd, type ServerMessage } from "sandbox-stdio/core";
+import type { Endpoint } from "./endpoint.ts";
+import { CliError } from "./outcome.ts";
 
 type Refused = Extract<ClientEnd, { kind: "refused" }>;
 type ErrorMessage = Extract<ServerMessage, { type: "error" }>;
@@ -20,9 +22,34 @@ export function refusalWords(
   const reason = plainReason(why);
   const isLost = code === CLOSE.notFound && reason.startsWith("process lost");
   const rest = session === undefined || isLost ? "" : `; session ${session} may still be running`;
+  const isOther = NO_ROUTE.test(why) || /^the server answered HTTP (200|404|405)\b/.test(why);
+  if (isOther && session === undefined) return addressWords(reason, server);
   if (code !== CLOSE.unauthenticated) return `${reason}${rest}`;
   const again = resumeFile === undefined ? "" : `; once let in again, the same command goes on from ${resumeFile}`;
   return `${reason}${adviceFor(reason, server, hasTicket)}${rest}${again}`;
+}
+
+/** A failure, with what a person may do about it. */
+export function advised(error: CliError, { httpBase }: Endpoint): CliError {
+  const { message, exitCode, code, check } = error;
+  if (check === undefined) return error;
+  const words =
+    check === "login" ? `${message}${adviceFor(message, httpBase, false)}` : addressWords(message, httpBase);
+  return new CliError(words, exitCode, { code, cause: error });
+}
+
+/** What this server says of a path that it does not know, below whatever it is reached. */
+const NO_ROUTE = /^(no (GET|PUT|POST|DELETE) \/|not below \/)/;
+const HTTP_TOO_MANY = 429;
+const HTTP_FAULT = 500;
+
+/** Whether something else was reached than the interface that was asked for. @param message Of its JSON, where it has one. */
+export function isOtherServer(status: number, message: string | undefined): boolean {
+  return message === undefined ? status < HTTP_FAULT && status !== HTTP_TOO_MANY : NO_ROUTE.test(message);
+}
+
+function addressWords(reason: string, server: string): string {
+  return `${server} answers no sbx-stdio API (${reason}): check the name, the port and the path of the address; \`sbx-stdio doctor ${server}\` tries each step`;
 }
 
 /** A reason as a shell would put it: without the code before its words, which is for programs. */

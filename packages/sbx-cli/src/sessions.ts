@@ -1,14 +1,8 @@
 // The commands that ask the server over HTTP: which sessions there are, and ending one.
 
 import { isRecord } from "sandbox-stdio/core";
+import { ask, askJson, RefusedError } from "./api-call.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { describeFailure } from "./network-words.ts";
-import { CliError } from "./outcome.ts";
-import { patiently } from "./patience.ts";
-import { asideToPerson } from "./print.ts";
-import { type Refusal, refusalOf } from "./refusal.ts";
-
-const TIMEOUT_MS = 20_000;
 
 /** Pages that are asked for at most: a server that never ends its list is not followed for ever. */
 const MAX_PAGES = 1_000;
@@ -19,7 +13,7 @@ export async function listSessions(endpoint: Endpoint, sandbox: string, token: s
   let after = "";
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions${after}`;
-    const answer: unknown = await (await ask(endpoint, "GET", path, token)).json();
+    const answer: unknown = await askJson(endpoint, path, token);
     if (!isRecord(answer) || !Array.isArray(answer.sessions)) return answer;
     sessions.push(...(answer.sessions as unknown[]));
     if (typeof answer.next !== "string") break;
@@ -40,7 +34,7 @@ export async function listEverywhere(
 ): Promise<{ sandboxes: number; sessions: unknown[] } | undefined> {
   let answer: unknown;
   try {
-    answer = await (await ask(endpoint, "GET", "/api/sandboxes", token)).json();
+    answer = await askJson(endpoint, "/api/sandboxes", token);
   } catch (error) {
     if (error instanceof RefusedError && error.status === 404) return undefined;
     throw error;
@@ -60,48 +54,7 @@ export async function listEverywhere(
 /** @throws {CliError} Also where there is no such session. */
 export async function killSession(endpoint: Endpoint, sandbox: string, session: string, token: string): Promise<void> {
   const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
-  await ask(endpoint, "DELETE", path, token);
-}
-
-/** Asks the API. @param body Sent as JSON. @throws {CliError} For any answer but a good one. */
-export async function ask(
-  endpoint: Endpoint,
-  method: string,
-  path: string,
-  token: string,
-  body?: unknown,
-): Promise<Response> {
-  let response: Response;
-  try {
-    const answer = fetch(`${endpoint.httpBase}${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    response = await patiently(`waiting for ${new URL(endpoint.origin).host} to answer`, answer, asideToPerson);
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const host = new URL(endpoint.origin).host;
-    const failure = cause instanceof Error ? cause : new Error(String(cause));
-    throw new CliError(describeFailure(failure, host), undefined, { code: "unreachable" });
-  }
-  if (response.ok) return response;
-  throw new RefusedError(response.status, refusalOf(await response.text()));
-}
-
-/** The server has answered, and no. */
-export class RefusedError extends CliError {
-  readonly status: number;
-
-  constructor(status: number, { code, message = `the server answered HTTP ${status}` }: Refusal) {
-    super(message, undefined, { code });
-    this.status = status;
-  }
+  await ask(endpoint, path, token, { method: "DELETE" });
 }
 
 /** The entries of a server's list: none if that is no list. */

@@ -2,10 +2,10 @@
 
 import type { Role } from "sandbox-stdio/core";
 import { isRecord, quote } from "sandbox-stdio/core";
+import { ask, askJson } from "./api-call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
-import { ask } from "./sessions.ts";
 import { cellText, table } from "./table.ts";
 
 /** Which session, and by whose right. */
@@ -45,15 +45,15 @@ export async function runSharing(command: ShareCommand, token: string): Promise<
       const { role, seconds, guests, maxClients, isJson } = command;
       // JSON leaves undefined fields out: the server has its own defaults.
       const wish = { role, guests, seconds, maxClients };
-      const answer: unknown = await (await ask(endpoint, "POST", `${path}/share`, token, wish)).json();
+      const answer = await askJson(endpoint, `${path}/share`, token, { method: "POST", body: wish });
       return isJson ? { out: json(answer) } : describeShare(answer, command);
     }
     case "tickets": {
-      const answer: unknown = await (await ask(endpoint, "GET", `${path}/tickets`, token)).json();
+      const answer = await askJson(endpoint, `${path}/tickets`, token);
       return { out: command.isJson ? json(answer) : ticketTable(answer) };
     }
     case "revoke":
-      await ask(endpoint, "DELETE", `${path}/tickets/${encodeURIComponent(command.id)}`, token);
+      await ask(endpoint, `${path}/tickets/${encodeURIComponent(command.id)}`, token, { method: "DELETE" });
       return { out: "", aside: `link ${command.id} is taken back: whoever came by it is out` };
   }
 }

@@ -1,10 +1,10 @@
 // The person that the server takes us for.
 
 import { isRecord } from "sandbox-stdio/core";
+import { ask, askJson } from "./api-call.ts";
 import type { Place } from "./cli-command.ts";
 import { CliError } from "./outcome.ts";
 import { safeJson } from "./plain-text.ts";
-import { ask } from "./sessions.ts";
 import { cellText } from "./table.ts";
 
 /** @throws {CliError} Where the server takes the token for nobody's, with its reason. */
@@ -12,11 +12,14 @@ export async function whoAmI(
   { endpoint, isJson }: Place & { readonly isJson: boolean },
   token: string,
 ): Promise<string> {
-  const answer: unknown = await (await ask(endpoint, "GET", "/api/me", token)).json();
+  const answer = await askJson(endpoint, "/api/me", token);
   if (isRecord(answer) && answer.authenticated === false) {
     // That nobody is logged in is an answer there, for a page. Any other route says what is wrong with the token.
-    await (await ask(endpoint, "GET", "/api/sandboxes", token)).arrayBuffer();
-    throw new CliError("the server takes this token for nobody's", undefined, { code: "unauthenticated" });
+    await ask(endpoint, "/api/sandboxes", token);
+    throw new CliError("the server takes this token for nobody's", undefined, {
+      code: "unauthenticated",
+      check: "login",
+    });
   }
   if (isJson || !isRecord(answer)) return `${safeJson(answer, 2)}\n`;
   const lines = Object.entries(answer).map(([name, value]) => {

@@ -74,7 +74,12 @@ describe("why it failed is one line, and the code is 255", () => {
 
   const refusals: [number, string, Record<string, string>, string][] = [
     [403, '{"error":"forbidden","message":"not your sandbox"}', {}, "not your sandbox"],
-    [404, "<html>no such page</html>", {}, "the server answered HTTP 404 Refused"],
+    [
+      404,
+      "<html>no such page</html>",
+      {},
+      "URL answers no sbx-stdio API (the server answered HTTP 404 Refused): check the name, the port and the path of the address; `sbx-stdio doctor URL` tries each step",
+    ],
     [
       422,
       '{"error":"cmd_not_found","message":"cmd_not_found: nope\\u001b[2J\\nx"}',
@@ -93,7 +98,7 @@ describe("why it failed is one line, and the code is 255", () => {
     test(`HTTP ${status}`, async () => {
       server.refusal = { status, body, headers };
       expect(await runCli([server.url, "--", "true"])).toEqual({
-        ...line(text),
+        ...line(text.replaceAll("URL", server.url)),
         // As a shell says of a command that it can't find.
         code: text.includes(": command not found") ? 127 : 255,
       });

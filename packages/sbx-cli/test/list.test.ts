@@ -100,7 +100,11 @@ test("a refusal of the list of sandboxes is told", async () => {
   const url = await serve(() => ({
     "/api/sandboxes": { status: 401, body: { error: "expired", message: "expired" } },
   }));
-  expect(await runCli(["ls", url])).toMatchObject({ code: 255, stdout: "", stderr: "sbx-stdio: expired\n" });
+  expect(await runCli(["ls", url])).toMatchObject({
+    code: 255,
+    stdout: "",
+    stderr: `sbx-stdio: expired (log in again with \`sbx-stdio login ${url}\`, or give a fresh SBX_TOKEN)\n`,
+  });
 });
 
 test("--watch goes on over a network that was away, and shows what is there afterwards", async () => {

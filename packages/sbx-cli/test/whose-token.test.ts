@@ -196,7 +196,8 @@ test.each([[[]], [["--json"]]])(
     onTestFinished(() => void refused.close());
     const url = `http://127.0.0.1:${(refused.address() as AddressInfo).port}`;
     const { code, stdout, stderr } = await runCli(["whoami", url, ...words]);
-    expect([code, stderr]).toEqual([255, "sbx-stdio: The token has expired\n"]);
+    const advice = `(log in again with \`sbx-stdio login ${url}\`, or give a fresh SBX_TOKEN)`;
+    expect([code, stderr]).toEqual([255, `sbx-stdio: The token has expired ${advice}\n`]);
     if (words.length === 0) expect(stdout).toBe("");
     else expect(JSON.parse(stdout)).toEqual({ error: "expired", message: "The token has expired" });
   },

@@ -29,14 +29,17 @@ const MAX_PATIENCE_SECONDS = 30;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 const HTTP_TOO_MANY = 429;
+/** From here on a status says that this is not what was asked for; from the second one on, by a fault of the server. */
+const HTTP_NO_ANSWER = 300;
+const HTTP_FAULT = 500;
 
 /** @throws {StdioError} */
 export async function callJson<T>(caller: Caller, call: Call): Promise<T> {
   return repeatedly(caller, call, async () => {
     const response = await ask(caller, call);
     const text = await bodyOf(response);
-    if (text === "") return undefined as T;
-    const body = parse(text);
+    if (text === "" && response.ok) return undefined as T;
+    const body = parse(text, response.status);
     // An answer that took long began as 200: a refusal is its body then.
     if (!response.ok || "error" in body) throw errorOf(response, body);
     // The server answers by its schemas, which these types are held to.
@@ -49,7 +52,7 @@ export async function callRaw(caller: Caller, call: Call): Promise<Response> {
   return repeatedly(caller, call, async () => {
     const response = await ask(caller, call);
     if (response.ok) return response;
-    throw errorOf(response, parse(await bodyOf(response)));
+    throw errorOf(response, parse(await bodyOf(response), response.status));
   });
 }
 
@@ -127,14 +130,17 @@ async function bodyOf(response: Response): Promise<string> {
   }
 }
 
-function parse(text: string): Record<string, unknown> {
+function parse(text: string, status: number): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
     // A page for people, from something in between, or an answer that was cut.
   }
-  return { error: "unreachable", message: `the answer is not JSON: ${text.slice(0, 80)}` };
+  // A server's own fault may pass, and so may a cut. What else something says that is not this server is its last word.
+  const isOther = status < HTTP_FAULT && (status >= HTTP_NO_ANSWER || text.startsWith("<"));
+  const code = isOther ? `http_${status}` : "unreachable";
+  return { error: code, message: `the answer is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
 }
 
 function errorOf(response: Response, { error, message, ...details }: Record<string, unknown>): StdioError {
