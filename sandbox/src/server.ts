@@ -1,7 +1,7 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { httpStatusOf, isName, MAX_FED_FRAME_BYTES, PREVIEW_PATH } from "sandbox-stdio/core";
+import { httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { attach } from "./attach-route.ts";
 import { log } from "./log.ts";
@@ -10,12 +10,8 @@ import { isSameText } from "./proofs.ts";
 import { codeOf, refuse } from "./refusals.ts";
 import { listingOf, Registry } from "./registry.ts";
 import type { BridgeSettings } from "./settings.ts";
-import type { SocketData } from "./sockets.ts";
+import { type SocketData, websocket } from "./sockets.ts";
 
-/** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
-const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
-/** More than any client may send at once: a message that is too long is refused with the code of its dialect. */
-const MAX_MESSAGE_BYTES = MAX_FED_FRAME_BYTES + 1024 * 1024;
 /** How long the end of all sessions is waited for: a little longer than it takes to get to SIGKILL. */
 const STOP_PATIENCE_MS = 4_000;
 /** How long after that the last messages may take to go out. */
@@ -50,17 +46,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
       if (isStopping) return refuse(503, "unavailable", "the bridge is shutting down");
       return route(request, self, settings, registry);
     },
-    websocket: {
-      maxPayloadLength: MAX_MESSAGE_BYTES,
-      backpressureLimit: QUEUE_LIMIT_BYTES,
-      closeOnBackpressureLimit: true,
-      perMessageDeflate: false,
-      idleTimeout: 60,
-      open: (socket) => socket.data.open(socket),
-      message: (socket, message) => socket.data.receive(message),
-      drain: (socket) => socket.data.drained(),
-      close: (socket, code) => socket.data.closed(code),
-    },
+    websocket,
   });
   return {
     url: `http://${server.hostname}:${server.port}`,

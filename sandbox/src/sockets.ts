@@ -1,11 +1,12 @@
 // The bridge's WebSockets as Bun has them: one for each client that attaches directly, and one for each inner hop.
 
-import type { ServerWebSocket } from "bun";
+import type { ServerWebSocket, WebSocketHandler } from "bun";
 import {
   type AttachQuery,
   clipUtf8,
   type Dialect,
   InnerServer,
+  MAX_FED_FRAME_BYTES,
   placeOf,
   ServerConnection,
   type ServerSocket,
@@ -15,6 +16,10 @@ import {
 import type { SessionHost } from "./host.ts";
 import { makeProof, newId } from "./proofs.ts";
 
+/** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
+const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** More than any client may send at once: a message that is too long is refused with the code of its dialect. */
+const MAX_MESSAGE_BYTES = MAX_FED_FRAME_BYTES + 1024 * 1024;
 /** Where a socket has more than this queued, output waits for it to drain. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
@@ -24,6 +29,19 @@ export type SocketData = {
   receive: (frame: string | Uint8Array) => void;
   drained: () => void;
   closed: (code: number) => void;
+};
+
+/** What Bun does with a socket: its purpose. */
+export const websocket: WebSocketHandler<SocketData> = {
+  maxPayloadLength: MAX_MESSAGE_BYTES,
+  backpressureLimit: QUEUE_LIMIT_BYTES,
+  closeOnBackpressureLimit: true,
+  perMessageDeflate: false,
+  idleTimeout: 60,
+  open: (socket) => socket.data.open(socket),
+  message: (socket, message) => socket.data.receive(message),
+  drain: (socket) => socket.data.drained(),
+  close: (socket, code) => socket.data.closed(code),
 };
 
 /** Numbers clients' connections in traces. */

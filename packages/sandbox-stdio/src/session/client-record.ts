@@ -28,13 +28,19 @@ export type ClientWho = {
   readonly delivery: Delivery;
   readonly acknowledges: boolean;
   readonly holdsAlone?: boolean | undefined;
-  readonly canResume?: boolean;
-  readonly party?: Party;
-  readonly mayUseKept?: boolean;
-  readonly keeps?: number;
+  readonly canResume?: boolean | undefined;
+  readonly party?: Party | undefined;
+  readonly mayUseKept?: boolean | undefined;
+  readonly keeps?: number | undefined;
 };
 
-const NOBODY: ClientWho = { name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false };
+const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
+
+/** All in one shape, whatever was said of the client and wherever: it is asked at every key, and what is asked is compiled for a shape. */
+function shaped(who: ClientWho): ClientWho {
+  const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume, party, mayUseKept, keeps } = who;
+  return { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume, party, mayUseKept, keeps };
+}
 
 /** To be attached at once. */
 export class ClientRecord implements Paced {
@@ -66,7 +72,7 @@ export class ClientRecord implements Paced {
 
   /** It attaches, perhaps by another name or in another way than before. */
   attach(who: ClientWho, order: number, presence: Presence): void {
-    this.#who = who;
+    this.#who = shaped(who);
     this.order = order;
     this.presence = presence;
   }
