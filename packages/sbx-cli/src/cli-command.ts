@@ -14,7 +14,7 @@ export type Place = {
   /** A shell's line that prints the token; absent where the context's is for another server. */
   readonly tokenCommand?: string | undefined;
   readonly tokenCommandFrom?: TokenCommandFrom;
-  /** The origin that the context's line is for, where that is another. */
+  /** The origin that the line is for, where that is another: then there is no line here. */
   readonly tokenCommandElsewhere?: string;
   /** Whether it is the server that is asked where no address is given: the person's own choice, also where a link names it. */
   readonly isOwnServer?: boolean;
@@ -209,6 +209,8 @@ export type Defaults = Context & {
   /** The address in that context: its token command is for that server alone. */
   readonly contextServer?: string;
   readonly tokenCommandFrom?: TokenCommandFrom;
+  /** The address that SBX_TOKEN_ORIGIN names: what the environment gives is for that server alone. */
+  readonly tokenOrigin?: string;
 };
 
 export type { CreateRequest };

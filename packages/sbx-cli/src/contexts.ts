@@ -52,6 +52,7 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
     ...(name === undefined ? {} : { contextName: name }),
     ...(context.server === undefined ? {} : { contextServer: context.server }),
     ...(tokenCommandFrom === undefined ? {} : { tokenCommandFrom }),
+    ...(env.SBX_TOKEN_ORIGIN ? { tokenOrigin: env.SBX_TOKEN_ORIGIN } : {}),
   };
 }
 

@@ -48,7 +48,7 @@ function childEnvironment(
   if (tokenCommand === undefined || tokenCommandFrom !== "--context" || endpoint.isFound === true) return env;
   // It wins over a token of the environment.
   const { SBX_TOKEN: _token, DO_TOKEN: _other, ...rest } = env;
-  return { ...rest, SBX_TOKEN_COMMAND: tokenCommand };
+  return { ...rest, SBX_TOKEN_COMMAND: tokenCommand, SBX_TOKEN_ORIGIN: endpoint.origin };
 }
 
 /** How this program is started again: a compiled one is its own runtime, others get the same options (bin/sbx-stdio.js). */

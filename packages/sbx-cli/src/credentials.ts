@@ -82,7 +82,7 @@ const FROM_COMMAND: Readonly<Record<TokenCommandFrom, string>> = {
 
 /** @param given A token of the environment that is not for this server. */
 function loginSource(
-  { endpoint, tokenCommand, tokenCommandElsewhere: elsewhere }: Credentials,
+  { endpoint, tokenCommand, tokenCommandElsewhere: elsewhere, tokenCommandFrom = "the context" }: Credentials,
   env: Environment,
   { given, isShared, hasTicket }: { given: string | undefined; isShared: boolean; hasTicket: boolean },
 ): TokenSource {
@@ -91,7 +91,7 @@ function loginSource(
   const token = () =>
     storedToken(env, endpoint, issuer).catch((error: unknown) => {
       if (elsewhere === undefined || !(error instanceof CliError)) throw error;
-      throw new CliError(`${error.message}; the context's token command is for ${elsewhere} alone`);
+      throw new CliError(`${error.message}; ${FROM_COMMAND[tokenCommandFrom]} is for ${elsewhere} alone`);
     });
   const login = { from: "the stored login", token, isRenewable: true };
   if (!isShared || issuer !== undefined || !(given || tokenCommand || hasLogin(env))) return login;

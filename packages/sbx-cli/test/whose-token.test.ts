@@ -78,6 +78,29 @@ test("what is typed for this one command goes to the address that it is typed wi
   expect(other.shown).toEqual(["Bearer typed", "Bearer of-environment"]);
 });
 
+test("what SBX_TOKEN_COMMAND prints goes to the server that SBX_TOKEN_ORIGIN names, and to no other", async () => {
+  const file = join(scratch(), "f");
+  writeFileSync(file, "x");
+  const { SBX_TOKEN: _, ...env } = cleanEnv({ SBX_TOKEN_COMMAND: "echo of-environment", SBX_TOKEN_ORIGIN: own.url });
+  for (const words of [
+    ["ls", other.url],
+    ["cp", other.url, file, ":f"],
+    [other.url, "--", "true"],
+    ["doctor", other.url],
+  ]) {
+    const { code, stdout, stderr } = await runCli(words, "", env);
+    expect([words[0], code]).toEqual([words[0], 255]);
+    expect(stdout + stderr).toContain(`SBX_TOKEN_COMMAND is for ${own.url} alone`);
+  }
+  await runCli(["ls", own.url], "", env);
+  await runCli(["cp", own.url, file, ":f"], "", env);
+  expect([own.shown, other.shown.filter(Boolean)]).toEqual([Array(2).fill("Bearer of-environment"), []]);
+  // A copy whose context is named gets that one's, whatever the environment's is for.
+  const context = await withContext({ SBX_TOKEN_ORIGIN: other.url });
+  await runCli(["cp", "--context", "own", file, ":f"], "", context);
+  expect(own.shown.at(-1)).toBe("Bearer of-command");
+});
+
 test("SBX_TOKEN wins over the context's token command, and that of --context over SBX_TOKEN", async () => {
   const env = await withContext({ SBX_TOKEN: "of-environment" });
   own.answer = { authenticated: true };

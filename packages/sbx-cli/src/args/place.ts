@@ -50,17 +50,18 @@ export function placeOf(url: string | undefined, flags: PlaceFlags, defaults: De
   };
 }
 
-/** What prints the token for this server. That of a context which names a server is for that server alone. */
+/** What prints the token for this server. That of a context which names a server, or of SBX_TOKEN_ORIGIN's, is for that one alone. */
 function tokenCommandFor(
   { origin }: Endpoint,
   { tokenCommand: typed }: PlaceFlags,
-  { tokenCommand, tokenCommandFrom: from = "the context", contextServer }: Defaults,
+  { tokenCommand, tokenCommandFrom: from = "the context", contextServer, tokenOrigin }: Defaults,
 ): Pick<Place, "tokenCommand" | "tokenCommandFrom" | "tokenCommandElsewhere"> {
   if (typed !== undefined) return { tokenCommand: typed, tokenCommandFrom: "--token-command" };
   if (tokenCommand === undefined) return {};
-  const itsOrigin = from === "SBX_TOKEN_COMMAND" || contextServer === undefined ? origin : originOf(contextServer);
+  const itsServer = from === "SBX_TOKEN_COMMAND" ? tokenOrigin : contextServer;
+  const itsOrigin = itsServer === undefined ? origin : originOf(itsServer);
   if (itsOrigin === origin) return { tokenCommand, tokenCommandFrom: from };
-  return { tokenCommandElsewhere: itsOrigin ?? "another server" };
+  return { tokenCommandElsewhere: itsOrigin ?? "another server", tokenCommandFrom: from };
 }
 
 /** Of an address that nobody typed now: one that can't be read is no fault where another is given. */
