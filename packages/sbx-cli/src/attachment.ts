@@ -12,8 +12,9 @@ import {
   StdioClient,
   stoppingWords,
 } from "sandbox-stdio/core";
-import { againCommand } from "./again-command.ts";
+import { againWords } from "./again-command.ts";
 import { attachQuery } from "./attach-query.ts";
+import type { AttachmentParts } from "./attachment-parts.ts";
 import type { AttachWish } from "./cli-command.ts";
 import { processClock } from "./clock.ts";
 import { ConnectionReport } from "./connection-report.ts";
@@ -40,15 +41,6 @@ import { isInputTyped, sizeOf, terminalStreams } from "./tty.ts";
 const FIRST_ATTEMPTS = 3;
 /** How long a farewell may take, to the server and to a reader that has stopped reading. */
 const FAREWELL_MS = 1_000;
-
-export type AttachmentParts = {
-  readonly session: string;
-  readonly token: TokenSource;
-  readonly keeper: ResumePlace | undefined;
-  readonly env: Environment;
-  /** Whether the process was started for this client before it attaches. */
-  readonly isOurs: boolean;
-};
 
 export class Attachment {
   readonly #wish: AttachWish;
@@ -139,7 +131,9 @@ export class Attachment {
     // Before the first attempt: a run that is killed in it must not start a second process the next time.
     this.#keeper?.begin(this.#session, this.#client, this.#output, (message) => this.#notices.say(message));
     this.#notices.detail(`session ${this.#session}`);
-    if (this.#token.withheld !== undefined) this.#notices.say(`attaching as a guest: ${this.#token.withheld}`);
+    const { withheld } = this.#token;
+    if (withheld !== undefined && this.#wish.ticket !== undefined)
+      this.#notices.say(`attaching as a guest: ${withheld}`);
     this.#signals.listen();
     this.#client.start();
     let ending = await this.#endings.next();
@@ -277,11 +271,14 @@ export class Attachment {
         return this.#finishClient(ending.end);
       case "detach":
         await this.#depart();
-        await this.#say(`detached; attach again with: ${againCommand(this.#wish, this.#session)}`);
+        await this.#say(`detached${againWords(this.#wish, this.#session)}`);
         return exitWith(EXIT.ok);
       case "signal":
         this.#output.drop();
         await this.#depart();
+        // Nobody here has asked for it, but for SIGINT.
+        if (ending.signal !== "SIGINT" && this.#isKnown && this.#greetings > 0 && this.#wish.isQuiet !== true)
+          await this.#say(`ended by ${ending.signal}${againWords(this.#wish, this.#session)}`);
         return { kind: "signal", signal: ending.signal };
       case "broken": {
         await this.#depart();
@@ -324,16 +321,20 @@ export class Attachment {
    * name is our own and no client could find it again; else to clients that know the name.
    */
   async #depart(): Promise<void> {
-    const isUnknown = this.#wish.session === undefined && !(this.#front instanceof TerminalFront);
     if (this.#keeper !== undefined) this.#client.suspend();
     else {
-      if (isUnknown) this.#client.send({ type: "kill" });
+      if (!this.#isKnown) this.#client.send({ type: "kill" });
       this.#client.leave();
     }
     await within(FAREWELL_MS, this.#output.flushed());
     this.#giveBack(true);
     if (this.#client.resumePoint !== undefined) this.#keeper?.save();
     await this.#connector.closed(FAREWELL_MS);
+  }
+
+  /** Whether a person knows the name, or may be told it: the session goes on without us. */
+  get #isKnown(): boolean {
+    return this.#wish.session !== undefined || this.#front instanceof TerminalFront;
   }
 
   #giveBack(isSudden: boolean): void {

@@ -199,10 +199,12 @@ export type Context = {
   readonly tokenCommand?: string | undefined;
 };
 
-/** The context that holds now; `isServerFound`: the address stands in a file of the current folder, which anybody may have made. */
+/** The context that holds now; `isServerFound`: the address stands in a file of the current folder or of one above it, which anybody may have made. */
 export type Defaults = Context & {
   readonly isServerFound?: boolean;
-  /** Of the file of the current folder: fields that mean nothing there. */
+  /** The file of the current folder, or of one above it, for a person. */
+  readonly folderFile?: string;
+  /** Of that file: fields that mean nothing there. */
   readonly unusedFields?: readonly string[];
   /** The context that they come from. */
   readonly contextName?: string;

@@ -4,6 +4,7 @@
 import path from "node:path";
 import { isName, isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults, TokenCommandFrom } from "./cli-command.ts";
+import { findFolderFile } from "./folder-file.ts";
 import { configDirectory, type Environment } from "./logins.ts";
 import { usage } from "./outcome.ts";
 import { oneLine, safeJson } from "./plain-text.ts";
@@ -12,7 +13,6 @@ import { cellText, table } from "./table.ts";
 
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
 
-const FOLDER_FILE = ".sbx.json";
 const FOLDER_FIELDS: readonly string[] = ["server", "sandbox", "session"];
 /** Of a file that anybody may have made, so many are repeated. */
 const MAX_TOLD = 3;
@@ -29,7 +29,7 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
   const context = name === undefined ? {} : Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (context === undefined) throw usage(`there is no context "${name}": see sbx-stdio context list`);
   // A command from a folder that anybody may have made would be run here.
-  const { place: found, unused } = readFolderFile(folder);
+  const { place: found, unused, words } = readFolderFile(folder, env);
   const given = defined({
     server: env.SBX_URL,
     sandbox: env.SBX_SANDBOX,
@@ -42,12 +42,14 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
   for (const field of ["sandbox", "session"] as const) {
     const named = all[field];
     // A name such as ".." would be another path of the server.
-    if (named !== undefined && !isName(named)) throw usage(`"${named}" is no name of a ${field}: ${whence(field)}`);
+    if (named !== undefined && !isName(named))
+      throw usage(`"${named}" is no name of a ${field}: ${whence(field, words)}`);
   }
   const tokenCommandFrom = whoSaysCommand(context, given, chosen);
   return {
     ...all,
     ...(isServerFound ? { isServerFound } : {}),
+    folderFile: words,
     ...(unused.length > 0 ? { unusedFields: unused } : {}),
     ...(name === undefined ? {} : { contextName: name }),
     ...(context.server === undefined ? {} : { contextServer: context.server }),
@@ -62,8 +64,8 @@ function whoSaysCommand(context: Context, given: Context, chosen: string | undef
   return context.tokenCommand === undefined ? undefined : "the context";
 }
 
-const whence = (field: string) =>
-  `it stands in a context, in ${FOLDER_FILE} of this folder or in SBX_${field.toUpperCase()}`;
+const whence = (field: string, folderFile: string) =>
+  `it stands in a context, in ${folderFile} or in SBX_${field.toUpperCase()}`;
 
 export function contextNames(env: Environment): string[] {
   return Object.keys(readContexts(env).contexts);
@@ -110,19 +112,22 @@ function listed(contexts: Contexts["contexts"], current: string | undefined) {
   return { contexts: all };
 }
 
-function readFolderFile(folder: string): { readonly place: Context; readonly unused: readonly string[] } {
-  const file = readJsonFile(path.join(folder, FOLDER_FILE)) ?? {};
+type FromFolder = { readonly place: Context; readonly unused: readonly string[]; readonly words: string };
+
+function readFolderFile(folder: string, env: Environment): FromFolder {
+  const found = findFolderFile(folder, env);
+  const file = readJsonFile(found.path) ?? {};
   const { tokenCommand: _, ...place } = contextOf(file);
   const unused = Object.keys(file).filter((key) => !FOLDER_FIELDS.includes(key) || typeof file[key] !== "string");
-  return { place, unused };
+  return { place, unused, words: found.words };
 }
 
 /** @returns A line for a person about fields that are most likely misspelt; undefined where there are none. */
-export function unusedWords({ unusedFields = [] }: Defaults): string | undefined {
+export function unusedWords({ unusedFields = [], folderFile = "" }: Defaults): string | undefined {
   const told = unusedFields.slice(0, MAX_TOLD).map((field) => `"${field.slice(0, MAX_FIELD_LENGTH)}"`);
   if (told.length === 0) return undefined;
   const more = unusedFields.length > MAX_TOLD ? " and more" : "";
-  return oneLine(`${FOLDER_FILE} of this folder: ${told.join(", ")}${more} means nothing: it takes ${FIELD_WORDS}`);
+  return oneLine(`${folderFile}: ${told.join(", ")}${more} means nothing: it takes ${FIELD_WORDS}`);
 }
 
 const FIELD_WORDS = '"server", "sandbox" and "session", each a text';

@@ -86,7 +86,7 @@ function loginSource(
   env: Environment,
   { given, isShared, hasTicket }: { given: string | undefined; isShared: boolean; hasTicket: boolean },
 ): TokenSource {
-  const { origin } = endpoint;
+  const { origin, foundIn = ".sbx.json of this folder" } = endpoint;
   const issuer = loginFor(env, endpoint, isShared);
   const token = () =>
     storedToken(env, endpoint, issuer).catch((error: unknown) => {
@@ -95,7 +95,7 @@ function loginSource(
     });
   const login = { from: "the stored login", token, isRenewable: true };
   if (!isShared || issuer !== undefined || !(given || tokenCommand || hasLogin(env))) return login;
-  const chooser = hasTicket ? "the ticket's sender" : ".sbx.json of this folder";
+  const chooser = hasTicket ? "the ticket's sender" : foundIn;
   const line = `the token command is not used for ${origin}, which ${chooser} chose: --token-command sends what it prints`;
   const withheld = given
     ? `SBX_TOKEN is not sent to ${origin}, which ${chooser} chose: SBX_TOKEN_ORIGIN=${origin} or --token sends it`

@@ -17,6 +17,8 @@ export type Endpoint = {
   readonly isLoopback: boolean;
   /** It stands in a file of the current folder, which another person may have put there: only a token made for it is sent. */
   readonly isFound?: boolean;
+  /** That file, for a person. */
+  readonly foundIn?: string;
 };
 
 const SCHEMES: Readonly<Record<string, boolean>> = { "http:": false, "ws:": false, "https:": true, "wss:": true };

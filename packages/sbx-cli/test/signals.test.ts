@@ -37,7 +37,15 @@ describe("a signal that would end us", () => {
     const other = startCli([server.url, "--session", "t"]);
     const looked = collect(other);
     other.stdout?.once("data", () => other.kill("SIGTERM"));
-    expect((await looked).signal).toBe("SIGTERM");
+    const again = `sbx-stdio ${server.url} --sandbox default --session t`;
+    expect(await looked).toMatchObject({
+      signal: "SIGTERM",
+      stderr: `sbx-stdio: ended by SIGTERM; attach again with: ${again}\n`,
+    });
+    const quiet = startCli([server.url, "--session", "t", "-q"]);
+    const ended = collect(quiet);
+    quiet.stdout?.once("data", () => quiet.kill("SIGHUP"));
+    expect(await ended).toMatchObject({ signal: "SIGHUP", stderr: "" });
     expect(server.host("t").asked.filter((what) => what.startsWith("SIG"))).toEqual([]);
     driver.stdin?.end();
     expect((await driven).code).toBe(0);
@@ -113,7 +121,9 @@ describe("signals", () => {
         const ended = collect(other);
         await once(other.stdout ?? other, "readable");
         other.kill(signal);
-        expect(await ended).toEqual({ code: null, signal, stdout: "\n", stderr: "" });
+        const words = `${server.url} --sandbox default --session build${role === "viewer" ? " --role viewer" : ""}`;
+        const stderr = `sbx-stdio: ended by SIGTERM; attach again with: sbx-stdio ${words}\n`;
+        expect(await ended).toEqual({ code: null, signal, stdout: "\n", stderr: signal === "SIGINT" ? "" : stderr });
       }
       expect(server.host().asked.filter((what) => what !== "left")).toEqual([]);
       child.stdin?.end("\n");

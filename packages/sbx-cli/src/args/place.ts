@@ -29,11 +29,12 @@ export function addSessionPlace(command: Command): Command {
 }
 
 /** @throws {CliError} Where no address is known. */
-export function endpointOf(url: string | undefined, { server, isServerFound }: Defaults): Endpoint {
+export function endpointOf(url: string | undefined, { server, isServerFound, folderFile }: Defaults): Endpoint {
   if (url !== undefined) return readEndpoint(url);
   if (server === undefined) throw usage("which server? Give its address, or set one: sbx-stdio context set NAME URL");
   const endpoint = readEndpoint(server);
-  return isServerFound === true ? { ...endpoint, isFound: true } : endpoint;
+  if (isServerFound !== true) return endpoint;
+  return { ...endpoint, isFound: true, ...(folderFile === undefined ? {} : { foundIn: folderFile }) };
 }
 
 /** @throws {CliError} */

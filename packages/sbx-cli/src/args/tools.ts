@@ -124,8 +124,8 @@ function addContext(program: Command, done: Done): void {
 const nothingToKeep = (name: string) =>
   `context set needs what it is to keep: an address, --sandbox, --session or --token-command (to use a context: context use ${name})`;
 
-const foundWords = ({ httpBase }: Endpoint) =>
-  `${httpBase} stands in .sbx.json of this folder: say the address, as in ssh-config ${httpBase}`;
+const foundWords = ({ httpBase, foundIn = ".sbx.json" }: Endpoint) =>
+  `${httpBase} stands in ${foundIn}: say the address, as in ssh-config ${httpBase}`;
 
 function addSsh(program: Command, words: Words, defaults: Defaults, done: Done): void {
   addPlace(program.command("ssh-proxy [url]"))
