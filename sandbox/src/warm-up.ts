@@ -16,6 +16,8 @@ export const KEYS = 700;
 const BEGIN_MS = 500;
 /** So long at a time, and then a pause of at least that. Between two keys the loop turns: a client that connects meanwhile does not notice. */
 const TURN_MS = 2;
+/** It is given up then: the machine is busy with something else. */
+const MOST_MS = 60_000;
 /** A client acknowledges what it has drawn every so many keys. */
 const KEYS_AN_ACK = 10;
 /** The terminal keeps what is typed until a line is over, up to 4,096 bytes. */
@@ -80,10 +82,17 @@ function typeAll(ways: readonly Way[], listenWith: (heard: Heard) => void): Prom
   let left = KEYS * ways.length;
   let begunAtMs = 0;
   let isAwaited = false;
+  const end = (): void => {
+    left = 0;
+    clearTimeout(limit);
+    resolve();
+  };
+  const limit = setTimeout(end, MOST_MS);
+  limit.unref();
   const next = (): void => {
     const way = ways[left % ways.length];
     if (way === undefined || left === 0) {
-      resolve();
+      end();
       return;
     }
     left -= 1;
@@ -140,15 +149,17 @@ function way(
   begin: () => void,
   type: (key: Uint8Array, typed: number) => void,
 ): Way {
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.addEventListener("open", () => {
+      begin();
+      resolve();
+    });
+    socket.addEventListener("error", () => reject(new Error("Cannot connect to the bridge's own socket")));
+  });
+  opened.catch(ignore); // Where another way can't be opened, nobody waits for this one.
   let typed = 0;
   return {
-    opened: new Promise((resolve, reject) => {
-      socket.addEventListener("open", () => {
-        begin();
-        resolve();
-      });
-      socket.addEventListener("error", () => reject(new Error("Cannot connect to the bridge's own socket")));
-    }),
+    opened,
     type: () => {
       type(typed % KEYS_A_LINE === KEYS_A_LINE - 1 ? ENTER : KEY, typed);
       typed += 1;
