@@ -317,20 +317,25 @@ describe("input", () => {
     ]);
   });
 
-  test("I2: what is taken is acknowledged after 20 ms, or at once from 64 KiB on", () => {
+  test("I2: what is taken is acknowledged after 20 ms, and each 64 KiB of it at once, without the bytes behind them", () => {
     const at = rig();
     const { client, peer } = join(at.session, "a");
-    at.session.stdin(client, new Uint8Array(65_536), 0);
-    at.session.stdin(client, new Uint8Array(65_536), 65_536);
+    const told = () => peer.of("stdin_ack").map(({ offset }) => offset);
+    for (const offset of [0, 65_536, 131_072]) at.session.stdin(client, new Uint8Array(65_536), offset);
     at.session.wrote(client, 100);
     pass(at, 19);
-    expect([peer.of("stdin_ack"), at.session.nextTickMs]).toEqual([[], at.clock.ms + 1]);
+    expect([told(), at.session.nextTickMs]).toEqual([[], at.clock.ms + 1]);
     pass(at, 1);
-    at.session.wrote(client, 65_436);
-    at.session.wrote(client, 99);
-    expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([100]);
+    at.session.wrote(client, 65_435);
+    expect(told()).toEqual([100]);
     at.session.wrote(client, 1);
-    expect(peer.of("stdin_ack").map(({ offset }) => offset)).toEqual([100, 65_636]);
+    expect(told()).toEqual([100, 65_536]);
+    pass(at, 20);
+    at.session.wrote(client, 65_536);
+    at.session.wrote(client, 7);
+    expect(told()).toEqual([100, 65_536, 131_072]);
+    pass(at, 20);
+    expect(told()).toEqual([100, 65_536, 131_072, 131_079]);
   });
 
   test("I9: on pipes input is ended by the creator, by the only driver, and by nobody else", () => {

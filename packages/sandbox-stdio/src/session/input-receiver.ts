@@ -240,8 +240,8 @@ export class InputReceiver {
   }
 
   /**
-   * Tells the client how much of its input is settled: at once if it is a whole frame, else gathered for a moment. A
-   * client with its window full sends as much as it was told of, so that smaller steps would make smaller frames.
+   * Tells the client how much of its input is settled: a frame's length at once, the rest gathered for a moment. A client with
+   * its window full sends as much as it was told of: less than a frame, and what it sends and is told would stay cut for good.
    */
   ack(client: ClientRecord, isDue: boolean): void {
     this.pump(client);
@@ -251,17 +251,17 @@ export class InputReceiver {
     if (presence.phase !== "greeted" && presence.phase !== "remote") return;
     const { inputAcks } = presence;
     const settled = this.settled(client);
-    const waiting = settled - inputAcks.sent;
-    if (waiting <= 0) return;
+    if (settled <= inputAcks.sent) return;
     const step = presence.phase === "greeted" ? MAX_STDIN_FRAME_BYTES : RELAYED_ACK_BYTES;
-    if (!isDue && waiting < step) {
+    const told = isDue ? settled : settled - (settled % step);
+    if (told <= inputAcks.sent) {
       inputAcks.dueMs ??= this.#ports.now() + INPUT_ACK_DELAY_MS;
       return;
     }
-    inputAcks.dueMs = undefined;
-    inputAcks.sent = settled;
+    inputAcks.dueMs = told < settled ? this.#ports.now() + INPUT_ACK_DELAY_MS : undefined;
+    inputAcks.sent = told;
     // A client that numbers nothing is told nothing; its Durable Object is, which keeps its input until it hears of it (L4).
-    if (client.acknowledges || presence.phase === "remote") client.tell({ type: "stdin_ack", offset: settled });
+    if (client.acknowledges || presence.phase === "remote") client.tell({ type: "stdin_ack", offset: told });
   }
 
   /** When {@link tick} is to be called for this client; undefined while no acknowledgement of its input waits. */
