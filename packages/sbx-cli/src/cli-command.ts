@@ -170,6 +170,8 @@ export type CopyCommand = Place & {
   readonly to: CopyEnd;
   /** Whether files that are there already, with the same size and time, are left out. */
   readonly isResumed: boolean;
+  /** Whether modes are kept as they are, whatever the umask. */
+  readonly keepsModes?: boolean;
 };
 export type ForwardCommand = Place & {
   readonly kind: "forward";

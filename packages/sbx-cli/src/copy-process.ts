@@ -71,6 +71,26 @@ export function endInput({ stdin, stdio }: ChildProcess): void {
 /** The code where one of the two has failed: tar's own would be another thing's, 2 wrong usage. A signal's stays. */
 export const failureOf = (code: number) => (code > SIGNALLED ? code : EXIT.failed);
 
+/** Where tar or a shell has failed in words of its own, what they are of. Codes of 255 and of signals come with words of ours. */
+export function sayWhat(code: number, what: string, who: string): void {
+  if (code > 0 && code < SIGNALLED) aside(`cannot copy ${what}: ${who} says why, above`);
+}
+
+/** What a script says of a file that is not there: a pattern is read by no shell. */
+export const LACK = `lack() {
+  case $1 in *[*?[]*) h=' (no shell reads a pattern there: name each file, or copy the folder)' ;; *) h= ;; esac
+  printf 'sbx-stdio: no such file in the sandbox: %s%s\\n' "$1" "$h" >&2
+}
+`;
+
+/** Goes into the folder \`$d\` of the sandbox, or makes it: what can't be is said of \`$t\`, which was asked for. */
+export const MAKE_FOLDER = `refused() {
+  printf 'sbx-stdio: cannot copy to %s in the sandbox: %s\\n' "$t" "$1" >&2
+  exit 255
+}
+e=$(mkdir -p -- "$d" 2>&1) || refused "\${e#mkdir: }"
+`;
+
 /** The child's output. @throws {CliError} If it fails: it has said why. */
 export async function textOf(child: ChildProcess): Promise<string> {
   const chunks: Buffer[] = [];

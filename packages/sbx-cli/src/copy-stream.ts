@@ -1,16 +1,16 @@
 // `cp` with `-`: one file's bytes to standard output, or standard input's into a file.
 
-import { endInput, exitOf, failureOf, type OnStop, type Remote } from "./copy-process.ts";
+import { endInput, exitOf, failureOf, LACK, MAKE_FOLDER, type OnStop, type Remote, sayWhat } from "./copy-process.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { standardInput } from "./stdin.ts";
 
-const PRINT = `case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
+const PRINT = `${LACK}case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
 if [ -d "$f" ]; then
   printf 'sbx-stdio: %s is a folder in the sandbox: - takes the bytes of a file\\n' "$1" >&2
   exit 255
 fi
 if [ ! -e "$f" ]; then
-  printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$1" >&2
+  lack "$1"
   exit 255
 fi
 exec cat "$f"`;
@@ -18,7 +18,7 @@ exec cat "$f"`;
 export async function streamOut(from: string, remote: Remote, onStop: OnStop): Promise<Outcome> {
   const far = remote(PRINT, [from], { isPrinted: true });
   onStop((signal) => far.kill(signal));
-  return ended(await exitOf(far));
+  return ended(await exitOf(far), `:${from} to -`);
 }
 
 /**
@@ -32,8 +32,8 @@ if [ -d "$f" ] || [ "\${f%/}" != "$f" ]; then
 fi
 [ ! -L "$f" ] || f=$(readlink -f -- "$f") || exit
 [ ! -e "$f" ] || [ -f "$f" ] || exec cat > "$f"
-d=$(dirname -- "$f") && mkdir -p -- "$d" || exit
-n=$d/.$(basename -- "$f").sbx-cp-$$
+t=$1 d=$(dirname -- "$f") || exit
+${MAKE_FOLDER}n=$d/.$(basename -- "$f").sbx-cp-$$
 trap 'rm -f -- "$n"' EXIT
 trap 'exit 143' HUP INT TERM
 like() { chown -- "$(stat -c %u:%g -- "$f")" "$n"; chmod -- "$(stat -c %a -- "$f")" "$n"; }
@@ -52,10 +52,13 @@ export async function streamIn(to: string, remote: Remote, onStop: OnStop): Prom
     far.kill();
   });
   if (far.stdin !== null) input.pipe(far.stdin, { end: false });
-  const outcome = ended(await exitOf(far));
+  const outcome = ended(await exitOf(far), `- to :${to}`);
   input.destroy();
   if (fault !== undefined) throw new CliError(`cannot copy what comes from -: ${fault.message}`);
   return outcome;
 }
 
-const ended = (code: number) => exitWith(code === EXIT.ok ? EXIT.ok : failureOf(code));
+function ended(code: number, what: string): Outcome {
+  sayWhat(code, what, "what runs in the sandbox");
+  return exitWith(code === EXIT.ok ? EXIT.ok : failureOf(code));
+}

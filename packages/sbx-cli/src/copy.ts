@@ -3,9 +3,20 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import type { CopyCommand } from "./cli-command.ts";
+import type { CopyCommand, CopyEnd } from "./cli-command.ts";
 import { bytesOf, listFolder, missing, parseListing } from "./copy-listing.ts";
-import { endInput, exitOf, failureOf, type Remote, remoteOf, textOf, untilSignal } from "./copy-process.ts";
+import {
+  endInput,
+  exitOf,
+  failureOf,
+  LACK,
+  MAKE_FOLDER,
+  type Remote,
+  remoteOf,
+  sayWhat,
+  textOf,
+  untilSignal,
+} from "./copy-process.ts";
 import { CopyProgress } from "./copy-progress.ts";
 import { streamIn, streamOut } from "./copy-stream.ts";
 import type { Environment } from "./logins.ts";
@@ -18,14 +29,20 @@ type Part = {
   readonly names: readonly string[];
   readonly to: string;
   readonly isResumed: boolean;
+  /** For tar: p, or nothing. */
+  readonly modes: "p" | "";
+  /** What was asked for, for a person. */
+  readonly what: string;
 };
+
+const wordOf = ({ isRemote, path: where }: CopyEnd) => (isRemote ? `:${where}` : where);
 
 /**
  * As `cp -r`: into TO where that is a folder or ends in a slash, else FROM gets TO's name, once it is whole: until then it is in
  * a folder beside it, where a copy that resumes finds it. Several go into TO.
  */
 export async function copy(command: CopyCommand, env: Environment): Promise<Outcome> {
-  const { from, to, isResumed } = command;
+  const { from, to, isResumed, keepsModes } = command;
   const remote = remoteOf(command, env);
   const [first] = from;
   if (to.isStream === true) return untilSignal((stop) => streamOut(first?.path ?? "", remote, stop));
@@ -37,6 +54,7 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
   }
   const target = paths.length > 1 && !to.path.endsWith("/") ? `${to.path}/` : to.path;
   const folders = grouped(isOut ? paths.map(placeThere) : paths.map(placeHere));
+  const what = `${from.map(wordOf).join(" ")} to ${wordOf(to)}`;
   const work = async () => {
     if (
       isOut &&
@@ -55,7 +73,7 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
       if (code !== EXIT.ok) return exitWith(failureOf(code));
     }
     for (const [folder, names] of folders) {
-      const part: Part = { folder, names, to: target, isResumed };
+      const part: Part = { folder, names, to: target, isResumed, modes: keepsModes ? "p" : "", what };
       const outcome = await (isOut ? copyOut(part, remote) : copyIn(part, remote));
       if (outcome.kind !== "exit" || outcome.code !== EXIT.ok) return outcome;
     }
@@ -103,21 +121,22 @@ const LAND = `t=$1
 shift
 case $t in /*) ;; *) t=$PWD/$t ;; esac
 if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1; else d=$(dirname -- "$t")/.$(basename -- "$t").sbx-cp into=; fi
-mkdir -p -- "$d" && cd -- "$d" || exit
+${MAKE_FOLDER}e=$(cd -- "$d" 2>&1) || refused "\${e##*cd: }"
+cd -- "$d" || exit
 `;
 /** GNU's find, as the tar that packs by names has to be GNU's. */
 const LIST = `for n; do [ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0' || exit; done`;
-const UNPACK = `tar xf - || exit
+const unpack = (modes: string) => `tar x${modes}f - || exit
 [ -n "$into" ] || { mv -- "./$1" "$t" && rmdir -- "$d"; }`;
 
-async function copyIn({ folder, names: all, to, isResumed }: Part, remote: Remote): Promise<Outcome> {
+async function copyIn({ folder, names: all, to, isResumed, modes, what }: Part, remote: Remote): Promise<Outcome> {
   const here = new Map(all.flatMap((name) => [...listFolder(folder, name)]));
   const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, [to, ...all]))) : undefined;
   const names = there === undefined ? undefined : missing(here, there);
   const how: SpawnOptions = { cwd: folder, stdio: ["pipe", "pipe", "inherit"] };
   const tar = spawn("tar", ["cf", "-", ...packed(all, names)], how);
   give(tar, names);
-  const far = remote(LAND + UNPACK, [to, ...all], { hasInput: true });
+  const far = remote(LAND + unpack(modes), [to, ...all], { hasInput: true });
   const progress = new CopyProgress(bytesOf(here, names));
   if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin, { end: false });
   tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
@@ -129,23 +148,23 @@ async function copyIn({ folder, names: all, to, isResumed }: Part, remote: Remot
     if (code === null || code < 0) far.kill();
     else endInput(far);
   });
-  return outcomeOf(far, exitOf(tar), progress);
+  return outcomeOf(far, exitOf(tar), progress, what);
 }
 
 // ---- Out ---------------------------------------------------------------------------------------------------------
 
 /** Before anything of several folders is copied. */
-const CHECK = `lacks=
+const CHECK = `${LACK}lacks=
 for n; do
   case $n in /*) f=$n ;; *) f=./$n ;; esac
-  [ -e "$f" ] || [ -L "$f" ] || { printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$n" >&2; lacks=1; }
+  [ -e "$f" ] || [ -L "$f" ] || { lack "$n"; lacks=1; }
 done
 [ -z "$lacks" ] || exit 255`;
-const SOURCE = `d=$1 lacks=
+const SOURCE = `${LACK}d=$1 lacks=
 shift
 case $d in ./.) p= ;; ./*) p=\${d#./}/ ;; */) p=$d ;; *) p=$d/ ;; esac
 for n; do
-  [ -e "$d/$n" ] || [ -L "$d/$n" ] || { printf 'sbx-stdio: no such file in the sandbox: %s\\n' "$p$n" >&2; lacks=1; }
+  [ -e "$d/$n" ] || [ -L "$d/$n" ] || { lack "$p$n"; lacks=1; }
 done
 [ -z "$lacks" ] || exit 255
 cd -- "$d" || exit
@@ -157,7 +176,7 @@ exec tar $q -c -f - "$@"`;
 const PACK_SOME = "exec tar cf - --no-recursion --null -T -";
 const LIST_ALL = `for n; do find "./$n" -type f -printf '%s %T@ %p\\0' -o -printf '0 -1 %p\\0' || exit; done`;
 
-async function copyOut({ folder, names: all, to, isResumed }: Part, remote: Remote): Promise<Outcome> {
+async function copyOut({ folder, names: all, to, isResumed, modes, what }: Part, remote: Remote): Promise<Outcome> {
   const [name = "."] = all;
   const isWhole = all.includes(".");
   const target = path.resolve(to);
@@ -184,10 +203,10 @@ async function copyOut({ folder, names: all, to, isResumed }: Part, remote: Remo
     const near = unpackFrom(far, () => {
       fs.mkdirSync(landing, { recursive: true });
       const how: SpawnOptions = { cwd: landing, stdio: ["pipe", "inherit", "inherit"] };
-      return spawn("tar", ["xf", "-", "--no-same-owner", ...only], how);
+      return spawn("tar", [`x${modes}f`, "-", "--no-same-owner", ...only], how);
     });
     far.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
-    return outcomeOf(far, near, progress);
+    return outcomeOf(far, near, progress, what);
   }
 }
 
@@ -234,9 +253,16 @@ function give(tar: ChildProcess, names: readonly string[] | undefined): void {
 }
 
 /** @param far The one of the two that is in the sandbox: its code counts first. */
-async function outcomeOf(far: ChildProcess, near: Promise<number>, progress: CopyProgress): Promise<Outcome> {
+async function outcomeOf(
+  far: ChildProcess,
+  near: Promise<number>,
+  progress: CopyProgress,
+  what: string,
+): Promise<Outcome> {
   const [farCode, nearCode] = await Promise.all([exitOf(far), near]);
   progress.end();
+  sayWhat(farCode, what, "tar in the sandbox");
   if (farCode !== EXIT.ok) return exitWith(failureOf(farCode));
+  sayWhat(nearCode, what, "tar here");
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
 }

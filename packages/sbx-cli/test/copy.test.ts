@@ -164,6 +164,59 @@ test("what the file system here refuses to cp is said in a line", async () => {
   expect(readdirSync(here)).toEqual(["file"]);
 });
 
+test("what the sandbox refuses is said of what was asked for, and a pattern that no shell reads is named as one", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [there, here] = [scratch(), scratch()];
+  const file = join(here, "file");
+  writeFileSync(file, "words");
+  writeFileSync(join(there, "a[1]"), "words");
+  const cp = (from: string, to: string) => runCli(["cp", server.url, from, to]);
+  const refused = (words: string) => ({
+    code: 255,
+    stdout: "",
+    stderr: expect.stringMatching(new RegExp(`^${words}\n$`)),
+  });
+  const folder = `sbx-stdio: cannot copy to ${file}/x/ in the sandbox: cannot create directory [^\n]+`;
+  expect(await cp(file, `:${file}/x/`)).toMatchObject(refused(folder));
+  expect(await cp("-", `:${file}/x`)).toMatchObject(refused(folder.replace("x/ in", "x in")));
+  const pattern = "\\(no shell reads a pattern there: name each file, or copy the folder\\)";
+  const missingWords = refused(`sbx-stdio: no such file in the sandbox: ${there}/\\*.txt ${pattern}`);
+  for (const to of [here, "-"]) expect(await cp(`:${there}/*.txt`, to)).toMatchObject(missingWords);
+  expect(await cp(`:${there}/a[1]`, "-")).toMatchObject({ code: 0, stdout: "words" });
+});
+
+test("cp -p has tar keep the modes, on either side; words of tar's own are said to be", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const [there, here, bin] = [scratch(), scratch(), scratch()];
+  const file = join(there, "file");
+  writeFileSync(file, "words");
+  writeFileSync(join(bin, "tar"), `#!/bin/sh\necho "$1" >> ${bin}/asked\nPATH=${process.env.PATH} exec tar "$@"\n`, {
+    mode: 0o755,
+  });
+  vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const asked = () =>
+    readFileSync(join(bin, "asked"), "utf8")
+      .split("\n")
+      .filter((word) => word.startsWith("x"));
+  for (const ends of [
+    [`:${file}`, here],
+    [file, `:${here}/in`],
+  ]) {
+    for (const flags of [["-p"], []])
+      expect(await runCli(["cp", server.url, ...flags, ...ends])).toMatchObject({ code: 0 });
+  }
+  expect(asked()).toEqual(["xpf", "xf", "xpf", "xf"]);
+  writeFileSync(join(bin, "tar"), "#!/bin/sh\ncat > /dev/null\necho tar: no room >&2\nexit 2\n", { mode: 0o755 });
+  const { code, stderr } = await runCli(["cp", server.url, file, `:${here}/`]);
+  expect([code, stderr]).toEqual([
+    255,
+    `tar: no room\ntar: no room\nsbx-stdio: cannot copy ${file} to :${here}/: tar in the sandbox says why, above\n`,
+  ]);
+});
+
 test("a cp that a signal ends says that --resume goes on, and dies by the signal", async () => {
   const server = await startServer();
   onTestFinished(() => server.close());

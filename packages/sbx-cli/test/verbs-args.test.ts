@@ -248,6 +248,10 @@ describe("switches", () => {
     expect(parse(`cp ${URL} :a -`)).toMatchObject({ to: { isStream: true } });
     expect(refusal(`cp ${URL} a :b c`)).toMatch(/begin that path with a colon/);
     for (const words of [":a :b -", "a - :b"]) expect(refusal(`cp ${URL} ${words}`)).toMatch(/^- is the bytes of one/);
+    for (const home of [":~/x", ":~", ":~bob/x"]) expect(refusal(`cp ${URL} ${home} b`)).toMatch(/~ is no home there/);
+    expect(parse(`cp ${URL} :./~/x b`)).toMatchObject({ from: [{ path: "./~/x" }] });
+    expect(parse(`cp ${URL} -p :a~ b`)).toMatchObject({ keepsModes: true, from: [{ path: "a~" }] });
+    expect(refusal(`cp ${URL} -p :a -`)).toBe("- is bytes without a mode: leave out -p");
     expect(refusal(`cp ${URL} dev:/a b`)).toMatch(/colon, and name the sandbox with --sandbox/);
   });
 });

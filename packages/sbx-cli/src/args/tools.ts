@@ -21,11 +21,15 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
       "copy files or folders in or out, as cp -r: a path in the sandbox begins with a colon; - is standard input or output",
     )
     .option("-r, --recursive", "folders, too: what happens anyway, so that cp -r may be said")
+    .option("-p, --preserve", "modes as they are, whatever the umask; times are kept anyway")
     .option("--resume", "leave out files that are there with the same size and time: after a copy that was killed")
-    .action((given: readonly string[], { resume = false, ...flags }: PlaceFlags & { resume?: boolean }) => {
+    .action((given: readonly string[], { resume = false, preserve = false, ...flags }: CopyFlags) => {
       const [url, ends] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
       const [from, to] = copyEnds(ends);
-      done({ kind: "cp", ...placeOf(url, flags, defaults), from, to, isResumed: resume });
+      if (preserve && [...from, to].some(({ isStream }) => isStream))
+        throw usage("- is bytes without a mode: leave out -p");
+      const how = { isResumed: resume, ...(preserve ? { keepsModes: true } : {}) };
+      done({ kind: "cp", ...placeOf(url, flags, defaults), from, to, ...how });
     });
   addForward(program, defaults, done);
   program
@@ -69,6 +73,8 @@ function addForward(program: Command, defaults: Defaults, done: Done): void {
     });
 }
 
+type CopyFlags = PlaceFlags & { resume?: boolean; preserve?: boolean };
+
 /** @throws {CliError} */
 function copyEnds(words: readonly string[]): [from: readonly CopyEnd[], to: CopyEnd] {
   const from = words.slice(0, -1).map(copyEnd);
@@ -81,8 +87,13 @@ function copyEnds(words: readonly string[]): [from: readonly CopyEnd[], to: Copy
   return [from, to];
 }
 
+const homeWords = (word: string) =>
+  `${word}: no shell reads a path of the sandbox, so ~ is no home there: say the folder, as in :/root/x, or :./${word.slice(1)} for a file of that name`;
+
+/** @throws {CliError} */
 function copyEnd(word: string): CopyEnd {
   if (word === "-") return { isRemote: false, path: word, isStream: true };
+  if (/^:~[\w.-]*(\/|$)/.test(word)) throw usage(homeWords(word));
   return word.startsWith(":") ? { isRemote: true, path: word.slice(1) || "." } : { isRemote: false, path: word };
 }
 
