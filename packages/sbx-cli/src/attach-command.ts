@@ -1,13 +1,13 @@
 // The main command: attaches this side's terminal or pipeline to a session, until either ends.
 
 import { randomUUID } from "node:crypto";
-import { freshSessionName } from "./attach-query.ts";
 import { Attachment } from "./attachment.ts";
 import type { AttachWish } from "./cli-command.ts";
 import { tokenSource } from "./credentials.ts";
 import type { Environment } from "./logins.ts";
 import { fitsAddress } from "./long-command.ts";
 import type { Outcome } from "./outcome.ts";
+import { freshSessionName } from "./own-names.ts";
 import { ResumePlace } from "./resume-place.ts";
 import { sizeOf, terminalStreams } from "./tty.ts";
 

@@ -1,6 +1,5 @@
 // The query of an attach, made of the wish on the command line. Pure.
 
-import { randomBytes } from "node:crypto";
 import { attachParams, MAX_KEPT_INPUT_BYTES } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 
@@ -55,11 +54,4 @@ function withTerminal(
     return value ? [[name, value]] : [];
   });
   return [...own, ...env.map(([name, value]): [string, string] => [name, value])];
-}
-
-/** A name that no other session has: 40 bits of chance. */
-export function freshSessionName(): string {
-  let bits = 0n;
-  for (const byte of randomBytes(5)) bits = (bits << 8n) | BigInt(byte);
-  return `cli-${bits.toString(32).padStart(8, "0")}`;
 }

@@ -143,6 +143,8 @@ export type CliCommand =
       readonly isEverywhere: boolean;
       readonly isJson: boolean;
       readonly hasAll: boolean;
+      /** Those of `cp` and `forward`, too. */
+      readonly hasTransfers?: boolean;
       readonly isWatched: boolean;
     } & Place)
   | ({ readonly kind: "kill"; readonly sessions: readonly string[]; readonly isJson: boolean } & Place)

@@ -15,7 +15,7 @@ const PATIENCE_MS = 3_000;
 /** What is no name would be read by the shell. */
 const NAME = /^\w[\w.-]*$/;
 /** Nobody types the name that a session without one was given. */
-const UNNAMED = /^(?:cli|tcp)-[a-z0-9]{8}$/;
+const UNNAMED = /^(?:cli|tcp|cp)-[a-z0-9]{8}$/;
 /** Verbs for which what has ended is there, too. */
 const OF_ENDED: readonly string[] = ["logs", "read", "screen", "commands"];
 

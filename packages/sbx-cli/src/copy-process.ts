@@ -6,6 +6,7 @@ import type { CopyCommand } from "./cli-command.ts";
 import { isIgnoredFromStart } from "./ignored-signals.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
+import { NAME_KIND } from "./own-names.ts";
 import { aside } from "./print.ts";
 import { CONFIRMED_BY } from "./stdin.ts";
 
@@ -32,7 +33,7 @@ export function remoteOf(command: CopyCommand, env: Environment): Remote {
   return (script, args, { hasInput = false, isPrinted = false } = {}) => {
     const output = isPrinted ? "inherit" : "pipe";
     return spawn(process.execPath, [...ownWords(), ...words, "--", "sh", "-c", script, "sh", ...args], {
-      env: { ...childEnv, ...(hasInput ? { [CONFIRMED_BY]: "3" } : {}) },
+      env: { ...childEnv, [NAME_KIND]: "cp", ...(hasInput ? { [CONFIRMED_BY]: "3" } : {}) },
       stdio: hasInput ? ["pipe", output, "inherit", "pipe"] : ["ignore", output, "inherit"],
     });
   };

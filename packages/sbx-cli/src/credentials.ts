@@ -16,6 +16,7 @@ import {
 } from "./logins.ts";
 import { fetchFailure, networkPhrase } from "./network-words.ts";
 import { CliError } from "./outcome.ts";
+import { NAME_KIND } from "./own-names.ts";
 import { oneLine, plain } from "./plain-text.ts";
 import { CONFIRMED_BY } from "./stdin.ts";
 
@@ -153,8 +154,8 @@ async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer 
 /** The output of a shell's line. @throws {CliError} If it fails, or prints nothing. */
 async function tokenOf(line: string): Promise<string> {
   const { execFile } = await import("node:child_process");
-  // The line may run this program, too: what confirms our input is not there for its.
-  const { [CONFIRMED_BY]: _, ...env } = process.env;
+  // The line may run this program, too: what confirms our input, and names our session, is not there for its.
+  const { [CONFIRMED_BY]: _, [NAME_KIND]: __, ...env } = process.env;
   return new Promise((resolve, reject) => {
     execFile("sh", ["-c", line], { encoding: "utf8", timeout: TOKEN_COMMAND_MS, env }, (error, stdout, stderr) => {
       const said = oneLine(stderr.slice(-MAX_SAID));

@@ -3,9 +3,9 @@
 
 import type { Socket } from "node:net";
 import { type ClientEnd, type ClientState, type ServerMessage, StdioClient } from "sandbox-stdio/core";
-import { freshSessionName } from "./attach-query.ts";
 import { processClock } from "./clock.ts";
 import type { TokenSource } from "./credentials.ts";
+import { freshSessionName } from "./own-names.ts";
 import { type Connector, GIVE_UP_SECONDS } from "./socket.ts";
 import { renewInTime } from "./token-renewal.ts";
 
@@ -41,7 +41,7 @@ export class Forwarded {
   constructor(parts: ForwardedParts) {
     this.#parts = parts;
     const { socket, connector, query } = parts;
-    const session = freshSessionName().replace(/^cli/, "tcp");
+    const session = freshSessionName("tcp");
     this.#client = new StdioClient(
       { session, firstAttempts: FIRST_ATTEMPTS, giveUpMs: GIVE_UP_SECONDS * 1_000, bornAtMs: Date.now() },
       {

@@ -4,10 +4,13 @@ import tty from "node:tty";
 import { isRecord } from "sandbox-stdio/core";
 import type { CliCommand } from "./cli-command.ts";
 import { CliError, type Outcome } from "./outcome.ts";
+import { isTransfer } from "./own-names.ts";
 import { safeJson } from "./plain-text.ts";
 import { Printer } from "./print.ts";
 import { sessionTable } from "./session-table.ts";
 import { entriesOf, listEverywhere, listSessions, runningOf } from "./sessions.ts";
+import { terminalStreams } from "./tty.ts";
+import { untilKey } from "./watch-keys.ts";
 
 const STDOUT = 1;
 const WATCH_MS = 2_000;
@@ -24,40 +27,62 @@ type ListCommand = Extract<CliCommand, { kind: "sessions" }>;
 export async function list(command: ListCommand, token: () => Promise<string>): Promise<Outcome> {
   const printer = new Printer();
   if (!command.isWatched) {
-    const { text, isEmpty } = await look(command, await token());
+    const { text, isEmpty, left } = await look(command, await token());
     await printer.print(text);
+    if (left > 0 && tty.isatty(STDOUT))
+      await printer.aside(`${left} that only carry files or connections are left out: --transfers shows them`);
     if (isEmpty && tty.isatty(STDOUT)) await printer.aside("nothing runs: --all shows what has ended");
     return printer.end();
   }
-  const clear = tty.isatty(STDOUT) ? REDRAW : "";
-  let hasSeen = false;
-  while (!printer.isBroken) {
-    const { text, calls } = await look(command, await token()).catch((error: unknown) => {
-      // A network that is away comes back; what never worked is told at once.
-      if (!hasSeen || !(error instanceof CliError)) throw error;
-      return { text: `${error.message}\n`, calls: 1 };
-    });
-    hasSeen = true;
-    await printer.print(`${clear}${text}`);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(WATCH_MS, calls * CALL_MS)));
-  }
-  return printer.end();
+  // What never worked is told at once.
+  const first = await look(command, await token());
+  const streams = terminalStreams();
+  if (streams === undefined) return watch(command, token, first, (text) => printer.print(text), printer);
+  const draw = (text: string) => printer.print(`${REDRAW}${text.replaceAll("\n", "\r\n")}`);
+  return untilKey(streams, () => watch(command, token, first, draw, printer));
 }
 
-type Look = { readonly text: string; readonly calls: number; readonly isEmpty: boolean };
+async function watch(
+  command: ListCommand,
+  token: () => Promise<string>,
+  first: Look,
+  draw: (text: string) => Promise<void>,
+  printer: Printer,
+): Promise<Outcome> {
+  let seen: Pick<Look, "text" | "calls"> = first;
+  for (;;) {
+    await draw(seen.text);
+    if (printer.isBroken) return printer.end();
+    const { calls } = seen;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(WATCH_MS, calls * CALL_MS)));
+    seen = await token()
+      .then((fresh) => look(command, fresh))
+      .catch((error: unknown) => {
+        // A network that is away comes back.
+        if (!(error instanceof CliError)) throw error;
+        return { text: `${error.message}\n`, calls: 1 };
+      });
+  }
+}
 
-async function look({ endpoint, sandbox, isEverywhere, isJson, hasAll }: ListCommand, token: string): Promise<Look> {
+type Look = { readonly text: string; readonly calls: number; readonly isEmpty: boolean; readonly left: number };
+
+async function look(command: ListCommand, token: string): Promise<Look> {
+  const { endpoint, sandbox, isEverywhere, isJson, hasAll, hasTransfers = false } = command;
   // Ended sessions of the usual sandbox are shown even if nothing runs there.
   const everywhere = isEverywhere ? await listEverywhere(endpoint, token, hasAll ? sandbox : undefined) : undefined;
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };
-  const shown = hasAll || !isRecord(answer) ? answer : { ...answer, sessions: runningOf(answer) };
+  const all = hasAll ? entriesOf(answer) : runningOf(answer);
+  const sessions = all.filter((entry) => hasTransfers || !isTransfer(entry));
+  const shown = isRecord(answer) ? { ...answer, sessions } : answer;
   // To look at process.stdout makes a pipe non-blocking, for the others that have it, too.
   const width = tty.isatty(STDOUT) ? { columns: process.stdout.columns || USUAL_COLUMNS } : {};
   const options = { hasAll, isEverywhere: everywhere !== undefined, ...width };
   return {
-    text: isJson ? `${safeJson(shown, 2)}\n` : sessionTable(answer, options),
+    text: isJson ? `${safeJson(shown, 2)}\n` : sessionTable(shown, options),
     calls: 1 + (everywhere?.sandboxes ?? 0),
-    isEmpty: !isJson && !hasAll && entriesOf(answer).every(({ state }) => state !== "running"),
+    isEmpty: !isJson && !hasAll && all.length === 0,
+    left: isJson ? 0 : all.length - sessions.length,
   };
 }

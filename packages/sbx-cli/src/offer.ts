@@ -4,6 +4,7 @@ import fs from "node:fs";
 import { isRecord } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 import { CliError, usage } from "./outcome.ts";
+import { isTransfer } from "./own-names.ts";
 import { age } from "./session-table.ts";
 import { listSessions, runningOf } from "./sessions.ts";
 import { cellText, table } from "./table.ts";
@@ -18,7 +19,7 @@ export async function offer(
   isTerminal: boolean,
 ): Promise<AttachWish | undefined> {
   const listed = await listSessions(wish.endpoint, wish.sandbox, await token());
-  const sessions = runningOf(listed).filter((entry) => !isForward(entry));
+  const sessions = runningOf(listed).filter((entry) => !isTransfer(entry));
   const names = sessions.map(({ session }) => cellText(session));
   if (!isTerminal) {
     const list = names.length === 0 ? "none runs" : `there are ${names.join(", ")}`;
@@ -41,9 +42,4 @@ export async function offer(
   if (chosen === undefined) throw new CliError(`"${answer}" is none of them`);
   // It ran just now: if it ends meanwhile, its log is what is wanted.
   return { ...wish, session: chosen, readsEnded: true };
-}
-
-/** A connection of `forward`, which nobody else has use for. */
-function isForward({ cmd }: Record<string, unknown>): boolean {
-  return /^tcp:\d+$/.test(cellText(cmd));
 }

@@ -9,9 +9,9 @@ import {
   type SandboxSession,
   StdioError,
 } from "sandbox-stdio/client";
-import { freshSessionName } from "./attach-query.ts";
 import type { RunCommand } from "./cli-command.ts";
 import { EXIT, type Outcome } from "./outcome.ts";
+import { freshSessionName } from "./own-names.ts";
 import { patiently } from "./patience.ts";
 import { aside, asideToPerson, Printer } from "./print.ts";
 import { asking, askingSoon, json, sandboxOf, VERB_EXIT } from "./programs.ts";
@@ -55,7 +55,7 @@ export async function runProgram(
     await printer.print(isJson ? json(made) : `${made.session}\n`);
     return printer.end();
   }
-  const request = { ...given, session: given.session ?? freshSessionName().replace(/^cli/, "run") };
+  const request = { ...given, session: given.session ?? freshSessionName("run") };
   const at = sandboxOf(command, token, RETRIES);
   const start = (more: Partial<RunRequest>) => {
     const once = sandboxOf(command, token, 0);

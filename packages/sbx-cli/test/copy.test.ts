@@ -52,6 +52,8 @@ test("what is not in the sandbox is said in one line, and nothing is written her
   expect(readlinkSync(join(here, "link"))).toBe("nowhere");
   expect(readFileSync(join(here, "new"), "utf8")).toBe("words");
   expect(readdirSync(here).sort()).toEqual(["link", "new"]);
+  // By which ls knows them.
+  for (const query of server.queries) expect(query.get("session")).toMatch(/^cp-[0-9a-v]{8}$/);
 });
 
 test("cp with - streams a file's bytes, in and out; a folder, and what is not there, is said", async () => {

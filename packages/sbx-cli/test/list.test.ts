@@ -75,6 +75,29 @@ test("ls --all shows what has ended in the usual sandbox, though nothing runs th
   expect(rows((await runCli(["ls", url])).stdout)).toHaveLength(2);
 });
 
+test("what only carries a copy or a forwarded connection is left out, unless it is asked for", async () => {
+  const moved = [
+    running("cp-0123abcd", { state: "exited" }),
+    running("tcp-abcd0123", { cmd: "tcp:80" }),
+    running("cp-notes"),
+  ];
+  const url = await serve(() => ({
+    "/api/sandboxes/default/sessions": good({ sessions: [...moved, running("web")] }),
+  }));
+  const shown = async (...words: string[]) => {
+    const { stdout } = await runCli(["sessions", url, ...words]);
+    if (words.includes("--json"))
+      return (JSON.parse(stdout) as { sessions: { session: string }[] }).sessions.map(({ session }) => session);
+    return rows(stdout)
+      .slice(1, -1)
+      .map(([name]) => name);
+  };
+  for (const json of [[], ["--json"]]) {
+    expect(await shown("--all", ...json)).toEqual(["cp-notes", "web"]);
+    expect(await shown("--all", "--transfers", ...json)).toEqual(["cp-0123abcd", "tcp-abcd0123", "cp-notes", "web"]);
+  }
+});
+
 test("a refusal is JSON, too, where JSON is asked for: the server's code and its words", async () => {
   const missing = JSON.stringify({ error: "not_found", message: "no such page" });
   const url = await serve(() => ({
@@ -129,6 +152,26 @@ test("--watch goes on over a network that was away, and shows what is there afte
   await show("after");
   child.kill("SIGINT");
   expect((await ended).signal).toBe("SIGINT");
+});
+
+test("--watch at a terminal ends with q, and with Ctrl+C by the signal; the terminal is as it was", async () => {
+  const url = await serve(() => ({ "/api/sandboxes/default/sessions": good({ sessions: [running("web")] }) }));
+  const terminal = new Terminal();
+  try {
+    for (const [key, code] of [
+      ["q", 0],
+      ["C-c", 130],
+    ] as const) {
+      terminal.run(`clear; ${CLI} sessions ${url} --watch`);
+      await terminal.shows(/^SESSION .*\nweb +running/m);
+      terminal.press(key);
+      await terminal.shows(/^local\$$/m);
+      terminal.run("echo ended=$? raw=$(stty -a | grep -cE -- '-(icanon|isig|opost|echo) ')");
+      await terminal.shows(new RegExp(`^ended=${code} raw=0$`, "m"));
+    }
+  } finally {
+    terminal.close();
+  }
 });
 
 test("--watch of what never was there ends", async () => {

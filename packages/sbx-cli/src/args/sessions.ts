@@ -9,7 +9,7 @@ import { readWhole } from "./readers.ts";
 import type { Done } from "./verb-options.ts";
 
 export function addSessions(program: Command, defaults: Defaults, done: Done): void {
-  type ListFlags = PlaceFlags & { json?: boolean; all?: boolean; watch?: boolean };
+  type ListFlags = PlaceFlags & { json?: boolean; all?: boolean; watch?: boolean; transfers?: boolean };
   for (const name of ["ls", "sessions"]) {
     addPlace(program.command(`${name} [url]`), name === "ls" ? "all of them" : undefined)
       .description(
@@ -18,12 +18,19 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
           : "list what runs in one sandbox, newest first",
       )
       .option("-a, --all", "also what has ended")
-      .option("--watch", "draw it anew every two seconds")
+      .option("--transfers", "also what only carries files or a connection: those of cp and forward")
+      .option("--watch", "draw it anew every two seconds, until q")
       .option("--json", "as the server says it, with every field")
       .action((url: string | undefined, flags: ListFlags) => {
-        const { json = false, all = false, watch = false } = flags;
+        const { json = false, all = false, watch = false, transfers = false } = flags;
         const isEverywhere = name === "ls" && flags.sandbox === undefined;
-        const how = { isEverywhere, isJson: json, hasAll: all, isWatched: watch };
+        const how = {
+          isEverywhere,
+          isJson: json,
+          hasAll: all,
+          isWatched: watch,
+          ...(transfers ? { hasTransfers: true } : {}),
+        };
         done({ kind: "sessions", ...placeOf(url, flags, defaults), ...how });
       });
   }
