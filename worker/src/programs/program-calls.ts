@@ -225,7 +225,8 @@ export class ProgramCalls {
     const answer = await read(reached, { ...operation, ...start }, signal);
     if (!hasTimes || answer.status !== 200) return answer;
     const range = { from: Number(answer.body.from), next: Number(answer.body.next) };
-    return { ...answer, body: { ...answer.body, times: await timesOf(reached, range, ports) } };
+    const times = await timesOf(reached, range, ports);
+    return times === undefined ? answer : { ...answer, body: { ...answer.body, times } };
   }
 
   #typing(reached: Reached, call: ProgramCall): (operation: Write) => Promise<ProgramAnswer> {

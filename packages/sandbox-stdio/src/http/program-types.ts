@@ -110,7 +110,7 @@ export type ReadAnswer = {
   end: number;
   output: string;
   gap?: GapInfo;
-  /** When the bytes from `offset` on came, up to the next entry's. In steps: of a second, in a long log more. */
+  /** When the bytes from `offset` on came, up to the next entry's. In steps: of a second, in a long log more. Absent where that is not known. */
   times?: { offset: number; at: string }[];
 };
 

@@ -31,19 +31,20 @@ export type OutputTime = { readonly offset: number; readonly at: string };
 
 /**
  * When the bytes of a range came, each time good up to the next one's offset. Of a process that ended within seconds it is when it
- * was made. Empty where there is no index.
+ * was made. undefined where there are bytes, and no index tells of them.
  */
 export async function timesOf(
   reached: Reached,
   { from, next }: { readonly from: number; readonly next: number },
   ports: SincePorts,
-): Promise<OutputTime[]> {
+): Promise<OutputTime[] | undefined> {
   const { createdAt, exitedAtMs } = ports.record ?? {};
   const madeAtMs = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
   const isShort = exitedAtMs !== undefined && exitedAtMs - madeAtMs <= SHORT_LIFE_MS;
   const usual = isShort ? [[0, madeAtMs] as const] : [];
   const marks = (await indexOf(reached, ports))?.marks ?? [];
   const told = marksWithin(marks.length === 0 ? usual : marks, from, next);
+  if (told.length === 0 && next > from) return undefined;
   return told.map(([offset, atMs]) => ({ offset, at: isoTime(atMs) }));
 }
 
