@@ -18,18 +18,22 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
   const printer = new Printer();
   const session = sandboxOf(command, token).session(command.session);
   return asking(async () => {
-    let from = command.since === undefined ? undefined : await offsetOf(session, command.since);
-    const last = command.tail === undefined ? undefined : await lastLines(session, command.tail, from ?? 0);
+    // One process: another that takes the name meanwhile has offsets of its own.
+    let { from, incarnation }: Start = command.since === undefined ? {} : await startOf(session, command.since);
+    const last = command.tail === undefined ? undefined : await lastLines(session, command.tail, { from, incarnation });
+    if (last !== undefined) ({ incarnation } = last);
     if (command.isJson) {
       if (last !== undefined) from = last.gone > 0 ? undefined : last.next - last.bytes.length;
-      return printLines(printer, session, from, command.follows);
+      return printLines(printer, session, { from, incarnation }, command.follows);
     }
     if (last !== undefined) {
       await printer.print(await wholeLines(printer, last.gone, last.bytes));
       from = last.next;
     }
     for (;;) {
-      const answer = await soon(session.read({ ...only({ from }), maxBytes: READ_BYTES, format: "base64" }));
+      const answer = await soon(
+        session.read({ ...only({ from, incarnation }), maxBytes: READ_BYTES, format: "base64" }),
+      );
       const bytes = Buffer.from(answer.output, "base64");
       if (from === undefined) await printer.print(await wholeLines(printer, answer.gap?.to ?? answer.from, bytes));
       else {
@@ -37,10 +41,12 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
           await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
         await printer.print(bytes);
       }
-      from = answer.next;
+      ({ next: from, incarnation } = answer);
       if (answer.next >= answer.end || printer.isBroken) break;
     }
-    return command.follows && !printer.isBroken ? follow(printer, session, { from }, false) : printer.end();
+    return command.follows && !printer.isBroken
+      ? follow(printer, session, { from, incarnation }, false)
+      : printer.end();
   });
 }
 
@@ -56,24 +62,36 @@ async function wholeLines(printer: Printer, start: number, bytes: Buffer): Promi
 /** Where the first line begins that is whole. Without an end of a line there is nothing to begin at. */
 const firstWhole = (bytes: Buffer) => bytes.indexOf(0x0a) + 1;
 
-async function offsetOf(session: SandboxSession, since: Since): Promise<number> {
-  if ("offset" in since) return since.offset;
+/** Where to begin, and of which process. */
+type Start = { readonly from?: number | undefined; readonly incarnation?: string | undefined };
+
+async function startOf(session: SandboxSession, since: Since): Promise<Start> {
+  if ("offset" in since) return { from: since.offset };
   // The fewest bytes that may be asked for: only where they begin matters.
-  const { from, gap } = await soon(session.read({ ...since, maxBytes: 16, format: "base64" }));
-  return gap?.from ?? from;
+  const { from, gap, incarnation } = await soon(session.read({ ...since, maxBytes: 16, format: "base64" }));
+  return { from: gap?.from ?? from, incarnation };
 }
 
 /** `gone`: where what is held begins, if that is not so many lines, and there were more. */
-type Last = { readonly bytes: Buffer; readonly next: number; readonly gone: number };
+type Last = {
+  readonly bytes: Buffer;
+  readonly next: number;
+  readonly gone: number;
+  readonly incarnation: string;
+};
 
-async function lastLines(session: SandboxSession, lines: number, since: number): Promise<Last> {
+async function lastLines(session: SandboxSession, lines: number, start: Start): Promise<Last> {
+  const { from: since = 0 } = start;
+  let { incarnation } = start;
   for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
     const maxBytes = Math.min(READ_BYTES, tail);
-    const answer = await soon(session.read({ tail: maxBytes, maxBytes, format: "base64" }));
+    const answer = await soon(session.read({ ...only({ incarnation }), tail: maxBytes, maxBytes, format: "base64" }));
+    incarnation = answer.incarnation;
     const all = Buffer.from(answer.output, "base64");
     const held = all.subarray(Math.max(0, since - answer.from));
-    const start = startOfLastLines(held, lines);
-    if (start > 0 || answer.from <= since) return { bytes: held.subarray(start), next: answer.next, gone: 0 };
+    const first = startOfLastLines(held, lines);
+    if (first > 0 || answer.from <= since)
+      return { bytes: held.subarray(first), next: answer.next, gone: 0, incarnation };
     if (maxBytes === READ_BYTES) return lastLinesBefore(session, lines, since, answer, held);
   }
 }
@@ -92,10 +110,10 @@ async function lastLinesBefore(
     const answer = await soon(session.read({ ...range, maxBytes: READ_BYTES, format: "base64" }));
     bytes = Buffer.concat([Buffer.from(answer.output, "base64"), bytes]);
     const start = startOfLastLines(bytes, lines);
-    if (start > 0) return { bytes: bytes.subarray(start), next, gone: 0 };
+    if (start > 0) return { bytes: bytes.subarray(start), next, gone: 0, incarnation };
     // Nothing came where all of it is gone by now.
-    if (answer.gap !== undefined) return { bytes, next, gone: Math.min(to, answer.from) };
-    if (answer.from <= since) return { bytes, next, gone: 0 };
+    if (answer.gap !== undefined) return { bytes, next, gone: Math.min(to, answer.from), incarnation };
+    if (answer.from <= since) return { bytes, next, gone: 0, incarnation };
     to = answer.from;
   }
 }
@@ -114,18 +132,12 @@ function startOfLastLines(bytes: Uint8Array, lines: number): number {
 }
 
 /** Lines of JSON: what is there with the times that the server knows, then what comes with the time at which it is here. */
-async function printLines(
-  printer: Printer,
-  session: SandboxSession,
-  start: number | undefined,
-  follows: boolean,
-): Promise<Outcome> {
+async function printLines(printer: Printer, session: SandboxSession, start: Start, follows: boolean): Promise<Outcome> {
   const lines = new LogLines();
   const say = async (told: readonly object[]) => {
     if (told.length > 0) await printer.print(told.map((one) => `${safeJson(one)}\n`).join(""));
   };
-  let from = start;
-  let incarnation: string | undefined;
+  let { from, incarnation } = start;
   let code = 0;
   for (;;) {
     const how = { maxBytes: READ_BYTES, format: "base64", times: 1 } as const;

@@ -14,9 +14,10 @@ const LINES = 400_000;
 const LOG = Array.from({ length: LINES }, (_, at) => `${String(at).padStart(LINE - 1, "0")}\n`).join("");
 
 /** A server that holds the log from here on, and reads as the real one does. */
-async function serverOf(log: string, start: number): Promise<string> {
+async function serverOf(log: string, start: number, queries: URLSearchParams[] = []): Promise<string> {
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? "", "http://x").searchParams;
+    queries.push(query);
     const number = (name: string, otherwise: number) => Number(query.get(name) ?? otherwise);
     const asked = query.has("tail") ? Math.max(start, log.length - number("tail", 0)) : number("from", start);
     const from = Math.max(asked, start);
@@ -49,6 +50,22 @@ test("-n prints as many lines as are asked for, also where they are more than an
   expect((await logs(url, "-n", "300000", "--json")).first).toBe(
     JSON.stringify({ offset: 100_000 * LINE, next: 100_001 * LINE, text: "0100000" }),
   );
+});
+
+test("all of it is of one process, whatever takes the name meanwhile", async () => {
+  const queries: URLSearchParams[] = [];
+  const url = await serverOf(LOG, 0, queries);
+  for (const words of [
+    [],
+    ["-n", "300000"],
+    ["--since", "10m"],
+    ["-n", "300000", "--json"],
+    ["-n", "1", "--since", "10m"],
+  ]) {
+    await logs(url, ...words);
+    const [first, ...more] = queries.splice(0).map((query) => query.get("incarnation"));
+    expect([words, first, more.length > 0, new Set(more)]).toEqual([words, null, true, new Set(["i"])]);
+  }
 });
 
 test("where so many are not held, it begins at a line, and says what is gone", async () => {
