@@ -37,9 +37,11 @@ export async function list(command: ListCommand, token: () => Promise<string>): 
   // What never worked is told at once.
   const first = await look(command, await token());
   const streams = terminalStreams();
-  if (streams === undefined) return watch(command, token, first, (text) => printer.print(text), printer);
-  const draw = (text: string) => printer.print(`${REDRAW}${text.replaceAll("\n", "\r\n")}`);
-  return untilKey(streams, () => watch(command, token, first, draw, printer));
+  const clear = tty.isatty(STDOUT) ? REDRAW : "";
+  const draw = (text: string) => printer.print(`${clear}${text}`);
+  if (streams === undefined) return watch(command, token, first, draw, printer);
+  const drawRaw = (text: string) => draw(text.replaceAll("\n", "\r\n"));
+  return untilKey(streams, () => watch(command, token, first, drawRaw, printer));
 }
 
 async function watch(

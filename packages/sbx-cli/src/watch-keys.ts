@@ -1,5 +1,6 @@
 // The keys at a screen that is drawn over and over: q ends it, and those that send a signal do what they do elsewhere.
 
+import { isIgnoredFromStart } from "./ignored-signals.ts";
 import { EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { RawTerminal, type TerminalStreams } from "./tty.ts";
 
@@ -27,7 +28,8 @@ export async function untilKey(streams: TerminalStreams, work: () => Promise<Out
     }
   };
   const heed = (signal: NodeJS.Signals) => end({ kind: "signal", signal });
-  for (const signal of SIGNALS) process.on(signal, heed);
+  const heeded = SIGNALS.filter((signal) => !isIgnoredFromStart(signal, process.env));
+  for (const signal of heeded) process.on(signal, heed);
   terminal.enter();
   streams.input.on("data", take);
   try {
@@ -35,6 +37,6 @@ export async function untilKey(streams: TerminalStreams, work: () => Promise<Out
   } finally {
     streams.input.off("data", take).pause();
     terminal.leave();
-    for (const signal of SIGNALS) process.off(signal, heed);
+    for (const signal of heeded) process.off(signal, heed);
   }
 }
