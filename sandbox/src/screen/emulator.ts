@@ -14,6 +14,7 @@ import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
 import { type Core, coreOf } from "./internals.ts";
+import { CLEARED, isPlain } from "./plain-output.ts";
 import { readScreen, type ScreenState, type ScreenWish } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
 
@@ -79,6 +80,8 @@ export class Emulator {
   /** The lines above the screen when the style became known again; undefined: it is not. */
   #linesWithoutStyle: number | undefined = 0;
   #answers: Answer[] = [];
+  /** Whether a cleared screen would be as good as a new one. */
+  #isPlain = true;
 
   /** @param isExact Whether the output is seen from its start. */
   constructor(size: Size, offset: number, isExact: boolean) {
@@ -108,8 +111,23 @@ export class Emulator {
     this.#appearance = new Appearance(this.#terminal, (text) => this.#answer(text));
   }
 
+  /** Begins anew, as one that was just made. @returns Whether it does: else what it has seen may have left something behind. */
+  begin({ cols, rows }: Size, offset: number, isExact: boolean): boolean {
+    const { normal } = this.#core.buffers;
+    const hasScrolled = normal.ybase > 0 || normal.lines.length !== this.#terminal.rows;
+    const isSameSize = cols === this.#size.cols && rows === this.#size.rows && this.#open.length === 0;
+    if (!this.#isPlain || hasScrolled || !isSameSize || !this.#boundary.isSafe) return false;
+    this.#core._inputHandler.parse(this.#encoder.encode(CLEARED));
+    this.#queries.flush();
+    this.#answers = [];
+    this.#offset = offset;
+    this.#isExact = isExact;
+    return true;
+  }
+
   /** Takes the next output; the terminal has had `size` since before it. @returns The emulator's answers. */
   write(bytes: Uint8Array, size: Size): readonly Answer[] {
+    this.#isPlain &&= isPlain(bytes);
     if (size.cols !== this.#size.cols || size.rows !== this.#size.rows) {
       this.#size = size;
       // Within a sequence both wait: a snapshot is of the place before it, in the size of that place.
@@ -140,6 +158,7 @@ export class Emulator {
 
   /** Goes over output that it does not get to see. Its screen is a guess until something proves it. */
   skip({ offset, cols, rows, state, content }: Skip): void {
+    this.#isPlain = false;
     // A short sequence or a character that is open here is among what was looked at, and lost like the rest.
     const isSeen = this.#opener === "" && this.#openBytes <= MAX_SEEN_BYTES && content !== "sequences";
     this.#isProvable = isSeen && (this.#isExact || this.#isProvable) && this.#isUsual();

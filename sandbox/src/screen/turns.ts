@@ -10,6 +10,7 @@ const TURN_MS = 8;
 /** A batch that takes longer than this is given up, and the screen with it: no snapshot would come in time. */
 const MAX_BATCH_MS = 2_000;
 
+type Open = Extract<SessionMessage, { readonly kind: "open" }>;
 type Write = Extract<SessionMessage, { readonly kind: "write" }>;
 
 /** One session's: its emulator, and its messages. */
@@ -30,6 +31,8 @@ export class Turns {
   readonly #seats = new Map<number, Seat>();
   /** Sessions with something to do, whose turn comes next first. */
   readonly #queue: number[] = [];
+  /** One that a session has given up, for the next that needs one: most have seen no more than a prompt, and each takes 150 KB. */
+  #spare: Emulator | undefined;
 
   constructor(watch: Watch, now: () => number, say: (message: FromWorker) => void) {
     this.#watch = watch;
@@ -88,7 +91,7 @@ export class Turns {
     switch (message.kind) {
       case "open":
         seat.emulator?.dispose();
-        seat.emulator = new Emulator(message.size, message.offset, message.isExact);
+        seat.emulator = this.#open(message);
         return true;
       case "write":
         return this.#write(seat, message);
@@ -102,12 +105,21 @@ export class Turns {
         if (seat.emulator !== undefined) this.#say({ kind: "shown", id, state: seat.emulator.show(message.wish) });
         return true;
       case "rest":
-        seat.emulator?.dispose();
+        this.#spare?.dispose();
+        this.#spare = seat.emulator;
         seat.emulator = undefined;
         return true;
       case "close":
         return true;
     }
+  }
+
+  #open({ size, offset, isExact }: Open): Emulator {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare?.begin(size, offset, isExact) === true) return spare;
+    spare?.dispose();
+    return new Emulator(size, offset, isExact);
   }
 
   #write(seat: Seat, { id, bytes, size }: Write): boolean {
