@@ -19,8 +19,10 @@ import { SessionScreen } from "./screen/session-screen.ts";
 import { scripts, withMarks } from "./shell/integration.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** The first read of an idle process asks for little, so that an idle session's log stays small. */
+/** The first read of an idle process asks for little. */
 const SMALL_READ_BYTES = 4_096;
+/** Where the first output of all processes is read: it is copied into a log that grows with it, so that an idle session's stays small. */
+const FIRST_ROOM = new Uint8Array(SMALL_READ_BYTES);
 
 export type LoggedProcess = {
   /** ISO 8601. */
@@ -78,7 +80,8 @@ export function startLogged(
   const marking = directory === undefined ? undefined : withMarks(cmd, args, surroundings.env, directory);
   const sink: OutputSink = {
     reserve: () => {
-      reserved = log.reserve(readBytes);
+      const isFirst = readBytes === SMALL_READ_BYTES && log.endOffset < SMALL_READ_BYTES;
+      reserved = isFirst ? FIRST_ROOM : log.reserve(readBytes);
       return reserved;
     },
     commit: (length, stream) => {
@@ -86,7 +89,8 @@ export function startLogged(
       times.note(log.endOffset, Date.now());
       marks?.scan(reserved.subarray(0, length), log.endOffset);
       readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
-      log.commit(length, stream);
+      if (reserved === FIRST_ROOM) log.append(reserved.subarray(0, length), stream);
+      else log.commit(length, stream);
       told()?.committed();
     },
     flush: () => told()?.appended(),

@@ -16,7 +16,9 @@ export type LogItem =
   /** The reader has everything. */
   | { readonly kind: "end" };
 
-const FIRST_CAPACITY = 4096;
+/** A prompt's worth. */
+const FIRST_CAPACITY = 512;
+const LEAST_CAPACITY = 4096;
 /** Changes of size that are remembered; the oldest are forgotten first, and then hold from the log's start. */
 const MAX_SIZE_MARKS = 1024;
 
@@ -41,8 +43,8 @@ export class OutputLog {
    * @param offset The offset of the first byte that will be appended.
    */
   constructor(size: { cols: number; rows: number }, capacityBytes = LOG_BYTES, offset = 0) {
-    if (capacityBytes < FIRST_CAPACITY || (capacityBytes & (capacityBytes - 1)) !== 0) {
-      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need a power of two from ${FIRST_CAPACITY}`);
+    if (capacityBytes < LEAST_CAPACITY || (capacityBytes & (capacityBytes - 1)) !== 0) {
+      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need a power of two from ${LEAST_CAPACITY}`);
     }
     this.capacityBytes = capacityBytes;
     this.#ring = new Uint8Array(FIRST_CAPACITY);
