@@ -5,6 +5,7 @@ import type { StartOrder } from "sandbox-stdio/programs";
 import { BellLine } from "./bell-line.ts";
 import { SessionHost } from "./host.ts";
 import type { HostNames, Unattended } from "./host-start.ts";
+import { Leftovers } from "./leftovers.ts";
 import { log, sessionTrace } from "./log.ts";
 import { SandboxPanes } from "./panes/sandbox-panes.ts";
 import { SessionPanes } from "./panes/session-panes.ts";
@@ -50,6 +51,7 @@ export class Registry {
   readonly #hosts = new Map<string, SessionHost>();
   /** Of sessions that run under tmux. */
   readonly panes = new SandboxPanes();
+  readonly #leftovers = new Leftovers();
   /** Those whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When the running processes are ended, by the clock of `performance`; undefined while the bridge was not told to stop. */
@@ -172,6 +174,7 @@ export class Registry {
       unattended,
     );
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
+    this.#leftovers.started();
     replacing();
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
     log.info(`session ${names.label}/${names.session} started`);
