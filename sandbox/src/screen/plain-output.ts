@@ -17,6 +17,7 @@ export const CLEARED = "\x1b[?2004l\x1b[m\x1b[H\x1b[2J";
 
 export function isPlain(bytes: Uint8Array): boolean {
   return (
-    bytes.length <= MAX_BYTES && PLAIN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice())
+    bytes.length <= MAX_BYTES &&
+    PLAIN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"))
   );
 }
