@@ -97,8 +97,10 @@ test("cp of - keeps a link and a mode, writes a device as it is, and what is kil
   // Two at once, of which one is ended.
   const hidden = () => readdirSync(there).filter((name) => name.startsWith("."));
   const two = [1, 2].map(() => startCli(["cp", server.url, "-", `:${there}/x`]));
+  for (const child of two) child.stdin?.write("w");
+  // What is typed has arrived: both know their process, and pass a signal on.
   await until(
-    () => hidden().length === 2,
+    () => hidden().filter((name) => statSync(join(there, name)).size === 1).length === 2,
     () => `hidden: ${hidden().join(" ")}`,
   );
   const over = two.map((child) => collect(child));
@@ -107,9 +109,10 @@ test("cp of - keeps a link and a mode, writes a device as it is, and what is kil
     () => hidden().length === 1,
     () => `hidden: ${hidden().join(" ")}`,
   );
-  two[1]?.stdin?.end("whole");
+  two[1]?.stdin?.end("hole");
   expect(await Promise.all(over)).toMatchObject([{ signal: "SIGINT" }, { code: 0, stderr: "" }]);
   expect(readdirSync(there).sort()).toEqual(["file", "link", "null", "x"]);
+  expect(readFileSync(join(there, "x"), "utf8")).toBe("whole");
   expect(readFileSync(join(there, "x"), "utf8")).toBe("whole");
 });
 
