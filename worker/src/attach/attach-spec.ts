@@ -33,11 +33,17 @@ const HEADER = "x-attach";
 
 /** The request to the Durable Object. */
 export function requestOf(spec: AttachSpec): Request {
-  const headers = { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(spec)) };
+  const headers = { Upgrade: "websocket", [HEADER]: asciiJson(spec) };
   return new Request("http://session/attach", { headers });
 }
 
 /** Only the Worker reaches a Durable Object, so the object trusts the header. */
 export function specOf(request: Request): AttachSpec {
-  return JSON.parse(decodeURIComponent(request.headers.get(HEADER) ?? "null")) as AttachSpec;
+  return JSON.parse(request.headers.get(HEADER) ?? "null") as AttachSpec;
+}
+
+/** JSON that a header can hold: every other character as its escape, which JSON has for all of them. */
+function asciiJson(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);
 }

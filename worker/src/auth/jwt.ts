@@ -1,7 +1,8 @@
 // JSON Web Tokens of one issuer: signature, issuer, audience and times. Returns claims, not people.
 // Knows nothing of HTTP requests, scopes or tenants.
 
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { hash } from "node:crypto";
+import { type CryptoKey, createRemoteJWKSet, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from "jose";
 import { requireAllowedClient } from "./audience.ts";
 import { AuthFault } from "./fault.ts";
 
@@ -20,41 +21,77 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 /** Other kinds of JWT from the same issuer (a logout token, say) are not tokens to log in with. */
 const TOKEN_TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 
+/** A token whose signature, issuer, audience and beginning were found good, and the key that showed it. */
+type Verified = { readonly payload: JWTPayload; readonly header: JWTHeaderParameters; readonly key: CryptoKey };
+
+/** About 2 MB. When it is full the oldest goes: that token is verified anew. */
+const MAX_VERIFIED = 1000;
+/** By the digest of the token and all that it was held against: no usable token lies in memory. */
+const verified = new Map<string, Verified>();
+
 /**
  * Verifies a JWT by the issuer's published keys. Keys are fetched at most every 30 s for an unknown `kid`, and
- * again after 10 minutes: a key that the issuer withdraws is refused no later than that.
+ * again after 10 minutes: a key that the issuer withdraws is refused no later than that. A signature is not computed again
+ * while the same key is published; the key and the token's end are looked at each time.
  * @throws {AuthFault}
  */
 export async function verifyJwt(token: string, options: JwtOptions): Promise<JWTPayload> {
-  const { payload, protectedHeader } = await jwtVerify(token, keysAt(options.jwksUri), {
-    issuer: [...options.issuers],
-    audience: options.resource === undefined ? [...options.audience] : [...options.audience, options.resource],
+  const { issuers, audience, resource, jwksUri } = options;
+  const digest = hash("sha256", JSON.stringify([jwksUri, issuers, audience, resource, token]));
+  const keys = keysAt(jwksUri);
+  try {
+    const known = verified.get(digest);
+    const isSame = known !== undefined && (await keys(known.header)) === known.key;
+    const { payload, header, key } = isSame ? known : await verifyAnew(token, options, keys);
+    requireUnexpired(payload);
+    if (!isSame) remember(digest, { payload, header, key });
+    return payload;
+  } catch (error) {
+    verified.delete(digest);
+    throw faultOf(error);
+  }
+}
+
+async function verifyAnew(token: string, { issuers, audience, resource }: JwtOptions, keys: Keys): Promise<Verified> {
+  const { payload, protectedHeader, key } = await jwtVerify(token, keys, {
+    issuer: [...issuers],
+    audience: resource === undefined ? [...audience] : [...audience, resource],
     algorithms: ["RS256"],
     requiredClaims: ["sub", "exp"],
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
-  }).catch((error: unknown) => {
-    throw faultOf(error);
   });
-  // A connection ends at this second, too: what attaching refuses, no other way takes.
-  if (payload.exp === undefined || payload.exp * 1000 <= Date.now()) throw expired();
+  requireUnexpired(payload);
   const { typ } = protectedHeader;
   if (typ !== undefined && !TOKEN_TYPES.has(typ.toLowerCase())) {
     throw new AuthFault("malformed", "This kind of token is not one to log in with");
   }
-  requireAllowedClient(payload, options.audience);
-  return payload;
+  requireAllowedClient(payload, audience);
+  return { payload, header: protectedHeader, key };
+}
+
+/** A connection ends at this second, too: what attaching refuses, no other way takes. */
+function requireUnexpired({ exp }: JWTPayload): void {
+  if (exp === undefined || exp * 1000 <= Date.now()) throw expired();
+}
+
+function remember(digest: string, token: Verified): void {
+  verified.delete(digest);
+  const [oldest] = verified.keys();
+  if (verified.size >= MAX_VERIFIED && oldest !== undefined) verified.delete(oldest);
+  verified.set(digest, token);
 }
 
 // One key set for each address and isolate: it holds the fetched keys. Addresses come from settings, so few.
-const keySets = new Map<string, JWTVerifyGetKey>();
+type Keys = (header: JWTHeaderParameters) => Promise<CryptoKey>;
+const keySets = new Map<string, Keys>();
 
-function keysAt(uri: string): JWTVerifyGetKey {
+function keysAt(uri: string): Keys {
   const known = keySets.get(uri);
   if (known) return known;
   const fetchKey = createRemoteJWKSet(new URL(uri));
-  const keys: JWTVerifyGetKey = async (header, token) => {
+  const keys: Keys = async (header) => {
     try {
-      return await fetchKey(header, token);
+      return await fetchKey(header);
     } catch (error) {
       // That no published key fits is the token's fault; anything else means that the keys can't be had.
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;

@@ -1,6 +1,6 @@
 // The record of a process that has just been started, by a client that attaches or by a program's call.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Delivery, Mode, ProcessWish } from "sandbox-stdio/core";
 import { processIdentity } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
@@ -54,5 +54,5 @@ export function newRecord(
 
 /** A digest, since variables may be secrets. */
 export function identityDigest(process: ProcessWish): string {
-  return createHash("sha256").update(processIdentity(process)).digest("hex");
+  return hash("sha256", processIdentity(process));
 }

@@ -1,6 +1,6 @@
 // Signed tokens: every way to be wrong is refused for its own reason, and the right one gets in.
 import { exportSPKI, importJWK, SignJWT } from "jose";
-import { afterEach, describe, expect, inject, test } from "vitest";
+import { afterEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { verifyToken } from "../../src/auth/verify-token.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
 import { CLIENT, faultOf, newRealm, OTHER_CLIENT, seconds } from "./realm.ts";
@@ -107,6 +107,24 @@ describe("key rotation", () => {
     expect((await verifyToken(token, realm)).subject).toBe("alice");
     advanceClock(601_000);
     expect(await faultOf(() => verifyToken(token, realm))).toBe("bad_signature");
+  });
+
+  test("a signature is not computed again while its key is published, and all else is looked at each time", async () => {
+    const realm = newRealm();
+    const verify = vi.spyOn(crypto.subtle, "verify");
+    onTestFinished(() => verify.mockRestore());
+    const [token, short] = [await realm.sign({ exp: seconds(3600) }), await realm.sign({ exp: seconds(30) })];
+    for (const one of [token, token, short, short]) await verifyToken(one, realm);
+    expect(verify).toHaveBeenCalledTimes(2);
+    // Held against something else, it has to be good for that.
+    expect(await faultOf(() => verifyToken(token, { ...realm, audience: ["elsewhere"] }))).toBe("wrong_audience");
+    advanceClock(31_000);
+    expect(await faultOf(() => verifyToken(short, realm))).toBe("expired");
+    // An unknown key makes the keys be fetched: from then on a withdrawn one does not count.
+    await realm.set({ published: ["b"] });
+    await verifyToken(await realm.sign({}, "b"), realm);
+    expect(await faultOf(() => verifyToken(token, realm))).toBe("bad_signature");
+    expect((await realm.counts()).jwks).toBe(2);
   });
 
   test("keys that can't be fetched are the server's fault, not the token's, and are asked for again", async () => {
