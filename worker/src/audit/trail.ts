@@ -52,6 +52,8 @@ export class AuditTrail {
   readonly #long: LongContent;
   /** Read when it is first asked for: a client of a new session does not wait for that. */
   #newestRead: Newest | undefined;
+  /** The newest time in the oldest batch, where that is known without a look. */
+  #oldestTime: string | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -94,6 +96,7 @@ export class AuditTrail {
     if (records.length === 0 && storedInput.size === 0) return Promise.resolve();
     const entries: Record<string, unknown> = {};
     const batches = batchesOf(records.map((record) => this.#withoutLong(record)));
+    if (records[0]?.seq === 1) this.#oldestTime = batches[0]?.at(-1)?.time;
     for (const batch of batches) entries[batchKey(batch[0].seq)] = batch;
     // The newest batch says it by itself. To find the place of one key more among long values, SQLite reads many of them.
     const inNewest = inputEndsOf(batches.at(-1) ?? []);
@@ -180,11 +183,12 @@ export class AuditTrail {
 
   /** Deletes the batches whose newest record is from before `time`, and notes where the chain goes on. */
   deleteBefore(time: string): void {
+    this.#oldestTime = undefined;
     this.#storage.transactionSync(() => {
       // The newest may be among them, and its facts about input would go with it.
       for (const [id, offset] of this.#newest.inputEnds) this.#storage.kv.put(INPUT_PREFIX + id, offset);
       for (;;) {
-        const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
+        const oldest = this.#oldestBatch;
         const last = oldest?.[1].at(-1);
         if (oldest === undefined || last === undefined || last.time >= time) return;
         this.#storage.kv.put(ANCHOR_KEY, { seq: last.seq, hash: last.hash } satisfies ChainPoint);
@@ -196,9 +200,13 @@ export class AuditTrail {
 
   /** The time of the next deletion of old records; undefined if there are no records. Not for every batch by itself. */
   deletionDueMs(retentionMs: number, nowMs: number): number | undefined {
-    const [oldest] = this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 });
-    const last = oldest?.[1].at(-1);
-    return last && Math.max(Date.parse(last.time) + retentionMs, nowMs + MIN_DELETION_MS);
+    this.#oldestTime ??= this.#oldestBatch?.[1].at(-1)?.time;
+    const time = this.#oldestTime;
+    return time === undefined ? undefined : Math.max(Date.parse(time) + retentionMs, nowMs + MIN_DELETION_MS);
+  }
+
+  get #oldestBatch(): [string, Batch] | undefined {
+    return [...this.#storage.kv.list<Batch>({ prefix: BATCH_PREFIX, limit: 1 })][0];
   }
 
   #asRead(record: StoredRecord): AuditRecord {
