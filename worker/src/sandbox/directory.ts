@@ -4,6 +4,8 @@ import { DurableObject } from "cloudflare:workers";
 
 /** How long it is remembered where in the list a session stood. */
 const REMOVED_KEEP_MS = 3_600_000;
+/** So long a new session waits for others, to be stored with them. It is listed meanwhile. */
+const GATHER_MS = 20;
 /** Behind every time of a session. */
 const LATEST = "9999";
 
@@ -14,17 +16,39 @@ export interface DirectoryEnv {
 
 export class SandboxDirectory extends DurableObject {
   #hasTable: boolean | undefined;
+  readonly #added = new Map<string, string>();
+  #adding: Promise<void> | undefined;
 
-  add(name: string, createdAt: string): void {
+  /** Resolves once it is stored. */
+  add(name: string, createdAt: string): Promise<void> {
+    this.#added.set(name, createdAt);
+    this.#adding ??= new Promise((resolve) => {
+      setTimeout(() => {
+        this.#adding = undefined;
+        this.#storeAdded();
+        resolve();
+      }, GATHER_MS);
+    });
+    return this.#adding;
+  }
+
+  /** To be called before anything is read or removed. */
+  #storeAdded(): void {
+    if (this.#added.size === 0) return;
+    const { sql } = this.ctx.storage;
     // Made with the first session: an object that was only asked is not kept.
     if (!this.#isUsed()) {
-      this.ctx.storage.sql.exec("CREATE TABLE sessions (name TEXT PRIMARY KEY, created_at TEXT NOT NULL)");
+      sql.exec("CREATE TABLE sessions (name TEXT PRIMARY KEY, created_at TEXT NOT NULL)");
       this.#hasTable = true;
     }
-    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO sessions (name, created_at) VALUES (?, ?)", name, createdAt);
+    for (const [name, createdAt] of this.#added) {
+      sql.exec("INSERT OR REPLACE INTO sessions (name, created_at) VALUES (?, ?)", name, createdAt);
+    }
+    this.#added.clear();
   }
 
   remove(name: string): void {
+    this.#storeAdded();
     if (!this.#isUsed()) return;
     const { sql } = this.ctx.storage;
     // A caller that has just read a page that ends with it can still go on after it.
@@ -39,6 +63,7 @@ export class SandboxDirectory extends DurableObject {
 
   /** Newest first, from behind the session `after`. @returns undefined where nothing is known of that. */
   page(limit: number, after?: string): { readonly names: string[]; readonly next?: string } | undefined {
+    this.#storeAdded();
     if (!this.#isUsed()) return after === undefined ? { names: [] } : undefined;
     const place = after === undefined ? { name: "", created_at: LATEST } : this.#placeOf(after);
     if (place === undefined) return undefined;
@@ -70,6 +95,7 @@ export class SandboxDirectory extends DurableObject {
 
   /** Newest first. */
   list(): string[] {
+    this.#storeAdded();
     if (!this.#isUsed()) return [];
     const rows = this.ctx.storage.sql.exec<{ name: string }>(
       "SELECT name FROM sessions ORDER BY created_at DESC, name",
