@@ -39,9 +39,14 @@ afterEach(async () => {
   await server.close();
 });
 
-function signal(...names: NodeJS.Signals[]) {
+function signal(first: NodeJS.Signals, ...more: NodeJS.Signals[]) {
   return () => {
-    for (const name of names) process.kill(terminal.pid, name);
+    process.kill(terminal.pid, first);
+    try {
+      for (const name of more) process.kill(terminal.pid, name);
+    } catch {
+      // The first has ended it already.
+    }
   };
 }
 /** The server ends this client's connection. */
