@@ -86,21 +86,6 @@ describe("acknowledgements of input across the inner hop", () => {
   });
 });
 
-test("a confirmation of input is told apart while its client is here, and the process runs", () => {
-  const hop = new InnerRig().connect().flush();
-  const { client } = join(hop.session, "a");
-  hop.flush();
-  hop.session.stdin(client, bytes("hello"));
-  hop.flush();
-  const hear = (message: object) => hop.inner.receive(JSON.stringify(message), 0);
-  const confirm = (offset: number, whose = "a") => hear({ type: "stdin_ack", client: whose, offset });
-  expect([confirm(2), confirm(2, "ghost"), hear({ type: "title", title: "t" })]).toEqual([true, false, false]);
-  expect(hop.inner.receive(Uint8Array.of(1, 65), 0)).toBe(false);
-  hop.exited({ code: 0 });
-  hop.flush();
-  expect([confirm(5), client.input.taken]).toEqual([false, 5]);
-});
-
 describe("input of a client that does not acknowledge, across the inner hop", () => {
   test("L4: what the process takes makes room for more, however much there is of it in all", () => {
     const hop = new InnerRig().connect().flush();

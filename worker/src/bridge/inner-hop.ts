@@ -28,8 +28,8 @@ export interface InnerHopEvents {
   mayStart(): boolean;
   /** The bridge has greeted. */
   hello(hello: InnerHello): void;
-  /** The connection began or ended, or a control message came: `isConfirmation` if input was confirmed, and nothing else happened. */
-  received(isConfirmation?: boolean): void;
+  /** The connection began or ended, or a control message came. */
+  received(): void;
   /** Output came, maybe thousands of frames a second. */
   receivedOutput(): void;
   /** The bridge keeps the clients' places: this end may go. */
@@ -160,16 +160,15 @@ export class InnerHop {
     socket.addEventListener("message", (event) => {
       if (!isCurrent()) return;
       const { data } = event;
-      let isConfirmation: boolean;
       try {
-        isConfirmation = receiveTraced(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
+        receiveTraced(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
       } catch (error) {
         // The runtime would go on without this message. On a new connection both ends say where they stand.
         log.error("the bridge's message could not be dealt with:", error);
         this.#closed(CLOSE.internal);
         return;
       }
-      if (typeof data === "string") this.#events.received(isConfirmation);
+      if (typeof data === "string") this.#events.received();
       else this.#events.receivedOutput();
     });
     // An error may follow a close; each counts once.

@@ -48,8 +48,8 @@ export interface KeeperPorts extends MakerPorts {
   waitUntil(promise: Promise<unknown>): void;
   /** A message came that may have changed the next due time. */
   changed(): void;
+  /** Output came for the session's clients. */
   outputCame(): void;
-  heard(): void;
   /** The bridge keeps the clients' places: this object may go. */
   parked(): void;
   /** Whether a program's call needs the process while no client is attached. */
@@ -91,7 +91,7 @@ export class SessionKeeper {
       // A process that is known runs, and so does its container.
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
-      received: (isConfirmation) => (isConfirmation ? ports.heard() : ports.changed()),
+      received: () => ports.changed(),
       receivedOutput: () => ports.outputCame(),
       parked: () => ports.parked(),
       broken: () => this.#hopBroken(),

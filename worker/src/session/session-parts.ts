@@ -98,7 +98,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     sandbox: () => store.record?.facts.sandbox,
   });
   const keeper: SessionKeeper = new SessionKeeper({
-    ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed, outputCame, heard },
+    ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed, outputCame },
     trace: () => trace.trace,
     isCalled: () => programs.isActive || unwatched.isLooking,
     parked: () => parking.answered(Date.now()),

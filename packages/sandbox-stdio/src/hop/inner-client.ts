@@ -157,55 +157,44 @@ export class InnerClient implements Upstream, SnapshotSource {
   /**
    * Something has come on the newest connection: frames of an earlier one must not be handed in. A binary frame is this
    * object's from here on, must stay as it is, and may be passed on to clients.
-   * @returns Whether it did no more than to confirm input of a client that is here.
    */
-  receive(frame: Frame, nowMs: number): boolean {
+  receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
-    if (this.#isFaulty) return false;
+    if (this.#isFaulty) return;
     if (typeof frame !== "string") {
-      this.#receiveBytes(frame);
-      return false;
+      const piece = decodeAnswer(frame);
+      if (piece !== undefined) {
+        if (frame.length > 1 + MAX_FRAME_BYTES) this.#fault(`a frame of ${frame.length} bytes`);
+        // The frame's memory is the runtime's own for each message.
+        else this.#calls.addPiece(piece.id, piece.bytes);
+        return;
+      }
+      const output = decodeFrame(frame);
+      const maxBytes = output.kind === "snapshot" ? MAX_SNAPSHOT_BYTES : MAX_FRAME_BYTES;
+      if (frame.length > 1 + maxBytes) {
+        this.#fault(`a frame of ${frame.length} bytes`);
+        return;
+      }
+      const session = this.#isReady ? this.#session : undefined;
+      if (output.kind === "output" && session?.exit === undefined) {
+        session?.appendFrame(frame, output.stream);
+        this.#acks.outputCame();
+      }
+      if (output.kind === "snapshot") {
+        if (this.#snapshot !== undefined) session?.snapshotReady({ ...this.#snapshot, bytes: output.bytes });
+        this.#snapshot = undefined;
+      }
+      return;
     }
     const result = parseInnerMessage(frame, this.#isReady ? MAX_CONTROL_OUT_BYTES : MAX_INNER_TEXT_BYTES);
     if (result.ok) {
       const { message } = result;
-      const isHere = () => message.type === "stdin_ack" && this.#isHere(message.client);
-      const wasHere = isHere();
       const isToldOn = isAtItsPace(message, (id) => this.#session?.client(id)?.input.received);
       if (isToldOn && !this.#allowance.take(frame.length, nowMs)) this.#fault(TOO_MANY);
       else if (message.type !== "attention" || this.#allowance.takeAttention(nowMs)) this.#message(message);
-      return wasHere && isHere();
     }
     // A newer bridge may say more.
-    if (result.fault !== "unknown_type") this.#fault(result.detail);
-    return false;
-  }
-
-  #isHere(clientId: string): boolean {
-    const session = this.#isReady ? this.#session : undefined;
-    const client = session?.client(clientId);
-    return session?.hasEnded === false && client?.acknowledges === true && client.greeted !== undefined;
-  }
-
-  #receiveBytes(frame: Uint8Array): void {
-    const piece = decodeAnswer(frame);
-    if (piece !== undefined) {
-      if (frame.length > 1 + MAX_FRAME_BYTES) this.#fault(`a frame of ${frame.length} bytes`);
-      // The frame's memory is the runtime's own for each message.
-      else this.#calls.addPiece(piece.id, piece.bytes);
-      return;
-    }
-    const output = decodeFrame(frame);
-    const maxBytes = output.kind === "snapshot" ? MAX_SNAPSHOT_BYTES : MAX_FRAME_BYTES;
-    const session = this.#isReady ? this.#session : undefined;
-    if (frame.length > 1 + maxBytes) this.#fault(`a frame of ${frame.length} bytes`);
-    else if (output.kind === "output" && session?.exit === undefined) {
-      session?.appendFrame(frame, output.stream);
-      this.#acks.outputCame();
-    } else if (output.kind === "snapshot") {
-      if (this.#snapshot !== undefined) session?.snapshotReady({ ...this.#snapshot, bytes: output.bytes });
-      this.#snapshot = undefined;
-    }
+    else if (result.fault !== "unknown_type") this.#fault(result.detail);
   }
 
   /** Asks the bridge for a snapshot: now, or, where the hop is broken, when it is back. */

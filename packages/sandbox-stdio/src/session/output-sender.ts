@@ -138,7 +138,7 @@ export class OutputSender {
 
   /** When {@link tickLinks} is to be called; undefined while no link waits for its rate. */
   get nextLinkTickMs(): number | undefined {
-    return this.hasLinks && this.#ratedLinks.length > 0 ? this.#ports.now() + RATE_TICK_MS : undefined;
+    return this.#ratedLinks.length === 0 ? undefined : this.#ports.now() + RATE_TICK_MS;
   }
 
   tickLinks(now: number): void {

@@ -121,15 +121,15 @@ export function tracedSocket<S extends Sender>(socket: S, trace: Trace | undefin
 }
 
 /** The same receiver, which traces each frame first. Without a trace it is `receive` itself. */
-export function tracedReceiver<R>(
-  receive: (frame: string | Uint8Array) => R,
+export function tracedReceiver(
+  receive: (frame: string | Uint8Array) => void,
   trace: Trace | undefined,
   whom: string,
   speaker: Speaker,
-): (frame: string | Uint8Array) => R {
+): (frame: string | Uint8Array) => void {
   if (trace === undefined) return receive;
   return (frame) => {
     trace(`hears ${whom} ${describeFrame(frame, speaker)}`);
-    return receive(frame);
+    receive(frame);
   };
 }
