@@ -50,10 +50,19 @@ test("attempts: a burst of 180 at once is let in, and then one each second; afte
     return last;
   };
   const empty = burst(0, 5_000);
-  expect(countAttempt(empty, 5_000, limit)).toEqual({ ok: false, retryAfterSeconds: 1 });
-  expect(countAttempt(empty, 5_999, limit)).toEqual({ ok: false, retryAfterSeconds: 1 });
+  expect(countAttempt(empty, 5_000, limit)).toEqual({ ok: false, fullAtMs: empty, retryAfterSeconds: 1 });
+  expect(countAttempt(empty, 5_999, limit)).toEqual({ ok: false, fullAtMs: empty, retryAfterSeconds: 1 });
   expect(countAttempt(empty, 6_000, limit).ok).toBe(true);
   burst(empty, 185_000);
+});
+
+test("attempts: after a clock was set back by an hour, one is let in each second, as from an empty bucket, and then all again", () => {
+  const limit = { perMinute: 60, burst: 180 };
+  const counted = countAttempt(3_600_000 + 180_000, 1_000, limit);
+  expect(counted).toEqual({ ok: false, fullAtMs: 181_000, retryAfterSeconds: 1 });
+  expect(countAttempt(counted.fullAtMs, 2_000, limit)).toEqual({ ok: true, fullAtMs: 182_000 });
+  expect(countAttempt(182_000, 2_000, limit).ok).toBe(false);
+  expect(countAttempt(182_000, 182_000, limit)).toEqual({ ok: true, fullAtMs: 183_000 });
 });
 
 test("attempts: who sets the rate alone allows no more than that at once", () => {

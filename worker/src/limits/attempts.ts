@@ -9,19 +9,23 @@ export type AttemptLimit = {
   readonly burst: number;
 };
 
+/** `fullAtMs` is kept in either case. */
+export type CountedAttempt =
+  | { readonly ok: true; readonly fullAtMs: number }
+  | { readonly ok: false; readonly fullAtMs: number; readonly retryAfterSeconds: number };
+
 /**
  * Adds an attempt, where there is room for one.
- * @param fullAtMs When the last one would have been made up for; in the past, the bucket is full.
+ * @param fullAtMs When the last one would have been made up for; in the past, the bucket is full. It can't be later than an empty
+ *   bucket would be full, unless the clock was set back or the limit lowered: then the bucket counts as empty now, and fills again.
  */
-export function countAttempt(
-  fullAtMs: number,
-  nowMs: number,
-  { perMinute, burst }: AttemptLimit,
-): { readonly ok: true; readonly fullAtMs: number } | { readonly ok: false; readonly retryAfterSeconds: number } {
+export function countAttempt(fullAtMs: number, nowMs: number, { perMinute, burst }: AttemptLimit): CountedAttempt {
   const eachMs = MINUTE_MS / perMinute;
-  const nextFullMs = Math.max(fullAtMs, nowMs) + eachMs;
+  const emptyFullMs = nowMs + burst * eachMs;
+  const lastFullMs = fullAtMs > emptyFullMs + 1 ? emptyFullMs : fullAtMs; // Fractions are rounded.
+  const nextFullMs = Math.max(lastFullMs, nowMs) + eachMs;
   const waitMs = nextFullMs - burst * eachMs - nowMs;
   // A refused attempt does not count: a client that waits as long as told gets in.
-  if (waitMs > 0) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+  if (waitMs > 0) return { ok: false, fullAtMs: lastFullMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
   return { ok: true, fullAtMs: nextFullMs };
 }

@@ -239,8 +239,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   #count(key: string, nowMs: number): TenantAnswer | undefined {
     this.#forgetPast(nowMs);
     const counted = countAttempt(this.#attempts.get(key) ?? 0, nowMs, readLimits(this.env).attaches);
-    if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
     this.#attempts.set(key, counted.fullAtMs);
+    if (!counted.ok) return { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
     this.#writes.put(`bucket:${key}`, counted.fullAtMs);
     return undefined;
   }
@@ -248,6 +248,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** Whether there is room for an attempt. */
   #look(key: string, nowMs: number): TenantAnswer | undefined {
     const counted = countAttempt(this.#attempts.get(key) ?? 0, nowMs, readLimits(this.env).attaches);
+    if (!counted.ok) this.#attempts.set(key, counted.fullAtMs);
     return counted.ok ? undefined : { kind: "too_many", retryAfterSeconds: counted.retryAfterSeconds };
   }
 
