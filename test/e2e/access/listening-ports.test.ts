@@ -84,7 +84,9 @@ test("the Worker's, the one its starter is called on, the bridge's: on loopback 
       { address: LOOPBACK, port: await starterPort(), owner: expect.stringMatching(/node|MainThread/) },
     ].sort((a, b) => a.port - b.port),
   );
-  expect(listeningPorts([bridge])).toEqual([{ address: LOOPBACK, port: expect.any(Number), owner: expect.stringMatching(/^bun/) }]);
+  expect(listeningPorts([bridge])).toEqual([
+    { address: LOOPBACK, port: expect.any(Number), owner: expect.stringMatching(/^bun/) },
+  ]);
 });
 
 test.each<[string, Record<string, string>]>([
